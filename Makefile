@@ -1,0 +1,53 @@
+# `make repro` and `make test` set up .venv themselves, from locked and hashed requirements.
+PYTHON ?= python3
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# uv takes seconds where pip takes minutes; where it cannot be had, pip does the same.
+INSTALL = (uv pip install --quiet --require-hashes --no-deps -r $(1) || pip install --quiet --require-hashes --no-deps -r $(1))
+
+.PHONY: repro test test-slow lint regenerate lock help
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+repro: .venv/core  ## run the pipeline on the selected benchmark and show its metrics
+	@git rev-parse --git-dir >/dev/null 2>&1 || dvc config --local core.no_scm true
+	dvc repro
+	dvc metrics show
+
+test: .venv/dev  ## all tests but the slow ones
+	pytest -m "not slow" -n 2
+
+test-slow: .venv/dev  ## the slow tests alone
+	pytest -m slow
+
+lint: .venv/dev  ## style, types, and who may import whom
+	ruff check .
+	ruff format --check .
+	mypy
+	lint-imports
+
+regenerate: .venv/core  ## prove that what is committed regenerates byte for byte
+	rm -rf .dvc/cache .dvc/tmp
+	dvc repro --force --no-run-cache
+	git diff --exit-code HEAD -- dvc.lock metrics data/config.yaml
+
+lock: .venv/dev  ## renew requirements/*.txt from pyproject.toml
+	uv pip compile --quiet pyproject.toml $(LOCK) -o requirements/core.txt
+	uv pip compile --quiet pyproject.toml $(LOCK) --extra dev -c requirements/core.txt -o requirements/dev.txt
+
+# No registry's address may stand in the repository, and hashes make it unnecessary.
+LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  (echo "Python 3.11 or newer is needed, $(PYTHON) is `$(PYTHON) --version`; name another: make PYTHON=python3.11" && exit 1)
+	$(PYTHON) -m venv .venv
+	pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/uv.txt || true
+
+.venv/core: requirements/core.txt | .venv/bin/python
+	$(call INSTALL,$<)
+	@touch $@
+
+.venv/dev: requirements/dev.txt .venv/core
+	$(call INSTALL,$<)
+	@touch $@
