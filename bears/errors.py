@@ -1,0 +1,65 @@
+"""Every error that this package raises on purpose.
+
+``BearsError`` is the root: catching it catches what a user can mend. A stage or a command that
+ends with one prints its message, without a traceback, and exits with status 1.
+"""
+
+from __future__ import annotations
+
+
+class BearsError(Exception):
+    """Something that the user can mend; the message says how."""
+
+
+class ConfigurationError(BearsError):
+    """A configuration value is missing, unknown or of the wrong type."""
+
+
+class SourceError(BearsError):
+    """A source cannot be found, fetched or verified."""
+
+
+class MalformedRow(SourceError):
+    """A row of a source lacks a field or holds one of the wrong type.
+
+    Args:
+        file: name of the file that holds the row.
+        row: position of the row, counted from 1.
+        field: dotted path of the field within the row.
+        problem: what is wrong with it.
+    """
+
+    def __init__(self, file: str, row: int, field: str, problem: str) -> None:
+        super().__init__(
+            f"{file}, row {row}, field {field}: {problem}. "
+            "Mend the row, or take the file again from its source."
+        )
+        self.file, self.row, self.field = file, row, field
+
+
+class SamplingError(BearsError):
+    """The sources cannot give the asked number of questions or documents."""
+
+
+class LedgerError(BearsError):
+    """A ledger entry cannot be applied."""
+
+
+class MemoryMiss(BearsError):
+    """The translation memory lacks entries that the benchmark needs."""
+
+
+class MemoryCorrupt(BearsError):
+    """A line of a translation memory cannot be trusted."""
+
+
+class FormatError(BearsError):
+    """A file of one of our own formats, or a run file, is malformed."""
+
+
+class VerificationFailed(BearsError):
+    """The benchmark has findings of severity error."""
+
+
+class RetrieverUnavailable(BearsError):
+    """A retriever needs a package or model that is not here."""

@@ -1,0 +1,33 @@
+"""Digests that tie a result to the files that it was made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from bears.errors import FormatError
+from bears.formats.records import read_json
+
+
+def digest_files(paths: Sequence[Path]) -> dict[str, str]:
+    """File name to sha256 of its bytes, in hexadecimal."""
+    digests = {}
+    for path in paths:
+        with path.open("rb") as stream:
+            digests[path.name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return digests
+
+
+def check_digest(path: Path, record: Path) -> None:
+    """Refuse a file that is not the one that ``record`` was written for.
+
+    Raises:
+        FormatError: the digest is another one, or not recorded.
+    """
+    expected = read_json(record).get(path.name)
+    if (found := digest_files([path])[path.name]) != expected:
+        raise FormatError(
+            f"{path} has sha256 {found}, but {record} vouches for {expected}; "
+            "run `dvc repro verify` on the present file first"
+        )

@@ -1,0 +1,129 @@
+"""What every stage program does around its own work.
+
+A stage's paths are the ``--name path`` pairs of its ``cmd`` in dvc.yaml; its configuration is
+what it names there under ``params``, and nothing else. So dvc.yaml cannot drift from the code: a
+key that is not declared is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from bears.configuration import Config, compose, pick, read_selection
+from bears.errors import BearsError, ConfigurationError
+
+CONFIG = Path("data/config.yaml")
+GROUPS = ("benchmark", "retriever", "translator", "language")
+Paths = Mapping[str, Path]
+
+
+def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) -> int:
+    """Run one stage and return its exit status.
+
+    Args:
+        stage: its name in dvc.yaml.
+        main: takes the stage's part of the configuration and its paths.
+        argv: Hydra overrides (``sample.seed=7``) and paths (``--out DIR``); both are for runs by
+            hand, what is not given is what dvc.yaml says.
+    """
+    try:
+        if {"-h", "--help"} & set(argv):
+            print(_help(stage, main.__doc__ or ""))
+            return 0
+        paths, overrides = _split(argv)
+        definition = _definition(stage)
+        config = load_config(overrides)
+        known = _paths(definition, {name: config[name]["name"] for name in GROUPS})
+        if unknown := paths.keys() - known.keys():
+            raise ConfigurationError(
+                f"unknown option --{', --'.join(sorted(unknown))}; "
+                f"expected --{', --'.join(known)} or Hydra overrides"
+            )
+        main(pick(config, _declared(definition), str(CONFIG)), {**known, **paths})
+    except BearsError as error:
+        print(f"{stage}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{stage}: interrupted; finished outputs of earlier stages are kept", file=sys.stderr)
+        return 130
+    return 0
+
+
+def exit_with(stage: str, main: Callable[[Config, Paths], None]) -> NoReturn:
+    """Run a stage as a program."""
+    sys.exit(run(stage, main, sys.argv[1:]))
+
+
+def load_config(overrides: Sequence[str] = ()) -> Config:
+    """The whole configuration: data/config.yaml, or freshly composed when there are overrides.
+
+    Raises:
+        ConfigurationError: there is no composed configuration yet, or it cannot be composed.
+    """
+    if overrides:
+        return compose(Path("conf"), read_selection(Path("params.yaml")), overrides)
+    if not CONFIG.is_file():
+        raise ConfigurationError(f"{CONFIG} does not exist yet; run `dvc repro config` first")
+    config = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    assert isinstance(config, dict)
+    return config
+
+
+def checkout() -> Path:
+    """The user's own checkout, also from within a temporary or queued experiment of DVC."""
+    return Path(os.environ.get("DVC_ROOT") or Path.cwd())
+
+
+def _split(argv: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
+    paths: dict[str, Path] = {}
+    overrides: list[str] = []
+    words = iter(argv)
+    for word in words:
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            paths[name] = Path(value if equals else next(words, ""))
+        else:
+            overrides.append(word)
+    return paths, overrides
+
+
+def _definition(stage: str) -> dict[str, Any]:
+    file = Path("dvc.yaml")
+    if not file.is_file():
+        raise ConfigurationError(f"no dvc.yaml in {Path.cwd()}; run from the project's root")
+    definition = yaml.safe_load(file.read_text(encoding="utf-8"))["stages"][stage]
+    assert isinstance(definition, dict)
+    return definition
+
+
+def _paths(definition: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Path]:
+    command = re.sub(r"\$\{(\w+)\}", lambda match: names[match[1]], definition["cmd"])
+    return _split(shlex.split(command)[3:])[0]
+
+
+def _declared(definition: Mapping[str, Any]) -> list[str]:
+    """The keys of data/config.yaml that a stage names under params."""
+    return [
+        key
+        for item in definition.get("params", [])
+        if isinstance(item, dict)
+        for key in item.get(str(CONFIG), [])
+    ]
+
+
+def _help(stage: str, doc: str) -> str:
+    definition = _definition(stage)
+    usage = f"python -m stages.{stage} [hydra.override=value ...] [--path PATH ...]"
+    return (
+        f"{usage}\n\n{doc.strip()}\n\n"
+        f"Reads from the configuration: {', '.join(_declared(definition)) or 'everything'}\n"
+        f"Paths, as dvc.yaml gives them:\n  {definition['cmd'].split(' ', 3)[3]}"
+    )
