@@ -1,0 +1,179 @@
+"""Where the files of a source are: a pinned hub revision, a mirror folder, or a shipped file."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, ClassVar
+
+from bears.errors import ConfigurationError, SourceError
+from bears.sources.rows import SUFFIXES
+
+
+@dataclass(frozen=True)
+class Source:
+    """One source of a benchmark, as conf/source/<name>.yaml describes it.
+
+    Args:
+        name: the word in ids and in ``source_dataset``.
+        reader: dotted name of the function from rows to articles or passage rows.
+        language: BCP 47 tag of its texts.
+        licence: SPDX identifier of the texts' licence.
+        hub: ``owner/name`` of a hub dataset; needs ``revision`` and ``files``.
+        revision: 40 hexadecimal digits of a commit; a branch or tag is refused.
+        files: glob patterns of the files within the hub dataset, in reading order.
+        path: a local file instead of the hub, relative to the project's root.
+        sha256: file name to digest, for every file whose content is known.
+        rows: how many rows the pinned files hold, where known.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    name: str
+    reader: str
+    language: str
+    licence: str
+    hub: str = ""
+    revision: str = ""
+    files: tuple[str, ...] = ()
+    path: str = ""
+    sha256: dict[str, str] = field(default_factory=dict)
+    rows: int | None = None
+    homepage: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.path) == bool(self.hub):
+            raise ConfigurationError(f"source {self.name}: give either hub or path")
+        if self.hub and not re.fullmatch(r"[0-9a-f]{40}", self.revision):
+            raise ConfigurationError(
+                f"source {self.name}: revision is {self.revision!r}; expected the 40 hexadecimal "
+                "digits of a commit, since a branch or tag can change under your numbers"
+            )
+        if self.hub and not self.files:
+            raise ConfigurationError(f"source {self.name}: hub needs files, e.g. [data/*.parquet]")
+
+
+def locate(source: Source, mirror: Path | None, root: Path) -> list[Path]:
+    """The local files of ``source``, fetched from the hub where need be, each digest checked.
+
+    Args:
+        source: what to find.
+        mirror: a folder that holds ``<source>.json``, ``.jsonl`` or ``.parquet`` and stands in
+            for the hub; None for the hub itself.
+        root: what a shipped ``path`` is relative to.
+
+    Raises:
+        SourceError: a file is absent, cannot be fetched, or has another digest than expected.
+    """
+    if source.path:
+        paths = [_existing(root / source.path, source)]
+    elif mirror is not None:
+        paths = [_in_mirror(source, mirror)]
+    else:
+        paths = _fetch(source)
+    if mirror is None or source.path:
+        _check_names(source, paths)
+    for path in paths:
+        _check_digest(source, path, discard=not source.path and mirror is None)
+    return paths
+
+
+def digest(path: Path) -> str:
+    """The sha256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _existing(path: Path, source: Source) -> Path:
+    if not path.is_file():
+        raise SourceError(f"source {source.name}: {path} does not exist")
+    return path
+
+
+def _in_mirror(source: Source, mirror: Path) -> Path:
+    names = [f"{source.name}{suffix}" for suffix in SUFFIXES]
+    found = [mirror / name for name in names if (mirror / name).is_file()]
+    if len(found) != 1:
+        there = sorted(path.name for path in mirror.iterdir()) if mirror.is_dir() else "no folder"
+        raise SourceError(
+            f"source {source.name}: expected exactly one of {', '.join(names)} in the mirror "
+            f"{mirror}, found {[path.name for path in found] or 'none'} (there: {there})"
+        )
+    return found[0]
+
+
+def _fetch(source: Source) -> list[Path]:
+    # Importing the hub's client takes half a second, and most runs never fetch.
+    from huggingface_hub import get_cached_repo_tree, snapshot_download
+    from huggingface_hub.errors import (
+        CachedRepoTreeNotFoundError,
+        HFValidationError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+    from huggingface_hub.utils import httpx  # type: ignore[attr-defined]  # the one it uses itself
+
+    where: dict[str, Any] = {"repo_type": "dataset", "revision": source.revision}
+    try:
+        # Both keep the listing of a commit on disk, so that a second run asks the hub for nothing.
+        folder = Path(snapshot_download(source.hub, allow_patterns=list(source.files), **where))
+        there = [file.path for file in get_cached_repo_tree(source.hub, **where)]
+    except (RepositoryNotFoundError, RevisionNotFoundError, HFValidationError) as error:
+        raise SourceError(
+            f"source {source.name}: the hub shows no dataset {source.hub} at {source.revision} "
+            f"({_first_line(error)}). Check hub and revision; for a private or gated dataset, "
+            "set HF_TOKEN"
+        ) from error
+    except (httpx.HTTPError, OSError, CachedRepoTreeNotFoundError) as error:
+        raise SourceError(
+            f"source {source.name}: {source.hub} at {source.revision} could not be fetched: "
+            f"{_first_line(error)}. Files that were received whole are kept, and the next run "
+            f"fetches the rest. Without a network, put {source.name}.parquet, .json or .jsonl "
+            "into a folder and name it: -S mirror=FOLDER"
+        ) from error
+    return [folder / name for name in _matching(source, there)]
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return lines[0].strip().rstrip(".") if lines else type(error).__name__
+
+
+def _matching(source: Source, names: list[str]) -> list[str]:
+    chosen: dict[str, None] = {}
+    for pattern in source.files:
+        matches = sorted(name for name in names if fnmatchcase(name, pattern))
+        if not matches:
+            raise SourceError(
+                f"source {source.name}: no file matches {pattern} in {source.hub} at "
+                f"{source.revision}; there: {', '.join(sorted(names))}"
+            )
+        chosen.update(dict.fromkeys(matches))
+    return list(chosen)
+
+
+def _check_names(source: Source, paths: list[Path]) -> None:
+    names = [path.name for path in paths]
+    if unknown := sorted(set(source.sha256) - set(names)):
+        raise SourceError(
+            f"source {source.name}: sha256 names {', '.join(unknown)}, but the files are "
+            f"{', '.join(names)}; a digest under another name would check nothing"
+        )
+
+
+def _check_digest(source: Source, path: Path, discard: bool) -> None:
+    expected = source.sha256.get(path.name)
+    if expected is None or (found := digest(path)) == expected:
+        return
+    kept = "left where it is"
+    if discard:
+        path.resolve().unlink()
+        path.unlink(missing_ok=True)
+        kept = "removed, so that the next run fetches it again"
+    raise SourceError(
+        f"source {source.name}: {path.name} has sha256 {found}, expected {expected}; "
+        f"the file was damaged or changed, and is {kept}"
+    )
