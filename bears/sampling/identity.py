@@ -1,0 +1,15 @@
+"""Ids that depend on what a record is, never on when or where it was sampled."""
+
+from __future__ import annotations
+
+from uuid import NAMESPACE_DNS, uuid5
+
+
+def question_id(source: str, upstream_id: str) -> str:
+    """The id of a question: UUIDv5 of ``q:{source}:{upstream_id}`` in the DNS namespace."""
+    return str(uuid5(NAMESPACE_DNS, f"q:{source}:{upstream_id}"))
+
+
+def document_id(source: str, original_id: str) -> str:
+    """The id of a document: UUIDv5 of ``{source}:{original_id}`` in the DNS namespace."""
+    return str(uuid5(NAMESPACE_DNS, f"{source}:{original_id}"))

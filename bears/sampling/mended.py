@@ -1,0 +1,135 @@
+"""The sampler ``bears``: v1's questions and documents without v1's defects.
+
+It takes the questions that v1 takes. Then every text is one document with one id; a question's
+gold is complete, also where it shares a paragraph with an earlier question; nothing of a question
+that was passed over stays; a random negative is named by its paragraph. Documents keep v1's
+order, and more random negatives at the end make up the asked number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from bears.errors import SamplingError
+from bears.sampling.identity import document_id
+from bears.sampling.origin import Negative, Origin, question
+from bears.sampling.recipe import Recipe
+from bears.sampling.walk import Draft
+from bears.types import Document, Question, Role
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A sample, in terms of who uses which text.
+
+    Args:
+        drafts: the questions, in output order.
+        order: the texts of the documents, in output order.
+        documents: text to document, for every text in ``order``.
+        spare_negatives: unused paragraphs, in the order in which they would be taken.
+    """
+
+    drafts: list[Draft]
+    order: list[str]
+    documents: dict[str, Document]
+    spare_negatives: list[Negative]
+
+
+def mend(origin: Origin, recipe: Recipe) -> Pool:
+    """Turn v1's sample into one without its defects.
+
+    Raises:
+        SamplingError: the questions bring more documents than the pool may hold, or there are
+            too few random negatives to fill it.
+    """
+    drafts = [visit.draft for visit in origin.taken]
+    documents = question_documents(drafts)
+    if len(documents) > recipe.documents:
+        raise SamplingError(
+            f"sample.documents is {recipe.documents}, but the questions alone bring "
+            f"{len(documents)} documents; ask for at least that many, or for fewer questions"
+        )
+    wanted = recipe.documents - len(documents)
+    negatives = list(_distinct(origin.negatives, set(documents)))
+    if len(negatives) < wanted:
+        raise SamplingError(
+            f"sample.documents is {recipe.documents}, but the questions' {len(documents)} and the "
+            f"{len(negatives)} unused paragraphs of {', '.join(recipe.negatives)} are fewer; ask "
+            "for fewer documents, or name more sources under sample.negatives"
+        )
+    chosen = {n.text: negative_document(n) for n in negatives[:wanted]}
+    place = {document.content: i for i, document in reversed(list(enumerate(origin.pool)))}
+    documents |= chosen
+    order = sorted(documents, key=lambda text: place.get(text, len(place)))
+    return Pool(drafts, order, documents, negatives[wanted:])
+
+
+def question_documents(drafts: Iterable[Draft]) -> dict[str, Document]:
+    """One document for each text that the drafts use, named after its first user."""
+    documents: dict[str, Document] = {}
+    names: set[str] = set()
+    gold = {passage.text for draft in drafts for passage in draft.gold}
+    for draft in drafts:
+        for passage in draft.passages:
+            if passage.text not in documents:
+                name = _unused_name(passage.key, draft.source, names)
+                documents[passage.text] = Document(
+                    document_id(draft.source, name),
+                    passage.text,
+                    draft.source,
+                    name,
+                    passage.text in gold,
+                )
+    return documents
+
+
+def questions_of(drafts: Iterable[Draft], documents: dict[str, Document]) -> Iterator[Question]:
+    """The questions, each with all its gold."""
+    for draft in drafts:
+        ids = dict.fromkeys(documents[passage.text].doc_id for passage in draft.gold)
+        bare = question(draft, [])
+        yield Question(
+            bare.question_id,
+            bare.question,
+            bare.gold_answer,
+            tuple(ids),
+            bare.source_dataset,
+            bare.question_type,
+        )
+
+
+def negative_document(negative: Negative) -> Document:
+    """A random negative, named by its paragraph."""
+    name = negative.original_id
+    return Document(document_id(negative.source, name), negative.text, negative.source, name, False)
+
+
+def role(document: Document, question_texts: set[str]) -> Role:
+    """Whether a document is gold, comes along with a question, or only fills the pool."""
+    if document.is_gold:
+        return "gold"
+    return "hard_negative" if document.content in question_texts else "random_negative"
+
+
+def _unused_name(key: str, source: str, names: set[str]) -> str:
+    """A row can list one title with two texts; the second one needs a name of its own."""
+    name, n = key, 1
+    while f"{source}:{name}" in names:
+        n += 1
+        name = f"{key}#{n}"
+    names.add(f"{source}:{name}")
+    return name
+
+
+def _distinct(negatives: Iterable[Negative], used: set[str]) -> Iterator[Negative]:
+    seen = set(used)
+    for negative in negatives:
+        if negative.text not in seen:
+            seen.add(negative.text)
+            yield negative
+
+
+def passage_texts(drafts: Iterable[Draft]) -> set[str]:
+    """Every text that the drafts use."""
+    return {passage.text for draft in drafts for passage in draft.passages}

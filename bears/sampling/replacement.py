@@ -1,0 +1,181 @@
+"""Replacing questions: which spare stands in for which question is fixed before any is asked for.
+
+Each question of the sample owns a list of spares of its source, and a list of unused and of used
+random negatives, that no other question owns. Spares share no paragraph with the sample nor with
+each other. So a replacement depends on its own question alone: the order of the ledger's entries
+cannot matter, and replacing one question never changes another's records.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from bears.errors import LedgerError
+from bears.sampling.identity import question_id
+from bears.sampling.mended import (
+    Pool,
+    negative_document,
+    passage_texts,
+    question_documents,
+)
+from bears.sampling.origin import Negative
+from bears.sampling.walk import Draft
+from bears.types import Document
+
+SPARES_PER_QUESTION = 10
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """What one question of the sample owns.
+
+    Args:
+        draft: the question itself.
+        own: documents that only this question uses, in pool order.
+        shared: documents that earlier questions use too, and no later one.
+        spares: questions that may stand in for it, best first.
+        fillers: unused random negatives that may fill a place.
+        surplus: random negatives of the pool that may give their place up, last one first.
+    """
+
+    draft: Draft
+    own: list[str]
+    shared: list[str]
+    spares: list[Draft]
+    fillers: list[Negative]
+    surplus: list[str]
+
+
+def replace_questions(
+    pool: Pool, rest: dict[str, Iterator[Draft]], replaced: frozenset[str]
+) -> tuple[Pool, set[str]]:
+    """Apply the ledger's replacements to a sample.
+
+    Args:
+        pool: the sample.
+        rest: for each source the drafts that the walk did not reach.
+        replaced: ids of the questions to replace; a stand-in may be replaced as well.
+
+    Returns:
+        The new sample of the same size, and those ids that name no question of it.
+
+    Raises:
+        LedgerError: a question has no spare left.
+    """
+    if not replaced:
+        return pool, set()
+    unknown = set(replaced)
+    drafts: list[Draft] = []
+    changed: list[tuple[_Slot, Draft]] = []
+    for slot in _slots(pool, rest):
+        chosen = _stand_in(slot, replaced, unknown)
+        drafts.append(chosen)
+        if chosen is not slot.draft:
+            changed.append((slot, chosen))
+    return _rebuilt(pool, drafts, changed), unknown
+
+
+def _slots(pool: Pool, rest: dict[str, Iterator[Draft]]) -> Iterator[_Slot]:
+    half = len(pool.spare_negatives) // 2
+    fillers = pool.spare_negatives[:half]
+    spares = _spares(pool, rest, {negative.text for negative in fillers})
+    used = passage_texts(pool.drafts)
+    unclaimed_fillers = iter(fillers)
+    unclaimed_surplus = (text for text in reversed(pool.order) if text not in used)
+    counts = Counter(draft.source for draft in pool.drafts)
+    ranks: Counter[str] = Counter()
+    for position, draft in enumerate(pool.drafts):
+        own, shared = _owned_texts(pool, position)
+        chain = spares[draft.source][ranks[draft.source] :: counts[draft.source]]
+        ranks[draft.source] += 1
+        sizes = [len(passage_texts([spare])) for spare in chain] or [0]
+        lacking = max(0, len(own) - min(sizes)) + len(shared)
+        yield _Slot(
+            draft,
+            own,
+            shared,
+            chain,
+            list(islice(unclaimed_fillers, lacking)),
+            list(islice(unclaimed_surplus, max(0, max(sizes) - len(own)))),
+        )
+
+
+def _spares(
+    pool: Pool, rest: dict[str, Iterator[Draft]], reserved: set[str]
+) -> dict[str, list[Draft]]:
+    """Drafts that share no text with the sample, with ``reserved`` or with one another."""
+    taken = set(pool.order) | reserved
+    ids = {question_id(d.source, d.upstream_id) for d in pool.drafts}
+    chosen: dict[str, list[Draft]] = {}
+    for source, drafts in rest.items():
+        wanted = SPARES_PER_QUESTION * sum(d.source == source for d in pool.drafts)
+        chosen[source] = list(islice(_disjoint(drafts, taken, ids), wanted))
+    return chosen
+
+
+def _disjoint(drafts: Iterator[Draft], taken: set[str], ids: set[str]) -> Iterator[Draft]:
+    for draft in drafts:
+        texts = {passage.text for passage in draft.passages}
+        identifier = question_id(draft.source, draft.upstream_id)
+        if draft.gold and identifier not in ids and not texts & taken:
+            taken |= texts
+            ids.add(identifier)
+            yield draft
+
+
+def _owned_texts(pool: Pool, position: int) -> tuple[list[str], list[str]]:
+    earlier = passage_texts(pool.drafts[:position])
+    later = passage_texts(pool.drafts[position + 1 :])
+    last_used_here = passage_texts([pool.drafts[position]]) - later
+    texts = [text for text in pool.order if text in last_used_here]
+    return [t for t in texts if t not in earlier], [t for t in texts if t in earlier]
+
+
+def _stand_in(slot: _Slot, replaced: frozenset[str], unknown: set[str]) -> Draft:
+    current = slot.draft
+    fitting = [d for d in slot.spares if len(passage_texts([d])) <= len(slot.own)]
+    spares = iter(fitting or slot.spares)
+    while (identifier := question_id(current.source, current.upstream_id)) in replaced:
+        unknown.discard(identifier)
+        following = next(spares, None)
+        if following is None:
+            raise LedgerError(
+                f"ledger: question {identifier} cannot be replaced: source {current.source} has "
+                "no further question that shares no paragraph with the benchmark; take a larger "
+                "file, or remove the entry"
+            )
+        current = following
+    return current
+
+
+def _rebuilt(pool: Pool, drafts: list[Draft], changed: list[tuple[_Slot, Draft]]) -> Pool:
+    documents = dict(pool.documents)
+    order = list(pool.order)
+    place = {text: position for position, text in enumerate(pool.order)}
+    used = passage_texts(drafts)
+    for slot, stand_in in changed:
+        new = question_documents([stand_in])
+        given_up = slot.surplus[: max(0, len(new) - len(slot.own))]
+        # After the stand-in's documents, so that one more orphan never moves them.
+        orphans = [text for text in slot.shared if text not in used]
+        places = [place[text] for text in [*slot.own, *given_up, *orphans]]
+        new |= _fillers(slot, len(places) - len(new))
+        documents |= new
+        for position, text in zip(places, new, strict=True):
+            order[position] = text
+    gold = {passage.text for draft in drafts for passage in draft.gold}
+    kept = {text: replace(documents[text], is_gold=text in gold) for text in order}
+    return Pool(drafts, order, kept, pool.spare_negatives)
+
+
+def _fillers(slot: _Slot, count: int) -> dict[str, Document]:
+    if not 0 <= count <= len(slot.fillers):
+        raise LedgerError(
+            f"ledger: question {question_id(slot.draft.source, slot.draft.upstream_id)} cannot be "
+            "replaced: there are too few random negatives to keep the number of documents; name "
+            "more sources under sample.negatives, or remove the entry"
+        )
+    return {n.text: negative_document(n) for n in slot.fillers[:count]}
