@@ -1,0 +1,143 @@
+"""The published translation memory: what `translate` replays, sorted, in git.
+
+An entry's key is a hash of everything that can change its text. The memory is a pure function of
+its set of entries, so two machines that hold the same translations publish the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from bears.errors import MemoryCorrupt
+from bears.formats.records import read_lines, write_lines
+
+Field = Literal["question", "gold_answer", "content"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One text to translate.
+
+    Args:
+        record_id: the question or document that it belongs to.
+        field: which of its fields it is.
+        source_language: BCP 47 tag of ``text``.
+        text: the source text.
+    """
+
+    record_id: str
+    field: Field
+    source_language: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Translator:
+    """Who translates, as far as it can change a text.
+
+    Args:
+        name: of the file under conf/translator.
+        request: model, parameters, prompt version and whatever else can change a text.
+        target: BCP 47 tag of the language that is translated into.
+    """
+
+    name: str
+    request: Mapping[str, Any]
+    target: str
+
+    def key(self, request: Request) -> str:
+        """sha256 over translator, languages, field and source text."""
+        parts = {
+            "translator": self.name,
+            "request": self.request,
+            "target": self.target,
+            "source_language": request.source_language,
+            "field": request.field,
+            "text": request.text,
+        }
+        canonical = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One translation.
+
+    Args:
+        key: see `Translator.key`.
+        record_id: set only where one text has several published translations: the record that
+            this one belongs to.
+        field: of the record.
+        text: the source text, so that a person can read the memory.
+        translation: what replaces it.
+    """
+
+    key: str
+    record_id: str
+    field: Field
+    text: str
+    translation: str
+
+
+class Memory:
+    """Entries by key; a record's own entry goes before the general one.
+
+    Args:
+        entries: any number of them.
+
+    Raises:
+        MemoryCorrupt: two entries for one key and record hold different translations.
+    """
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._entries: dict[tuple[str, str], Entry] = {}
+        for entry in entries:
+            known = self._entries.setdefault((entry.key, entry.record_id), entry)
+            if known.translation != entry.translation:
+                raise MemoryCorrupt(
+                    f"two translations of {entry.text!r:.60}: {known.translation!r:.60} and "
+                    f"{entry.translation!r:.60}; keep one of the lines with key {entry.key}"
+                )
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: str, record_id: str) -> Entry | None:
+        """The entry for a key, the record's own one first."""
+        return self._entries.get((key, record_id)) or self._entries.get((key, ""))
+
+    def merged(self, entries: Iterable[Entry]) -> Memory:
+        """A new memory in which ``entries`` replace those of the same key and record."""
+        merged = Memory()
+        merged._entries = dict(self._entries)
+        merged._entries.update({(entry.key, entry.record_id): entry for entry in entries})
+        return merged
+
+    def save(self, path: Path) -> None:
+        """Write JSON Lines sorted by key and record, atomically."""
+        write_lines(path, (asdict(self._entries[place]) for place in sorted(self._entries)))
+
+
+def load(path: Path) -> Memory:
+    """Read a published memory; an absent file is an empty one.
+
+    Raises:
+        MemoryCorrupt: naming the line that is no entry, or two entries that disagree.
+        FormatError: a line is not JSON.
+    """
+    if not path.exists():
+        return Memory()
+    names = {field.name for field in fields(Entry)}
+    entries = []
+    for number, row in read_lines(path):
+        if not isinstance(row, dict) or row.keys() != names:
+            raise MemoryCorrupt(f"{path}, line {number}: expected the fields {sorted(names)}")
+        if not all(isinstance(value, str) for value in row.values()) or not row["translation"]:
+            raise MemoryCorrupt(f"{path}, line {number}: expected strings, and a translation")
+        entries.append(Entry(**row))
+    return Memory(entries)

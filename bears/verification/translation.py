@@ -1,0 +1,95 @@
+"""Checks of the translated records against those before translation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from bears.types import Document, Finding, Question
+from bears.verification.benchmark import Benchmark
+from bears.verification.language import letters, script_share
+
+
+def same_records(b: Benchmark) -> Iterator[Finding]:
+    """The same records in the same order, changed in nothing but their texts."""
+    yield from _same_ids(
+        "queries", [q.question_id for q in b.raw_questions], [q.question_id for q in b.questions]
+    )
+    yield from _same_ids(
+        "corpus", [d.doc_id for d in b.raw_documents], [d.doc_id for d in b.documents]
+    )
+    raw_questions = {q.question_id: q for q in b.raw_questions}
+    for question in b.questions:
+        raw = raw_questions.get(question.question_id)
+        if raw and replace(question, question="", gold_answer="") != replace(
+            raw, question="", gold_answer=""
+        ):
+            message = "differs from the raw record in more than its texts"
+            yield Finding("changed_field", "error", question.question_id, message)
+    raw_documents = {d.doc_id: d for d in b.raw_documents}
+    for document in b.documents:
+        before = raw_documents.get(document.doc_id)
+        if before and replace(document, content="") != replace(before, content=""):
+            message = "differs from the raw record in more than its text"
+            yield Finding("changed_field", "error", document.doc_id, message)
+
+
+def texts(b: Benchmark) -> Iterator[Finding]:
+    """Native texts are untouched; all others are in the target language."""
+    raw_questions = {q.question_id: q for q in b.raw_questions}
+    for question in b.questions:
+        if raw := raw_questions.get(question.question_id):
+            native = b.languages.get(question.source_dataset) == b.target.name
+            yield from _question_texts(b, raw, question, native)
+    raw_documents = {d.doc_id: d for d in b.raw_documents}
+    for document in b.documents:
+        if before := raw_documents.get(document.doc_id):
+            native = b.languages.get(document.original_source) == b.target.name
+            yield from _document_text(b, before, document, native)
+
+
+def _same_ids(file: str, raw: Sequence[str], translated: Sequence[str]) -> Iterator[Finding]:
+    for record_id in dict.fromkeys(i for i in raw if i not in set(translated)):
+        yield Finding("record_set", "error", record_id, f"is in {file}_raw.json only")
+    for record_id in dict.fromkeys(i for i in translated if i not in set(raw)):
+        yield Finding("record_set", "error", record_id, f"is in {file}.json only")
+    if set(raw) == set(translated) and list(raw) != list(translated):
+        message = f"{file}.json has another order than {file}_raw.json"
+        yield Finding("order", "error", file, message)
+
+
+def _question_texts(
+    b: Benchmark, raw: Question, question: Question, native: bool
+) -> Iterator[Finding]:
+    record_id = question.question_id
+    if native:
+        if (raw.question, raw.gold_answer) != (question.question, question.gold_answer):
+            message = "is in the target language already, but its text was changed"
+            yield Finding("native_changed", "error", record_id, message)
+        return
+    yield from _language(b, record_id, "question", raw.question, question.question)
+    # An answer may rightly stay as it is (a name, a year), so this is a hint only.
+    if raw.gold_answer == question.gold_answer and letters(raw.gold_answer):
+        message = f"gold_answer is unchanged: {raw.gold_answer!r:.60}"
+        yield Finding("answer_unchanged", "warning", record_id, message)
+
+
+def _document_text(
+    b: Benchmark, raw: Document, document: Document, native: bool
+) -> Iterator[Finding]:
+    if not native:
+        yield from _language(b, document.doc_id, "content", raw.content, document.content)
+    elif raw.content != document.content:
+        message = "is in the target language already, but its text was changed"
+        yield Finding("native_changed", "error", document.doc_id, message)
+
+
+def _language(b: Benchmark, record_id: str, field: str, raw: str, text: str) -> Iterator[Finding]:
+    if raw == text and letters(raw):
+        yield Finding("untranslated", "error", record_id, f"{field} is the source text")
+    elif (share := script_share(text, b.target.scripts)) < b.target.min_share:
+        message = (
+            f"{field} has {share:.0%} {b.target.title} against foreign words, expected at least "
+            f"{b.target.min_share:.0%}: {text!r:.60}"
+        )
+        yield Finding("language", "error", record_id, message)

@@ -1,0 +1,69 @@
+"""Running every check, and what their findings come to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict
+
+from bears.configuration import STRICT
+from bears.types import Finding
+from bears.verification import structure, translation
+from bears.verification.benchmark import Benchmark
+
+CHECKS: tuple[Callable[[Benchmark], Iterator[Finding]], ...] = (
+    structure.counts,
+    structure.source_distribution,
+    structure.unique_ids,
+    structure.gold,
+    structure.duplicate_contents,
+    structure.empty_texts,
+    structure.ledger_entries,
+    translation.same_records,
+    translation.texts,
+)
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """A finding that is true, known and lived with.
+
+    Args:
+        check: its check.
+        record_id: its record, or ``*`` for any.
+        reason: why it is accepted.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    check: str
+    record_id: str
+    reason: str
+
+
+def verify(benchmark: Benchmark, accepted: Sequence[Acceptance] = ()) -> list[Finding]:
+    """All findings, in the order of the checks; accepted errors get severity ``accepted``."""
+    return [_judged(finding, accepted) for check in CHECKS for finding in check(benchmark)]
+
+
+def summarise(findings: Sequence[Finding]) -> dict[str, Any]:
+    """Counts by severity and by check."""
+    severities = Counter(finding.severity for finding in findings)
+    return {
+        "errors": severities["error"],
+        "warnings": severities["warning"],
+        "accepted": severities["accepted"],
+        "findings": dict(sorted(Counter(finding.check for finding in findings).items())),
+    }
+
+
+def _judged(finding: Finding, accepted: Sequence[Acceptance]) -> Finding:
+    for entry in accepted:
+        if entry.check == finding.check and entry.record_id in ("*", finding.record_id):
+            return replace(
+                finding, severity="accepted", message=f"{finding.message} ({entry.reason})"
+            )
+    return finding
