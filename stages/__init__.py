@@ -1,0 +1,12 @@
+"""One thin program a stage: read files, call the library, write files."""
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+# `.venv/bin/dvc repro` without an activated environment runs whatever `python` comes first on
+# PATH; the stage then goes on with the project's own, instead of failing on a missing package.
+_PYTHON = Path(os.environ.get("DVC_ROOT", ".")) / ".venv" / "bin" / "python"
+if find_spec("hydra") is None and _PYTHON.exists() and Path(sys.executable) != _PYTHON:
+    os.execv(_PYTHON, [str(_PYTHON), *sys.orig_argv[1:]])

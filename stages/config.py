@@ -1,0 +1,47 @@
+"""config: params.yaml and conf/ → data/config.yaml."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import yaml
+
+from bears.configuration import compose, read_selection
+from bears.errors import BearsError, ConfigurationError
+from bears.formats.records import write_text
+from bears.pipeline import GROUPS
+
+
+def main(conf: Path, out: Path, overrides: list[str]) -> None:
+    """Compose the configuration once, for every later stage."""
+    selection = read_selection(Path("params.yaml"))
+    config = compose(conf, selection, overrides)
+    for group in GROUPS:
+        selected, composed = selection.get(group), config[group]["name"]
+        if not overrides and composed != selected:
+            raise ConfigurationError(
+                f"{group} is {selected!r} in params.yaml, but {composed!r} after its overrides; "
+                f"choose it with -S {group}={composed}, since the paths in dvc.yaml carry the "
+                "name in params.yaml"
+            )
+    memory = Path(f"data/memory/{config['benchmark']['name']}.jsonl")
+    if not memory.exists():
+        # DVC would only say that a dependency is missing; an empty memory lets `translate` say
+        # which translations are missing and how to get them.
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        memory.touch()
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100)
+    write_text(out, text)
+
+
+if __name__ == "__main__":
+    try:
+        arguments = sys.argv[1:]
+        main(
+            Path(arguments[arguments.index("--conf") + 1]),
+            Path(arguments[arguments.index("--out") + 1]),
+            [word for word in arguments if "=" in word],
+        )
+    except BearsError as error:
+        sys.exit(f"config: {error}")
