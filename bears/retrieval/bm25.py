@@ -51,6 +51,8 @@ class BM25:
         import bm25s
 
         index = bm25s.BM25.load(str(folder), load_corpus=False)
+        # jieba reads its dictionary at the first text, which is loading, not searching.
+        self._analyze("詞")
         return BM25Searcher(index, read_json(folder / "doc_ids.json"), self._analyze)
 
 

@@ -1,0 +1,63 @@
+"""Which analyzer suits BM25 on a benchmark: measures, speed, vocabulary, for each of them.
+
+    python -m benchmarks.analyzers ../shared/data/bears-published
+
+The folder holds queries.json and corpus.json.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+from tabulate import tabulate
+
+from bears.evaluation.evaluate import evaluate, summarise
+from bears.evaluation.measure import parse
+from bears.formats.records import read_documents, read_questions
+from bears.retrieval.analysis import ANALYZERS
+from bears.retrieval.bm25 import BM25
+
+MEASURES = ("ndcg@10", "mrr", "success@1", "recall@5", "recall@10", "strict@10")
+SETTINGS = ((0.9, 0.4), (1.2, 0.75), (1.5, 0.75), (2.0, 0.9))
+
+
+def main(folder: Path) -> None:
+    """Print one row for each analyzer and setting."""
+    rows = [
+        [analyzer, k1, b, *_measure(folder, analyzer, k1, b)]
+        for analyzer in ANALYZERS
+        for k1, b in SETTINGS
+    ]
+    headers = ["analyzer", "k1", "b", *MEASURES, "analyse Mchar/s", "query ms"]
+    print(tabulate(rows, headers=headers, floatfmt=".3f"))
+
+
+def _measure(folder: Path, analyzer: str, k1: float, b: float) -> list[float]:
+    questions = read_questions(folder / "queries.json")
+    documents = read_documents(folder / "corpus.json")
+    analyze = ANALYZERS[analyzer]
+    started = perf_counter()
+    for document in documents:
+        analyze(document.content)
+    characters = sum(len(document.content) for document in documents)
+    speed = characters / (perf_counter() - started) / 1e6
+    retriever = BM25("bm25", k1, b, analyzer)
+    with tempfile.TemporaryDirectory() as index:
+        retriever.index(documents, Path(index))
+        searcher = retriever.open(Path(index))
+        started = perf_counter()
+        run = {q.question_id: searcher.search(q.question, 100) for q in questions}
+        milliseconds = (perf_counter() - started) / len(questions) * 1000
+    gold = {q.question_id: dict.fromkeys(q.gold_doc_ids, 1) for q in questions}
+    evaluation = evaluate(run, gold, [parse(name) for name in MEASURES])
+    means = summarise(evaluation, [q.question_id for q in questions])
+    return [float(means[name] or 0) for name in MEASURES] + [speed, milliseconds]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]))
