@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # uv takes seconds where pip takes minutes; where it cannot be had, pip does the same.
 INSTALL = (uv pip install --quiet --require-hashes --no-deps -r $(1) || pip install --quiet --require-hashes --no-deps -r $(1))
 
-.PHONY: repro test test-slow lint regenerate lock help
+.PHONY: repro plots test test-slow lint regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -12,7 +12,12 @@ help:  ## this list
 repro: .venv/core  ## run the pipeline on the selected benchmark and show its metrics
 	@git rev-parse --git-dir >/dev/null 2>&1 || dvc config --local core.no_scm true
 	dvc repro
-	dvc metrics show
+	dvc metrics show --json | python -m bears show
+
+plots: .venv/dev  ## draw the plots as an HTML page that needs no network
+	@mkdir -p .dvc/tmp
+	python -m bears plot-template .dvc/tmp/plots.html
+	dvc plots show --html-template .dvc/tmp/plots.html
 
 test: .venv/dev  ## all tests but the slow ones
 	pytest -m "not slow" -n 2

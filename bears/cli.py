@@ -1,16 +1,19 @@
-"""The command line: ``python -m bears memory import``, ``python -m bears replace``."""
+"""The command line: ``python -m bears memory import``, ``replace``, ``show``."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
+from tabulate import tabulate
 
 from bears.configuration import Config, compose, parse, read_selection
-from bears.errors import BearsError, LedgerError
+from bears.errors import BearsError, FormatError, LedgerError
+from bears.evaluation.table import table
 from bears.formats.records import read_questions, write_text
 from bears.sampling.ledger import Ledger
 from bears.translation.memory import Translator, load
@@ -60,6 +63,20 @@ def _parser() -> argparse.ArgumentParser:
     replacing.add_argument("--author", default="", help="who decided it; kept with the entry")
     replacing.add_argument("--benchmark", default="", help="default: the one in params.yaml")
     replacing.set_defaults(run=_replace)
+    showing = commands.add_parser(
+        "show",
+        help="the metrics as a table",
+        description="Read the output of `dvc metrics show --json` and print it as a table.",
+    )
+    showing.set_defaults(run=_show)
+    plotting = commands.add_parser(
+        "plot-template",
+        help="an HTML template for `dvc plots` that needs no network",
+        description="Write an HTML template with vega inside it, for "
+        "`dvc plots show --html-template FILE`; DVC's own one loads vega from the network.",
+    )
+    plotting.add_argument("file", metavar="FILE", type=Path)
+    plotting.set_defaults(run=_plot_template)
     return parser
 
 
@@ -81,6 +98,8 @@ def _replace(arguments: argparse.Namespace) -> None:
     config = _composed(arguments.benchmark, [])
     benchmark = config["benchmark"]["name"]
     ledger = parse(Ledger, config["ledger"], "ledger")
+    if not arguments.reason.strip():
+        raise LedgerError("an entry needs a reason: --reason 'why'")
     if arguments.question_id in ledger.replaced:
         raise LedgerError(f"{arguments.question_id} is replaced already")
     queries = Path("data") / benchmark / "sampled" / "queries_raw.json"
@@ -98,6 +117,32 @@ def _replace(arguments: argparse.Namespace) -> None:
     path = CONF / "ledger" / f"{benchmark}.yaml"
     _append(path, "replacements", entry)
     print(f"{path}: {arguments.question_id} will be replaced at the next `dvc repro`")
+
+
+def _show(_: argparse.Namespace) -> None:
+    try:
+        (workspace,) = json.load(sys.stdin).values()
+        files = workspace["data"]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise FormatError("expected the output of `dvc metrics show --json` on stdin") from None
+    for path, metrics in files.items():
+        print(f"{path}:")
+        values = metrics.get("data", {})
+        if {"all", "by_type", "by_source"} <= values.keys():
+            print(table(values), end="\n\n")
+        else:
+            print(tabulate(values.items(), tablefmt="plain"), end="\n\n")
+
+
+def _plot_template(arguments: argparse.Namespace) -> None:
+    from vl_convert import javascript_bundle
+
+    script = javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    write_text(
+        arguments.file,
+        "<!DOCTYPE html>\n<html>\n<head>\n<meta charset='utf-8'>\n<title>DVC plots</title>\n"
+        f"<script>{script}</script>\n</head>\n<body>\n{{plot_divs}}\n</body>\n</html>\n",
+    )
 
 
 def _append(path: Path, part: str, entry: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from bears.errors import ConfigurationError
+from bears.errors import BearsError, ConfigurationError
 
 Config = dict[str, Any]
 T = TypeVar("T")
@@ -25,14 +25,7 @@ def read_selection(params: Path) -> Config:
         ConfigurationError: the file is absent or not a mapping, or ``overrides`` is not a list
             of strings.
     """
-    try:
-        selection = yaml.safe_load(params.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigurationError(f"{params}: no such file; run from the project's root") from None
-    except yaml.YAMLError as error:
-        raise ConfigurationError(f"{params}: not valid YAML ({error})") from None
-    if not isinstance(selection, dict):
-        raise ConfigurationError(f"{params}: expected a mapping of names to choices")
+    selection = read_mapping(params, "run from the project's root")
     overrides = selection.get("overrides", [])
     if not isinstance(overrides, list) or not all(isinstance(item, str) for item in overrides):
         raise ConfigurationError(
@@ -40,6 +33,24 @@ def read_selection(params: Path) -> Config:
             "['sample.seed=7']"
         )
     return selection
+
+
+def read_mapping(path: Path, if_absent: str) -> Config:
+    """Read a YAML file that holds a mapping.
+
+    Raises:
+        ConfigurationError: it is absent (``if_absent`` says how to mend that), or holds no
+            mapping.
+    """
+    try:
+        mapping = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigurationError(f"{path}: no such file; {if_absent}") from None
+    except yaml.YAMLError as error:
+        raise ConfigurationError(f"{path}: not valid YAML ({error})") from None
+    if not isinstance(mapping, dict):
+        raise ConfigurationError(f"{path}: expected a mapping of names to values")
+    return mapping
 
 
 def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] = ()) -> Config:
@@ -70,7 +81,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
         with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
             composed = hydra_compose("config", overrides=words)
         resolved = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
         cause = f" ({error.__cause__})" if error.__cause__ else ""
         raise ConfigurationError(f"{error}{cause}") from None
     assert isinstance(resolved, dict)
@@ -78,9 +89,12 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
 
 
 def _quoted(value: Any) -> str:
-    if isinstance(value, str) and not value.replace("-", "").replace("_", "").isalnum():
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    return str(value)
+    """``value`` as Hydra's grammar of overrides reads it back: a text stays a text."""
+    from hydra.core.override_parser.types import Quote, QuotedString
+
+    if isinstance(value, str):
+        return QuotedString(text=value, quote=Quote.single).with_quotes()
+    return "null" if value is None else str(value)
 
 
 def pick(config: Mapping[str, Any], keys: Iterable[str], where: str) -> Config:
@@ -123,3 +137,20 @@ def parse(shape: type[T], value: Any, where: str) -> T:
             for item in error.errors(include_url=False)
         )
         raise ConfigurationError(problems) from None
+
+
+def build(value: Mapping[str, Any], where: str) -> Any:
+    """Call what ``value["_target_"]`` names with the other values as its arguments.
+
+    Raises:
+        ConfigurationError: there is no such class or function, or it refuses the arguments.
+    """
+    from hydra.errors import InstantiationException
+    from hydra.utils import instantiate
+
+    try:
+        return instantiate(value)
+    except InstantiationException as error:
+        if isinstance(error.__cause__, BearsError):
+            raise error.__cause__ from None
+        raise ConfigurationError(f"{where}: {error}") from None

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from bears.configuration import Config, compose, pick, read_selection
+from bears.configuration import Config, compose, pick, read_mapping, read_selection
 from bears.errors import BearsError, ConfigurationError
 
 CONFIG = Path("data/config.yaml")
@@ -70,11 +70,7 @@ def load_config(overrides: Sequence[str] = ()) -> Config:
     """
     if overrides:
         return compose(Path("conf"), read_selection(Path("params.yaml")), overrides)
-    if not CONFIG.is_file():
-        raise ConfigurationError(f"{CONFIG} does not exist yet; run `dvc repro config` first")
-    config = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
-    assert isinstance(config, dict)
-    return config
+    return read_mapping(CONFIG, "run `dvc repro config` first")
 
 
 def checkout() -> Path:
@@ -89,7 +85,10 @@ def _split(argv: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
     for word in words:
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
-            paths[name] = Path(value if equals else next(words, ""))
+            path = value if equals else next(words, "")
+            if not path:
+                raise ConfigurationError(f"--{name} needs a path")
+            paths[name] = Path(path)
         else:
             overrides.append(word)
     return paths, overrides

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import yaml
 from bears.configuration import compose, read_selection
 from bears.errors import BearsError, ConfigurationError
 from bears.formats.records import write_text
-from bears.pipeline import GROUPS
+from bears.pipeline import CONFIG, GROUPS
 
 
 def main(conf: Path, out: Path, overrides: list[str]) -> None:
@@ -36,12 +37,12 @@ def main(conf: Path, out: Path, overrides: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m stages.config", description=__doc__)
+    parser.add_argument("--conf", type=Path, default=Path("conf"))
+    parser.add_argument("--out", type=Path, default=CONFIG)
+    parser.add_argument("overrides", metavar="hydra.override=value", nargs="*")
+    arguments = parser.parse_intermixed_args()
     try:
-        arguments = sys.argv[1:]
-        main(
-            Path(arguments[arguments.index("--conf") + 1]),
-            Path(arguments[arguments.index("--out") + 1]),
-            [word for word in arguments if "=" in word],
-        )
+        main(arguments.conf, arguments.out, arguments.overrides)
     except BearsError as error:
         sys.exit(f"config: {error}")

@@ -7,9 +7,10 @@ from pathlib import Path
 from hydra.utils import get_method
 
 from bears.configuration import Config, parse
+from bears.errors import ConfigurationError
 from bears.formats.records import write_json
 from bears.pipeline import Paths, checkout, exit_with
-from bears.sources.convert import convert
+from bears.sources.convert import Reader, convert
 from bears.sources.location import Source
 
 
@@ -20,8 +21,16 @@ def main(config: Config, paths: Paths) -> None:
     for name, value in config["sources"].items():
         source = parse(Source, value, f"sources.{name}")
         out = paths["rows"] / f"{name}.jsonl"
-        provenance.append(convert(source, get_method(source.reader), mirror, Path.cwd(), out))
+        provenance.append(convert(source, _reader(source), mirror, Path.cwd(), out))
     write_json(paths["provenance"], provenance)
+
+
+def _reader(source: Source) -> Reader:
+    try:
+        reader: Reader = get_method(source.reader)
+    except (ImportError, ValueError) as error:
+        raise ConfigurationError(f"sources.{source.name}.reader: {error}") from None
+    return reader
 
 
 if __name__ == "__main__":

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tabulate import tabulate
-
 from bears.configuration import Config
 from bears.evaluation.evaluate import Evaluation, evaluate, summarise, tie_range
 from bears.evaluation.measure import parse
+from bears.evaluation.table import table
 from bears.formats.digest import digest_files
 from bears.formats.records import read_json, read_questions, write_json, write_text
 from bears.formats.trec import read_run
@@ -32,7 +31,7 @@ def main(config: Config, paths: Paths) -> None:
     _write_questions(paths["questions"], evaluation, questions)
     _write_bars(paths["bars"], results["all"], names)
     _write_curve(paths["curve"], run, questions, config["evaluate"]["curve"])
-    print(_table(results, names))
+    print(table(results))
     print(_latency(paths["timing"], paths["run"]))
 
 
@@ -92,13 +91,6 @@ def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]])
     writer.writerow(header)
     writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
     write_text(path, text.getvalue())
-
-
-def _table(results: dict[str, Any], names: Sequence[str]) -> str:
-    """The means for people: a row a measure, a column a group of questions."""
-    groups = {"all": results["all"], **results["by_type"], **results["by_source"]}
-    rows = [[name, *(group[name] for group in groups.values())] for name in ["n", *names]]
-    return tabulate(rows, headers=["", *groups], floatfmt=".3f", missingval="–")
 
 
 def _latency(timing: Path, run: Path) -> str:

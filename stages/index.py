@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from hydra.utils import instantiate
-
-from bears.configuration import Config
+from bears.configuration import Config, build
 from bears.formats.digest import check_digest
 from bears.formats.records import read_documents
 from bears.pipeline import Paths, exit_with
@@ -14,7 +12,7 @@ def main(config: Config, paths: Paths) -> None:
     """Build the index of the selected retriever."""
     check_digest(paths["corpus"], paths["verified"])
     paths["out"].mkdir(parents=True, exist_ok=True)
-    retriever = instantiate(config["retriever"])
+    retriever = build(config["retriever"], "retriever")
     retriever.index(read_documents(paths["corpus"]), paths["out"])
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from hydra.utils import instantiate
 from tqdm import tqdm
 
-from bears.configuration import Config
+from bears.configuration import Config, build, parse
+from bears.errors import ConfigurationError
 from bears.formats.digest import digest_files
 from bears.formats.records import read_questions, write_json
 from bears.formats.trec import write_run
@@ -19,14 +19,17 @@ from bears.types import Ranking
 
 def main(config: Config, paths: Paths) -> None:
     """Ask the index every question, one at a time."""
+    depth = parse(int, config["retrieve"]["depth"], "retrieve.depth")
+    if depth < 1:
+        raise ConfigurationError(f"retrieve.depth is {depth}; expected at least 1")
     started = perf_counter()
-    searcher = instantiate(config["retriever"]).open(paths["index"])
+    searcher = build(config["retriever"], "retriever").open(paths["index"])
     loaded = perf_counter() - started
     run: dict[str, Ranking] = {}
     seconds = []
     for question in tqdm(read_questions(paths["queries"]), unit=" questions", disable=None):
         started = perf_counter()
-        ranking = searcher.search(question.question, config["retrieve"]["depth"])
+        ranking = searcher.search(question.question, depth)
         seconds.append(perf_counter() - started)
         run[question.question_id] = ranking
     write_run(paths["run"], run, config["retriever"]["name"])

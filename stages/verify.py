@@ -23,6 +23,7 @@ from bears.verification.verify import Acceptance, summarise, verify
 
 def main(config: Config, paths: Paths) -> None:
     """Write every finding, then fail when one of them is an error."""
+    (paths["out"] / "digest.json").unlink(missing_ok=True)
     accepted = [
         parse(Acceptance, entry, f"benchmark.accept.{i}")
         for i, entry in enumerate(config["benchmark"]["accept"])

@@ -50,7 +50,7 @@ def best(scores: NDArray[Any], doc_ids: Sequence[str], k: int) -> Ranking:
         candidates = np.flatnonzero(rounded >= threshold)
     else:
         candidates = np.arange(len(rounded))
-    hits = [Hit(doc_ids[i], float(rounded[i])) for i in candidates if np.isfinite(rounded[i])]
+    hits = [Hit(doc_ids[int(i)], float(rounded[i])) for i in candidates if np.isfinite(rounded[i])]
     hits.sort(key=lambda hit: (hit.score, hit.doc_id), reverse=True)
     return tuple(hits[:k])
 
@@ -58,4 +58,4 @@ def best(scores: NDArray[Any], doc_ids: Sequence[str], k: int) -> Ranking:
 def rounded_scores(scores: NDArray[Any]) -> NDArray[np.float64]:
     """The scores with mantissas of `BITS` bits; infinities stay."""
     mantissas, exponents = np.frexp(scores.astype(np.float64))
-    return np.ldexp(np.round(np.ldexp(mantissas, BITS)), exponents - BITS)
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissas, BITS)), exponents - BITS), np.float64)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bears.errors import RetrieverUnavailable
 from bears.retrieval.dense import DenseSearcher, Vectors, write_vectors
 from bears.types import Document
 
@@ -40,6 +41,11 @@ class WordLlama:
         import wordllama
 
         package = Path(wordllama.__file__).parent
-        return wordllama.WordLlama.load(
-            cache_dir=package, dim=self._dimensions, disable_download=True
-        )
+        try:
+            return wordllama.WordLlama.load(
+                cache_dir=package, dim=self._dimensions, disable_download=True
+            )
+        except (FileNotFoundError, ValueError) as error:
+            raise RetrieverUnavailable(
+                f"retriever.dimensions is {self._dimensions}; the package carries 256 ({error})"
+            ) from None

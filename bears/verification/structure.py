@@ -22,7 +22,7 @@ def counts(b: Benchmark) -> Iterator[Finding]:
 def source_distribution(b: Benchmark) -> Iterator[Finding]:
     """As many questions of each source as asked for, source by source in the asked order."""
     found = Counter(question.source_dataset for question in b.questions)
-    for source in b.shares | found:
+    for source in {**b.shares, **found}:
         if found[source] != b.shares.get(source, 0):
             message = f"{found[source]} questions, expected {b.shares.get(source, 0)}"
             yield Finding("source_distribution", "error", source, message)

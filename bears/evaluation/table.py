@@ -1,0 +1,21 @@
+"""Metrics as a table that people can read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tabulate import tabulate
+
+
+def table(results: Mapping[str, Any]) -> str:
+    """A row for each measure, a column for each group of questions.
+
+    Args:
+        results: the content of metrics/retrieval.json.
+    """
+    groups = {"all": results["all"], **results["by_type"], **results["by_source"]}
+    names = list(dict.fromkeys(name for group in groups.values() for name in group))
+    names.sort(key=lambda name: name != "n")
+    rows = [[name, *(group.get(name) for group in groups.values())] for name in names]
+    return tabulate(rows, headers=["", *groups], floatfmt=".3f", missingval="–")
