@@ -13,3 +13,13 @@ def question_id(source: str, upstream_id: str) -> str:
 def document_id(source: str, original_id: str) -> str:
     """The id of a document: UUIDv5 of ``{source}:{original_id}`` in the DNS namespace."""
     return str(uuid5(NAMESPACE_DNS, f"{source}:{original_id}"))
+
+
+def unused_name(wanted: str, names: set[str]) -> str:
+    """A row can list one title with two texts; the second one needs a name of its own."""
+    name, n = wanted, 1
+    while name in names:
+        n += 1
+        name = f"{wanted}#{n}"
+    names.add(name)
+    return name

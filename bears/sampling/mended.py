@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bears.errors import SamplingError
-from bears.sampling.identity import document_id
+from bears.sampling.identity import document_id, unused_name
 from bears.sampling.origin import Negative, Origin, question
 from bears.sampling.recipe import Recipe
 from bears.sampling.walk import Draft
@@ -59,21 +59,19 @@ def mend(origin: Origin, recipe: Recipe) -> Pool:
             "for fewer documents, or name more sources under sample.negatives"
         )
     chosen = {n.text: negative_document(n) for n in negatives[:wanted]}
-    place = {document.content: i for i, document in reversed(list(enumerate(origin.pool)))}
     documents |= chosen
-    order = sorted(documents, key=lambda text: place.get(text, len(place)))
-    return Pool(drafts, order, documents, negatives[wanted:])
+    return Pool(drafts, _in_order(documents, origin), documents, negatives[wanted:])
 
 
 def question_documents(drafts: Iterable[Draft]) -> dict[str, Document]:
     """One document for each text that the drafts use, named after its first user."""
     documents: dict[str, Document] = {}
-    names: set[str] = set()
+    names: dict[str, set[str]] = {}
     gold = {passage.text for draft in drafts for passage in draft.gold}
     for draft in drafts:
         for passage in draft.passages:
             if passage.text not in documents:
-                name = _unused_name(passage.key, draft.source, names)
+                name = unused_name(passage.key, names.setdefault(draft.source, set()))
                 documents[passage.text] = Document(
                     document_id(draft.source, name),
                     passage.text,
@@ -112,14 +110,18 @@ def role(document: Document, question_texts: set[str]) -> Role:
     return "hard_negative" if document.content in question_texts else "random_negative"
 
 
-def _unused_name(key: str, source: str, names: set[str]) -> str:
-    """A row can list one title with two texts; the second one needs a name of its own."""
-    name, n = key, 1
-    while f"{source}:{name}" in names:
-        n += 1
-        name = f"{key}#{n}"
-    names.add(f"{source}:{name}")
-    return name
+def _in_order(documents: dict[str, Document], origin: Origin) -> list[str]:
+    """The texts in v1's order; a text that v1 leaves there twice has the place of its own id."""
+    by_id: dict[str, int] = {}
+    by_text: dict[str, int] = {}
+    for position, document in enumerate(origin.pool):
+        by_id.setdefault(document.doc_id, position)
+        by_text.setdefault(document.content, position)
+    places = {
+        text: by_id.get(document.doc_id, by_text.get(text, len(origin.pool)))
+        for text, document in documents.items()
+    }
+    return sorted(documents, key=places.__getitem__)
 
 
 def _distinct(negatives: Iterable[Negative], used: set[str]) -> Iterator[Negative]:

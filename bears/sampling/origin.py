@@ -95,19 +95,20 @@ def corrected_by_hand(origin: Origin, recipe: Recipe, sources: Sources) -> list[
     pool = [documents[i] for i in dict.fromkeys(document.doc_id for document in origin.pool)]
     last = recipe.sources[-1].source
     taken = {visit.draft.upstream_id for visit in origin.taken}
-    unused = next(row for row in rows_of(sources, last) if row.id not in taken)
+    unused = next((row for row in rows_of(sources, last) if row.id not in taken), None)
     passages = unused.passages if isinstance(unused, PassageRow) else ()
+    name = unused.id if unused else "(none)"
+    lacking = max(0, recipe.documents - len(pool))
     appended = [
-        document(last, Passage(f"{unused.id}_{p.key}", p.text, is_gold=False))
+        document(last, Passage(f"{name}_{p.key}", p.text, is_gold=False))
         for p in passages
         if p.is_gold
-    ][: recipe.documents - len(pool)]
-    if len(pool) + len(appended) < recipe.documents:
+    ][:lacking]
+    if len(appended) < lacking:
         raise SamplingError(
-            f"source {last}: row {unused.id}, the first that gave no question, brings "
-            f"{len(appended)} gold paragraphs where the published set has "
-            f"{recipe.documents - len(pool)}; the file is not the complete upstream one. "
-            "benchmark=bears-v1 gives all other documents"
+            f"source {last}: row {name}, the first that gave no question, brings "
+            f"{len(appended)} gold paragraphs where the published set has {lacking}; the file is "
+            "not the complete upstream one. benchmark=bears-v1 gives all other documents"
         )
     return pool + appended
 

@@ -36,7 +36,7 @@ class _Slot:
         draft: the question itself.
         own: documents that only this question uses, in pool order.
         shared: documents that earlier questions use too, and no later one.
-        spares: questions that may stand in for it, best first.
+        spares: questions that may stand in for it; those that need no more places go first.
         fillers: unused random negatives that may fill a place.
         surplus: random negatives of the pool that may give their place up, last one first.
     """
@@ -136,8 +136,7 @@ def _owned_texts(pool: Pool, position: int) -> tuple[list[str], list[str]]:
 
 def _stand_in(slot: _Slot, replaced: frozenset[str], unknown: set[str]) -> Draft:
     current = slot.draft
-    fitting = [d for d in slot.spares if len(passage_texts([d])) <= len(slot.own)]
-    spares = iter(fitting or slot.spares)
+    spares = iter(sorted(slot.spares, key=lambda d: len(passage_texts([d])) > len(slot.own)))
     while (identifier := question_id(current.source, current.upstream_id)) in replaced:
         unknown.discard(identifier)
         following = next(spares, None)

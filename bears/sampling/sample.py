@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bears.errors import LedgerError
+from bears.errors import LedgerError, SamplingError
 from bears.sampling.ledger import Ledger, apply_edits
 from bears.sampling.mended import Pool, mend, passage_texts, questions_of, role
 from bears.sampling.origin import Origin, corrected_by_hand, sample_origin
@@ -80,6 +80,12 @@ def _as_the_origin(
     documents = origin.pool
     if recipe.sampler == "bears-published":
         documents = corrected_by_hand(origin, recipe, sources)
+    if len(documents) != recipe.documents:
+        raise SamplingError(
+            f"sample.documents is {recipe.documents}, but sampler {recipe.sampler} gives "
+            f"{len(documents)}: the questions bring more, or the unused paragraphs of "
+            f"{', '.join(recipe.negatives)} are too few; change sample.documents"
+        )
     lineage = [
         {"record_id": d.doc_id, "source": d.original_source, "original_id": d.original_id}
         for d in documents

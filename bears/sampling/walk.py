@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from bears.sampling.identity import unused_name
 from bears.types import Article, Passage, PassageRow, QuestionType
 
 Rows = Sequence[Article] | Sequence[PassageRow]
@@ -94,7 +95,16 @@ def paragraphs(rows: Rows) -> Iterator[tuple[str, str]]:
         if isinstance(row, Article):
             yield from ((paragraph.id, paragraph.text) for paragraph in row.paragraphs)
         else:
-            yield from ((f"{row.id}_{passage.key}", passage.text) for passage in row.passages)
+            yield from _named(row)
+
+
+def _named(row: PassageRow) -> Iterator[tuple[str, str]]:
+    names: set[str] = set()
+    by_text: dict[str, str] = {}
+    for passage in row.passages:
+        if passage.text not in by_text:
+            by_text[passage.text] = unused_name(f"{row.id}_{passage.key}", names)
+        yield by_text[passage.text], passage.text
 
 
 def _are_articles(rows: Rows) -> bool:

@@ -137,7 +137,10 @@ def load(path: Path) -> Memory:
     for number, row in read_lines(path):
         if not isinstance(row, dict) or row.keys() != names:
             raise MemoryCorrupt(f"{path}, line {number}: expected the fields {sorted(names)}")
-        if not all(isinstance(value, str) for value in row.values()) or not row["translation"]:
+        if (
+            not all(isinstance(value, str) for value in row.values())
+            or not row["translation"].strip()
+        ):
             raise MemoryCorrupt(f"{path}, line {number}: expected strings, and a translation")
         entries.append(Entry(**row))
     return Memory(entries)

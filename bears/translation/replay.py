@@ -51,26 +51,30 @@ def translate(
         MemoryMiss: entries are missing; all are counted and the first few listed. A source text
             never stands in for its translation.
     """
-    texts: dict[tuple[str, str], str] = {}
+    # By text as well: two documents of a set with v1's defects can bear one id.
+    texts: dict[tuple[str, str, str], str] = {}
     missing: list[Request] = []
     for request in requests(questions, documents, languages, translator.target):
         entry = memory.get(translator.key(request), request.record_id)
         if entry is None:
             missing.append(request)
         else:
-            texts[request.record_id, request.field] = entry.translation
+            texts[request.record_id, request.field, request.text] = entry.translation
     if missing:
         raise MemoryMiss(_missing_message(missing, translator))
     return (
         [
             replace(
                 q,
-                question=texts.get((q.question_id, "question"), q.question),
-                gold_answer=texts.get((q.question_id, "gold_answer"), q.gold_answer),
+                question=texts.get((q.question_id, "question", q.question), q.question),
+                gold_answer=texts.get((q.question_id, "gold_answer", q.gold_answer), q.gold_answer),
             )
             for q in questions
         ],
-        [replace(d, content=texts.get((d.doc_id, "content"), d.content)) for d in documents],
+        [
+            replace(d, content=texts.get((d.doc_id, "content", d.content), d.content))
+            for d in documents
+        ],
     )
 
 

@@ -10,11 +10,17 @@ from functools import lru_cache
 @lru_cache(maxsize=65536)
 def _script(character: str) -> str:
     """The script of a letter, as its Unicode name begins: LATIN, CJK, HANGUL, HIRAGANA, …"""
-    return unicodedata.name(character, "").split(" ", 1)[0]
+    # Compatibility forms (full width, half width) are named after their width.
+    plain = unicodedata.normalize("NFKC", character)[0]
+    return unicodedata.name(plain, "").split(" ", 1)[0]
 
 
-_NAMES = {"HAN": ("CJK",), "KANA": ("HIRAGANA", "KATAKANA")}
-_SYLLABIC = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL"}
+# 々 is an IDEOGRAPHIC ITERATION MARK, ー a KATAKANA-HIRAGANA PROLONGED SOUND MARK.
+_NAMES = {
+    "HAN": ("CJK", "IDEOGRAPHIC"),
+    "KANA": ("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"),
+}
+_SYLLABIC = {*_NAMES["HAN"], *_NAMES["KANA"], "HANGUL"}
 
 
 def letters(text: str) -> int:

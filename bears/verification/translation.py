@@ -49,11 +49,12 @@ def texts(b: Benchmark) -> Iterator[Finding]:
 
 
 def _same_ids(file: str, raw: Sequence[str], translated: Sequence[str]) -> Iterator[Finding]:
-    for record_id in dict.fromkeys(i for i in raw if i not in set(translated)):
+    before, after = dict.fromkeys(raw), dict.fromkeys(translated)
+    for record_id in (i for i in before if i not in after):
         yield Finding("record_set", "error", record_id, f"is in {file}_raw.json only")
-    for record_id in dict.fromkeys(i for i in translated if i not in set(raw)):
+    for record_id in (i for i in after if i not in before):
         yield Finding("record_set", "error", record_id, f"is in {file}.json only")
-    if set(raw) == set(translated) and list(raw) != list(translated):
+    if before.keys() == after.keys() and list(raw) != list(translated):
         message = f"{file}.json has another order than {file}_raw.json"
         yield Finding("order", "error", file, message)
 
