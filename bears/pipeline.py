@@ -12,6 +12,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -47,6 +48,7 @@ def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) 
                 f"unknown option --{', --'.join(sorted(unknown))}; "
                 f"expected --{', --'.join(known)} or Hydra overrides"
             )
+        _check_inputs(stage, definition, {**known, **paths})
         main(pick(config, _declared(definition), str(CONFIG)), {**known, **paths})
     except BearsError as error:
         print(f"{stage}: {error}", file=sys.stderr)
@@ -106,6 +108,17 @@ def _definition(stage: str) -> dict[str, Any]:
 def _paths(definition: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Path]:
     command = re.sub(r"\$\{(\w+)\}", lambda match: names[match[1]], definition["cmd"])
     return _split(shlex.split(command)[3:])[0]
+
+
+def _check_inputs(stage: str, definition: Mapping[str, Any], paths: Paths) -> None:
+    """DVC looks after the inputs of its own runs; a run by hand can come too early."""
+    words = shlex.split(definition["cmd"])[3:]
+    inputs = {name[2:] for name, path in pairwise(words) if path in definition["deps"]}
+    for name, path in paths.items():
+        if name in inputs and not path.exists():
+            raise ConfigurationError(
+                f"--{name}: {path} does not exist yet; `dvc repro {stage}` makes it first"
+            )
 
 
 def _declared(definition: Mapping[str, Any]) -> list[str]:
