@@ -1,0 +1,184 @@
+"""A dataset hub on loopback: what huggingface_hub and datasets ask for, and faults on demand."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+Headers = dict[str, str]
+
+
+@dataclass
+class Hub:
+    """One dataset at one commit, what goes wrong with it, and what was asked of it.
+
+    Args:
+        repository: ``owner/name`` of the dataset.
+        revision: the 40 digits of its only commit.
+        files: path within the dataset to content.
+        cut_after: a download breaks off after so many bytes of its body.
+        cuts: how many downloads break off; the later ones are whole.
+        status: every request is answered with this status instead.
+        damaged: files whose content differs from what the listing promises.
+        requests: ``METHOD path`` of every request, in order.
+        sent: how many bytes of files have been sent.
+    """
+
+    repository: str
+    revision: str
+    files: dict[str, bytes]
+    cut_after: int = 0
+    cuts: int = 0
+    status: int = 0
+    damaged: set[str] = field(default_factory=set)
+    requests: list[str] = field(default_factory=list)
+    ranges: list[str] = field(default_factory=list)
+    sent: int = 0
+    url: str = ""
+
+    @property
+    def downloads(self) -> list[str]:
+        """The files asked for with GET, in order."""
+        resolve = f"GET /datasets/{self.repository}/resolve/{self.revision}/"
+        return [line.removeprefix(resolve) for line in self.requests if line.startswith(resolve)]
+
+
+@contextmanager
+def serve(hub: Hub) -> Iterator[Hub]:
+    """Serve ``hub`` on a free port of loopback; its ``url`` is what HF_ENDPOINT wants."""
+
+    class Handler(_Handler):
+        dataset = hub
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    hub.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield hub
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    dataset: Hub
+
+    def do_HEAD(self) -> None:
+        self._answer()
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keep the tests' output free of the server's log."""
+
+    def _answer(self) -> None:
+        hub = self.dataset
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        path = unquote(urlsplit(self.path).path)
+        hub.requests.append(f"{self.command} {path}")
+        if hub.status:
+            self._fail(hub.status, "", "so the test wants it")
+            return
+        found = re.fullmatch(
+            r"/(api/)?datasets/([^/]+/[^/]+)(?:/(\w[\w-]*)/([^/]+)(?:/(.*))?)?", path
+        )
+        if found is None or found[2] != hub.repository:
+            self._fail(404, "RepoNotFound", "Repository not found")
+        elif found[4] not in (None, hub.revision):
+            self._fail(404, "RevisionNotFound", f"Invalid rev id: {found[4]}")
+        elif not found[1]:
+            self._send_file(found[5])
+        else:
+            self._send_json(self._api(found[3], found[5] or "", body))
+
+    def _api(self, kind: str | None, folder: str, body: str) -> Any:
+        if kind == "tree":
+            return self._tree(folder)
+        if kind == "paths-info":
+            asked = json.loads(body)["paths"] if body[:1] == "{" else parse_qs(body)["paths"]
+            return self._entries([name for name in self.dataset.files if name in asked])
+        return {
+            "id": self.dataset.repository,
+            "sha": self.dataset.revision,
+            "private": False,
+            "tags": [],
+            "siblings": [{"rfilename": name} for name in self.dataset.files],
+        }
+
+    def _tree(self, folder: str) -> list[dict[str, Any]]:
+        start = f"{folder}/" if folder else ""
+        below = [name for name in self.dataset.files if name.startswith(start)]
+        if parse_qs(urlsplit(self.path).query).get("recursive", ["false"]) != ["false"]:
+            return self._entries(below)
+        here = [name for name in below if "/" not in name.removeprefix(start)]
+        folders = {start + name.removeprefix(start).split("/")[0] for name in below} - set(here)
+        return self._entries(here) + [
+            {"type": "directory", "path": name, "size": 0, "oid": _etag(name.encode())}
+            for name in sorted(folders)
+        ]
+
+    def _entries(self, names: list[str]) -> list[dict[str, Any]]:
+        files = self.dataset.files
+        return [
+            {"type": "file", "path": name, "size": len(files[name]), "oid": _etag(files[name])}
+            for name in names
+        ]
+
+    def _send_json(self, value: Any) -> None:
+        self._send(200, json.dumps(value).encode(), {"Content-Type": "application/json"})
+
+    def _send_file(self, name: str) -> None:
+        hub = self.dataset
+        if name not in hub.files:
+            self._fail(404, "EntryNotFound", "Entry not found")
+            return
+        content = hub.files[name]
+        headers = {"ETag": f'"{_etag(content)}"', "Accept-Ranges": "bytes"}
+        if name in hub.damaged:
+            content = bytes(len(content))
+        asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        if asked is None:
+            self._send(200, content, headers, is_file=True)
+            return
+        hub.ranges.append(asked[0])
+        first, last = int(asked[1]), int(asked[2] or len(content) - 1)
+        headers["Content-Range"] = f"bytes {first}-{last}/{len(content)}"
+        self._send(206, content[first : last + 1], headers, is_file=True)
+
+    def _fail(self, status: int, code: str, message: str) -> None:
+        self._send(status, b"", {"X-Error-Code": code, "X-Error-Message": message})
+
+    def _send(self, status: int, body: bytes, headers: Headers, is_file: bool = False) -> None:
+        hub = self.dataset
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("X-Repo-Commit", hub.revision)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        if is_file and hub.cuts:
+            hub.cuts -= 1
+            body, self.close_connection = body[: hub.cut_after], True
+        self.wfile.write(body)
+        hub.sent += len(body) if is_file else 0
+
+
+def _etag(content: bytes) -> str:
+    return sha256(content).hexdigest()
