@@ -1,0 +1,408 @@
+"""A run against the gold: every question counts, ties are bounded, and trec_eval agrees."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from itertools import permutations
+from pathlib import Path
+
+import ir_measures
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bears.errors import FormatError
+from bears.evaluation.evaluate import Evaluation, Values, evaluate, summarise, tie_range
+from bears.evaluation.measure import Measure, parse
+from bears.formats.trec import order, read_run, write_run
+from bears.types import Hit, Ranking
+
+Gold = dict[str, dict[str, int]]
+Run = dict[str, Ranking]
+
+MEASURES = [
+    parse(name)
+    for name in (
+        *("success@1", "success@3", "strict@2", "strict@5", "recall@1", "recall@3"),
+        *("precision@1", "precision@3", "mrr@2", "mrr@5", "mrr", "r_precision"),
+        *("ndcg@1", "ndcg@3", "ndcg@10", "ndcg", "map@2", "map@10", "map"),
+    )
+]
+
+
+def measures(*names: str) -> list[Measure]:
+    return [parse(name) for name in names]
+
+
+def ranked(*doc_ids: str) -> Ranking:
+    return tuple(Hit(doc_id, float(-rank)) for rank, doc_id in enumerate(doc_ids))
+
+
+# --- Every question of the gold counts -----------------------------------------------------------
+
+
+def test_each_question_is_measured_on_its_own_gold() -> None:
+    run = {"q1": ranked("a", "b", "c"), "q2": ranked("a", "b", "c")}
+    gold = {"q1": {"b": 1}, "q2": {"a": 1, "d": 1}}
+    evaluation = evaluate(run, gold, measures("mrr@10", "recall@2"))
+    assert evaluation.values == {
+        "q1": {"mrr@10": 1 / 2, "recall@2": 1 / 1},
+        "q2": {"mrr@10": 1 / 1, "recall@2": 1 / 2},
+    }
+    assert summarise(evaluation, gold) == {"mrr@10": 3 / 4, "recall@2": 3 / 4, "n": 2}
+
+
+def test_a_question_that_the_run_lacks_scores_zero_and_shows_in_the_coverage() -> None:
+    gold = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+    evaluation = evaluate({"q1": ranked("a"), "q2": ()}, gold, MEASURES)
+    assert set(evaluation.values["q2"].values()) == {0.0}
+    assert set(evaluation.values["q3"].values()) == {0.0}
+    assert summarise(evaluation, gold)["mrr"] == 1 / 3
+    assert evaluation.n_answered == 1
+
+
+def test_a_question_without_gold_is_counted_and_neither_dropped_nor_zeroed() -> None:
+    gold: Gold = {"q1": {"a": 1}, "q2": {}, "q3": {"a": 0}}
+    evaluation = evaluate({"q1": ranked("b", "a"), "q2": ranked("a")}, gold, MEASURES)
+    assert set(evaluation.values["q2"].values()) == {None}
+    assert set(evaluation.values["q3"].values()) == {None}
+    summary = summarise(evaluation, gold)
+    assert (summary["mrr"], summary["n"], summary["n_undefined"]) == (1 / 2, 3, 2)
+    assert evaluation.n_answered == 2
+
+
+def test_a_mean_over_no_defined_value_is_none() -> None:
+    gold: Gold = {"q1": {"a": 1}, "q2": {}}
+    evaluation = evaluate({"q1": ranked("a")}, gold, measures("mrr"))
+    assert summarise(evaluation, ["q2"]) == {"mrr": None, "n": 1, "n_undefined": 1}
+    assert summarise(evaluation, []) == {"mrr": None, "n": 0}
+
+
+def test_a_part_of_the_questions_can_be_summarised() -> None:
+    gold = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
+    run = {question_id: ranked("a", "b") for question_id in gold}
+    evaluation = evaluate(run, gold, measures("mrr"))
+    assert summarise(evaluation, ["q3", "q2", "q2"]) == {"mrr": (1 / 2 + 0) / 2, "n": 2}
+    with pytest.raises(FormatError, match="not in the evaluation: 'q9'"):
+        summarise(evaluation, ["q1", "q9"])
+
+
+def test_grades_of_zero_and_below_are_not_relevant() -> None:
+    run = {"q1": ranked("a", "b", "c")}
+    strange = evaluate(run, {"q1": {"a": 0, "b": -1, "c": 2}}, MEASURES)
+    assert strange == evaluate(run, {"q1": {"c": 2}}, MEASURES)
+
+
+def test_graded_judgements_reach_ndcg() -> None:
+    evaluation = evaluate({"q1": ranked("a", "b")}, {"q1": {"a": 1, "b": 3}}, measures("ndcg@1"))
+    assert evaluation.values == {"q1": {"ndcg@1": 1 / 3}}
+
+
+def test_a_question_that_the_gold_lacks_is_refused() -> None:
+    run = {f"q{n}": ranked("a") for n in range(1, 7)}
+    with pytest.raises(FormatError, match="'q2', 'q3', 'q4' and 2 more"):
+        evaluate(run, {"q1": {"a": 1}}, MEASURES)
+
+
+def test_a_duplicate_document_is_refused() -> None:
+    run = {"q1": (Hit("a", 2.0), Hit("a", 1.0))}
+    with pytest.raises(FormatError, match="question 'q1', document 'a' occurs more than once"):
+        evaluate(run, {"q1": {"a": 1}}, MEASURES)
+
+
+def test_the_order_of_the_questions_never_reaches_a_mean() -> None:
+    dice = random.Random(3)
+    run, gold = random_case(dice, n_questions=200)
+    summary = summarise(evaluate(run, gold, MEASURES), gold)
+    shuffled = list(gold)
+    dice.shuffle(shuffled)
+    again = evaluate(run, {question_id: gold[question_id] for question_id in shuffled}, MEASURES)
+    assert summarise(again, shuffled) == summary
+
+
+def test_a_shuffled_ranking_scores_the_same(tmp_path: Path) -> None:
+    dice = random.Random(4)
+    run, gold = random_case(dice, n_questions=20)
+    path = tmp_path / "run.trec"
+    write_run(path, run, "bears")
+    lines = path.read_bytes().splitlines(keepends=True)
+    dice.shuffle(lines)
+    path.write_bytes(b"".join(lines))
+    expected = evaluate(run, gold, MEASURES)
+    assert evaluate(read_run(path, gold), gold, MEASURES) == expected
+    backwards = {question_id: ranking[::-1] for question_id, ranking in run.items()}
+    assert evaluate(backwards, gold, MEASURES) == expected
+
+
+# --- Ties ----------------------------------------------------------------------------------------
+
+
+def test_a_tie_is_broken_by_descending_id_and_bounded_by_both_orders() -> None:
+    run = {"q1": (Hit("x", 2.0), Hit("b", 1.0), Hit("a", 1.0))}
+    evaluation = evaluate(run, {"q1": {"a": 1}}, measures("mrr", "success@2", "recall@3"))
+    assert evaluation.values["q1"] == {"mrr": 1 / 3, "success@2": 0, "recall@3": 1}
+    assert evaluation.lowest["q1"] == evaluation.values["q1"]
+    assert evaluation.highest["q1"] == {"mrr": 1 / 2, "success@2": 1, "recall@3": 1}
+    assert tie_range(evaluation) == {
+        "mrr": {"low": 1 / 3, "high": 1 / 2},
+        "success@2": {"low": 0, "high": 1},
+    }
+
+
+def test_ties_across_questions_are_averaged_over_all_questions() -> None:
+    tied = (Hit("a", 1.0), Hit("b", 1.0))
+    gold: Gold = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"a": 1}, "q4": {}}
+    evaluation = evaluate({"q1": tied, "q2": tied}, gold, measures("mrr"))
+    assert summarise(evaluation, gold)["mrr"] == (1 / 2 + 1 + 0) / 3
+    assert tie_range(evaluation) == {
+        "mrr": {"low": (1 / 2 + 1 / 2 + 0) / 3, "high": (1 + 1 + 0) / 3}
+    }
+
+
+def test_ties_that_decide_nothing_are_not_reported() -> None:
+    run = {"q1": (Hit("a", 2.0), Hit("b", 1.0), Hit("c", 1.0))}
+    assert tie_range(evaluate(run, {"q1": {"a": 1}}, MEASURES)) == {}
+    assert tie_range(evaluate(run, {"q1": {}}, MEASURES)) == {}
+
+
+def test_a_ranking_without_ties_shares_its_values() -> None:
+    evaluation = evaluate({"q1": ranked("a", "b")}, {"q1": {"b": 1}}, MEASURES)
+    assert evaluation.lowest["q1"] is evaluation.values["q1"] is evaluation.highest["q1"]
+
+
+def tie_orders(ranking: Ranking) -> Iterator[list[str]]:
+    """Every order of the documents in which no score rises."""
+    for order_ in permutations(ranking):
+        scores = [hit.score for hit in order_]
+        if scores == sorted(scores, reverse=True):
+            yield [hit.doc_id for hit in order_]
+
+
+@settings(deadline=None)  # up to 720 orders are tried
+@given(
+    scores=st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=6),
+    grade_of=st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3), max_size=8),
+)
+def test_the_bounds_are_those_of_trying_every_order(
+    scores: list[float], grade_of: dict[str, int]
+) -> None:
+    ranking = tuple(Hit(doc_id, score) for doc_id, score in zip("abcdef", scores, strict=False))
+    evaluation = evaluate({"q": ranking}, {"q": grade_of}, MEASURES)
+    judged = [grade for grade in grade_of.values() if grade > 0]
+    for measure in MEASURES:
+        low, own, high = (
+            values["q"][measure.name]
+            for values in (evaluation.lowest, evaluation.values, evaluation.highest)
+        )
+        tried = [
+            measure.value([grade_of.get(doc_id, 0) for doc_id in doc_ids], judged)
+            for doc_ids in tie_orders(ranking)
+        ]
+        if low is None or own is None or high is None:
+            assert set(tried) == {None}
+            continue
+        values = [value for value in tried if value is not None]
+        assert low == pytest.approx(min(values), abs=1e-12)
+        assert high == pytest.approx(max(values), abs=1e-12)
+        assert low <= own <= high
+
+
+# --- Agreement with trec_eval, through pytrec_eval and ir_measures -------------------------------
+
+
+def random_case(dice: random.Random, n_questions: int, ties: bool = True) -> tuple[Run, Gold]:
+    """Rankings of up to 15 documents, with gold that is partly absent from them.
+
+    pytrec_eval keeps scores in 32 bits; these are exact in them, so that both see the same ties.
+    """
+    documents = [f"d{n}" for n in range(12)] + ["文件", "\uff21", "\U0001f43b"]
+    run: Run = {}
+    gold: Gold = {}
+    for n in range(n_questions):
+        found = dice.sample(documents, dice.randint(1, len(documents)))
+        scores = [dice.randint(0, 6) / 4 for _ in found] if ties else range(len(found))
+        run[f"q{n}"] = order(map(Hit, found, map(float, scores)))
+        judged = dice.sample([*documents, "lost1", "lost2"], dice.randint(1, 8))
+        gold[f"q{n}"] = {doc_id: dice.randint(0, 3) for doc_id in judged} | {judged[0]: 1}
+    return run, gold
+
+
+def as_scores(run: Run) -> dict[str, dict[str, float]]:
+    return {
+        question_id: {hit.doc_id: hit.score for hit in ranking}
+        for question_id, ranking in run.items()
+    }
+
+
+PYTREC_EVAL = {
+    "success@1": "success_1",
+    "success@5": "success_5",
+    "recall@3": "recall_3",
+    "recall@100": "recall_100",
+    "precision@5": "P_5",
+    "precision@100": "P_100",
+    "r_precision": "Rprec",
+    "mrr": "recip_rank",
+    "ndcg@3": "ndcg_cut_3",
+    "ndcg@10": "ndcg_cut_10",
+    "ndcg": "ndcg",
+    "map@3": "map_cut_3",
+    "map": "map",
+}
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_pytrec_eval_agrees_question_by_question(ties: bool) -> None:
+    run, gold = random_case(random.Random(1), 300, ties)
+    asked = {re.sub(r"_(\d+)$", r".\1", name) for name in PYTREC_EVAL.values()}
+    theirs = pytrec_eval.RelevanceEvaluator(gold, asked).evaluate(as_scores(run))
+    ours = evaluate(run, gold, measures(*PYTREC_EVAL)).values
+    assert len(theirs) == len(ours) == 300
+    for question_id, values in ours.items():
+        for name, their_name in PYTREC_EVAL.items():
+            expected = theirs[question_id][their_name]
+            assert values[name] == pytest.approx(expected, abs=1e-12), (question_id, name)
+
+
+IR_MEASURES = {
+    "success@5": "Success@5",
+    "recall@5": "R@5",
+    "precision@5": "P@5",
+    "r_precision": "Rprec",
+    "mrr@5": "RR@5",
+    "mrr": "RR",
+    "ndcg@5": "nDCG@5",
+    "ndcg": "nDCG",
+    "map@5": "AP@5",
+    "map": "AP",
+}
+
+
+def test_ir_measures_agrees_and_also_counts_the_missing_questions() -> None:
+    # Without ties: RR@k comes from another program there, which orders them otherwise.
+    run, gold = random_case(random.Random(2), 300, ties=False)
+    for question_id in list(run)[::10]:
+        del run[question_id]
+    asked = {name: ir_measures.parse_measure(theirs) for name, theirs in IR_MEASURES.items()}
+    theirs = ir_measures.calc_aggregate(list(asked.values()), gold, as_scores(run))
+    evaluation = evaluate(run, gold, measures(*IR_MEASURES))
+    summary = summarise(evaluation, gold)
+    assert evaluation.n_answered == 270
+    for name, measure in asked.items():
+        assert summary[name] == pytest.approx(theirs[measure], abs=1e-12), name
+
+
+# --- trec_eval's own test ------------------------------------------------------------------------
+
+OUR_NAMES = {
+    "map": "map",
+    "Rprec": "r_precision",
+    "recip_rank": "mrr",
+    "ndcg": "ndcg",
+    "P": "precision",
+    "recall": "recall",
+    "success": "success",
+    "ndcg_cut": "ndcg",
+    "map_cut": "map",
+}
+
+
+def our_name(theirs: str) -> str | None:
+    """Our name of a measure of trec_eval, or None if we do not have it."""
+    match = re.fullmatch(r"(.*?)(?:_(\d+))?", theirs)
+    assert match is not None
+    word, k = match.groups()
+    ours = OUR_NAMES.get(word)
+    return f"{ours}@{k}" if ours and k else ours
+
+
+def read_qrels(path: Path) -> Gold:
+    gold: Gold = {}
+    for line in path.read_text(encoding="ascii").splitlines():
+        question_id, _, doc_id, grade = line.split()
+        gold.setdefault(question_id, {})[doc_id] = int(grade)
+    return gold
+
+
+def read_values(path: Path) -> dict[str, dict[str, str]]:
+    """The table that trec_eval printed: question_id or "all" to our name to four decimals."""
+    table: dict[str, dict[str, str]] = {}
+    for line in path.read_text(encoding="ascii").splitlines():
+        theirs, question_id, value = line.split()
+        if name := our_name(theirs):
+            table.setdefault(question_id, {})[name] = value
+    return table
+
+
+def printed(values: Values) -> dict[str, str]:
+    return {name: f"{value:.4f}" for name, value in values.items()}
+
+
+def measured(run: Run, gold: Gold, expected: dict[str, dict[str, str]]) -> Evaluation:
+    return evaluate(run, gold, measures(*expected["all"]))
+
+
+def all_topics(evaluation: Evaluation, gold: Gold) -> dict[str, str]:
+    summary = summarise(evaluation, gold)
+    return printed({name: summary[name] for name in evaluation.measures})
+
+
+@pytest.fixture
+def trec_eval(shared_data: Path) -> Path:
+    return shared_data / "reference" / "trec_eval"
+
+
+def test_the_published_values_of_trec_eval(trec_eval: Path) -> None:
+    gold = read_qrels(trec_eval / "qrels.test")
+    expected = {
+        "map": ".1785",
+        "r_precision": ".2174",
+        "mrr": ".4064",
+        "precision@5": ".2667",
+        "precision@10": ".3000",
+        "recall@10": ".0317",
+        "ndcg": ".4021",
+        "ndcg@10": ".3016",
+        "map@10": ".0259",
+    }
+    run = read_run(trec_eval / "results.test", gold)
+    values = all_topics(evaluate(run, gold, measures(*expected)), gold)
+    assert values == {name: f"0{value}" for name, value in expected.items()}
+
+
+@pytest.mark.parametrize("file", ["out.test", "out.test.a"])
+def test_all_topics_of_the_whole_run(trec_eval: Path, file: str) -> None:
+    expected = read_values(trec_eval / file)
+    gold = read_qrels(trec_eval / "qrels.test")
+    evaluation = measured(read_run(trec_eval / "results.test", gold), gold, expected)
+    assert all_topics(evaluation, gold) == expected["all"]
+    assert len(expected["all"]) >= 12
+
+
+def cut(source: Path, target: Path, depth: int) -> Run:
+    """``source`` without the words that trail its tags, each ranking cut at ``depth``."""
+    lines = source.read_text(encoding="ascii").splitlines()
+    target.write_text("".join(" ".join(line.split()[:6]) + "\n" for line in lines))
+    return {question_id: ranking[:depth] for question_id, ranking in read_run(target, None).items()}
+
+
+def test_every_topic_of_a_run_that_lacks_one(trec_eval: Path, tmp_path: Path) -> None:
+    """``trec_eval -q -c -M100``: topic 302 has no line in the run.
+
+    -c averages over all judged topics (the missing one is 0), not over the answered ones; -M100
+    looks at no more than 100 documents a topic.
+    """
+    expected = read_values(trec_eval / "out.test.aqcM")
+    gold = read_qrels(trec_eval / "qrels.test")
+    run = cut(trec_eval / "results.trunc", tmp_path / "results.trunc", depth=100)
+    evaluation = measured(run, gold, expected)
+    assert sorted(run) == ["301", "303"]
+    assert evaluation.n_answered == 2
+    assert {q: printed(values) for q, values in evaluation.values.items()} == {
+        question_id: expected[question_id] for question_id in ("301", "302", "303")
+    }
+    assert all_topics(evaluation, gold) == expected["all"]
+    assert len(expected["all"]) == 4 + 4 * 9 + 3  # whole ranking, nine cutoffs, success
