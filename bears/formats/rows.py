@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import weakref
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -39,6 +40,7 @@ class RowFile(Sequence[Row], Generic[Row]):
                 self._stream = self._path.open("rb")
             except FileNotFoundError:
                 raise FormatError(f"{self._path}: no such file") from None
+            weakref.finalize(self, self._stream.close)
             offset = 0
             for line in self._stream:
                 self._offsets.append(offset)

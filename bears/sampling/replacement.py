@@ -118,9 +118,10 @@ def _spares(
 
 def _disjoint(drafts: Iterator[Draft], taken: set[str], ids: set[str]) -> Iterator[Draft]:
     for draft in drafts:
-        texts = {passage.text for passage in draft.passages}
-        identifier = question_id(draft.source, draft.upstream_id)
-        if draft.gold and identifier not in ids and not texts & taken:
+        texts = passage_texts([draft])
+        if not draft.gold or texts & taken:
+            continue
+        if (identifier := question_id(draft.source, draft.upstream_id)) not in ids:
             taken |= texts
             ids.add(identifier)
             yield draft

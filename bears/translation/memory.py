@@ -6,6 +6,7 @@ its set of entries, so two machines that hold the same translations publish the 
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -16,7 +17,7 @@ from typing import Any, Literal
 from bears.errors import MemoryCorrupt
 from bears.formats.records import read_lines, write_lines
 
-Field = Literal["question", "gold_answer", "content"]
+Field = Literal["question", "gold_answer", "content", "terms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,14 @@ class Request:
         field: which of its fields it is.
         source_language: BCP 47 tag of ``text``.
         text: the source text.
+        context: what else is said with it, such as its slice of the glossary.
     """
 
     record_id: str
     field: Field
     source_language: str
     text: str
+    context: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Translator:
     target: str
 
     def key(self, request: Request) -> str:
-        """sha256 over translator, languages, field and source text."""
+        """sha256 over translator, languages, field, source text and context."""
         parts = {
             "translator": self.name,
             "request": self.request,
@@ -59,6 +62,7 @@ class Translator:
             "source_language": request.source_language,
             "field": request.field,
             "text": request.text,
+            **({"context": request.context} if request.context else {}),
         }
         canonical = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
@@ -132,7 +136,7 @@ def load(path: Path) -> Memory:
     """
     if not path.exists():
         return Memory()
-    names = {field.name for field in fields(Entry)}
+    names = {each.name for each in fields(Entry)}
     entries = []
     for number, row in read_lines(path):
         if not isinstance(row, dict) or row.keys() != names:

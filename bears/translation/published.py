@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.formats.records import read_documents, read_questions
+from bears.formats.records import Record, read_documents, read_questions
 from bears.translation.memory import Entry, Request, Translator
 from bears.translation.replay import requests
 from bears.types import Document, Question
+
+Place = tuple[str, str, str]
+"""(record id, field, source text)"""
 
 
 def import_published(
@@ -42,21 +45,24 @@ def import_published(
         )
     )
     wanted = list(requests(raw_questions, raw_documents, languages, translator.target))
-    _check_untouched(folder, wanted, translations, raw_questions, raw_documents)
-    variants: dict[str, dict[str, Request]] = defaultdict(dict)
+    _check_texts(folder, wanted, translations)
+    variants: dict[str, set[str]] = defaultdict(set)
     for request in wanted:
-        text = translations[request.record_id, request.field]
-        variants[translator.key(request)].setdefault(text, request)
+        variants[translator.key(request)].add(translations[_place(request)])
     return [
         Entry(
             key=translator.key(request),
             record_id=request.record_id if len(variants[translator.key(request)]) > 1 else "",
             field=request.field,
             text=request.text,
-            translation=translations[request.record_id, request.field],
+            translation=translations[_place(request)],
         )
         for request in wanted
     ]
+
+
+def _place(request: Request) -> Place:
+    return request.record_id, request.field, request.text
 
 
 def _pairs(
@@ -65,23 +71,45 @@ def _pairs(
     raw_documents: list[Document],
     questions: list[Question],
     documents: list[Document],
-) -> Iterator[tuple[tuple[str, str], str]]:
-    by_question = {q.question_id: q for q in questions}
-    by_document = {d.doc_id: d for d in documents}
-    for name, wanted, found in (
-        ("queries", {q.question_id for q in raw_questions}, by_question.keys()),
-        ("corpus", {d.doc_id for d in raw_documents}, by_document.keys()),
-    ):
-        if different := wanted ^ found:
-            raise FormatError(
-                f"{folder}: {name}_raw.json and {name}.json hold different records: "
-                f"{len(different)} are in one of them only, e.g. {min(different)}"
-            )
-    for raw in raw_questions:
-        yield (raw.question_id, "question"), by_question[raw.question_id].question
-        yield (raw.question_id, "gold_answer"), by_question[raw.question_id].gold_answer
-    for document in raw_documents:
-        yield (document.doc_id, "content"), by_document[document.doc_id].content
+) -> Iterator[tuple[Place, str]]:
+    """(record, field, source text) to translation, for every text of the set."""
+    by_question = _by_id((q.question_id, q) for q in questions)
+    for question_id, raw in _by_id((q.question_id, q) for q in raw_questions).items():
+        question = _partner(by_question, question_id, folder, "queries")
+        yield (raw.question_id, "question", raw.question), question.question
+        yield (raw.question_id, "gold_answer", raw.gold_answer), question.gold_answer
+    by_document = _by_id((d.doc_id, d) for d in documents)
+    for doc_id, source in _by_id((d.doc_id, d) for d in raw_documents).items():
+        document = _partner(by_document, doc_id, folder, "corpus")
+        yield (source.doc_id, "content", source.content), document.content
+    for name, left in (("queries", by_question), ("corpus", by_document)):
+        if left:
+            raise _different(folder, name, min(left)[0])
+
+
+def _by_id(records: Iterable[tuple[str, Record]]) -> dict[tuple[str, int], Record]:
+    """Records by id and occurrence: a set with v1's defects can hold an id twice."""
+    seen: Counter[str] = Counter()
+    found: dict[tuple[str, int], Record] = {}
+    for identifier, record in records:
+        found[identifier, seen[identifier]] = record
+        seen[identifier] += 1
+    return found
+
+
+def _partner(
+    records: dict[tuple[str, int], Record], place: tuple[str, int], folder: Path, name: str
+) -> Record:
+    if place not in records:
+        raise _different(folder, name, place[0])
+    return records.pop(place)
+
+
+def _different(folder: Path, name: str, identifier: str) -> FormatError:
+    return FormatError(
+        f"{folder}: {name}_raw.json and {name}.json hold different records; "
+        f"{identifier} is in one of them only"
+    )
 
 
 def _check_sources(
@@ -98,22 +126,13 @@ def _check_sources(
         )
 
 
-def _check_untouched(
-    folder: Path,
-    wanted: list[Request],
-    translations: Mapping[tuple[str, str], str],
-    questions: list[Question],
-    documents: list[Document],
-) -> None:
-    translated = {(request.record_id, request.field) for request in wanted}
-    texts = {(q.question_id, "question"): q.question for q in questions}
-    texts |= {(q.question_id, "gold_answer"): q.gold_answer for q in questions}
-    texts |= {(d.doc_id, "content"): d.content for d in documents}
-    for place, text in texts.items():
-        if place not in translated and translations[place] != text:
+def _check_texts(folder: Path, wanted: list[Request], translations: Mapping[Place, str]) -> None:
+    translated = {_place(request) for request in wanted}
+    for place, text in translations.items():
+        if place not in translated and place[2] != text:
             raise FormatError(
                 f"{folder}: {place[1]} of {place[0]} is in the target language already, "
                 "but its translated file holds another text"
             )
-    if empty := [place for place in translated if not translations[place].strip()]:
-        raise FormatError(f"{folder}: {empty[0][1]} of {empty[0][0]} has an empty translation")
+        if place in translated and not text.strip():
+            raise FormatError(f"{folder}: {place[1]} of {place[0]} has an empty translation")
