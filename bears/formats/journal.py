@@ -1,0 +1,278 @@
+"""An append-only journal for work that was paid for: nothing finished is lost, whatever is killed.
+
+A line is ``{"checksum":"…","row":…}`` where the checksum is the sha256 of the bytes of the row, in
+canonical JSON. A line is trusted when it says so itself, never because of where it stands.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+LINE = re.compile(rb'\{"checksum":"([0-9a-f]{64})","row":(\{.*\})\}\n?', re.DOTALL)
+POLL_SECONDS = 0.05
+
+Append = Callable[[Mapping[str, Any]], "Future[None]"]
+
+
+class Journal:
+    """JSON Lines that are only ever appended to.
+
+    Args:
+        path: of the file; it and its folders are made by the first `writer`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.damaged: list[tuple[int, str]] = []
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows that were on the file when this began; an absent file has none.
+
+        Lines that are torn or corrupted are skipped; ``damaged`` is filled anew, as the rows are
+        taken, with their (line number from 1, reason).
+        """
+        self.damaged = []
+        try:
+            stream = self.path.open("rb")
+        except FileNotFoundError:
+            return
+        with stream:
+            left = _settled_size(stream)
+            for number, line in enumerate(stream, start=1):
+                if left <= 0:
+                    return
+                row = _read(line[:left])
+                left -= len(line)
+                if isinstance(row, dict):
+                    yield row
+                else:
+                    self.damaged.append((number, row))
+
+    @contextmanager
+    def exclusive(self, waiting: Callable[[int | None], None] | None = None) -> Iterator[None]:
+        """Hold the journal for one process at a time; the kernel releases it when that one dies.
+
+        Args:
+            waiting: called with the holder's process id (None while unknown) when another process
+                holds it, and again whenever the holder changes.
+        """
+        _make_folder(self.path.parent)
+        # The side file stays: removing it would let two processes lock two files of one name.
+        lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            _acquire(lock, waiting)
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+            yield
+            os.ftruncate(lock, 0)
+        finally:
+            os.close(lock)
+
+    @contextmanager
+    def writer(self) -> Iterator[Append]:
+        """Give a function that takes a row and returns a future, done once the row is on disk.
+
+        It may be called from any thread and does not block; rows keep the order of the calls. A
+        row that was handed in is written even if nobody waits for its future. On leaving, all of
+        them are on disk.
+
+        Raises:
+            OSError: the journal cannot be opened or written. Every row that is not on disk has it
+                in its future, and leaving the block raises it.
+            TypeError, ValueError: from the function, for a row that JSON cannot hold.
+        """
+        group = _GroupCommit(self.path)
+        try:
+            yield group.append
+        finally:
+            group.close()
+        if group.error is not None:
+            raise _copy(group.error)
+
+
+class _GroupCommit:
+    """One thread that writes everything queued at once: one write and one fsync for many rows."""
+
+    def __init__(self, path: Path) -> None:
+        self.error: OSError | None = None
+        self._path, self._descriptor = path, _open(path)
+        self._queued: list[tuple[bytes, Future[None]]] = []
+        self._closed = False
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name=f"journal {path.name}", daemon=True)
+        self._thread.start()
+
+    def append(self, row: Mapping[str, Any]) -> Future[None]:
+        line = _line(row)
+        future: Future[None] = Future()
+        # No longer cancellable: a task that is cancelled must not stop the writing of its row.
+        future.set_running_or_notify_cancel()
+        with self._changed:
+            if self._closed:
+                raise ValueError(f"{self._path}: append after the journal's writer was closed")
+            self._queued.append((line, future))
+            self._changed.notify()
+        return future
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _run(self) -> None:
+        # Closed here and not in `close`, which an interrupt can leave while this still writes.
+        with os.fdopen(self._descriptor, "rb", buffering=0):
+            while batch := self._take():
+                self._commit(b"".join(line for line, _ in batch))
+                for _, future in batch:
+                    if self.error is None:
+                        future.set_result(None)
+                    else:
+                        future.set_exception(_copy(self.error))
+
+    def _commit(self, data: bytes) -> None:
+        if self.error is not None:  # after a failure nothing is known of what the disk holds
+            return
+        try:
+            _write(self._descriptor, data)
+            os.fsync(self._descriptor)
+        except OSError as error:
+            self.error = OSError(error.errno, error.strerror, str(self._path))
+
+    def _take(self) -> list[tuple[bytes, Future[None]]]:
+        with self._changed:
+            while not self._queued and not self._closed:
+                self._changed.wait()
+            batch, self._queued = self._queued, []
+            return batch
+
+
+def _copy(error: OSError) -> OSError:
+    """A fresh one for each that raises it, since raising adds to an exception's traceback."""
+    return OSError(error.errno, error.strerror, error.filename)
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    content = _canonical(row)
+    checksum = hashlib.sha256(content).hexdigest().encode()
+    return b'{"checksum":"' + checksum + b'","row":' + content + b"}\n"
+
+
+def _canonical(row: Mapping[str, Any]) -> bytes:
+    if not isinstance(row, Mapping):
+        raise TypeError(f"a journal holds mappings, not {type(row).__name__}")
+    options: dict[str, Any] = {"sort_keys": True, "separators": (",", ":"), "allow_nan": False}
+    try:
+        return json.dumps(dict(row), ensure_ascii=False, **options).encode("utf-8")
+    except UnicodeEncodeError:  # half a surrogate pair, which models do send, and was paid for
+        return json.dumps(dict(row), **options).encode("utf-8")
+
+
+def _read(line: bytes) -> dict[str, Any] | str:
+    """The row of a line, or what is wrong with it."""
+    match = LINE.fullmatch(line)
+    if match is None:
+        ended = line.endswith(b"\n")
+        return "torn or not a line of a journal" if ended else "torn: the file ends within it"
+    checksum, content = match.groups()
+    if hashlib.sha256(content).hexdigest().encode() != checksum:
+        return "corrupted: the checksum does not fit"
+    try:
+        row = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        return f"not valid JSON ({error})"
+    return row if isinstance(row, dict) else "not an object"
+
+
+def _open(path: Path) -> int:
+    _make_folder(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        _sync_folder(path.parent)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _settled_size(stream: IO[bytes]) -> int:
+    """The file's size while nobody is half way through an append."""
+    fcntl.flock(stream, fcntl.LOCK_SH)
+    try:
+        return os.fstat(stream.fileno()).st_size
+    finally:
+        fcntl.flock(stream, fcntl.LOCK_UN)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    """Append ``data`` on a line of its own, all of it or nothing, one process at a time."""
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        status = os.fstat(descriptor)
+        if status.st_nlink == 0:
+            raise OSError(errno.ESTALE, "the journal was removed while it was being written")
+        if status.st_size and os.pread(descriptor, 1, status.st_size - 1) != b"\n":
+            data = b"\n" + data
+        try:
+            _write_all(descriptor, data)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(descriptor, status.st_size)
+            raise
+    finally:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _acquire(lock: int, waiting: Callable[[int | None], None] | None) -> None:
+    told: list[int | None] = []
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            holder = _holder(lock)
+            if waiting is not None and told[-1:] != [holder]:
+                told.append(holder)
+                waiting(holder)
+        time.sleep(POLL_SECONDS)
+
+
+def _holder(lock: int) -> int | None:
+    text = os.pread(lock, 32, 0).strip()
+    return int(text) if text.isdigit() else None
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and its parents so that they outlast a power cut."""
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _sync_folder(folder.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

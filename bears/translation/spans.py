@@ -1,0 +1,139 @@
+"""Marking an answer in its document before translation, and reading the mark back after it.
+
+A mark is a pair ⟦ ⟧. What looks like a mark in the text itself gets a backslash before it, and
+`read_back` takes the backslash away again.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+OPEN, CLOSE = "⟦", "⟧"
+# What models make of the marks, too.
+OPENS = ("⟦", "〚", "[[", "［［")
+CLOSES = ("⟧", "〛", "]]", "］］")
+TOKEN = re.compile(r"(?<!\\)(\\*)(" + "|".join(re.escape(token) for token in OPENS + CLOSES) + ")")
+
+# Scripts that put no space between words: a word's edge cannot be seen from its neighbours.
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u31bf\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
+
+
+def mark(text: str, answer: str) -> str | None:
+    """Put ⟦ ⟧ around one occurrence of an answer, or return None where there is none.
+
+    Whole words go before parts of words, then the same case before another, then the first.
+    White space around the answer does not count.
+    """
+    found = find(text, answer.strip())
+    if found is None:
+        return None
+    start, end = found
+    before, span, after = text[:start], text[start:end], text[end:]
+    return f"{_escape(before)}{OPEN}{_escape(span)}{CLOSE}{_escape(after, last=True)}"
+
+
+def read_back(translation: str) -> tuple[str, str | None]:
+    """Return a marked text without its marks, and what they enclosed.
+
+    The second is None unless there is exactly one pair, well formed and not empty. The brackets
+    [[ ]], 〚 〛 and ［［ ］］ are taken for marks, and spaces just inside the pair for the marks'.
+    """
+    tokens = [token for token in TOKEN.finditer(translation) if len(token[1]) % 2 == 0]
+    if len(tokens) != 2 or tokens[0][2] not in OPENS or tokens[1][2] not in CLOSES:
+        return _without(translation, tokens), None
+    opening, closing = tokens
+    before = _unescape(translation[: opening.start(2)])
+    inside = _unescape(translation[opening.end() : closing.start(2)])
+    after = _unescape(translation[closing.end() :], last=True)
+    span = inside.strip()
+    if not span:
+        return before + after, None
+    # A space of the marks' stays only where two words would otherwise become one.
+    begun = before.rstrip(",;:.!?")[-1:] if before[-1:] in set(",;:.!?") else before[-1:]
+    left = " " if inside != inside.lstrip() and continues(begun, span[0]) else ""
+    right = " " if inside != inside.rstrip() and continues(span[-1], after[:1]) else ""
+    return f"{before}{left}{span}{right}{after}", span
+
+
+def find(text: str, answer: str) -> tuple[int, int] | None:
+    """Where `mark` would mark an answer, as start and end."""
+    if not answer:
+        return None
+    places = [(place, whole_word(text, *place)) for place in _places(text, answer)]
+    for whole in (True, False):
+        for exact in (True, False):
+            for (start, end), is_whole in places:
+                if is_whole >= whole and (text[start:end] == answer or not exact):
+                    return start, end
+    return None
+
+
+def whole_word(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text begins and ends where words do.
+
+    In scripts without spaces every place is such a one; Korean words end where a particle begins,
+    so any place may be the end of one; and 5 is no whole word in 3.5.
+    """
+    begins = start == 0 or not (continues(text[start - 1], text[start]) or _number(text, start))
+    if not begins or end == len(text):
+        return begins
+    particle = HANGUL.match(text[end]) is not None and HANGUL.match(text[end - 1]) is not None
+    return particle or not (continues(text[end - 1], text[end]) or _number(text, end))
+
+
+def continues(left: str, right: str) -> bool:
+    """Whether two neighbours stand within one word of a spaced script; either may be empty."""
+    return _in_word(left) and _in_word(right)
+
+
+def _in_word(character: str) -> bool:
+    if not character or UNSPACED.match(character):
+        return False
+    return (
+        character.isalnum() or character == "_" or unicodedata.category(character).startswith("M")
+    )
+
+
+def _number(text: str, place: int) -> bool:
+    """Whether a place lies beside the point or comma of a number."""
+    for point in (place - 1, place):
+        around = text[point - 1 : point] + text[point + 1 : point + 2]
+        if point and text[point : point + 1] in {".", ","} and len(around) == 2:
+            return around.isdigit()
+    return False
+
+
+def _places(text: str, answer: str) -> Iterator[tuple[int, int]]:
+    # Looking ahead, so that occurrences which overlap are all seen.
+    for match in re.finditer(f"(?=({re.escape(answer)}))", text, re.IGNORECASE):
+        yield match.span(1)
+
+
+def _escape(text: str, last: bool = False) -> str:
+    escaped = TOKEN.sub(lambda token: f"{token[1] * 2}\\{token[2]}", text)
+    # Backslashes before a true mark are doubled: an odd number of them would escape it.
+    return escaped if last else escaped + "\\" * _ending(text)
+
+
+def _unescape(text: str, last: bool = False) -> str:
+    kept = text if last else text[: len(text) - (_ending(text) + 1) // 2]
+    return TOKEN.sub(lambda token: token[1][: len(token[1]) // 2] + token[2], kept)
+
+
+def _ending(text: str) -> int:
+    """How many backslashes a text ends with."""
+    return len(text) - len(text.rstrip("\\"))
+
+
+def _without(text: str, tokens: list[re.Match[str]]) -> str:
+    parts, end = [], 0
+    for token in tokens:
+        parts.append(_unescape(text[end : token.start(2)]))
+        end = token.end()
+    return "".join([*parts, _unescape(text[end:], last=True)])
