@@ -1,0 +1,120 @@
+"""The numbers that stand in a text, however its language writes them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from bears.language.profile import Numbers
+
+_DIGITS = re.compile(r"\d+(?:[.,٫٬']\d+|[ \u2009]\d{3}(?!\d))*")
+_GROUPED = re.compile(r"\d{1,3}(?:([.,' \u2009])\d{3})(?:\1\d{3})*")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that is written with digits.
+
+    Args:
+        text: as it stands.
+        values: what it can mean: 1,234 is 1234 here and 1.234 there.
+        digits: how many digits it has.
+    """
+
+    text: str
+    values: frozenset[float]
+    digits: int
+
+
+def plain(text: str) -> str:
+    """``text`` in its compatibility form, with fractions and powers parted from digits."""
+    # NFKC makes 10² into 102 and 1½ into 11⁄2.
+    parted = "".join(f" {c} " if unicodedata.category(c) == "No" else c for c in text)
+    return unicodedata.normalize("NFKC", parted)
+
+
+def digit_numbers(text: str, multipliers: Mapping[str, int]) -> Iterator[Number]:
+    """The numbers of a plain text that are written with digits, times what follows them."""
+    names = sorted(multipliers, key=len, reverse=True)
+    after = re.compile(
+        rf"[ \u00a0-]?(?:多|餘|余)?(?P<words>(?:{'|'.join(map(re.escape, names))})+)", re.I
+    )
+    known = {name.casefold(): value for name, value in multipliers.items()}
+    for found in _DIGITS.finditer(text):
+        factor = 1
+        multiplied = after.match(text, found.end()) if names else None
+        if multiplied:
+            for name in re.findall("|".join(map(re.escape, names)), multiplied["words"], re.I):
+                factor *= known[name.casefold()]
+        values = frozenset(round(value * factor, 6) for value in _readings(found.group()))
+        shown = found.group() + (multiplied.group() if multiplied else "")
+        yield Number(shown, values, sum(c.isdigit() for c in found.group()))
+
+
+def values(text: str, numbers: Numbers) -> set[float]:
+    """Every value that a plain text of the language writes, in whole or in part."""
+    multiplied = {value for n in digit_numbers(text, numbers.multipliers) for value in n.values}
+    bare = {value for n in digit_numbers(text, {}) for value in n.values}
+    return multiplied | bare | set(_chained(text, numbers)) | set(_numerals(text, numbers))
+
+
+def _readings(text: str) -> Iterator[float]:
+    parts = [part for part in re.split(r"\D", text) if part]
+    if _GROUPED.fullmatch(text):
+        yield float("".join(parts))
+    separators = {c for c in text if not c.isdigit()}
+    if len(parts) == 1:
+        yield float(parts[0])
+    elif len(parts) == 2 and separators <= set(".,٫"):
+        yield float(".".join(parts))
+        # "June 9,1972" lacks a space.
+        if "," in separators:
+            yield from (float(part) for part in parts)
+    elif len(separators) == 2 and re.fullmatch(r".*[.,]\d+", text):
+        # 1,234.5 here, 1.234,5 there
+        yield float("".join(parts[:-1]) + "." + parts[-1])
+    elif not _GROUPED.fullmatch(text):
+        # 23.11.1946, or 1990,1991: not one number at all
+        yield from (float(part) for part in parts)
+
+
+def _chained(text: str, numbers: Numbers) -> Iterator[float]:
+    """1億2000萬 is 120,000,000."""
+    if not numbers.multipliers:
+        return
+    names = "|".join(map(re.escape, sorted(numbers.multipliers, key=len, reverse=True)))
+    link = rf"\d[\d,.]*[ ]?(?:{names})+"
+    for found in re.finditer(rf"(?:{link}[ ]?)+\d*", text):
+        total = 0.0
+        for number in digit_numbers(found.group(), numbers.multipliers):
+            total += max(number.values)
+            yield total
+
+
+def _numerals(text: str, numbers: Numbers) -> Iterator[float]:
+    if not numbers.numerals:
+        return
+    for found in re.finditer(f"[{''.join(map(re.escape, numbers.numerals))}]+", text):
+        run = [numbers.numerals[character] for character in found.group()]
+        yield from (float(value) for value in run)
+        # A year: 一九四六
+        if all(value < 10 for value in run):
+            yield float("".join(map(str, run)))
+        yield float(_composed(run))
+
+
+def _composed(run: list[int]) -> int:
+    """三百五十萬 is 3,500,000: digits, times the unit after them, times the myriad after that."""
+    total = section = digit = 0
+    for value in run:
+        if value < 10:
+            digit = value
+        elif value < 10_000:
+            section += (digit or 1) * value
+            digit = 0
+        else:
+            total += (section + digit or 1) * value
+            section = digit = 0
+    return total + section + digit

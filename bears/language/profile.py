@@ -1,0 +1,190 @@
+"""What is known of a target language: one file under conf/language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from pydantic import ConfigDict
+
+from bears.configuration import STRICT
+
+Family = Literal["alphabetic", "syllabic", "logographic"]
+"""How much a character says: a sound, a syllable (Korean) or a word (Chinese, Japanese)."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a translator is told of the language, in English.
+
+    Args:
+        variant: which form of the language, whose words.
+        names: how proper nouns are rendered.
+        numbers: habits of numbers and dates.
+        quotes: which quotation and title marks.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    variant: str
+    names: str
+    numbers: str
+    quotes: str
+
+
+@dataclass(frozen=True)
+class Mood:
+    """What makes a sentence a question.
+
+    Args:
+        marks: characters, any of which makes one.
+        words: regular expressions, any of which makes one without a mark.
+        answers: regular expressions that begin an answer, never a question.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    marks: str
+    words: tuple[str, ...]
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How numbers and dates are written besides plain digits.
+
+    Args:
+        multipliers: what follows digits and multiplies them (萬: 10000).
+        numerals: characters that write numbers without digits (三: 3, 十: 10).
+        months: twelve regular expressions, January first.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    months: tuple[str, ...]
+    multipliers: Mapping[str, int] = field(default_factory=dict)
+    numerals: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How another regional or historical form of the language is told from this one.
+
+    A character is foreign when it is an ideograph that one of ``foreign_charsets`` has and
+    ``own_charset`` lacks: national character sets hold what their country writes.
+
+    Args:
+        own_charset: a codec of Python, or empty.
+        foreign_charsets: codecs of Python.
+        forbidden: foreign characters that ``own_charset`` has nevertheless.
+        allowed: characters that are not foreign after all.
+        terms: the other form's words, and what is said here.
+        strangers: regular expressions of more of its words, where the context decides.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    own_charset: str = ""
+    foreign_charsets: tuple[str, ...] = ()
+    forbidden: str = ""
+    allowed: str = ""
+    terms: Mapping[str, str] = field(default_factory=dict)
+    strangers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Where the gates close.
+
+    Args:
+        source_share: greatest share of the source's words that may stand in the translation.
+        source_words: least number of such words for that share to mean anything.
+        source_run: this many of the source's words in a row are a sentence left as it was.
+        length_slack: characters that the length may be off before its ratio is looked at.
+        variant_characters: how many foreign characters are let pass.
+        variant_term_length: one foreign term is let pass for each so many characters.
+        script_letters: least number of letters for `Language.script_bounds` to apply.
+        invented_digits: least number of digits of a number that must come from the source.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    source_share: float = 0.25
+    source_words: int = 4
+    source_run: int = 6
+    length_slack: int = 20
+    variant_characters: int = 0
+    variant_term_length: int = 1_000_000
+    script_letters: int = 20
+    invented_digits: int = 3
+
+
+@dataclass(frozen=True)
+class Language:
+    """A target language.
+
+    Args:
+        name: BCP 47 tag.
+        title: in English.
+        native_name: in itself.
+        scripts: Unicode script names of its letters; HAN and KANA stand for themselves.
+        min_share: see `bears.language.scripts.script_share`.
+        spaced: whether spaces part its words, all of them, so that answers are compared by words.
+        yes_words, no_words: the lexicon's word, then others that mean the same.
+        quotes: pairs of quotation marks, each a text of two characters.
+        titles: pairs of marks around titles.
+        prompt: see `Prompt`.
+        mood: see `Mood`.
+        numbers: see `Numbers`.
+        variant: see `Variant`.
+        length: least and greatest length of a translation as a multiple of the source's, by the
+            source language's `Family`.
+        chatter: regular expressions of what models add around a translation, beside the English
+            ones that every language has.
+        fold: characters that count as the same when answers are compared.
+        script_bounds: least and greatest share of further scripts in longer texts.
+        thresholds: see `Thresholds`.
+        native: passages on which no gate may close.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    name: str
+    title: str
+    native_name: str
+    scripts: tuple[str, ...]
+    min_share: float
+    spaced: bool
+    yes_words: tuple[str, ...]
+    no_words: tuple[str, ...]
+    quotes: tuple[str, ...]
+    titles: tuple[str, ...]
+    prompt: Prompt
+    mood: Mood
+    numbers: Numbers
+    length: Mapping[Family, tuple[float, float]]
+    native: tuple[str, ...]
+    chatter: tuple[str, ...] = ()
+    variant: Variant = field(default_factory=Variant)
+    fold: Mapping[str, str] = field(default_factory=dict)
+    script_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+
+    @property
+    def yes(self) -> str:
+        """The lexicon's word for yes."""
+        return self.yes_words[0]
+
+    @property
+    def no(self) -> str:
+        """The lexicon's word for no."""
+        return self.no_words[0]
+
+
+def family(language: str) -> Family:
+    """The family of a BCP 47 tag; what is not known is alphabetic."""
+    primary = language.split("-", 1)[0].lower()
+    if primary in {"zh", "yue", "wuu", "lzh", "ja"}:
+        return "logographic"
+    return "syllabic" if primary == "ko" else "alphabetic"

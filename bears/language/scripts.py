@@ -1,0 +1,53 @@
+"""Telling by its characters whether a text is in a language's script."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+
+@lru_cache(maxsize=65536)
+def _script(character: str) -> str:
+    """The script of a letter, as its Unicode name begins: LATIN, CJK, HANGUL, HIRAGANA, …"""
+    # Compatibility forms (full width, half width) are named after their width.
+    plain = unicodedata.normalize("NFKC", character)[0]
+    return unicodedata.name(plain, "").split(" ", 1)[0]
+
+
+# 々 is an IDEOGRAPHIC ITERATION MARK, ー a KATAKANA-HIRAGANA PROLONGED SOUND MARK.
+_NAMES = {
+    "HAN": ("CJK", "IDEOGRAPHIC"),
+    "KANA": ("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"),
+}
+_SYLLABIC = {*_NAMES["HAN"], *_NAMES["KANA"], "HANGUL"}
+
+
+def letters(text: str) -> int:
+    """How many characters of ``text`` are letters."""
+    return sum(character.isalpha() for character in text)
+
+
+def script_share(text: str, scripts: Sequence[str]) -> float:
+    """Share of the text that is in one of ``scripts``; 1 for a text without letters.
+
+    A character of a script that writes syllables or words (Han, kana, Hangul) counts one; a run
+    of letters of any other script counts one as a whole. So a few Chinese characters in an
+    English text weigh little, and a foreign name in a Chinese one does not outweigh it.
+    """
+    wanted = {name for script in scripts for name in _NAMES.get(script, (script,))}
+    inside = total = 0
+    previous = ""
+    for character in text:
+        script = _script(character) if character.isalpha() else ""
+        if script and (script in _SYLLABIC or script != previous):
+            total += 1
+            inside += script in wanted
+        previous = script
+    return inside / total if total else 1.0
+
+
+def script_of(character: str) -> frozenset[str]:
+    """Every name that a letter's script goes by: ``{CJK, HAN}``, ``{HIRAGANA, KANA}``, …"""
+    name = _script(character)
+    return frozenset({name, *(group for group, names in _NAMES.items() if name in names)})

@@ -1,0 +1,103 @@
+"""A translation beside its source, and small questions that several gates ask of a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from bears.language.scripts import letters, script_of
+
+Field = Literal["question", "gold_answer", "content"]
+
+_INNERMOST = re.compile(
+    r"\([^()（）]*\)|（[^()（）]*）|\([^()（）]*）|（[^()（）]*\)|［[^［］]*］|\[[^\[\]]*\]"
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+
+YES_NO: Mapping[str, tuple[str, str]] = {
+    "en": ("yes", "no"),
+    "de": ("ja", "nein"),
+    "sl": ("da", "ne"),
+    "ja": ("はい", "いいえ"),
+    "ko": ("예", "아니요"),
+    "zh": ("是", "否"),
+}
+"""How a source says yes and no, by the primary subtag of its language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One translation.
+
+    Args:
+        field: which field of a record it is.
+        source: the text before translation.
+        translation: the text after it.
+        source_language, target: BCP 47 tags.
+        answers: for a question, its gold answer as known, before and after translation.
+    """
+
+    field: Field
+    source: str
+    translation: str
+    source_language: str
+    target: str
+    answers: tuple[str, ...] = ()
+
+
+def without_parentheses(text: str) -> str:
+    """``text`` without what stands in parentheses or square brackets, nested ones included."""
+    shorter = _INNERMOST.sub("", text)
+    return shorter if shorter == text else without_parentheses(shorter)
+
+
+def parenthesised(text: str) -> list[str]:
+    """What stands in the innermost parentheses, in order."""
+    return [found.group()[1:-1].strip() for found in _INNERMOST.finditer(text)]
+
+
+def words(text: str) -> Iterator[str]:
+    """Runs of letters; hyphens and apostrophes join them."""
+    return (found.group() for found in _WORD.finditer(text))
+
+
+def plain_words(text: str) -> list[str]:
+    """The words that begin with a small letter, two letters at least: names and codes do not."""
+    return [word for word in words(text) if word[0].islower() and len(word) > 1]
+
+
+def unspaced(text: str) -> int:
+    """How many letters of ``text`` belong to scripts without capitals: Han, kana, Hangul, …"""
+    return sum(c.isalpha() and c.lower() == c.upper() for c in text)
+
+
+def has_content(text: str) -> bool:
+    """Whether there is a letter or a digit in ``text``."""
+    return letters(text) > 0 or any(character.isdigit() for character in text)
+
+
+def share_of(text: str, script: str) -> float:
+    """Share of the letters of ``text`` that are in ``script``; 0 where there are none."""
+    found = [script_of(character) for character in text if character.isalpha()]
+    return sum(script in name for name in found) / len(found) if found else 0.0
+
+
+def yes_or_no(text: Text) -> Literal["yes", "no"] | None:
+    """Whether the source is a yes or a no and nothing else."""
+    pair = YES_NO.get(text.source_language.split("-", 1)[0].lower())
+    said = text.source.strip().strip(".!。！").casefold()
+    if pair is None or said not in pair:
+        return None
+    return "yes" if said == pair[0] else "no"
+
+
+def echoes_name(text: Text) -> bool:
+    """Whether the translation is an answer that stayed as it was, and may: a name or a code."""
+    same = _letters_and_digits(text.source) == _letters_and_digits(text.translation)
+    return text.field == "gold_answer" and same
+
+
+def _letters_and_digits(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())

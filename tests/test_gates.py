@@ -1,0 +1,286 @@
+"""Gates close on what goes wrong, and stay open for what people write."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.configuration import read_mapping
+from bears.errors import ConfigurationError
+from bears.language.gates import GATES, Flag, check
+from bears.language.text import Field, Text
+from tests.test_language_profile import CONF, filler, load
+
+CHINESE = load("zh-Hant-TW")
+LANGUAGES = {name: load(name) for name in ("zh-Hant-TW", "ja", "ko", "de", "sl")}
+
+LONG = (
+    "The old mill was built in 1861 by two brothers who had come from the valley, and their "
+    "children worked there until the flood of 1926 carried away the wheel."
+)
+LONG_ZH = (
+    "這座老磨坊由兩位來自山谷的兄弟於1861年建造，他們的子女一直在那裡工作，"
+    "直到1926年的洪水沖走了水車。"
+)
+BRIDGE = "Who built the bridge over the river?"
+
+
+def flags(
+    field: Field,
+    source: str,
+    translation: str,
+    *answers: str,
+    target: str = "zh-Hant-TW",
+    source_language: str = "en",
+) -> set[str]:
+    text = Text(field, source, translation, source_language, target, answers)
+    return {flag.gate for flag in check(text, LANGUAGES[target], {})}
+
+
+def test_a_good_translation_passes() -> None:
+    assert flags("content", LONG, LONG_ZH) == set()
+    assert flags("question", BRIDGE, "誰建造了那座橫跨河流的橋？") == set()
+    assert flags("gold_answer", "yes", "是") == set()
+    assert flags("gold_answer", "Joe Gooch", "Joe Gooch") == set()
+    assert flags("gold_answer", "O Quatrilho", "《O Quatrilho》") == set()
+    assert flags("gold_answer", "1942", "1942") == set()
+    assert flags("gold_answer", "the River Clyde", "the River Clyde") == set()
+
+
+@pytest.mark.parametrize(
+    ("gate", "field", "source", "translation"),
+    [
+        ("empty", "content", LONG, " \n"),
+        ("punctuation_only", "question", BRIDGE, "？"),
+        ("echo", "content", LONG, LONG),
+        ("echo", "question", BRIDGE, BRIDGE.upper()),
+        ("echo", "gold_answer", "play-by-post role-playing game", "play-by-post role-playing game"),
+        ("untranslated", "content", LONG, LONG.replace("old mill", "老磨坊")),
+        # One sentence of several was left.
+        ("untranslated", "content", LONG, LONG_ZH + LONG[80:140]),
+        ("script", "content", LONG, "Старая мельница построена двумя братьями из долины в 1861"),
+        ("script", "content", LONG, "その古い水車小屋は、二人の兄弟によって建てられたものである。"),
+        ("variant", "content", LONG, "这座老磨坊由两位兄弟于1861年建造，直到洪水冲走了水车。"),
+        ("variant", "gold_answer", "software", "軟件"),
+        ("variant", "question", "Who made the video?", "誰製作了這個視頻？"),
+        ("chatter", "content", LONG, f"Here is the translation:\n{LONG_ZH}"),
+        ("chatter", "content", LONG, f"翻譯：{LONG_ZH}"),
+        ("chatter", "content", LONG, f"```\n{LONG_ZH}\n```"),
+        ("chatter", "content", LONG, f"「{LONG_ZH}」"),
+        ("chatter", "content", LONG, f"{LONG_ZH}（註：此處為意譯。）"),
+        ("chatter", "content", LONG, "I'm sorry, but I cannot translate this text."),
+        ("chatter", "content", LONG, "抱歉，我無法翻譯這段文字。"),
+        ("chatter", "content", LONG, f"以下是翻譯結果：{LONG_ZH}"),
+        ("yes_no", "gold_answer", "no", "不是"),
+        ("yes_no", "gold_answer", "no", "不"),
+        ("yes_no", "gold_answer", "Yes.", "是。"),
+        ("yes_no", "gold_answer", "yes", "否"),
+        ("question_mood", "question", BRIDGE, "建造那座橫跨河流的橋的人。"),
+        ("answered", "question", "Is the bridge over the river old?", "是的，那座橋很古老。"),
+        ("answered", "question", "Is the bridge over the river old?", "是。"),
+        ("chatter", "content", LONG, "作為翻譯助手，我不能回答這個問題。"),
+        ("answered", "question", BRIDGE, "誰建造了那座橫跨河流的橋？是林氏兄弟。"),
+        ("length_ratio", "content", LONG * 3, "這座老磨坊建於1861年，1926年被洪水沖走。"),
+        ("length_ratio", "gold_answer", "a mill", LONG_ZH),
+        ("numbers", "content", LONG, LONG_ZH.replace("1861", "1816")),
+        ("numbers", "content", "born 23 November 1946", "生於1946年10月23日"),
+        ("numbers", "content", "500,000 people", "5萬人"),
+        ("numbers", "content", "a few people", "1946年的一些人"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_is_flagged(gate: str, field: Field, source: str, translation: str) -> None:
+    assert gate in flags(field, source, translation)
+
+
+def test_the_gold_answer_in_the_question_is_an_answer() -> None:
+    statement = "林氏兄弟建造了哪座橫跨河流的橋？"
+    assert flags("question", BRIDGE, statement, "the Lin brothers", "林氏兄弟") == {"answered"}
+    choice = "Was it the Lin brothers or the Wangs who built the bridge?"
+    assert (
+        flags("question", choice, f"{statement}還是王家？", "the Lin brothers", "林氏兄弟") == set()
+    )
+
+
+def test_an_opposite_answer_is_named_so() -> None:
+    text = Text("gold_answer", "no", "是", "en", "zh-Hant-TW")
+    assert check(text, CHINESE, {})[0].message == "'是' means the opposite, expected '否'"
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "translation"),
+    [
+        ("zh-Hant-TW", "500,000 people", "50萬人"),
+        ("zh-Hant-TW", "1.5 million people", "150萬人"),
+        ("zh-Hant-TW", "120,000,000 people", "1億2000萬人"),
+        ("zh-Hant-TW", "in the 19th century", "在十九世紀"),
+        ("zh-Hant-TW", "in the nineteenth century", "在19世紀"),
+        ("zh-Hant-TW", "two hundred people", "200人"),
+        ("zh-Hant-TW", "May 5, 2001", "2001年五月五日"),
+        ("zh-Hant-TW", "from 1947–48", "從1947年到1948年"),
+        ("zh-Hant-TW", "in the 1990s", "在90年代"),
+        ("zh-Hant-TW", "on June 9,1972", "1972年6月9日"),
+        ("zh-Hant-TW", "June Carter sang", "瓊·卡特唱歌"),
+        ("zh-Hant-TW", "3,500,000 trees", "三百五十萬棵樹"),
+        ("zh-Hant-TW", "10² metres and 1½ miles", "10²公尺與1½英里"),
+        ("ja", "500,000 people in May 2001", "2001年5月に50万人"),
+        ("ko", "500,000 people in May 2001", "2001년 5월에 50만 명"),
+        ("de", "500,000 people on 3 March 2001", "500.000 Menschen am 3. März 2001"),
+        ("de", "1.5 million people", "1,5 Millionen Menschen"),
+        ("sl", "500,000 people on 3 March 2001", "500.000 ljudi 3. marca 2001"),
+        ("sl", "1,234.5 metres", "1.234,5 metra"),
+    ],
+)
+def test_numbers_may_be_written_in_other_ways(target: str, source: str, translation: str) -> None:
+    assert "numbers" not in flags("content", source, translation, target=target)
+
+
+@pytest.mark.parametrize(
+    ("target", "asked", "stated", "yes", "wrong"),
+    [
+        ("ja", "誰がその川に橋を架けたのですか。", "その橋は川に架けられた。", "はい", "真"),
+        ("ko", "누가 그 강에 다리를 놓았습니까", "그 다리는 강에 놓였다.", "예", "네"),
+        ("de", "Wer baute die Brücke über den Fluss?", "Die Brücke führt zum Fluss.", "ja", "Ja"),
+        ("sl", "Kdo je zgradil most čez reko?", "Most stoji nad reko.", "da", "ja"),
+    ],
+)
+def test_other_languages(target: str, asked: str, stated: str, yes: str, wrong: str) -> None:
+    assert flags("question", BRIDGE, asked, target=target) == set()
+    assert flags("question", BRIDGE, stated, target=target) == {"question_mood"}
+    assert flags("gold_answer", "yes", yes, target=target) == set()
+    assert flags("gold_answer", "yes", wrong, target=target) == {"yes_no"}
+    assert "echo" in flags("content", LONG, LONG, target=target)
+    # No target but Chinese is written so, and English is none of them.
+    assert flags("content", LONG, LONG.replace("mill", "Qzmx"), target=target) & {
+        "untranslated",
+        "script",
+    }
+
+
+@pytest.mark.parametrize(
+    ("target", "translation"),
+    [
+        ("ja", "その水車小屋は1861年5月5日に二人の兄弟によって建てられ、暖かい冬には風が吹いた。"),
+        ("ko", "그 방앗간은 1861년 5월 5일에 두 형제가 지었고, 따뜻한 겨울에는 바람이 불었다."),
+        ("de", "Die Mühle wurde am 5. Mai 1861 von zwei Brüdern gebaut, und der Wind war warm."),
+        ("sl", "Mlin sta 5. maja 1861 zgradila dva brata, pozimi pa je pihal topel veter."),
+    ],
+)
+def test_good_translations_into_other_languages_pass(target: str, translation: str) -> None:
+    source = "The mill was built on 5 May 1861 by two brothers, and the winter wind was warm."
+    assert flags("content", source, translation, target=target) == set()
+
+
+def test_chinese_is_not_japanese() -> None:
+    assert "script" in flags("content", LONG, LONG_ZH, target="ja")
+    assert "echo" in flags("content", LONG_ZH, LONG_ZH, target="ja", source_language="zh-Hant-TW")
+    same = flags("gold_answer", "東京", "東京", target="ja", source_language="zh-Hant-TW")
+    assert same == set()
+
+
+def test_severities() -> None:
+    text = Text("gold_answer", "no", "不是", "en", "zh-Hant-TW")
+    (flag,) = check(text, CHINESE, {"yes_no": "warning"})
+    assert flag == Flag("yes_no", "warning", "'不是' is not the lexicon's word, expected '否'")
+    assert check(text, CHINESE, {"yes_no": "off"}) == []
+    with pytest.raises(ConfigurationError, match="yes_know"):
+        check(text, CHINESE, {"yes_know": "off"})
+
+
+def test_every_gate_has_a_severity_in_conf() -> None:
+    severities = read_mapping(CONF / "gates.yaml", "")
+    assert list(severities) == list(GATES)
+    assert set(severities.values()) <= {"error", "warning", "off"}
+
+
+def test_native_texts_are_no_translations() -> None:
+    text = Text("content", LONG_ZH, LONG_ZH, "zh-Hant-TW", "zh-Hant-TW")
+    assert check(text, CHINESE, {}) == []
+
+
+# What follows reads the real datasets.
+
+
+@pytest.fixture(scope="module")
+def drcd(shared_data: Path) -> list[dict[str, Any]]:
+    articles = json.loads((shared_data / "raw" / "drcd.json").read_bytes())
+    return [paragraph for article in articles for paragraph in article["paragraphs"]]
+
+
+def _rates(texts: list[Text]) -> dict[str, float]:
+    severities = {"numbers": "off"}
+    found = Counter(flag.gate for text in texts for flag in check(text, CHINESE, severities))  # type: ignore[arg-type]
+    return {gate: count / len(texts) for gate, count in found.items()}
+
+
+def test_false_alarms_on_native_paragraphs(drcd: list[dict[str, Any]]) -> None:
+    contents = [paragraph["context"] for paragraph in drcd]
+    assert len(contents) == 1000
+    rates = _rates([Text("content", filler(c, CHINESE), c, "en", "zh-Hant-TW") for c in contents])
+    assert rates == {"variant": 0.008}
+
+
+def test_false_alarms_on_native_questions(drcd: list[dict[str, Any]]) -> None:
+    texts = [
+        Text(
+            "question",
+            filler(qa["question"], CHINESE),
+            qa["question"],
+            "en",
+            "zh-Hant-TW",
+            tuple(answer["text"] for answer in qa["answers"][:1]),
+        )
+        for paragraph in drcd
+        for qa in paragraph["qas"]
+    ]
+    assert len(texts) == 3493
+    rates = _rates(texts)
+    assert set(rates) == {"variant", "answered"}
+    assert max(rates.values()) < 0.01
+
+
+def test_false_alarms_of_numbers_on_native_texts(drcd: list[dict[str, Any]]) -> None:
+    """A text has its own numbers, whatever its ways of writing them."""
+    texts = [Text("content", p["context"], p["context"], "zh-TW", "zh-Hant-TW") for p in drcd]
+    assert sum(GATES["numbers"](text, CHINESE) is not None for text in texts) < 10
+
+
+def test_simplified_texts_are_caught(drcd: list[dict[str, Any]]) -> None:
+    opencc = pytest.importorskip("opencc")
+    simplified = opencc.OpenCC("t2s")
+    contents = [simplified.convert(paragraph["context"]) for paragraph in drcd[::5]]
+    caught = [GATES["variant"](Text("content", "", c, "en", ""), CHINESE) for c in contents]
+    assert sum(message is not None for message in caught) / len(caught) >= 0.99
+    questions = [qa["question"] for paragraph in drcd for qa in paragraph["qas"]]
+    changed = [after for q in questions if (after := simplified.convert(q)) != q]
+    caught = [GATES["variant"](Text("question", "", c, "en", ""), CHINESE) for c in changed]
+    assert sum(message is not None for message in caught) / len(caught) >= 0.99
+
+
+def test_mainland_words_are_caught() -> None:
+    for term in CHINESE.variant.terms:
+        text = Text("content", "", f"他們談到{term}的事情。", "en", "")
+        assert GATES["variant"](text, CHINESE) is not None, term
+
+
+def test_published_translations(shared_data: Path) -> None:
+    """What the gates say of BEARS v1: the true findings, counted."""
+    folder = shared_data / "bears-published"
+    read = {
+        name: json.loads((folder / f"{name}.json").read_bytes())
+        for name in ("queries", "queries_raw", "corpus", "corpus_raw")
+    }
+    found: Counter[str] = Counter()
+    for raw, question in zip(read["queries_raw"], read["queries"], strict=True):
+        if raw["source_dataset"] != "drcd":
+            answers = (raw["gold_answer"], question["gold_answer"])
+            assert flags("question", raw["question"], question["question"], *answers) == set()
+            assert flags("gold_answer", *answers) == set()
+    for raw, document in zip(read["corpus_raw"], read["corpus"], strict=True):
+        assert raw["doc_id"] == document["doc_id"]
+        if raw["original_source"] != "drcd":
+            found.update(flags("content", raw["content"], document["content"]))
+    assert found == {"variant": 5, "numbers": 5}
