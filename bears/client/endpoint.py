@@ -1,0 +1,114 @@
+"""Where a model is, and the key to it. The key never enters a value that could be printed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dotenv import dotenv_values
+
+from bears.client.models import Model, Models, Price
+from bears.configuration import STRICT
+from bears.errors import ConfigurationError
+
+PROVIDER = "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A model behind an OpenAI-compatible address.
+
+    Args:
+        model: its name there.
+        base_url: the address up to ``/v1``; empty: ``OPENAI_BASE_URL``, or the provider's.
+        api_key_env: the environment variable that holds the key; empty: the server wants none.
+        concurrency: how many requests are in flight at most.
+        requests_per_minute, tokens_per_minute: limits to keep; None: those the server tells.
+        timeout_s: how long one attempt may take.
+        attempts: how often a request is tried; answers of 429 do not count.
+        backoff_s: the wait before the second attempt; it doubles each time.
+        price: overrides conf/models.yaml.
+    """
+
+    __pydantic_config__ = STRICT
+
+    model: str
+    base_url: str = ""
+    api_key_env: str = "OPENAI_API_KEY"
+    concurrency: int = 16
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    timeout_s: float = 120.0
+    attempts: int = 6
+    backoff_s: float = 1.0
+    price: Price | None = None
+
+    def __post_init__(self) -> None:
+        limits = (self.requests_per_minute, self.tokens_per_minute)
+        positive = (self.concurrency, self.timeout_s, self.attempts, *limits)
+        if any(value is not None and value <= 0 for value in positive) or self.backoff_s < 0:
+            raise ConfigurationError(
+                "translator: concurrency, timeout_s, attempts, requests_per_minute and "
+                "tokens_per_minute must be above 0, and backoff_s not below"
+            )
+
+    def price_in(self, models: Models) -> Price:
+        """The price given here, or else the table's. Raises ConfigurationError without either."""
+        return self.price or models.price_of(self.model)
+
+    def accepts(self, models: Models) -> Model:
+        """What the model accepts."""
+        return models.model(self.model)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The address and the key, found. Neither ``repr`` nor a message shows the key."""
+
+    base_url: str
+    _key: str
+
+    def __repr__(self) -> str:
+        return f"Access({self.base_url!r})"
+
+    def key(self) -> str:
+        """The key, for the client alone."""
+        return self._key or "none"
+
+    def clean(self, text: str) -> str:
+        """``text`` without the key, wherever a server may have echoed it."""
+        return text.replace(self._key, "[key]") if self._key else text
+
+
+def find_access(endpoint: Endpoint, env_folder: Path | None = None) -> Access:
+    """Find the address and the key in the environment, or else in ``.env`` of ``env_folder``.
+
+    Raises:
+        ConfigurationError: the key is missing or cannot be one.
+    """
+    known = _environment(env_folder)
+    base_url = (endpoint.base_url or known.get("OPENAI_BASE_URL") or PROVIDER).rstrip("/")
+    if not base_url.startswith(("http://", "https://")):
+        raise ConfigurationError(f"translator.base_url: {base_url!r} is no http address")
+    name = endpoint.api_key_env
+    key = known.get(name, "").strip() if name else ""
+    if name and not key:
+        raise ConfigurationError(
+            f"the environment variable {name} holds no key. Set it, or write {name}=… into .env; "
+            "for a server that wants none: translator.api_key_env=''"
+        )
+    if not name and base_url == PROVIDER:
+        raise ConfigurationError(
+            f"{PROVIDER} wants a key: name its variable, translator.api_key_env=OPENAI_API_KEY"
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigurationError(f"what {name} holds is no key: it has characters no key has")
+    return Access(base_url, key)
+
+
+def _environment(folder: Path | None) -> Mapping[str, str]:
+    file = folder / ".env" if folder else None
+    written = dotenv_values(file, interpolate=False) if file and file.is_file() else {}
+    return {**{name: value for name, value in written.items() if value}, **os.environ}

@@ -1,0 +1,525 @@
+"""A model's provider on loopback, in its own process: its wire format, and faults on demand.
+
+    with ProviderServer(behaviour="tests.test_client:shout", latency=0.2) as server:
+        Endpoint(model="m", base_url=server.url, api_key_env="")
+        server.stats()      # what was asked, how it was answered
+        server.prompts()    # the JSON of every request, in order
+
+``behaviour`` names a function of a module, ``module:function``: it gets the request's JSON and
+returns the answer's text, or a dict of what differs in the answer (``text``, ``finish_reason``,
+``refusal``, ``status``, ``headers``, ``body``). The server imports it by that name, so it must
+stand at the top of a module that can be imported from the project's root.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import random
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+Json = dict[str, Any]
+Behaviour = Callable[[Json], Any]
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass
+class Faults:
+    """What the provider does to its clients.
+
+    Args:
+        latency: seconds before every answer.
+        slow_start: seconds more for the very first ones, until so many have passed.
+        seed: of the dice.
+        chances: kind of fault to its probability; the kinds are the methods of `_Fault`.
+        content: text within the user's message to the kind of fault it always meets.
+        limit: requests a minute; 0: no limit.
+        limiter: ``bucket``, ``sliding`` or ``fixed``.
+        capacity: of the bucket; 0: the limit.
+        headers: whether the limit is told in ``x-ratelimit-…`` headers.
+        retry_after: whether a refusal tells how long to wait.
+        key: only this key is taken; empty: any.
+        no_schema: requests with a response_format are refused.
+        status: every request is answered so.
+        error_code: with ``status``, the code of the error.
+        batch_polls: how often a batch is seen in progress before it ends.
+        batch_end: how it ends: completed, expired, failed, cancelled.
+        batch_done: the share of its lines that are done when it ends.
+        batch_ends: how many batches end as ``batch_end``; the later ones complete.
+        hang_s: how long a hanging request hangs.
+    """
+
+    latency: float = 0.0
+    slow_start: float = 0.0
+    seed: int = 0
+    chances: dict[str, float] = field(default_factory=dict)
+    content: dict[str, str] = field(default_factory=dict)
+    limit: float = 0
+    limiter: str = "bucket"
+    capacity: float = 0
+    headers: bool = True
+    retry_after: bool = True
+    key: str = ""
+    no_schema: bool = False
+    status: int = 0
+    error_code: str = "mock_error"
+    batch_polls: int = 1
+    batch_end: str = "completed"
+    batch_done: float = 1.0
+    batch_ends: int = 1_000_000
+    hang_s: float = 3600.0
+
+
+class ProviderServer:
+    """Start the server, and stop it at the end of the ``with`` block.
+
+    Args:
+        behaviour: ``module:function``; empty: `repeat`.
+        faults: the fields of `Faults`.
+    """
+
+    def __init__(self, behaviour: str = "", **faults: Any) -> None:
+        self._settings = {
+            "behaviour": behaviour or f"{__name__}:repeat",
+            **asdict(Faults(**faults)),
+        }
+        self.url = ""
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.provider_server", json.dumps(self._settings)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        assert self._process.stdout is not None
+        port = self._process.stdout.readline().strip()
+        assert port, "the server did not start"
+        self.url = f"http://127.0.0.1:{port}/v1"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+
+    def stats(self) -> Json:
+        """Counts: requests, most in flight, answers by status, faults by kind, times of arrival."""
+        result: Json = self._get("/stats")
+        return result
+
+    def prompts(self) -> list[Json]:
+        """The JSON of every chat request, in order of arrival, those in batches included."""
+        result: list[Json] = self._get("/prompts")
+        return result
+
+    def change(self, **faults: Any) -> None:
+        """Change faults while the server runs."""
+        self._get("/change", json.dumps(faults).encode())
+
+    def _get(self, path: str, body: bytes | None = None) -> Any:
+        with urllib.request.urlopen(self.url.removesuffix("/v1") + path, body, timeout=60) as reply:
+            return json.loads(reply.read())
+
+
+def repeat(request: Json) -> str:
+    """The default behaviour: the user's message in brackets."""
+    return f"[{request['messages'][-1]['content']}]"
+
+
+# The server itself, in its own process -------------------------------------------------------
+
+
+@dataclass
+class Reply:
+    """What goes over the wire."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+    cut: bool = False
+    delay: float = 0.0
+
+    def wire(self) -> bytes:
+        head = f"HTTP/1.1 {self.status} Mock\r\nContent-Length: {len(self.body)}\r\n"
+        lines = {"Content-Type": "application/json", **self.headers}
+        head += "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        return head.encode() + b"\r\n" + self.body
+
+
+class Limiter:
+    """A provider's limit of requests a minute. Pure: told the time."""
+
+    def __init__(self, kind: str, limit: float, capacity: float = 0) -> None:
+        self.kind, self.limit, self.capacity = kind, limit, capacity or limit
+        self.level, self.at = self.capacity, float("-inf")
+        self.taken: deque[float] = deque()
+
+    def take(self, now: float) -> tuple[bool, float, float]:
+        """Whether a request may pass, how many more may, and seconds until one may again."""
+        if self.kind == "bucket":
+            if self.at > float("-inf"):
+                gained = (now - self.at) * self.limit / 60
+                self.level = min(self.capacity, self.level + gained)
+            self.at = now
+            allowed = self.level >= 1
+            self.level -= allowed
+            return allowed, self.level // 1, max(0.0, (1 - self.level) * 60 / self.limit)
+        start = now - 60 if self.kind == "sliding" else now // 60 * 60
+        while self.taken and self.taken[0] <= start - (self.kind == "fixed") * 1e-9:
+            self.taken.popleft()
+        allowed = len(self.taken) < self.limit
+        if allowed:
+            self.taken.append(now)
+        free = self.taken[0] + 60 if self.kind == "sliding" else start + 60
+        left = self.limit - len(self.taken)
+        return allowed, left, 0.0 if left >= 1 else free - now
+
+
+class Provider:
+    """The state of the server."""
+
+    def __init__(self, behaviour: Behaviour, faults: Faults) -> None:
+        self.behaviour, self.faults = behaviour, faults
+        self.dice = random.Random(faults.seed)
+        self.limiter = Limiter(faults.limiter, faults.limit, faults.capacity)
+        self.counts: Counter[str] = Counter()
+        self.prompts: list[Json] = []
+        self.arrivals: list[tuple[float, int]] = []
+        self.files: dict[str, bytes] = {}
+        self.batches: dict[str, Json] = {}
+
+    def reply(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
+        if path in ("/stats", "/prompts", "/change"):
+            return self._told(path, body)
+        authorization = headers.get("authorization", "")
+        if self.faults.key and authorization != f"Bearer {self.faults.key}":
+            return error(401, "invalid_api_key", f"Incorrect API key provided: {authorization}")
+        if path == "/v1/chat/completions":
+            return self._chat_request(body, authorization)
+        if path.startswith("/v1/files"):
+            return self._file(method, path, headers, body)
+        if path.startswith("/v1/batches"):
+            return self._batch(method, path, body)
+        return error(404, "unknown_url", f"Unknown request URL: {method} {path}")
+
+    def _told(self, path: str, body: bytes) -> Reply:
+        if path == "/change":
+            for name, value in json.loads(body).items():
+                setattr(self.faults, name, value)
+        if path == "/prompts":
+            return as_json(self.prompts)
+        return as_json({**self.counts, "arrivals": self.arrivals})
+
+    def _chat_request(self, body: bytes, authorization: str) -> Reply:
+        self.counts["requests"] += 1
+        request = json.loads(body)
+        self.prompts.append(request)
+        reply = self._limited() or self._faulty(request, authorization) or self.answer(request)
+        reply.delay += self.faults.latency
+        if self.counts["requests"] <= 8:
+            reply.delay += self.faults.slow_start
+        self.counts[f"status {reply.status}"] += 1
+        self.arrivals.append((time.monotonic(), reply.status))
+        return reply
+
+    def _limited(self) -> Reply | None:
+        self._told_limit: dict[str, str] = {}
+        if not self.faults.limit:
+            return None
+        allowed, left, wait = self.limiter.take(time.monotonic())
+        if self.faults.headers:
+            self._told_limit = {
+                "x-ratelimit-limit-requests": f"{self.faults.limit:g}",
+                "x-ratelimit-remaining-requests": f"{left:.0f}",
+                "x-ratelimit-reset-requests": f"{wait * 1000:.0f}ms",
+            }
+        if allowed:
+            return None
+        reply = error(429, "rate_limit_exceeded", "Rate limit reached for requests")
+        reply.headers |= self._told_limit
+        if self.faults.retry_after:
+            reply.headers["Retry-After"] = f"{wait:.3f}"
+        return reply
+
+    def _faulty(self, request: Json, authorization: str) -> Reply | None:
+        if self.faults.status:
+            told = f"mock error for {authorization}"
+            return error(self.faults.status, self.faults.error_code, told)
+        if self.faults.no_schema and "response_format" in request:
+            return error(400, "invalid_request_error", "Unknown field: response_format")
+        kind = self._kind(request["messages"][-1]["content"])
+        if not kind:
+            return None
+        self.counts[f"fault {kind}"] += 1
+        reply: Reply = getattr(_Fault, kind)(self, request)
+        return reply
+
+    def _kind(self, text: str) -> str:
+        for marker, kind in self.faults.content.items():
+            if marker in text:
+                return kind
+        roll = self.dice.random()
+        for kind, chance in self.faults.chances.items():
+            if roll < chance:
+                return kind
+            roll -= chance
+        return ""
+
+    def answer(self, request: Json, **different: Any) -> Reply:
+        """A good answer, by the behaviour, with what is ``different`` about it."""
+        given = self.behaviour(request)
+        given = {"text": given} if isinstance(given, str) else given
+        given = {**given, **different}
+        body = given.get("body") or completion(request, **given)
+        headers = {**self._told_limit, **given.get("headers", {})}
+        return Reply(given.get("status", 200), json.dumps(body).encode(), headers)
+
+    def _file(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
+        if method == "POST":
+            name = f"file-{len(self.files)}"
+            self.files[name] = multipart_file(headers["content-type"], body)
+            self.counts["files"] += 1
+            return as_json({"id": name, "object": "file", "bytes": len(self.files[name]),
+                            "created_at": 0, "filename": "batch.jsonl", "purpose": "batch",
+                            "status": "processed"})  # fmt: skip
+        name = path.split("/")[3]
+        if name not in self.files:
+            return error(404, "not_found", f"No such File object: {name}")
+        return Reply(200, self.files[name])
+
+    def _batch(self, method: str, path: str, body: bytes) -> Reply:
+        if method == "POST" and path == "/v1/batches":
+            return as_json(self._new_batch(json.loads(body)))
+        if path.split("?")[0] == "/v1/batches":
+            return as_json({"object": "list", "data": list(self.batches.values()),
+                            "has_more": False})  # fmt: skip
+        batch = self.batches.get(path.split("/")[3])
+        if batch is None:
+            return error(404, "not_found", "No such batch")
+        batch["polls"] += 1
+        if batch["status"] == "in_progress" and batch["polls"] > self.faults.batch_polls:
+            self._finish(batch)
+        return as_json(batch)
+
+    def _new_batch(self, asked: Json) -> Json:
+        self.counts["batches"] += 1
+        name = f"batch_{len(self.batches)}"
+        self.batches[name] = {
+            "id": name, "object": "batch", "endpoint": asked["endpoint"], "errors": None,
+            "input_file_id": asked["input_file_id"], "completion_window": "24h",
+            "status": "in_progress", "output_file_id": None, "error_file_id": None,
+            "created_at": 0, "metadata": asked.get("metadata"), "polls": 0,
+        }  # fmt: skip
+        return self.batches[name]
+
+    def _finish(self, batch: Json) -> None:
+        ends = int(self.counts["batches ended"]) < self.faults.batch_ends
+        batch["status"] = self.faults.batch_end if ends else "completed"
+        share = self.faults.batch_done if ends else 1.0
+        self.counts["batches ended"] += 1
+        lines = self.files[batch["input_file_id"]].decode().split("\n")
+        rows = [json.loads(line) for line in lines if line]
+        outputs: list[Json] = []
+        errors: list[Json] = []
+        for place, row in enumerate(rows):
+            if place >= share * len(rows):
+                expired = {"code": "batch_expired", "message": "not executed in time"}
+                errors.append({"custom_id": row["custom_id"], "response": None, "error": expired})
+                continue
+            self._told_limit = {}
+            self.prompts.append(row["body"])
+            self.counts["batch requests"] += 1
+            reply = self._faulty(row["body"], "") or self.answer(row["body"])
+            response = {"status_code": reply.status, "body": json.loads(reply.body)}
+            line = {"custom_id": row["custom_id"], "response": response, "error": None}
+            (outputs if reply.status == 200 else errors).append(line)
+        for name, done in (("output_file_id", outputs), ("error_file_id", errors)):
+            if done:
+                batch[name] = f"file-{len(self.files)}"
+                text = "".join(json.dumps(line) + "\n" for line in reversed(done))
+                self.files[batch[name]] = text.encode()
+
+
+class _Fault:
+    """The kinds of faults: each makes the reply that goes out instead of a good one."""
+
+    @staticmethod
+    def limited(_: Provider, __: Json) -> Reply:
+        reply = error(429, "rate_limit_exceeded", "Rate limit reached")
+        reply.headers["Retry-After"] = "0.05"
+        return reply
+
+    @staticmethod
+    def limited_bare(_: Provider, __: Json) -> Reply:
+        return error(429, "rate_limit_exceeded", "Rate limit reached")
+
+    @staticmethod
+    def server_error(_: Provider, __: Json) -> Reply:
+        return error(500, "server_error", "The server had an error")
+
+    @staticmethod
+    def bad_request(_: Provider, __: Json) -> Reply:
+        return error(400, "invalid_request_error", "Invalid value")
+
+    @staticmethod
+    def hang(provider: Provider, request: Json) -> Reply:
+        reply = provider.answer(request)
+        reply.delay = provider.faults.hang_s
+        return reply
+
+    @staticmethod
+    def cut(provider: Provider, request: Json) -> Reply:
+        reply = provider.answer(request)
+        reply.cut = True
+        return reply
+
+    @staticmethod
+    def invalid_json(_: Provider, __: Json) -> Reply:
+        return Reply(200, b'{"choices": [{"mess')
+
+    @staticmethod
+    def no_choices(_: Provider, __: Json) -> Reply:
+        return as_json({"choices": []})
+
+    @staticmethod
+    def truncated(provider: Provider, request: Json) -> Reply:
+        text = provider.behaviour(request)
+        text = text if isinstance(text, str) else text["text"]
+        return provider.answer(request, text=text[: len(text) // 2], finish_reason="length")
+
+    @staticmethod
+    def refusal(provider: Provider, request: Json) -> Reply:
+        return provider.answer(request, text=None, refusal="I'm sorry, I can't help with that.")
+
+    @staticmethod
+    def content_filter(provider: Provider, request: Json) -> Reply:
+        return provider.answer(request, text="", finish_reason="content_filter")
+
+    @staticmethod
+    def empty(provider: Provider, request: Json) -> Reply:
+        return provider.answer(request, text="")
+
+    @staticmethod
+    def wrong_language(provider: Provider, request: Json) -> Reply:
+        return provider.answer(request, text="Ceci est une traduction dans une autre langue.")
+
+    @staticmethod
+    def chatter(provider: Provider, request: Json) -> Reply:
+        text = provider.behaviour(request)
+        text = text if isinstance(text, str) else text["text"]
+        return provider.answer(request, text=f"Sure! Here is the translation:\n\n{text}")
+
+    @staticmethod
+    def echo(provider: Provider, request: Json) -> Reply:
+        return provider.answer(request, text=request["messages"][-1]["content"])
+
+
+def as_json(value: Any) -> Reply:
+    return Reply(200, json.dumps(value).encode())
+
+
+def error(status: int, code: str, message: str) -> Reply:
+    told = {"message": message, "type": code, "param": None, "code": code}
+    return Reply(status, json.dumps({"error": told}).encode())
+
+
+def completion(
+    request: Json,
+    text: str | None,
+    finish_reason: str = "stop",
+    refusal: str | None = None,
+    **_: Any,
+) -> Json:
+    """A chat completion; its tokens are a quarter of the bytes."""
+    sent = sum(len(message["content"].encode()) for message in request["messages"]) // 4 + 1
+    answered = len((text or refusal or "").encode()) // 4 + 1
+    message = {"role": "assistant", "content": text, "refusal": refusal}
+    return {
+        "id": "chatcmpl-mock", "object": "chat.completion", "created": 0,
+        "model": request["model"],
+        "choices": [{"index": 0, "message": message, "logprobs": None,
+                     "finish_reason": finish_reason}],
+        "usage": {"prompt_tokens": sent, "completion_tokens": answered,
+                  "total_tokens": sent + answered},
+    }  # fmt: skip
+
+
+def multipart_file(content_type: str, body: bytes) -> bytes:
+    """The content of the field ``file`` of a form."""
+    boundary = b"--" + content_type.split("boundary=")[1].strip('"').encode()
+    for part in body.split(boundary):
+        head, _, content = part.partition(b"\r\n\r\n")
+        if b'name="file"' in head:
+            return content[:-2]
+    return b""
+
+
+class _Connection(asyncio.Protocol):
+    """HTTP/1.1 with keep-alive and Content-Length, which is all that clients of ours speak."""
+
+    def __init__(self, provider: Provider) -> None:
+        self.provider, self.buffer = provider, b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        head, found, rest = self.buffer.partition(b"\r\n\r\n")
+        if not found:
+            return
+        first, *lines = head.decode("latin-1").split("\r\n")
+        pairs = (line.partition(":") for line in lines)
+        headers = {name.lower(): value.strip() for name, _, value in pairs}
+        length = int(headers.get("content-length", 0))
+        if len(rest) < length:
+            return
+        self.buffer = rest[length:]
+        method, path, _ = first.split(" ")
+        reply = self.provider.reply(method, path, headers, rest[:length])
+        self._count(1)
+        if reply.delay:
+            asyncio.get_running_loop().call_later(reply.delay, self._send, reply)
+        else:
+            self._send(reply)
+
+    def _send(self, reply: Reply) -> None:
+        self._count(-1)
+        wire = reply.wire()
+        self.transport.write(wire[: len(wire) - 20] if reply.cut else wire)
+        if reply.cut:
+            self.transport.close()
+
+    def _count(self, change: int) -> None:
+        counts = self.provider.counts
+        counts["in flight"] += change
+        counts["most in flight"] = max(counts["most in flight"], counts["in flight"])
+
+
+async def _serve(settings: Json) -> None:
+    module, name = settings.pop("behaviour").split(":")
+    behaviour = getattr(importlib.import_module(module), name)
+    provider = Provider(behaviour, Faults(**settings))
+    server = await asyncio.get_running_loop().create_server(
+        lambda: _Connection(provider), "127.0.0.1", 0, backlog=1024
+    )
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(json.loads(sys.argv[1])))
