@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from bears.configuration import Config
-from bears.formats.records import read_documents, read_questions, write_records
-from bears.pipeline import Paths, exit_with
-from bears.translation.memory import Translator, load
-from bears.translation.replay import translate
+from bears.formats.records import write_json, write_records
+from bears.pipeline import Paths, checkout, exit_with
+from bears.translation.project import open_project, sidecar
+from bears.translation.session import Session
 
 
 def main(config: Config, paths: Paths) -> None:
-    """Replay the memory; needs no key and no network."""
-    languages = {name: source["language"] for name, source in config["sources"].items()}
-    translator = Translator(
-        config["translator"]["name"], config["translator"]["request"], config["language"]["name"]
-    )
-    questions, documents = translate(
-        read_questions(paths["sampled"] / "queries_raw.json"),
-        read_documents(paths["sampled"] / "corpus_raw.json"),
-        languages,
-        load(paths["memory"]),
-        translator,
-    )
+    """Replay the memory; needs no key and no network, unless the translator says fill: auto."""
+    project = open_project(config, paths["sampled"], checkout())
+    session = Session(project, paths["memory"], checkout(), config["gates"])
+    if session.can_fill() and session.resolve().missing:
+        session.fill()
+        session.publish()
+    questions, documents, found = project.replay(paths["memory"])
     write_records(paths["out"] / "queries.json", questions)
     write_records(paths["out"] / "corpus.json", documents)
+    write_json(paths["out"] / "sidecar.json", sidecar(project, questions, found))
 
 
 if __name__ == "__main__":

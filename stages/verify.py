@@ -15,9 +15,10 @@ from bears.formats.records import (
     write_json,
     write_lines,
 )
+from bears.language.profile import Language
 from bears.pipeline import Paths, exit_with
 from bears.types import Finding
-from bears.verification.benchmark import Benchmark, Language
+from bears.verification.benchmark import Benchmark
 from bears.verification.verify import Acceptance, summarise, verify
 
 
@@ -28,12 +29,19 @@ def main(config: Config, paths: Paths) -> None:
         parse(Acceptance, entry, f"benchmark.accept.{i}")
         for i, entry in enumerate(config["benchmark"]["accept"])
     ]
+    accepted += [
+        Acceptance("*", review["record_id"], review.get("reason", "reviewed"))
+        for review in config["ledger"]["reviews"]
+        if review["decision"] != "retranslate"
+    ]
+    benchmark = None
     try:
-        findings = verify(_benchmark(config, paths), accepted)
+        benchmark = _benchmark(config, paths)
+        findings = verify(benchmark, accepted)
     except FormatError as error:
         findings = [Finding("format", "error", "file", str(error))]
     write_lines(paths["out"] / "findings.jsonl", (asdict(finding) for finding in findings))
-    write_json(paths["metrics"], summarise(findings))
+    write_json(paths["metrics"], summarise(findings, benchmark))
     for finding in findings:
         line = f"{finding.severity}: {finding.check}: {finding.record_id}: {finding.message}"
         print(line, file=sys.stderr if finding.severity == "error" else sys.stdout)
@@ -59,6 +67,9 @@ def _benchmark(config: Config, paths: Paths) -> Benchmark:
         languages={name: source["language"] for name, source in config["sources"].items()},
         target=parse(Language, config["language"], "language"),
         unmatched=read_json(paths["sampled"] / "notes.json")["unmatched_ledger_entries"],
+        gates=config["gates"],
+        bundle_gates=config["bundle_gates"],
+        terms=read_json(paths["translated"] / "sidecar.json")["terms"],
     )
 
 

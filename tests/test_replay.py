@@ -17,9 +17,10 @@ from bears.sampling.recipe import Recipe
 from bears.sampling.sample import sample
 from bears.translation.memory import Memory, Translator, load
 from bears.translation.published import import_published
-from bears.translation.replay import requests, translate
+from bears.translation.replay import requests
 from bears.types import Document, Question
 from tests.test_sampling import BEARS, CHOICES, ROOT, V1, Rows, read_sources
+from tests.translating import translate
 
 TRANSLATOR = Translator("published", {}, "zh-Hant-TW")
 BEARS_LANGUAGES = {"drcd": "zh-Hant-TW", "hotpotqa": "en", "2wiki": "en"}

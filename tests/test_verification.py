@@ -11,26 +11,22 @@ import pytest
 
 from bears.configuration import compose, parse
 from bears.formats.records import read_documents, read_questions
+from bears.language.profile import Language
+from bears.language.scripts import letters, script_share
 from bears.sampling.ledger import Ledger
 from bears.sampling.recipe import Recipe
 from bears.sampling.sample import sample
 from bears.translation.memory import Translator, load
-from bears.translation.replay import translate
 from bears.types import Document, Finding, Question
-from bears.verification.benchmark import Benchmark, Language
-from bears.verification.language import letters, script_share
+from bears.verification.benchmark import Benchmark
 from bears.verification.verify import Acceptance, summarise, verify
 from tests.test_sampling import CHOICES, ROOT, read_sources
+from tests.translating import translate
 
 CHINESE = compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})["language"]
 
 
-TARGET = Language(
-    name="zh-Hant-TW",
-    title="Traditional Chinese (Taiwan)",
-    scripts=("HAN",),
-    min_share=CHINESE["min_share"],
-)
+TARGET = parse(Language, CHINESE, "language")
 RAW_QUESTIONS = [
     Question("q1", "玉山多高？", "3952公尺", ("d1",), "drcd", "single-hop"),
     Question("q2", "Who wrote it?", "Ann", ("d2", "d3"), "hotpotqa", "multi-hop"),

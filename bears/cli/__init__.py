@@ -1,4 +1,4 @@
-"""The command line: ``python -m bears memory import``, ``replace``, ``show``."""
+"""The command line: ``python -m bears memory …``, ``replace``, ``show``, ``plot-template``."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
 from tabulate import tabulate
 
-from bears.configuration import Config, compose, parse, read_selection
+from bears.cli import ledger, memory
+from bears.cli.selection import CONF, composed
+from bears.configuration import parse
 from bears.errors import BearsError, FormatError, LedgerError
 from bears.evaluation.table import table
 from bears.formats.records import read_questions, write_text
-from bears.sampling.ledger import Ledger
-from bears.translation.memory import Translator, load
-from bears.translation.published import import_published
-
-CONF = Path("conf")
+from bears.sampling.ledger import Ledger, sampling_part
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,9 +24,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         arguments.run(arguments)
-    except BearsError as error:
+    except (BearsError, OSError) as error:
         print(f"bears: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("bears: interrupted; what was finished is kept", file=sys.stderr)
+        return 130
     return 0
 
 
@@ -39,18 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Commands beside the pipeline; the pipeline itself is `dvc repro`.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    memory = commands.add_parser("memory", help="the translation memory")
-    memory_commands = memory.add_subparsers(required=True, metavar="COMMAND")
-    importing = memory_commands.add_parser(
-        "import",
-        help="make a memory of a published set",
-        description="Add the translations of a published set to data/memory/BENCHMARK.jsonl. "
-        "FOLDER holds queries_raw.json, corpus_raw.json, queries.json and corpus.json.",
-    )
-    importing.add_argument("benchmark", metavar="BENCHMARK")
-    importing.add_argument("folder", metavar="FOLDER", type=Path)
-    importing.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
-    importing.set_defaults(run=_import)
+    memory.add_commands(commands.add_parser("memory", help="the translation memory"))
     replacing = commands.add_parser(
         "replace",
         help="replace a question",
@@ -80,27 +69,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _import(arguments: argparse.Namespace) -> None:
-    config = _composed(arguments.benchmark, arguments.overrides)
-    languages = {name: source["language"] for name, source in config["sources"].items()}
-    translator = Translator(
-        config["translator"]["name"], config["translator"]["request"], config["language"]["name"]
-    )
-    entries = import_published(arguments.folder, languages, translator)
-    path = Path("data/memory") / f"{config['benchmark']['name']}.jsonl"
-    before = load(path)
-    after = before.merged(entries)
-    after.save(path)
-    print(f"{path}: {len(after)} entries, {len(after) - len(before)} of them new")
-
-
 def _replace(arguments: argparse.Namespace) -> None:
-    config = _composed(arguments.benchmark, [])
+    config = composed(arguments.benchmark, [])
     benchmark = config["benchmark"]["name"]
-    ledger = parse(Ledger, config["ledger"], "ledger")
+    present = parse(Ledger, sampling_part(config["ledger"]), "ledger")
     if not arguments.reason.strip():
         raise LedgerError("an entry needs a reason: --reason 'why'")
-    if arguments.question_id in ledger.replaced:
+    if arguments.question_id in present.replaced:
         raise LedgerError(f"{arguments.question_id} is replaced already")
     queries = Path("data") / benchmark / "sampled" / "queries_raw.json"
     if not queries.is_file():
@@ -115,7 +90,7 @@ def _replace(arguments: argparse.Namespace) -> None:
         "author": arguments.author,
     }
     path = CONF / "ledger" / f"{benchmark}.yaml"
-    _append(path, "replacements", entry)
+    ledger.add(path, "replacements", [entry], ("question_id",))
     print(f"{path}: {arguments.question_id} will be replaced at the next `dvc repro`")
 
 
@@ -143,18 +118,3 @@ def _plot_template(arguments: argparse.Namespace) -> None:
         "<!DOCTYPE html>\n<html>\n<head>\n<meta charset='utf-8'>\n<title>DVC plots</title>\n"
         f"<script>{script}</script>\n</head>\n<body>\n{{plot_divs}}\n</body>\n</html>\n",
     )
-
-
-def _append(path: Path, part: str, entry: dict[str, str]) -> None:
-    """Add one entry; entries are sorted, so that the order of adding leaves no trace."""
-    content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
-    content = {"replacements": [], "edits": []} | (content or {})
-    content[part] = sorted([*content[part], entry], key=lambda item: sorted(item.items()))
-    write_text(path, yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100))
-
-
-def _composed(benchmark: str, overrides: Sequence[str]) -> Config:
-    selection = read_selection(Path("params.yaml"))
-    if benchmark:
-        selection["benchmark"] = benchmark
-    return compose(CONF, selection, overrides)

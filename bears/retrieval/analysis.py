@@ -11,12 +11,18 @@ _UNSPACED = (
     "\u3005\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _RUN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 
 
 def normalise(text: str) -> str:
-    """NFKC and lower case, with 臺 read as 台, its everyday form."""
-    return unicodedata.normalize("NFKC", text).lower().replace("臺", "台")
+    """NFKC and lower case, without accents, with 臺 read as 台, its everyday form."""
+    folded = unicodedata.normalize("NFKC", text).lower().replace("臺", "台")
+    return _ACCENTED.sub(_bare, folded)
+
+
+def _bare(match: re.Match[str]) -> str:
+    return unicodedata.normalize("NFD", match[0])[0]
 
 
 def cjk_bigrams(text: str) -> list[str]:
@@ -30,10 +36,15 @@ def words(text: str) -> list[str]:
 
 
 def segmented(text: str) -> list[str]:
-    """jieba's words (as rjieba gives them) without punctuation and spaces."""
+    """jieba's words for Chinese (as rjieba gives them), whole words for what has spaces."""
     import rjieba
 
-    return [word for word in rjieba.cut(normalise(text)) if _RUN.match(word)]
+    # rjieba alone would split accented Latin letters from their words.
+    return [
+        term
+        for run in words(text)
+        for term in (rjieba.cut(run) if re.match(f"[{_UNSPACED}]", run) else (run,))
+    ]
 
 
 def _cjk_bigrams(text: str) -> Iterator[str]:

@@ -7,9 +7,9 @@ order in which they were added never matters.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import ConfigDict
 
@@ -71,6 +71,11 @@ class Ledger:
     @property
     def replaced(self) -> frozenset[str]:
         return frozenset(entry.question_id for entry in self.replacements)
+
+
+def sampling_part(ledger: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries that concern sampling; reviews of translations concern later stages."""
+    return {name: ledger[name] for name in ("replacements", "edits")}
 
 
 def apply_edits(

@@ -164,7 +164,7 @@ def write_csv(path: Path, glossary: Glossary) -> None:
     writer.writerow(COLUMNS)
     for term in glossary:
         languages = (term.source_language, term.target_language)
-        writer.writerow(map(_guard, (term.source, term.rendering, *languages, term.note)))
+        writer.writerow(map(guard, (term.source, term.rendering, *languages, term.note)))
     write_text(path, stream.getvalue())
 
 
@@ -312,11 +312,11 @@ def _answered(answer: str) -> Iterator[tuple[str, str]]:
         yield term["source"], term["target"]
 
 
-def _guard(cell: str) -> str:
+def guard(cell: str) -> str:
     return f"'{cell}" if FORMULA.match(cell) else cell
 
 
-def _restored(cell: str) -> str:
+def restored(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
 
 
@@ -367,7 +367,7 @@ def _term_of_row(path: Path, line: int, cells: list[str], origin: Origin) -> Ter
             f"{path}, line {line}, column {column}: expected {len(COLUMNS)} cells, "
             f"found {len(cells)}"
         )
-    values = [_restored(cell).strip() for cell in cells]
+    values = [restored(cell).strip() for cell in cells]
     for name, value in zip(COLUMNS[:-1], values, strict=False):
         if problem := _problem(value):
             raise FormatError(f"{path}, line {line}, column {name}: {problem}")

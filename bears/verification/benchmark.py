@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
 
-from pydantic import ConfigDict
-
-from bears.configuration import STRICT
+from bears.language.gates import GateSeverity
+from bears.language.profile import Language
 from bears.types import Document, Question
-
-
-@dataclass(frozen=True)
-class Language:
-    """The target language, as conf/language/<name>.yaml describes it.
-
-    Args:
-        name: BCP 47 tag.
-        title: in English.
-        scripts: Unicode script names of its letters.
-        min_share: see `bears.verification.language.script_share`.
-    """
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-
-    name: str
-    title: str
-    scripts: tuple[str, ...]
-    min_share: float
 
 
 @dataclass(frozen=True)
@@ -43,6 +22,9 @@ class Benchmark:
         languages: source name to BCP 47 tag.
         target: the language that texts are translated into.
         unmatched: ledger entries that name no record.
+        gates: gate to severity, see `bears.language.gates`.
+        bundle_gates: the same for answer_lost and term_consistency.
+        terms: question_id to the (source, rendering) pairs that its texts were to use.
     """
 
     raw_questions: Sequence[Question]
@@ -54,3 +36,6 @@ class Benchmark:
     languages: Mapping[str, str]
     target: Language
     unmatched: Sequence[str] = ()
+    gates: Mapping[str, GateSeverity] = field(default_factory=dict)
+    bundle_gates: Mapping[str, GateSeverity] = field(default_factory=dict)
+    terms: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from bears.language.gates import check
+from bears.language.text import Text
 from bears.types import Document, Finding, Question
 from bears.verification.benchmark import Benchmark
-from bears.verification.language import letters, script_share
+
+NATIVE_CHANGED = "is in the target language already, but its text was changed"
 
 
 def same_records(b: Benchmark) -> Iterator[Finding]:
@@ -65,32 +68,29 @@ def _question_texts(
     record_id = question.question_id
     if native:
         if (raw.question, raw.gold_answer) != (question.question, question.gold_answer):
-            message = "is in the target language already, but its text was changed"
-            yield Finding("native_changed", "error", record_id, message)
+            yield Finding("native_changed", "error", record_id, NATIVE_CHANGED)
         return
-    yield from _language(b, record_id, "question", raw.question, question.question)
-    # An answer may rightly stay as it is (a name, a year), so this is a hint only.
-    if raw.gold_answer == question.gold_answer and letters(raw.gold_answer):
-        message = f"gold_answer is unchanged: {raw.gold_answer!r:.60}"
-        yield Finding("answer_unchanged", "warning", record_id, message)
+    source = b.languages.get(question.source_dataset, "")
+    answers = (raw.gold_answer, question.gold_answer)
+    asked = Text("question", raw.question, question.question, source, b.target.name, answers)
+    answered = Text("gold_answer", *answers, source, b.target.name)
+    yield from _gated(b, record_id, asked)
+    yield from _gated(b, record_id, answered)
 
 
 def _document_text(
     b: Benchmark, raw: Document, document: Document, native: bool
 ) -> Iterator[Finding]:
-    if not native:
-        yield from _language(b, document.doc_id, "content", raw.content, document.content)
-    elif raw.content != document.content:
-        message = "is in the target language already, but its text was changed"
-        yield Finding("native_changed", "error", document.doc_id, message)
+    if native:
+        if raw.content != document.content:
+            yield Finding("native_changed", "error", document.doc_id, NATIVE_CHANGED)
+        return
+    source = b.languages.get(document.original_source, "")
+    text = Text("content", raw.content, document.content, source, b.target.name)
+    yield from _gated(b, document.doc_id, text)
 
 
-def _language(b: Benchmark, record_id: str, field: str, raw: str, text: str) -> Iterator[Finding]:
-    if raw == text and letters(raw):
-        yield Finding("untranslated", "error", record_id, f"{field} is the source text")
-    elif (share := script_share(text, b.target.scripts)) < b.target.min_share:
-        message = (
-            f"{field} has {share:.0%} {b.target.title} against foreign words, expected at least "
-            f"{b.target.min_share:.0%}: {text!r:.60}"
-        )
-        yield Finding("language", "error", record_id, message)
+def _gated(b: Benchmark, record_id: str, text: Text) -> Iterator[Finding]:
+    for flag in check(text, b.target, b.gates):
+        message = f"{text.field}: {flag.message}"
+        yield Finding(flag.gate, flag.severity, record_id, message)

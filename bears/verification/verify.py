@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict
 
 from bears.configuration import STRICT
+from bears.language.gates import GATES
 from bears.types import Finding
-from bears.verification import structure, translation
+from bears.verification import bundles, structure, translation
 from bears.verification.benchmark import Benchmark
 
 CHECKS: tuple[Callable[[Benchmark], Iterator[Finding]], ...] = (
@@ -24,6 +25,8 @@ CHECKS: tuple[Callable[[Benchmark], Iterator[Finding]], ...] = (
     structure.ledger_entries,
     translation.same_records,
     translation.texts,
+    bundles.answers_lost,
+    bundles.terms_inconsistent,
 )
 
 
@@ -32,7 +35,7 @@ class Acceptance:
     """A finding that is true, known and lived with.
 
     Args:
-        check: its check.
+        check: its check, or ``*`` for any.
         record_id: its record, or ``*`` for any.
         reason: why it is accepted.
     """
@@ -49,20 +52,25 @@ def verify(benchmark: Benchmark, accepted: Sequence[Acceptance] = ()) -> list[Fi
     return [_judged(finding, accepted) for check in CHECKS for finding in check(benchmark)]
 
 
-def summarise(findings: Sequence[Finding]) -> dict[str, Any]:
-    """Counts by severity and by check."""
+def summarise(findings: Sequence[Finding], benchmark: Benchmark | None) -> dict[str, Any]:
+    """Counts by severity, check and gate, and how far questions stayed answerable."""
     severities = Counter(finding.severity for finding in findings)
+    checks = Counter(finding.check for finding in findings)
+    gates = [*GATES, "answer_lost", "term_consistency"]
     return {
         "errors": severities["error"],
         "warnings": severities["warning"],
         "accepted": severities["accepted"],
-        "findings": dict(sorted(Counter(finding.check for finding in findings).items())),
+        **(bundles.measures(benchmark) if benchmark else {}),
+        "gates": {name: checks[name] for name in gates},
+        "findings": dict(sorted(checks.items())),
     }
 
 
 def _judged(finding: Finding, accepted: Sequence[Acceptance]) -> Finding:
     for entry in accepted:
-        if entry.check == finding.check and entry.record_id in ("*", finding.record_id):
+        check, record_id = entry.check, entry.record_id
+        if check in ("*", finding.check) and record_id in ("*", finding.record_id):
             return replace(
                 finding, severity="accepted", message=f"{finding.message} ({entry.reason})"
             )

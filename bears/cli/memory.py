@@ -1,0 +1,212 @@
+"""``python -m bears memory``: import, plan, fill, publish, review, glossary."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tabulate import tabulate
+from tqdm import tqdm
+
+from bears.cli import ledger
+from bears.cli.selection import CONF, composed
+from bears.configuration import Config
+from bears.errors import ConfigurationError, MemoryMiss
+from bears.pipeline import checkout
+from bears.translation.engine import Report
+from bears.translation.glossary import Glossary, Term, write_csv, write_tbx
+from bears.translation.memory import Translator, load
+from bears.translation.plan import Plan
+from bears.translation.project import open_project
+from bears.translation.published import import_published
+from bears.translation.review import as_entry, flagged, read_decisions, write_review
+from bears.translation.session import Session
+
+SHOWN = 10
+
+
+def add_commands(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands of ``memory``."""
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    importing = commands.add_parser(
+        "import",
+        help="make a memory of a published set",
+        description="Add the translations of a published set to data/memory/BENCHMARK.jsonl. "
+        "FOLDER holds queries_raw.json, corpus_raw.json, queries.json and corpus.json.",
+    )
+    importing.add_argument("benchmark", metavar="BENCHMARK")
+    importing.add_argument("folder", metavar="FOLDER", type=Path)
+    importing.set_defaults(run=_import)
+    planning = commands.add_parser(
+        "plan",
+        help="what filling would cost",
+        description="Count the calls and tokens that filling needs, and their price.",
+    )
+    planning.set_defaults(run=_plan)
+    filling = commands.add_parser(
+        "fill",
+        help="ask a model for what is missing",
+        description="Show the plan, then ask the translator's model for every missing text. "
+        "Answers go to the journal as they come (.bears/journal.jsonl): stop it at any time, "
+        "the next fill goes on from there. Exits with 0 only when nothing is missing.",
+    )
+    filling.add_argument("--yes", action="store_true", help="do not ask before spending")
+    filling.set_defaults(run=_fill)
+    publishing = commands.add_parser(
+        "publish",
+        help="write the journal's translations into the memory",
+        description="Write what the benchmark uses to data/memory/BENCHMARK.jsonl, for git.",
+    )
+    publishing.set_defaults(run=_publish)
+    reviewing = commands.add_parser(
+        "review",
+        help="look at what is doubtful, and decide",
+        description="Export what the gates flag to FILE (.csv or .jsonl), or import the decisions "
+        "(accept, correct, retranslate) that a person wrote into it: they become entries of the "
+        "ledger.",
+    )
+    direction = reviewing.add_mutually_exclusive_group(required=True)
+    direction.add_argument("--export", metavar="FILE", type=Path)
+    direction.add_argument("--import", metavar="FILE", type=Path, dest="decisions")
+    reviewing.set_defaults(run=_review)
+    terms = commands.add_parser(
+        "glossary",
+        help="the terms that were learned, as CSV or TBX",
+        description="Write the learned terms to FILE (.csv or .tbx). Correct them, and name the "
+        "file under translator.glossary: its renderings go before learned ones.",
+    )
+    terms.add_argument("file", metavar="FILE", type=Path)
+    terms.set_defaults(run=_glossary)
+    for command in (importing, planning, filling, publishing, reviewing, terms):
+        command.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
+
+
+def _session(overrides: list[str]) -> tuple[Config, Session]:
+    config = composed("", overrides)
+    name = config["benchmark"]["name"]
+    sampled = Path("data") / name / "sampled"
+    if not (sampled / "queries_raw.json").is_file():
+        raise ConfigurationError(
+            f"{sampled}/queries_raw.json does not exist; run `dvc repro sample` with "
+            f"benchmark: {name} first"
+        )
+    project = open_project(config, sampled, checkout())
+    memory = Path("data/memory") / f"{name}.jsonl"
+    return config, Session(project, memory, checkout(), config["gates"])
+
+
+def _import(arguments: argparse.Namespace) -> None:
+    config = composed(arguments.benchmark, arguments.overrides)
+    languages = {name: source["language"] for name, source in config["sources"].items()}
+    translator = Translator(
+        config["translator"]["name"], config["translator"]["request"], config["language"]["name"]
+    )
+    entries = import_published(arguments.folder, languages, translator)
+    path = Path("data/memory") / f"{config['benchmark']['name']}.jsonl"
+    before = load(path)
+    after = before.merged(entries)
+    after.save(path)
+    print(f"{path}: {len(after)} entries, {len(after) - len(before)} of them new")
+
+
+def _plan(arguments: argparse.Namespace) -> None:
+    _, session = _session(arguments.overrides)
+    _show_plan(session, session.plan())
+
+
+def _fill(arguments: argparse.Namespace) -> None:
+    _, session = _session(arguments.overrides)
+    plan = session.plan()
+    _show_plan(session, plan)
+    if not plan.calls:
+        print("nothing is missing")
+        return
+    if sys.stdin.isatty() and not arguments.yes and not _agreed():
+        raise ConfigurationError("nothing was asked, nothing was spent")
+    with tqdm(unit=" texts", disable=None, total=sum(plan.calls.values())) as bar:
+
+        def progress(done: int, total: int, usd: float) -> None:
+            bar.total = max(bar.total or 0, total)
+            bar.set_postfix_str(f"${usd:.4f}", refresh=False)
+            bar.update(done - bar.n)
+
+        report = session.fill(progress, _waiting)
+    _show_report(report)
+
+
+def _agreed() -> bool:
+    return input("Ask the model now? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _waiting(process: int | None) -> None:
+    print(f"another fill (process {process}) is running; waiting for it", file=sys.stderr)
+
+
+def _show_plan(session: Session, plan: Plan) -> None:
+    price, settings = session.price, session.project.settings
+    rows: list[list[object]] = [
+        ["model", f"{settings.model} ({settings.backend})"],
+        ["calls", ", ".join(f"{n} {field}" for field, n in plan.calls.items()) or "none"],
+        ["in memory already", plan.in_memory],
+        ["input tokens", "{:,} to {:,}".format(*plan.input_tokens)],
+        ["output tokens", "{:,} to {:,}".format(*plan.output_tokens)],
+        ["price", "US$ {:.4f} to {:.4f}".format(*plan.usd)],
+        ["per million tokens", f"{price.input} in, {price.output} out"],
+        ["price from", f"{price.source} ({price.date or 'no date'})"],
+        ["budget", "no limit" if settings.budget is None else f"US$ {settings.budget}"],
+    ]
+    print(tabulate(rows, tablefmt="plain", disable_numparse=True))
+
+
+def _show_report(report: Report) -> None:
+    print(f"{report.answered} answers, {report.stored} translations stored")
+    for request, reasons in list(report.failed.values())[:SHOWN]:
+        why = "; ".join(reasons)
+        print(f"failed: {request.record_id} {request.field}: {why}", file=sys.stderr)
+    if report.missing or report.stopped:
+        raise MemoryMiss(
+            f"{report.missing} texts are still missing, {len(report.failed)} of them after a "
+            f"failure. {report.stopped or 'Fill again, or decide: memory review --export FILE'}"
+        )
+    print("nothing is missing; write the memory with: python -m bears memory publish")
+
+
+def _publish(arguments: argparse.Namespace) -> None:
+    _, session = _session(arguments.overrides)
+    total, new, missing = session.publish()
+    print(f"{session.memory}: {total} entries, {new} of them new")
+    if missing:
+        raise MemoryMiss(f"{missing} texts are still missing; fill first")
+
+
+def _review(arguments: argparse.Namespace) -> None:
+    config, session = _session(arguments.overrides)
+    if arguments.export:
+        rows = flagged(session.project, session.resolve(), session.failures(), session.severities)
+        write_review(arguments.export, rows)
+        print(f"{arguments.export}: {len(rows)} texts to look at")
+        return
+    entries = [as_entry(decision) for decision in read_decisions(arguments.decisions)]
+    path = CONF / "ledger" / f"{config['benchmark']['name']}.yaml"
+    before = {(r["record_id"], r["field"]): r for r in config["ledger"]["reviews"]}
+    for entry in entries:
+        earlier = before.get((entry["record_id"], entry["field"]), {})
+        if entry["decision"] == earlier.get("decision") == "retranslate":
+            entry["times"] = earlier.get("times", 1) + 1
+    ledger.add(path, "reviews", entries, ("record_id", "field"))
+    print(f"{path}: {len(entries)} decisions")
+
+
+def _glossary(arguments: argparse.Namespace) -> None:
+    _, session = _session(arguments.overrides)
+    work = session.project.work
+    languages = {q.question_id: work.languages[q.source_dataset] for q in work.questions}
+    terms = Glossary(
+        Term(source, rendering, languages[question_id], work.target)
+        for question_id, pairs in session.resolve().terms.items()
+        for source, rendering in pairs
+    )
+    write = write_tbx if arguments.file.suffix == ".tbx" else write_csv
+    write(arguments.file, terms)
+    print(f"{arguments.file}: {len(terms)} terms")

@@ -1,0 +1,76 @@
+"""What is wrong with an answer: the gates of the language, and the promises of the bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bears.client.wire import ChatAnswer
+from bears.errors import FormatError
+from bears.language.gates import GateSeverity, check
+from bears.language.profile import Language
+from bears.language.text import Text
+from bears.translation.engine import Verdict, reply_text
+from bears.translation.glossary import parse_terms
+from bears.translation.memory import Request
+from bears.translation.spans import read_back
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges answers by the rules of one target language.
+
+    Args:
+        language: the target.
+        severities: gate to severity; an ``error`` refuses a translation.
+    """
+
+    language: Language
+    severities: Mapping[str, GateSeverity]
+
+    def __call__(self, request: Request, answer: ChatAnswer) -> Verdict:
+        """The verdict on one answer."""
+        text, refusals = reply_text(request, answer)
+        if refusals:
+            return Verdict(text, refusals, [])
+        if request.field == "terms":
+            return _terms(request, text)
+        marked = bool(request.context.get("marked"))
+        source = read_back(request.text)[0] if marked else request.text
+        translation, span = read_back(text) if marked else (text, None)
+        flags = check(
+            Text(request.field, source, translation, request.source_language, self.language.name),
+            self.language,
+            self.severities,
+        )
+        refusals = [flag.message for flag in flags if flag.severity == "error"]
+        doubts = _unused_renderings(request, translation, self.language)
+        if marked and not span:
+            doubts.append("the marks ⟦ ⟧ around the answer are gone")
+        return Verdict(text, refusals, doubts)
+
+
+def _terms(request: Request, text: str) -> Verdict:
+    try:
+        parse_terms(text, request.text)
+    except FormatError as error:
+        return Verdict(text, [str(error)], [])
+    return Verdict(text, [], [])
+
+
+def _unused_renderings(request: Request, translation: str, language: Language) -> list[str]:
+    pairs = request.context.get("glossary", ())
+    unused = [
+        f"{source} → {target}"
+        for source, target in pairs
+        if not _used(target, translation, language)
+    ]
+    return [f"the glossary's rendering is not used: {', '.join(unused)}"] if unused else []
+
+
+def _used(rendering: str, translation: str, language: Language) -> bool:
+    if rendering in translation:
+        return True
+    # Languages that part words by spaces also inflect them: the stem must do.
+    stems = [word[: max(3, len(word) - 3)].casefold() for word in rendering.split()]
+    return language.spaced and all(stem in translation.casefold() for stem in stems)

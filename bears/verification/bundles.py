@@ -1,0 +1,126 @@
+"""Checks of a question together with its gold documents: is it still answerable?"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bears.language.answers import preserved, term_renderings
+from bears.language.text import YES_NO
+from bears.types import Finding, Question
+from bears.verification.benchmark import Benchmark
+
+_RENDERED = re.compile(r"([^\s（）()，。；：、！？,.;:!?]+)\s*[（(]([^（）()]+)[）)]")
+_CLOSING = "》」』〉\"'"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One translated question with its gold documents, each as (before, after)."""
+
+    raw: Question
+    question: Question
+    documents: list[tuple[str, str]]
+
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        return [(self.raw.question, self.question.question), *self.documents]
+
+
+def bundles(b: Benchmark) -> Iterator[Bundle]:
+    """Every question that was translated, with its translated gold documents."""
+    raw_questions = {q.question_id: q for q in b.raw_questions}
+    raw_texts = {d.doc_id: d.content for d in b.raw_documents}
+    texts = {d.doc_id: d.content for d in b.documents}
+    for question in b.questions:
+        raw = raw_questions.get(question.question_id)
+        if raw and b.languages.get(question.source_dataset) != b.target.name:
+            ids = [i for i in question.gold_doc_ids if i in texts and i in raw_texts]
+            yield Bundle(raw, question, [(raw_texts[i], texts[i]) for i in ids])
+
+
+def extractive(bundle: Bundle) -> bool:
+    """Whether the answer is no yes or no and stood in a gold document before translation."""
+    answer = bundle.raw.gold_answer
+    said = answer.strip().rstrip(".").casefold()
+    return said not in YES_NO["en"] and any(answer in before for before, _ in bundle.documents)
+
+
+def answers_lost(b: Benchmark) -> Iterator[Finding]:
+    """An extractive answer still stands in a gold document."""
+    severity = b.bundle_gates.get("answer_lost", "warning")
+    if severity == "off":
+        return
+    for bundle in bundles(b):
+        if extractive(bundle) and _preserved(b, bundle) is None:
+            message = f"the answer {bundle.question.gold_answer!r:.60} stands in no gold document"
+            yield Finding("answer_lost", severity, bundle.question.question_id, message)
+
+
+def terms_inconsistent(b: Benchmark) -> Iterator[Finding]:
+    """A name or term has one rendering in a question and its gold documents."""
+    severity = b.bundle_gates.get("term_consistency", "warning")
+    if severity == "off":
+        return
+    for bundle in bundles(b):
+        for term, same in _terms(b, bundle):
+            if not same:
+                message = f"{term!r:.60} has several renderings in the question and its documents"
+                yield Finding("term_consistency", severity, bundle.question.question_id, message)
+
+
+def measures(b: Benchmark) -> dict[str, Any]:
+    """How far questions stayed answerable.
+
+    Returns:
+        ``answer_preserved``: of ``n`` extractive answers, the share that stands in a translated
+        gold document to the letter (``exact``), and when both are normalised (``normalised``);
+        ``term_consistency``: the share of terms with one rendering. None where there are none.
+    """
+    kinds = [_preserved(b, bundle) for bundle in bundles(b) if extractive(bundle)]
+    terms = [same for bundle in bundles(b) for _, same in _terms(b, bundle)]
+    return {
+        "answer_preserved": {
+            "n": len(kinds),
+            "exact": _share([kind == "exact" for kind in kinds]),
+            "normalised": _share([kind is not None for kind in kinds]),
+        },
+        "term_consistency": _share(terms),
+        "terms": len(terms),
+    }
+
+
+def _preserved(b: Benchmark, bundle: Bundle) -> str | None:
+    return preserved(
+        bundle.question.gold_answer, [after for _, after in bundle.documents], b.target
+    )
+
+
+def _terms(b: Benchmark, bundle: Bundle) -> Iterator[tuple[str, bool]]:
+    """(term, whether it has one rendering): those of the glossary, or else those that the
+    translations themselves give with the original in parentheses."""
+    if pairs := b.terms.get(bundle.question.question_id):
+        for item in term_renderings([(s, t) for s, t in pairs], bundle.texts, b.target):
+            yield item.term, item.consistent
+        return
+    found: dict[str, list[str]] = defaultdict(list)
+    for before, after in bundle.texts:
+        for match in _RENDERED.finditer(after):
+            if match[2].strip() in before:
+                found[match[2].strip()].append(match[1].rstrip(_CLOSING))
+    for term, renderings in found.items():
+        if len(renderings) > 1:
+            yield term, _one_rendering(renderings)
+
+
+def _one_rendering(renderings: Sequence[str]) -> bool:
+    """Whether they end alike: what goes before the name within its clause is not known apart."""
+    shortest = min(renderings, key=len)
+    return all(rendering.endswith(shortest[-3:]) for rendering in renderings)
+
+
+def _share(values: Sequence[bool]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,265 @@
+"""dvc.yaml against the code: nothing used is undeclared, nothing declared is unused."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import grimp
+import pytest
+import yaml
+from hydra.utils import get_class, get_method
+
+from bears.configuration import Config, compose, pick, read_selection
+from bears.pipeline import GROUPS
+from tests.workspace import ROOT, STAGES
+
+DEFINITIONS: dict[str, dict[str, Any]] = yaml.safe_load(
+    (ROOT / "dvc.yaml").read_text(encoding="utf-8")
+)["stages"]
+CONF = ROOT / "conf"
+CHOICES = sorted(path for path in CONF.glob("*/*.yaml"))
+HUB_SOURCES = [path for path in CHOICES if path.parent.name == "source"]
+
+
+def names(group: str) -> list[str]:
+    return [path.stem for path in CHOICES if path.parent.name == group]
+
+
+@cache
+def composed(benchmark: str, retriever: str) -> Config:
+    selection = read_selection(ROOT / "params.yaml")
+    return compose(CONF, {**selection, "benchmark": benchmark, "retriever": retriever})
+
+
+def every_configuration() -> Iterator[Config]:
+    for benchmark, retriever in product(names("benchmark"), names("retriever")):
+        yield composed(benchmark, retriever)
+
+
+def source(stage: str) -> str:
+    return (ROOT / "stages" / f"{stage}.py").read_text(encoding="utf-8")
+
+
+def keys(stage: str) -> list[str]:
+    """The keys of data/config.yaml that a stage declares."""
+    params = DEFINITIONS[stage]["params"]
+    return [key for item in params if isinstance(item, dict) for key in item["data/config.yaml"]]
+
+
+def used_keys(stage: str) -> set[str]:
+    return set(re.findall(r'\bconfig\["(\w+)"\]', source(stage)))
+
+
+def file_of(module: str) -> str:
+    path = Path(*module.split("."))
+    found = path.with_suffix(".py")
+    return str(found if (ROOT / found).is_file() else path / "__init__.py")
+
+
+@cache
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("bears", "stages", cache_dir=None)
+
+
+def with_packages(modules: set[str]) -> set[str]:
+    """Importing a module runs the packages around it."""
+    parts = [module.split(".") for module in modules]
+    return {".".join(part[:n]) for part in parts for n in range(1, len(part) + 1)}
+
+
+def called_by_name(stage: str) -> set[str]:
+    """Modules that no import names: the configuration does."""
+    text = source(stage)
+    dotted = set()
+    for config in every_configuration():
+        if ".reader" in text:
+            dotted |= {entry["reader"] for entry in config["sources"].values()}
+        if 'build(config["retriever"]' in text:
+            dotted.add(config["retriever"]["_target_"])
+    return {name.rpartition(".")[0] for name in dotted}
+
+
+def needed_files(stage: str) -> set[str]:
+    roots = {f"stages.{stage}"} | called_by_name(stage)
+    upstream = set().union(*(imports().find_upstream_modules(root) for root in roots))
+    return {file_of(module) for module in with_packages(roots | upstream)}
+
+
+def covers(dependency: str, file: str) -> bool:
+    return file == dependency or file.startswith(f"{dependency}/")
+
+
+def test_the_stages_stand_in_reading_order() -> None:
+    assert list(DEFINITIONS) == STAGES
+    assert {path.stem for path in (ROOT / "stages").glob("*.py")} == {*STAGES, "__init__"}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_imported_module_is_a_dependency(stage: str) -> None:
+    dependencies = DEFINITIONS[stage]["deps"]
+    for file in sorted(needed_files(stage)):
+        assert any(covers(each, file) for each in dependencies), f"{stage} runs {file}"
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_no_dependency_on_code_is_superfluous(stage: str) -> None:
+    files = needed_files(stage)
+    for dependency in DEFINITIONS[stage]["deps"]:
+        assert (ROOT / dependency).exists() or dependency.startswith("data/"), dependency
+        if dependency.startswith(("bears/", "stages/")):
+            assert any(covers(dependency, file) for file in files), f"{stage} runs no {dependency}"
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_dependencies_are_sorted_and_named_once(stage: str) -> None:
+    assert DEFINITIONS[stage]["deps"] == sorted(set(DEFINITIONS[stage]["deps"]))
+
+
+@pytest.mark.parametrize("stage", STAGES[1:])
+def test_declared_keys_exist_and_are_the_ones_that_the_stage_uses(stage: str) -> None:
+    for config in every_configuration():
+        pick(config, keys(stage), "the composed configuration")
+    assert {key.split(".")[0] for key in keys(stage)} == used_keys(stage)
+
+
+def test_a_stage_that_declares_part_of_a_key_uses_that_part() -> None:
+    for stage in STAGES[1:]:
+        for key in keys(stage):
+            subscripts = "".join(f'["{part}"]' for part in key.split("."))
+            assert f"config{subscripts}" in source(stage), f"{stage} never reads {key}"
+
+
+def test_only_the_first_stage_depends_on_the_selection_and_the_files_behind_it() -> None:
+    selection = read_selection(ROOT / "params.yaml")
+    assert DEFINITIONS["config"]["params"] == sorted(selection)
+    for stage in STAGES[1:]:
+        assert "conf" not in DEFINITIONS[stage]["deps"]
+        assert not [item for item in DEFINITIONS[stage]["params"] if isinstance(item, str)]
+
+
+def declared_paths(stage: str) -> set[str]:
+    definition = DEFINITIONS[stage]
+    listed = [
+        item for kind in ("deps", "outs", "metrics", "plots") for item in definition.get(kind, [])
+    ]
+    return {next(iter(item)) if isinstance(item, dict) else item for item in listed}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_path_of_the_command_is_declared(stage: str) -> None:
+    words = shlex.split(DEFINITIONS[stage]["cmd"])
+    assert words[:3] == ["python", "-m", f"stages.{stage}"]
+    for option, path in zip(words[3::2], words[4::2], strict=True):
+        # The timing differs on every machine and in every run, so it must not be an output.
+        if option != "--timing":
+            assert path in declared_paths(stage), f"{option} {path}"
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_output_is_a_path_of_the_command(stage: str) -> None:
+    definition = DEFINITIONS[stage]
+    for kind in ("outs", "metrics", "plots"):
+        for item in definition.get(kind, []):
+            path = next(iter(item)) if isinstance(item, dict) else item
+            assert path in shlex.split(definition["cmd"]), f"{stage} does not write {path}"
+
+
+def test_no_output_holds_a_timing() -> None:
+    for stage in STAGES:
+        assert not [path for path in declared_paths(stage) if "timing" in path]
+
+
+@pytest.mark.parametrize("benchmark", names("benchmark"))
+@pytest.mark.parametrize("retriever", names("retriever"))
+def test_every_choice_composes_and_names_code_that_exists(benchmark: str, retriever: str) -> None:
+    config = composed(benchmark, retriever)
+    assert (config["benchmark"]["name"], config["retriever"]["name"]) == (benchmark, retriever)
+    get_class(config["retriever"]["_target_"])
+    for entry in config["sources"].values():
+        get_method(entry["reader"])
+
+
+def test_shares_and_negatives_of_every_benchmark_are_sources_of_it() -> None:
+    for benchmark in names("benchmark"):
+        config = composed(benchmark, "bm25")
+        named = {share["source"] for share in config["sample"]["sources"]}
+        assert named | set(config["sample"]["negatives"]) <= config["sources"].keys()
+        assert all(entry["name"] == name for name, entry in config["sources"].items())
+
+
+@pytest.mark.parametrize("path", CHOICES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_choice_is_called_what_its_file_is_called(path: Path) -> None:
+    group, name = path.parent.name, path.stem
+    if group == "ledger":
+        pytest.skip("a ledger belongs to the benchmark that its file is called after")
+    # A group that params.yaml does not choose from is one that other files draw on.
+    override = f"{group}={name}" if group in GROUPS else f"+{group}@{group}_probe={name}"
+    config = compose(CONF, read_selection(ROOT / "params.yaml"), [override])
+    assert config[group if group in GROUPS else f"{group}_probe"]["name"] == name
+
+
+def test_a_ledger_belongs_to_a_benchmark() -> None:
+    assert set(names("ledger")) <= set(names("benchmark"))
+
+
+KEY_LIKE = re.compile(
+    r"oc\.env|sk-\w{6}|hf_\w{8}|AKIA\w{8}|-----BEGIN|://[^/\s]+@"
+    r"|(api_?key|password|passwd|secret|token)['\"]?\s*[:=]\s*['\"]?[^\s'\"]",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["key: ${oc.env:OPENAI_API_KEY}", "api_key: abc", "password: 'x'", "x: sk-abcdef1234"],
+)
+def test_what_looks_like_a_key_is_recognised(text: str) -> None:
+    assert KEY_LIKE.search(text)
+    assert not KEY_LIKE.search("api_key_env: OPENAI_API_KEY")
+
+
+@pytest.mark.parametrize(
+    "path", [*CONF.rglob("*.yaml"), ROOT / "params.yaml", ROOT / "dvc.yaml"], ids=lambda p: p.name
+)
+def test_no_secret_passes_through_the_configuration(path: Path) -> None:
+    assert not KEY_LIKE.search(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", HUB_SOURCES, ids=lambda path: path.stem)
+def test_a_hub_source_is_pinned_to_a_commit(path: Path) -> None:
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert re.fullmatch(r"[0-9a-f]{40}", content["revision"])
+    for digest in content.get("sha256", {}).values():
+        assert re.fullmatch(r"[0-9a-f]{64}", digest)
+
+
+def test_params_yaml_names_one_word_a_group() -> None:
+    selection = read_selection(ROOT / "params.yaml")
+    assert selection.keys() == {*GROUPS, "mirror", "overrides"}
+    assert selection["overrides"] == []
+    assert selection["mirror"] == ""
+
+
+@pytest.mark.parametrize("name", ["core.txt", "dev.txt", "uv.txt"])
+def test_requirements_are_pinned_with_hashes_and_name_no_address(name: str) -> None:
+    text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
+    assert "://" not in text
+    assert "index-url" not in text
+    entries = re.sub(r"\\\n\s*", " ", text).splitlines()
+    entries = [entry for entry in entries if entry.strip() and not entry.startswith("#")]
+    assert entries
+    for entry in entries:
+        assert re.match(r"[\w.\-\[\]]+==\S+ .*--hash=sha256:[0-9a-f]{64}", entry), entry
+
+
+def test_the_core_needs_no_torch() -> None:
+    text = (ROOT / "requirements" / "core.txt").read_text(encoding="utf-8")
+    packages = set(re.findall(r"^([\w.\-]+)==", text, re.MULTILINE))
+    assert not {name for name in packages if re.match(r"torch|nvidia|cuda|triton", name)}
+    assert {"dvc", "hydra-core", "bm25s"} <= packages

@@ -1,0 +1,252 @@
+"""The whole pipeline on the benchmark that ships with the project, as its users run it.
+
+Each test has a copy of the project in which everything ran once, with its own repository and cache.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.workspace import STAGES, Workspace, cached, finished, fresh, ran, sampled_with
+
+AFTER_A_RETRIEVER = ["config", "index", "retrieve", "evaluate"]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+
+
+def questions(workspace: Workspace, benchmark: str = "mini") -> list[dict[str, str]]:
+    path = f"data/{benchmark}/sampled/queries_raw.json"
+    rows: list[dict[str, str]] = json.loads(workspace.text(path))
+    return rows
+
+
+def ndcg(workspace: Workspace) -> float:
+    value: float = json.loads(workspace.text("metrics/retrieval.json"))["all"]["ndcg@10"]
+    return value
+
+
+def test_everything_runs_once_and_then_nothing(
+    workspace: Workspace, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    _, output = finished(tmp_path_factory.getbasetemp())
+    assert ran(output) == STAGES
+    again = workspace.dvc("repro")
+    assert (ran(again), cached(again)) == ([], [])
+    assert "Data and pipelines are up to date." in again
+    assert workspace.git("status", "--short") == ""
+
+
+def test_another_retriever_runs_what_depends_on_it_and_switching_back_runs_nothing(
+    workspace: Workspace,
+) -> None:
+    before = ndcg(workspace)
+    output = workspace.dvc("exp", "run", "-S", "retriever=wordllama")
+    assert ran(output) == AFTER_A_RETRIEVER
+    assert ndcg(workspace) != before
+    assert "# What to run: one word for each group" in workspace.text("params.yaml")
+
+    difference = json.loads(workspace.dvc("metrics", "diff", "--json"))
+    values = difference["metrics/retrieval.json"]["all.ndcg@10"]
+    assert (values["old"], values["new"]) == (before, ndcg(workspace))
+
+    back = workspace.dvc("exp", "run", "-S", "retriever=bm25")
+    # `config` writes a file that git keeps, so DVC does not cache it.
+    assert ran(back) in ([], ["config"])
+    assert ndcg(workspace) == before
+    assert workspace.git("status", "--short") == ""
+
+
+def test_an_edit_below_conf_runs_what_depends_on_it(workspace: Workspace) -> None:
+    before = ndcg(workspace)
+    workspace.edit("conf/retriever/bm25.yaml", "\nk1: 0.9\n", "\nk1: 3.0\n")
+    assert ran(workspace.dvc("repro")) == AFTER_A_RETRIEVER
+    assert yaml.safe_load(workspace.text("data/config.yaml"))["retriever"]["k1"] == 3.0
+    assert ndcg(workspace) != before
+
+
+def test_an_edit_of_a_remark_below_conf_runs_the_first_stage_alone(workspace: Workspace) -> None:
+    workspace.edit("conf/retriever/bm25.yaml", "name: bm25\n", "name: bm25  # Robertson\n")
+    assert ran(workspace.dvc("repro")) == ["config"]
+
+
+def test_an_override_for_one_experiment_is_what_the_stage_does_by_hand(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    # Whether the shipped memory holds the texts of another seed is no matter here.
+    words = ["exp", "run", "-S", 'overrides=["sample.seed=7"]', "sample"]
+    assert ran(workspace.dvc(*words)) == ["config", "sample"]
+    assert yaml.safe_load(workspace.text("data/config.yaml"))["sample"]["seed"] == 7
+    sampled = workspace.bytes_below("data/mini/sampled")
+    workspace.git("checkout", "--quiet", "--", ".")
+    assert sampled_with(workspace, tmp_path / "by-hand", "sample.seed=7") == sampled
+
+
+def test_an_unknown_choice_names_the_right_ones_and_does_no_harm(workspace: Workspace) -> None:
+    output = workspace.dvc("exp", "run", "-S", "retriever=nosuch", code=255)
+    assert "Available options in 'retriever':" in output
+    assert "\tbm25\n" in output
+    # The wrong word stays in params.yaml until a right one takes its place.
+    right = ["-S", "retriever=bm25"]
+    output = workspace.dvc("exp", "run", *right, "-S", "benchmark=nosuch", code=255)
+    assert "Available options in 'benchmark':" in output
+    assert "\tmini\n" in output
+    assert "Traceback" not in output
+    output = workspace.dvc("exp", "run", *right, "-S", "benchmark=mini")
+    assert set(ran(output)) <= {"config"}
+    assert workspace.git("status", "--short") == ""
+
+
+def test_a_missing_translation_stops_the_run_until_it_is_there(workspace: Workspace) -> None:
+    path = workspace.root / "data/memory/mini.jsonl"
+    complete = path.read_bytes()
+    path.write_bytes(b"".join(complete.splitlines(keepends=True)[2:]))
+    output = workspace.dvc("repro", code=255)
+    assert "the memory lacks 2 translations into zh-Hant-TW by translator published" in output
+    assert "python -m bears memory import" in output
+    assert ran(output) == ["translate"]
+    assert not (workspace.root / "data/mini/translated").exists()
+
+    path.write_bytes(complete)
+    assert ran(workspace.dvc("repro")) == []
+    assert workspace.git("status", "--short") == ""
+
+
+def test_a_translation_that_is_none_stops_the_run_at_verify(workspace: Workspace) -> None:
+    path = workspace.root / "data/memory/mini.jsonl"
+    entries = [json.loads(line) for line in path.read_bytes().splitlines()]
+    asked = questions(workspace)[9]["question"]
+    for entry in entries:
+        if entry["text"] == asked:
+            entry["translation"] = asked
+    text = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
+    path.write_text(text, encoding="utf-8")
+    output = workspace.dvc("repro", code=255)
+    assert ran(output) == ["translate", "verify"]
+    assert "1 findings of severity error" in output
+    assert json.loads(workspace.text("metrics/verification.json"))["errors"] == 1
+
+
+def test_a_replaced_question_changes_that_question_and_can_be_undone(
+    workspace: Workspace,
+) -> None:
+    before = workspace.bytes_below("data/mini/sampled")
+    asked = questions(workspace)
+    victim = asked[9]["question_id"]
+    assert asked[9]["source_dataset"] == "hotpotqa"
+    workspace.python("bears", "replace", victim, "--reason", "x")
+    assert ran(workspace.dvc("repro", "sample")) == ["config", "sample"]
+    changed = [
+        (old["source_dataset"], new["source_dataset"])
+        for old, new in zip(asked, questions(workspace), strict=True)
+        if old != new
+    ]
+    assert changed == [("hotpotqa", "hotpotqa")]
+    assert victim not in workspace.text("data/mini/sampled/queries_raw.json")
+    output = workspace.python("bears", "replace", victim, "--reason", "x", code=1)
+    assert f"{victim} is replaced already" in output
+
+    ledger = workspace.root / "conf/ledger/mini.yaml"
+    entries = {**yaml.safe_load(ledger.read_text(encoding="utf-8")), "replacements": []}
+    ledger.write_text(yaml.safe_dump(entries), encoding="utf-8")
+    undone = workspace.dvc("repro")
+    assert ran(undone) == ["config"]
+    assert workspace.bytes_below("data/mini/sampled") == before
+    ledger.unlink()
+    workspace.dvc("repro")
+    assert workspace.git("status", "--short") == ""
+
+
+def test_no_committed_file_holds_a_timing(workspace: Workspace) -> None:
+    timing = json.loads(workspace.text("data/mini/runs/bm25.timing.json"))
+    assert timing.keys() >= {"p50_ms", "p95_ms", "load_s"}
+    assert not [path for path in workspace.git("ls-files").split() if "timing" in path]
+    for name in ["dvc.lock", *workspace.git("ls-files", "metrics", "data").split()]:
+        assert not re.search(r"p50_ms|p95_ms|load_s", workspace.text(name)), name
+    assert "outs:\n    - path: data/mini/runs/bm25.timing.json" not in workspace.text("dvc.lock")
+
+
+# From here on: minutes.
+
+
+@pytest.mark.slow
+def test_a_queued_sweep_gives_what_single_runs_give(workspace: Workspace) -> None:
+    before = ndcg(workspace)
+    workspace.dvc("exp", "run", "--queue", "-S", "retriever=bm25,wordllama")
+    workspace.dvc("queue", "start", "-j", "2")
+    try:
+        for task in re.findall(r"^(\w{7}) ", workspace.dvc("queue", "status"), re.MULTILINE):
+            workspace.dvc("queue", "logs", task, "--follow")
+        status = workspace.dvc("queue", "status")
+    finally:
+        workspace.dvc("queue", "stop", "--kill")
+    assert status.count("Success") == 2, status
+
+    shown = json.loads(workspace.dvc("exp", "show", "--json"))
+    results = {}
+    for experiment in shown[1]["experiments"]:
+        data = experiment["revs"][0]["data"]
+        retriever = data["params"]["params.yaml"]["data"]["retriever"]
+        results[retriever] = data["metrics"]["metrics/retrieval.json"]["data"]["all"]["ndcg@10"]
+    workspace.dvc("exp", "run", "-S", "retriever=wordllama")
+    assert results == {"bm25": before, "wordllama": ndcg(workspace)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("umask", "variables"),
+    [
+        ("077", {"LC_ALL": "C", "TZ": "Asia/Taipei", "PYTHONHASHSEED": "1"}),
+        ("000", {"LC_ALL": "C.UTF-8", "TZ": "America/New_York", "PYTHONHASHSEED": "4242"}),
+    ],
+)
+def test_what_is_committed_regenerates_byte_for_byte(
+    workspace: Workspace, umask: str, variables: dict[str, str]
+) -> None:
+    shutil.rmtree(workspace.root / ".dvc/cache")
+    shutil.rmtree(workspace.root / ".dvc/tmp")
+    command = f"umask {umask} && dvc repro --force --no-run-cache"
+    assert ran(workspace.run("sh", "-c", command, variables=variables)) == STAGES
+    workspace.git("diff", "--exit-code", "HEAD", "--", "dvc.lock", "metrics", "data/config.yaml")
+
+
+@pytest.mark.slow
+def test_without_a_repository_it_runs_all_the_same(tmp_path: Path) -> None:
+    workspace = fresh(tmp_path / "project")
+    shutil.rmtree(workspace.root / ".git")
+    workspace.dvc("config", "--local", "core.no_scm", "true")
+    workspace.dvc("repro")
+    assert f"{ndcg(workspace):.5f}"[:5] in workspace.dvc("metrics", "show")
+
+
+@pytest.mark.slow
+def test_bears_v1_samples_what_was_published_also_in_a_temporary_copy(
+    workspace: Workspace, shared_data: Path
+) -> None:
+    # The mirror is relative to the user's own checkout, wherever the experiment runs.
+    mirror = os.path.relpath(shared_data / "raw", workspace.root)
+    words = ["-S", "benchmark=bears-v1", "-S", f"mirror={mirror}"]
+    output = workspace.dvc("exp", "run", "--temp", *words, "sample")
+    assert ran(output) == ["config", "download", "sample"]
+    assert ran(workspace.dvc("exp", "run", *words, "sample")) == ["config"]
+    made = workspace.root / "data/bears-v1/sampled/queries_raw.json"
+    assert made.read_bytes() == (shared_data / "bears-published/queries_raw.json").read_bytes()
+
+
+@pytest.mark.slow
+def test_bears_runs_from_raw_data_to_metrics(workspace: Workspace, shared_data: Path) -> None:
+    workspace.python("bears", "memory", "import", "bears", str(shared_data / "bears-published"))
+    words = ["-S", "benchmark=bears", "-S", f"mirror={shared_data / 'raw'}"]
+    assert ran(workspace.dvc("exp", "run", *words)) == STAGES
+    assert json.loads(workspace.text("metrics/verification.json"))["errors"] == 0
+    assert len(json.loads(workspace.text("data/bears/translated/corpus.json"))) == 600
+    assert json.loads(workspace.text("metrics/retrieval.json"))["all"]["n"] == 60

@@ -1,0 +1,330 @@
+"""The stage programs: by hand, with wrong words, interrupted, and on what must not go on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bears.configuration import Config
+from bears.errors import BearsError
+from bears.pipeline import Paths, load_config, run
+from tests.workspace import STAGES, Workspace, environment_for, finished, sampled_with
+
+# A pipeline in small, for what every stage program does around its own work.
+DEFINITION = {
+    "stages": {
+        "boil": {
+            "cmd": "python -m stages.boil --water data/${benchmark}/water --tea ${retriever}.tea",
+            "params": ["benchmark", {"data/config.yaml": ["kettle", "language.name"]}],
+        }
+    }
+}
+CONFIG: Config = {
+    "benchmark": {"name": "mini"},
+    "retriever": {"name": "bm25", "k1": 0.9},
+    "translator": {"name": "published"},
+    "language": {"name": "zh-Hant-TW", "title": "Chinese"},
+    "kettle": {"litres": 1},
+    "secret": 42,
+}
+
+
+@pytest.fixture
+def kitchen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "dvc.yaml").write_text(yaml.safe_dump(DEFINITION), encoding="utf-8")
+    (tmp_path / "data" / "config.yaml").write_text(yaml.safe_dump(CONFIG), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Boil:
+    """A stage that keeps what it was given, or fails as it is told to."""
+
+    def __init__(self, failure: BaseException | None = None) -> None:
+        self.failure = failure
+        self.calls: list[tuple[Config, Mapping[str, Path]]] = []
+
+    def __call__(self, config: Config, paths: Paths) -> None:
+        if self.failure:
+            raise self.failure
+        self.calls.append((config, dict(paths)))
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_a_stage_sees_the_keys_it_declares_and_no_others() -> None:
+    boil = Boil()
+    assert run("boil", boil, []) == 0
+    ((config, _),) = boil.calls
+    assert config == {"kettle": {"litres": 1}, "language": {"name": "zh-Hant-TW"}}
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_the_paths_are_those_of_dvc_yaml_unless_given() -> None:
+    boil = Boil()
+    run("boil", boil, [])
+    run("boil", boil, ["--tea", "cup"])
+    run("boil", boil, ["--tea=cup", "--water", "sea"])
+    assert [{name: str(path) for name, path in paths.items()} for _, paths in boil.calls] == [
+        {"water": "data/mini/water", "tea": "bm25.tea"},
+        {"water": "data/mini/water", "tea": "cup"},
+        {"water": "sea", "tea": "cup"},
+    ]
+
+
+@pytest.mark.usefixtures("kitchen")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--milk", "jug"], "boil: unknown option --milk; expected --water, --tea or Hydra"),
+        (["--tea"], "boil: --tea needs a path"),
+        (["--tea="], "boil: --tea needs a path"),
+    ],
+)
+def test_an_option_that_does_not_fit_is_refused(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boil = Boil()
+    assert run("boil", boil, words) == 1
+    assert capsys.readouterr().err.startswith(message)
+    assert not boil.calls
+
+
+def test_help_needs_no_configuration(kitchen: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (kitchen / "data" / "config.yaml").unlink()
+    assert run("boil", Boil(), ["--help"]) == 0
+    out = capsys.readouterr().out
+    assert "python -m stages.boil [hydra.override=value ...]" in out
+    assert "Reads from the configuration: kettle, language.name" in out
+    assert "--water data/${benchmark}/water" in out
+
+
+def test_without_a_composed_configuration_a_stage_says_how_to_get_one(
+    kitchen: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (kitchen / "data" / "config.yaml").unlink()
+    assert run("boil", Boil(), []) == 1
+    message = "boil: data/config.yaml: no such file; run `dvc repro config` first\n"
+    assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize("text", ["<<<<<<< HEAD\nkettle: 1\n", "", "- kettle\n"])
+def test_a_damaged_configuration_is_named(
+    kitchen: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (kitchen / "data" / "config.yaml").write_text(text, encoding="utf-8")
+    assert run("boil", Boil(), []) == 1
+    assert capsys.readouterr().err.startswith("boil: data/config.yaml: ")
+
+
+def test_a_declared_key_that_is_not_there_is_named(
+    kitchen: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without = {key: value for key, value in CONFIG.items() if key != "kettle"}
+    (kitchen / "data" / "config.yaml").write_text(yaml.safe_dump(without), encoding="utf-8")
+    assert run("boil", Boil(), []) == 1
+    assert "data/config.yaml has no key kettle" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_what_a_user_can_mend_is_a_message_and_not_a_traceback(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("boil", Boil(BearsError("the kettle is empty; fill it")), []) == 1
+    assert capsys.readouterr().err == "boil: the kettle is empty; fill it\n"
+    assert run("boil", Boil(KeyboardInterrupt()), []) == 130
+    assert capsys.readouterr().err.startswith("boil: interrupted")
+    with pytest.raises(ZeroDivisionError):
+        run("boil", Boil(ZeroDivisionError()), [])
+
+
+def test_outside_the_project_a_stage_says_where_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("boil", Boil(), []) == 1
+    assert "run from the project's root" in capsys.readouterr().err
+    with pytest.raises(BearsError, match="dvc repro config"):
+        load_config()
+
+
+# From here on the real stages, on a copy of the project in which the pipeline ran once.
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+
+
+def test_every_stage_explains_itself(workspace: Workspace) -> None:
+    for stage in STAGES:
+        assert f"python -m stages.{stage}" in workspace.python(f"stages.{stage}", "--help")
+
+
+def test_a_stage_by_hand_does_what_the_pipeline_did(workspace: Workspace, tmp_path: Path) -> None:
+    by_hand = sampled_with(workspace, tmp_path / "again")
+    assert by_hand == workspace.bytes_below("data/mini/sampled")
+    assert {"queries_raw.json", "corpus_raw.json", "lineage.jsonl"} <= by_hand.keys()
+
+
+def test_overrides_by_hand_compose_afresh_and_leave_the_configuration_alone(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    before = workspace.text("data/config.yaml")
+    other = sampled_with(workspace, tmp_path / "seven", "sample.seed=7")
+    assert other != workspace.bytes_below("data/mini/sampled")
+    same = sampled_with(workspace, tmp_path / "forty-two", "sample.seed=42")
+    assert same == workspace.bytes_below("data/mini/sampled")
+    assert workspace.text("data/config.yaml") == before
+    assert workspace.git("status", "--short") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["stages.sample", "sample.sed=7"], "sample: Could not override 'sample.sed'"),
+        (["stages.sample", "benchmark=nosuch"], "Available options in 'benchmark'"),
+        (["stages.sample", "sample.seed=seven"], "sample: sample.seed: Input should be a valid"),
+        (["stages.index", "retriever.analyzer=no"], "index: retriever.analyzer is 'no'; expected"),
+        (["stages.index", "+retriever.k2=1"], "index: retriever: Error in call to target"),
+        (["stages.index", "retriever=wordllama", "retriever.dimensions=64"], "carries 256"),
+        (["stages.retrieve", "retrieve.depth=0"], "retrieve: retrieve.depth is 0; expected at lea"),
+        (["stages.retrieve", "retrieve.depth=many"], "retrieve: retrieve.depth: Input should be a"),
+        (["stages.download", "sources.drcd.reader=bears.no.read"], "sources.drcd.reader: Error"),
+        (["stages.evaluate", "evaluate.measures=[ndgc]"], "evaluate: unknown measure 'ndgc'"),
+    ],
+)
+def test_a_wrong_value_ends_a_stage_with_a_message(
+    workspace: Workspace, words: list[str], message: str
+) -> None:
+    output = workspace.python(*words, code=1)
+    assert message in output
+    assert "Traceback" not in output
+
+
+SLOW_READER = """
+import time
+from itertools import islice
+
+from bears.sources import drcd
+
+
+def read(rows, name):
+    yield from islice(drcd.read(rows, name), 2)
+    print("in the middle", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_an_interrupted_stage_leaves_no_half_written_output(workspace: Workspace) -> None:
+    (workspace.root / "slow.py").write_text(SLOW_READER, encoding="utf-8")
+    out = workspace.root / "out"
+    words = ["sources.drcd.reader=slow.read", "--rows", str(out), "--provenance", str(out / "p")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "stages.download", *words],
+        cwd=workspace.root,
+        env=environment_for(sys.executable),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        # A test run in the background of a shell ignores the signal, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as stage:
+        assert stage.stdout
+        assert stage.stdout.readline() == "in the middle\n"
+        assert [path.suffix for path in out.iterdir()] == [".tmp"]
+        stage.send_signal(signal.SIGINT)
+        _, errors = stage.communicate(timeout=30)
+    assert stage.returncode == 130
+    assert errors.startswith("download: interrupted; ")
+    assert "Traceback" not in errors
+    assert list(out.iterdir()) == []
+
+
+def spoilt_corpus(workspace: Workspace) -> Path:
+    """A copy of the translated set in which one gold document has lost its text."""
+    folder = workspace.root / "spoilt"
+    shutil.copytree(workspace.root / "data/mini/translated", folder)
+    corpus: list[dict[str, Any]] = json.loads((folder / "corpus.json").read_bytes())
+    next(document for document in corpus if document["is_gold"])["content"] = ""
+    (folder / "corpus.json").unlink()
+    (folder / "corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
+    return folder
+
+
+def test_a_finding_of_severity_error_is_written_and_vouches_for_nothing(
+    workspace: Workspace,
+) -> None:
+    spoilt = spoilt_corpus(workspace)
+    out = workspace.root / "verified"
+    workspace.python("stages.verify", "--out", str(out))
+    assert (out / "digest.json").exists()
+    words = ["--translated", str(spoilt), "--out", str(out)]
+    output = workspace.python("stages.verify", *words, code=1)
+    assert "findings of severity error" in output
+    findings = [json.loads(line) for line in (out / "findings.jsonl").read_text().splitlines()]
+    errors = [finding for finding in findings if finding["severity"] == "error"]
+    assert errors
+    assert all(error["message"] in output for error in errors)
+    assert json.loads(workspace.text("metrics/verification.json"))["errors"] == len(errors)
+    # Not even the one that an earlier run by hand left there.
+    assert not (out / "digest.json").exists()
+
+
+def test_an_accepted_finding_lets_the_benchmark_pass(workspace: Workspace) -> None:
+    spoilt = spoilt_corpus(workspace)
+    words = ["--translated", str(spoilt), "--out", str(workspace.root / "verified")]
+    workspace.python("stages.verify", *words, code=1)
+    checks = json.loads(workspace.text("metrics/verification.json"))["findings"]
+    accept = ",".join(f"{{check:{check},record_id:'*',reason:known}}" for check in checks)
+    output = workspace.python("stages.verify", f"benchmark.accept=[{accept}]", *words)
+    assert "accepted: " in output
+    assert (workspace.root / "verified" / "digest.json").exists()
+    assert json.loads(workspace.text("metrics/verification.json"))["errors"] == 0
+
+
+def test_only_the_corpus_that_was_verified_is_indexed(workspace: Workspace) -> None:
+    spoilt = spoilt_corpus(workspace)
+    out = workspace.root / "index"
+    words = ["--corpus", str(spoilt / "corpus.json"), "--out", str(out)]
+    output = workspace.python("stages.index", *words, code=1)
+    assert "vouches for" in output
+    assert "run `dvc repro verify`" in output
+    words += ["--verified", str(workspace.root / "nowhere.json")]
+    assert "nowhere.json: no such file" in workspace.python("stages.index", *words, code=1)
+    assert not out.exists()
+
+
+def test_a_timing_is_shown_with_the_run_that_it_measured_and_no_other(
+    workspace: Workspace,
+) -> None:
+    mine = workspace.root / "mine"
+    timing = ["--timing", str(mine / "timing.json")]
+    results = [f"--{name}={mine / name}" for name in ("questions", "metrics", "curve", "bars")]
+    workspace.python("stages.retrieve", "--run", str(mine / "run.trec"), *timing)
+    measured = json.loads((mine / "timing.json").read_bytes())
+    assert measured["questions"] == 18
+    output = workspace.python("stages.evaluate", "--run", str(mine / "run.trec"), *timing, *results)
+    assert f'latency {{"load_s": {measured["load_s"]}, "p50_ms": {measured["p50_ms"]}' in output
+    shorter = [
+        line
+        for line in (mine / "run.trec").read_text().splitlines(keepends=True)
+        if int(line.split()[3]) <= 5
+    ]
+    (mine / "other.trec").write_text("".join(shorter), encoding="utf-8")
+    output = workspace.python(
+        "stages.evaluate", "--run", str(mine / "other.trec"), *timing, *results
+    )
+    assert "latency not measured: the run came from the cache" in output
+    (mine / "timing.json").unlink()
+    output = workspace.python("stages.evaluate", "--run", str(mine / "run.trec"), *timing, *results)
+    assert "latency not measured" in output

@@ -1,0 +1,25 @@
+"""Replaying a memory, for the tests of several modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bears.translation.memory import Memory, Translator
+from bears.translation.replay import apply, resolve_fields
+from bears.translation.work import Work
+from bears.types import Document, Question
+
+
+def translate(
+    questions: Sequence[Question],
+    documents: Sequence[Document],
+    languages: Mapping[str, str],
+    memory: Memory,
+    translator: Translator,
+) -> tuple[list[Question], list[Document]]:
+    """Translate field by field from a memory alone."""
+    work = Work(questions, documents, languages, translator.target)
+    found = resolve_fields(
+        work, lambda request: memory.get(translator.key(request), request.record_id)
+    )
+    return apply(work, found, translator)
