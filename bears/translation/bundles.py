@@ -195,31 +195,37 @@ class _Texts:
         spans: Mapping[str, str | None],
     ) -> None:
         """Take the answer from the lexicon, a gold document, the glossary, or the model."""
-        place = (question.question_id, "gold_answer", question.gold_answer)
+        chosen = self._work.corrections.get((question.question_id, "gold_answer"))
+        if chosen is None and _is_yes_no(question):
+            chosen = self._work.lexicon[question.gold_answer.strip().lower().rstrip(".")]
+        if chosen is None and any(mark(d.content, question.gold_answer) for d in gold):
+            chosen = self._extracted(question, language, gold, spans)
+        elif chosen is None:
+            chosen = self._own_answer(question, language)
+        if chosen is not None:
+            place = (question.question_id, "gold_answer", question.gold_answer)
+            self._found.texts[place] = chosen
+
+    def _extracted(
+        self,
+        question: Question,
+        language: str,
+        gold: Sequence[Document],
+        spans: Mapping[str, str | None],
+    ) -> str | None:
+        """The answer as it stands in a gold document, once all of them are translated."""
         texts = [
             self._found.texts.get((document.doc_id, "content", document.content))
             for document in gold
             if self._work.foreign(document)
         ]
-        if None in texts:
-            if not any(mark(document.content, question.gold_answer) for document in gold):
-                self._own_answer(question, language)
-            return
         translations = [text for text in texts if text is not None]
-        chosen = self._work.corrections.get(place[:2]) or self._known(question, gold, spans)
-        if chosen is None:
-            chosen = self._rendered(question, translations)
-        if chosen is None:
-            chosen = self._own_answer(question, language)
-        if chosen is not None:
-            self._found.texts[place] = chosen
-
-    def _known(
-        self, question: Question, gold: Sequence[Document], spans: Mapping[str, str | None]
-    ) -> str | None:
-        if _is_yes_no(question):
-            return self._work.lexicon[question.gold_answer.strip().lower().rstrip(".")]
-        return next((s for document in gold if (s := spans.get(document.doc_id))), None)
+        if len(translations) < len(texts):
+            return None
+        span = next((s for document in gold if (s := spans.get(document.doc_id))), None)
+        return (
+            span or self._rendered(question, translations) or self._own_answer(question, language)
+        )
 
     def _rendered(self, question: Question, translations: Sequence[str]) -> str | None:
         """The glossary's rendering of the answer, where it stands in a gold document."""
