@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from bears.language.profile import Numbers
 
@@ -30,27 +31,41 @@ class Number:
 
 def plain(text: str) -> str:
     """``text`` in its compatibility form, with fractions and powers parted from digits."""
+    if text.isascii():
+        return text
     # NFKC makes 10² into 102 and 1½ into 11⁄2.
-    parted = "".join(f" {c} " if unicodedata.category(c) == "No" else c for c in text)
-    return unicodedata.normalize("NFKC", parted)
+    return unicodedata.normalize("NFKC", _other_numbers().sub(r" \g<0> ", text))
+
+
+@cache
+def _other_numbers() -> re.Pattern[str]:
+    """The characters of category No, such as powers and fractions."""
+    found = (chr(i) for i in range(0x20000) if unicodedata.category(chr(i)) == "No")
+    return re.compile(f"[{''.join(map(re.escape, found))}]")
 
 
 def digit_numbers(text: str, multipliers: Mapping[str, int]) -> Iterator[Number]:
     """The numbers of a plain text that are written with digits, times what follows them."""
-    names = sorted(multipliers, key=len, reverse=True)
-    after = re.compile(
-        rf"[ \u00a0-]?(?:多|餘|余)?(?P<words>(?:{'|'.join(map(re.escape, names))})+)", re.I
-    )
+    names = tuple(sorted(multipliers, key=len, reverse=True))
+    after, each = _multipliers(names)
     known = {name.casefold(): value for name, value in multipliers.items()}
     for found in _DIGITS.finditer(text):
         factor = 1
         multiplied = after.match(text, found.end()) if names else None
         if multiplied:
-            for name in re.findall("|".join(map(re.escape, names)), multiplied["words"], re.I):
+            for name in each.findall(multiplied["words"]):
                 factor *= known[name.casefold()]
         values = frozenset(round(value * factor, 6) for value in _readings(found.group()))
         shown = found.group() + (multiplied.group() if multiplied else "")
         yield Number(shown, values, sum(c.isdigit() for c in found.group()))
+
+
+@cache
+def _multipliers(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What may follow a number, and one multiplier of it."""
+    either = "|".join(map(re.escape, names))
+    after = rf"[ \u00a0-]?(?:多|餘|余)?(?P<words>(?:{either})+)"
+    return re.compile(after, re.I), re.compile(either, re.I)
 
 
 def values(text: str, numbers: Numbers) -> set[float]:

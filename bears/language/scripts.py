@@ -25,7 +25,7 @@ _SYLLABIC = {*_NAMES["HAN"], *_NAMES["KANA"], "HANGUL"}
 
 def letters(text: str) -> int:
     """How many characters of ``text`` are letters."""
-    return sum(character.isalpha() for character in text)
+    return sum(map(str.isalpha, text))
 
 
 def script_share(text: str, scripts: Sequence[str]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,9 +58,9 @@ def parenthesised(text: str) -> list[str]:
     return [found.group()[1:-1].strip() for found in _INNERMOST.finditer(text)]
 
 
-def words(text: str) -> Iterator[str]:
+def words(text: str) -> list[str]:
     """Runs of letters; hyphens and apostrophes join them."""
-    return (found.group() for found in _WORD.finditer(text))
+    return _WORD.findall(text)
 
 
 def plain_words(text: str) -> list[str]:
@@ -95,8 +95,9 @@ def yes_or_no(text: Text) -> Literal["yes", "no"] | None:
 
 def echoes_name(text: Text) -> bool:
     """Whether the translation is an answer that stayed as it was, and may: a name or a code."""
-    same = _letters_and_digits(text.source) == _letters_and_digits(text.translation)
-    return text.field == "gold_answer" and same
+    if text.field != "gold_answer":
+        return False
+    return _letters_and_digits(text.source) == _letters_and_digits(text.translation)
 
 
 def _letters_and_digits(text: str) -> str:

@@ -128,7 +128,8 @@ async def fill(
     report = Report()
     rounds = _Rounds(known, talk, translator, append, report)
     total = 0
-    while (todo := rounds.open(resolve(known.lookup))) and not report.stopped:
+    missing = rounds.keyed(resolve(known.lookup))
+    while (todo := rounds.worth_asking(missing)) and not report.stopped:
         total += len(todo)
         requests = (talk.ask(request, rounds.reasons(key)) for key, request in todo.items())
         try:
@@ -136,12 +137,14 @@ async def fill(
                 report.answered += 1
                 rounds.take(todo[chat.key], chat.key, answer)
                 progress(report.answered, total)
+                # Judging takes a millisecond: let the next requests out before the next answer.
+                await asyncio.sleep(0)
         except RunStopped as stopped:
             report.stopped = str(stopped)
         finally:
             await rounds.on_disk()
-    left = resolve(known.lookup).missing
-    report.missing = len({translator.key(request) for request in left})
+        missing = rounds.keyed(resolve(known.lookup))
+    report.missing = len(missing)
     return report
 
 
@@ -159,9 +162,12 @@ class _Rounds:
         self._best: dict[str, Verdict] = {}
         self._writing: list[Future[None]] = []
 
-    def open(self, resolution: Resolution) -> dict[str, Request]:
-        """What is missing and worth asking for, once for each key."""
-        missing = {self._translator.key(request): request for request in resolution.missing}
+    def keyed(self, resolution: Resolution) -> dict[str, Request]:
+        """What is missing, once for each key."""
+        return {self._translator.key(request): request for request in resolution.missing}
+
+    def worth_asking(self, missing: dict[str, Request]) -> dict[str, Request]:
+        """Without what was given up."""
         return {key: request for key, request in missing.items() if key not in self._given_up}
 
     def reasons(self, key: str) -> list[str]:

@@ -25,4 +25,4 @@ def gate(text: Text, language: Language) -> str | None:
 
 
 def _length(text: str) -> int:
-    return sum(not character.isspace() for character in text)
+    return sum(map(len, text.split()))
