@@ -19,7 +19,7 @@ from bears.language.profile import Language
 from bears.pipeline import Paths, exit_with
 from bears.types import Finding
 from bears.verification.benchmark import Benchmark
-from bears.verification.verify import Acceptance, summarise, verify
+from bears.verification.verify import Acceptance, reviewed, summarise, verify
 
 
 def main(config: Config, paths: Paths) -> None:
@@ -29,11 +29,7 @@ def main(config: Config, paths: Paths) -> None:
         parse(Acceptance, entry, f"benchmark.accept.{i}")
         for i, entry in enumerate(config["benchmark"]["accept"])
     ]
-    accepted += [
-        Acceptance("*", review["record_id"], review.get("reason", "reviewed"))
-        for review in config["ledger"]["reviews"]
-        if review["decision"] != "retranslate"
-    ]
+    accepted += reviewed(config["ledger"]["reviews"])
     benchmark = None
     try:
         benchmark = _benchmark(config, paths)

@@ -95,13 +95,14 @@ def test_an_entry_of_a_list_is_overridden_by_its_index() -> None:
 
 
 def test_a_ledger_is_part_of_its_benchmark_and_of_no_other(project: Path) -> None:
-    ledger = {"replacements": [{"question_id": "q1", "reason": "unanswerable"}], "edits": []}
+    replacement = {"question_id": "q1", "reason": "unanswerable"}
+    ledger = {"replacements": [replacement], "edits": [], "reviews": []}
     (project / "conf" / "ledger").mkdir(exist_ok=True)
     path = project / "conf" / "ledger" / "mini.yaml"
     path.write_text(yaml.safe_dump(ledger), encoding="utf-8")
     assert compose(project / "conf", MINI)["ledger"] == ledger
     other = compose(project / "conf", {**MINI, "benchmark": "bears"})
-    assert other["ledger"] == {"replacements": [], "edits": []}
+    assert other["ledger"] == {"replacements": [], "edits": [], "reviews": []}
 
 
 def test_a_benchmark_can_change_what_all_share(project: Path) -> None:

@@ -191,9 +191,11 @@ def test_severities() -> None:
 
 
 def test_every_gate_has_a_severity_in_conf() -> None:
-    severities = read_mapping(CONF / "gates.yaml", "")
-    assert list(severities) == list(GATES)
-    assert set(severities.values()) <= {"error", "warning", "off"}
+    conf = read_mapping(CONF / "gates.yaml", "")
+    assert list(conf) == ["gates", "bundle_gates"]
+    assert list(conf["gates"]) == list(GATES)
+    assert list(conf["bundle_gates"]) == ["answer_lost", "term_consistency"]
+    assert {*conf["gates"].values(), *conf["bundle_gates"].values()} <= {"error", "warning", "off"}
 
 
 def test_native_texts_are_no_translations() -> None:

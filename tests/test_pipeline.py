@@ -68,15 +68,12 @@ def test_another_retriever_runs_what_depends_on_it_and_switching_back_runs_nothi
 
 def test_an_edit_below_conf_runs_what_depends_on_it(workspace: Workspace) -> None:
     before = ndcg(workspace)
+    workspace.edit("conf/retriever/bm25.yaml", "name: bm25\n", "name: bm25  # Robertson\n")
+    assert ran(workspace.dvc("repro")) == ["config"]
     workspace.edit("conf/retriever/bm25.yaml", "\nk1: 0.9\n", "\nk1: 3.0\n")
     assert ran(workspace.dvc("repro")) == AFTER_A_RETRIEVER
     assert yaml.safe_load(workspace.text("data/config.yaml"))["retriever"]["k1"] == 3.0
     assert ndcg(workspace) != before
-
-
-def test_an_edit_of_a_remark_below_conf_runs_the_first_stage_alone(workspace: Workspace) -> None:
-    workspace.edit("conf/retriever/bm25.yaml", "name: bm25\n", "name: bm25  # Robertson\n")
-    assert ran(workspace.dvc("repro")) == ["config"]
 
 
 def test_an_override_for_one_experiment_is_what_the_stage_does_by_hand(
@@ -111,7 +108,7 @@ def test_a_missing_translation_stops_the_run_until_it_is_there(workspace: Worksp
     complete = path.read_bytes()
     path.write_bytes(b"".join(complete.splitlines(keepends=True)[2:]))
     output = workspace.dvc("repro", code=255)
-    assert "the memory lacks 2 translations into zh-Hant-TW by translator published" in output
+    assert "the memory lacks 2 translations into zh-Hant-TW by published (" in output
     assert "python -m bears memory import" in output
     assert ran(output) == ["translate"]
     assert not (workspace.root / "data/mini/translated").exists()
@@ -132,8 +129,13 @@ def test_a_translation_that_is_none_stops_the_run_at_verify(workspace: Workspace
     path.write_text(text, encoding="utf-8")
     output = workspace.dvc("repro", code=255)
     assert ran(output) == ["translate", "verify"]
-    assert "1 findings of severity error" in output
-    assert json.loads(workspace.text("metrics/verification.json"))["errors"] == 1
+    victim = questions(workspace)[9]["question_id"]
+    told = re.findall(r"^error: (\w+): (\S+): ", output, re.MULTILINE)
+    assert ("echo", victim) in told
+    assert {record_id for _, record_id in told} == {victim}
+    assert f"{len(told)} findings of severity error" in output
+    metrics = json.loads(workspace.text("metrics/verification.json"))
+    assert metrics["errors"] == sum(metrics["gates"].values()) == len(told)
 
 
 def test_a_replaced_question_changes_that_question_and_can_be_undone(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -123,12 +124,22 @@ def finished(folder: Path) -> tuple[Workspace, str]:
     Asked again for the same folder (a test session's own), it is the same one, so it is for
     copying: a test that changes it changes it for all others.
     """
-    workspace = fresh(folder / "finished" / "project")
-    selection = workspace.text("params.yaml")
-    assert re.search(r"^benchmark: mini$", selection, re.MULTILINE), "mini is to be committed"
-    output = workspace.dvc("repro", "--force")
-    workspace.commit()
-    return workspace, output
+    # The workers of one test session have their folders next to each other.
+    top = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "finished"
+    top.mkdir(exist_ok=True)
+    workspace, printed = Workspace(top / "project"), top / "printed.txt"
+    with (top / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not printed.exists():
+            # What is there is of a worker that failed.
+            shutil.rmtree(workspace.root, ignore_errors=True)
+            fresh(workspace.root)
+            selection = workspace.text("params.yaml")
+            assert re.search(r"^benchmark: mini$", selection, re.MULTILINE), "commit it with mini"
+            output = workspace.dvc("repro", "--force")
+            workspace.commit()
+            printed.write_text(output, encoding="utf-8")
+    return workspace, printed.read_text(encoding="utf-8")
 
 
 def sampled_with(workspace: Workspace, folder: Path, *words: str) -> Mapping[str, bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -35,9 +35,10 @@ class Acceptance:
     """A finding that is true, known and lived with.
 
     Args:
-        check: its check, or ``*`` for any.
+        check: its check.
         record_id: its record, or ``*`` for any.
         reason: why it is accepted.
+        field: only what a gate says of this field; empty: of any.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
@@ -45,6 +46,17 @@ class Acceptance:
     check: str
     record_id: str
     reason: str
+    field: str = ""
+
+
+def reviewed(reviews: Sequence[Mapping[str, Any]]) -> list[Acceptance]:
+    """What persons looked at: the gates' findings on that field, and no other finding."""
+    return [
+        Acceptance(gate, review["record_id"], review.get("reason") or "reviewed", review["field"])
+        for review in reviews
+        if review["decision"] != "retranslate"
+        for gate in GATES
+    ]
 
 
 def verify(benchmark: Benchmark, accepted: Sequence[Acceptance] = ()) -> list[Finding]:
@@ -69,8 +81,9 @@ def summarise(findings: Sequence[Finding], benchmark: Benchmark | None) -> dict[
 
 def _judged(finding: Finding, accepted: Sequence[Acceptance]) -> Finding:
     for entry in accepted:
-        check, record_id = entry.check, entry.record_id
-        if check in ("*", finding.check) and record_id in ("*", finding.record_id):
+        of_field = not entry.field or finding.message.startswith(f"{entry.field}: ")
+        of_record = entry.record_id in ("*", finding.record_id)
+        if entry.check == finding.check and of_record and of_field:
             return replace(
                 finding, severity="accepted", message=f"{finding.message} ({entry.reason})"
             )
