@@ -93,7 +93,10 @@ def _session(overrides: list[str]) -> tuple[Config, Session]:
         )
     project = open_project(config, sampled, checkout())
     memory = Path("data/memory") / f"{name}.jsonl"
-    return config, Session(project, memory, checkout(), config["gates"])
+    session = Session(project, memory, checkout(), config["gates"])
+    for line, reason in session.damaged():
+        print(f"{session.journal.path}, line {line}: {reason}; skipped", file=sys.stderr)
+    return config, session
 
 
 def _import(arguments: argparse.Namespace) -> None:
@@ -187,13 +190,13 @@ def _review(arguments: argparse.Namespace) -> None:
         write_review(arguments.export, rows)
         print(f"{arguments.export}: {len(rows)} texts to look at")
         return
-    entries = [as_entry(decision) for decision in read_decisions(arguments.decisions)]
+    decisions = read_decisions(arguments.decisions, session.project.work.places())
+    entries = [as_entry(decision) for decision in decisions]
     path = CONF / "ledger" / f"{config['benchmark']['name']}.yaml"
-    before = {(r["record_id"], r["field"]): r for r in config["ledger"]["reviews"]}
     for entry in entries:
-        earlier = before.get((entry["record_id"], entry["field"]), {})
-        if entry["decision"] == earlier.get("decision") == "retranslate":
-            entry["times"] = earlier.get("times", 1) + 1
+        earlier = session.project.work.again.get((entry["record_id"], entry["field"]), 0)
+        if times := earlier + (entry["decision"] == "retranslate"):
+            entry["times"] = times
     ledger.add(path, "reviews", entries, ("record_id", "field"))
     print(f"{path}: {len(entries)} decisions")
 

@@ -13,6 +13,7 @@ from bears.client.models import Model, Models, Price
 from bears.configuration import STRICT
 from bears.errors import ConfigurationError
 
+LONGEST_MESSAGE = 400
 PROVIDER = "https://api.openai.com/v1"
 
 
@@ -78,8 +79,8 @@ class Access:
         return self._key or "none"
 
     def clean(self, text: str) -> str:
-        """``text`` without the key, wherever a server may have echoed it."""
-        return text.replace(self._key, "[key]") if self._key else text
+        """What a server said, without the key that it may have echoed, short enough to read."""
+        return (text.replace(self._key, "[key]") if self._key else text)[:LONGEST_MESSAGE]
 
 
 def find_access(endpoint: Endpoint, env_folder: Path | None = None) -> Access:
@@ -106,6 +107,12 @@ def find_access(endpoint: Endpoint, env_folder: Path | None = None) -> Access:
     if not (key.isascii() and key.isprintable()):
         raise ConfigurationError(f"what {name} holds is no key: it has characters no key has")
     return Access(base_url, key)
+
+
+def has_key(endpoint: Endpoint, env_folder: Path | None = None) -> bool:
+    """Whether the key is there, or none is wanted."""
+    name = endpoint.api_key_env
+    return not name or bool(_environment(env_folder).get(name, "").strip())
 
 
 def _environment(folder: Path | None) -> Mapping[str, str]:

@@ -157,7 +157,7 @@ def read_problem(status: int, content: bytes) -> Problem:
     try:
         body = json.loads(content)
     except ValueError:
-        return Problem(status, "", content[:300].decode("utf-8", "replace").strip())
+        return Problem(status, "", content.decode("utf-8", "replace").strip())
     return to_problem(status, body)
 
 
@@ -165,6 +165,6 @@ def to_problem(status: int, body: Any) -> Problem:
     """Read the JSON of an error."""
     error = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(error, dict):
-        return Problem(status, "", str(error)[:300])
+        return Problem(status, "", str(error))
     code = error.get("code") or error.get("type") or ""
-    return Problem(status, str(code), str(error.get("message", ""))[:300])
+    return Problem(status, str(code), str(error.get("message", "")))

@@ -13,6 +13,7 @@ requests again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bears.errors import FormatError
@@ -92,7 +93,7 @@ def _bundle(
     spans: dict[str, str | None] = {}
     for document in owned:
         is_gold = document.doc_id in question.gold_doc_ids
-        marked = "" if _is_yes_no(question) or not is_gold else question.gold_answer
+        marked = "" if is_yes_no(question) or not is_gold else question.gold_answer
         spans[document.doc_id] = texts.document(document, language, marked)
     texts.answer(question, language, gold, spans)
     if answer is None:
@@ -114,7 +115,8 @@ def _terms(
         return []
 
 
-def _is_yes_no(question: Question) -> bool:
+def is_yes_no(question: Question) -> bool:
+    """Whether the answer comes from the language's lexicon."""
     return question.gold_answer.strip().lower().rstrip(".") in YES_NO
 
 
@@ -158,7 +160,7 @@ class _Texts:
         place = (document.doc_id, "content", document.content)
         if corrected := self._work.corrections.get(place[:2]):
             self._found.texts[place] = corrected
-            return None
+            return self._kept_span(document, language, answer, corrected)
         pieces = split(document.content, self._work.limit)
         marked = list(_marked(pieces, answer))
         translated = [
@@ -174,6 +176,19 @@ class _Texts:
             message = f"the translation lost the mark around the answer {answer!r:.60}"
             self._found.doubts.append(Doubt(document.doc_id, "content", "mark_lost", message))
         return spans[0] if spans else None
+
+    def _kept_span(
+        self, document: Document, language: str, answer: str, corrected: str
+    ) -> str | None:
+        """The answer of the translation that a person corrected, if it stands there still."""
+        before = Resolution()
+        work = replace(self._work, corrections={})
+        texts = _Texts(work, self._lookup, before, self._glossary)
+        span = texts.document(document, language, answer)
+        if span is None or span not in corrected:
+            return None
+        self._found.used.update(before.used)
+        return span
 
     def _piece(
         self, doc_id: str, language: str, piece: str, marked: str
@@ -196,7 +211,7 @@ class _Texts:
     ) -> None:
         """Take the answer from the lexicon, a gold document, the glossary, or the model."""
         chosen = self._work.corrections.get((question.question_id, "gold_answer"))
-        if chosen is None and _is_yes_no(question):
+        if chosen is None and is_yes_no(question):
             chosen = self._work.lexicon[question.gold_answer.strip().lower().rstrip(".")]
         if chosen is None and any(mark(d.content, question.gold_answer) for d in gold):
             chosen = self._extracted(question, language, gold, spans)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ from bears.client.wire import ChatAnswer, ChatRequest
 from bears.formats.journal import Journal
 from bears.translation.memory import Entry, Memory, Request, Translator
 from bears.translation.work import Lookup, Resolution
+
+# An answer in the form of the schema, whole or broken.
+ANSWERED = re.compile(r'\{\s*"')
 
 Append = Callable[[Mapping[str, Any]], "Future[None]"]
 
@@ -70,7 +74,7 @@ class Report:
     Args:
         answered: requests that came back, with a translation or without.
         stored: translations that were stored.
-        missing: texts that are still without one.
+        missing: texts that are still without one, those included that wait for another.
         failed: key to the request and why nothing could be stored for it.
         stopped: why the filling ended early.
     """
@@ -128,7 +132,8 @@ async def fill(
     report = Report()
     rounds = _Rounds(known, talk, translator, append, report)
     total = 0
-    missing = rounds.keyed(resolve(known.lookup))
+    left = resolve(known.lookup)
+    missing = rounds.keyed(left.missing)
     while (todo := rounds.worth_asking(missing)) and not report.stopped:
         total += len(todo)
         requests = (talk.ask(request, rounds.reasons(key)) for key, request in todo.items())
@@ -143,8 +148,9 @@ async def fill(
             report.stopped = str(stopped)
         finally:
             await rounds.on_disk()
-        missing = rounds.keyed(resolve(known.lookup))
-    report.missing = len(missing)
+        left = resolve(known.lookup)
+        missing = rounds.keyed(left.missing)
+    report.missing = len(missing | rounds.keyed(left.waiting))
     return report
 
 
@@ -162,9 +168,9 @@ class _Rounds:
         self._best: dict[str, Verdict] = {}
         self._writing: list[Future[None]] = []
 
-    def keyed(self, resolution: Resolution) -> dict[str, Request]:
-        """What is missing, once for each key."""
-        return {self._translator.key(request): request for request in resolution.missing}
+    def keyed(self, requests: Iterable[Request]) -> dict[str, Request]:
+        """The requests, once for each key."""
+        return {self._translator.key(request): request for request in requests}
 
     def worth_asking(self, missing: dict[str, Request]) -> dict[str, Request]:
         """Without what was given up."""
@@ -180,8 +186,9 @@ class _Rounds:
         elif isinstance(answer, BudgetExhausted):
             self._report.stopped = str(answer)
         else:
-            self._given_up.add(key)
-            self._report.failed[key] = (request, [str(answer)])
+            verdict = Verdict("", [str(answer)], [])
+            self._write("failure", request, key, verdict, None)
+            self._give_up(request, key, verdict.refusals)
 
     def _judge(self, request: Request, key: str, answer: ChatAnswer) -> None:
         verdict = self._talk.judge(request, answer)
@@ -191,15 +198,19 @@ class _Rounds:
             self._store(request, key, verdict, answer)
             return
         self._reasons[key] = verdict.refusals + verdict.doubts
-        if not verdict.refusals:
+        best = self._best.get(key, verdict)
+        if not verdict.refusals and len(verdict.doubts) <= len(best.doubts):
             self._best[key] = verdict
         kind = "failure" if last and key not in self._best else "refused"
         self._write(kind, request, key, verdict, answer)
         if last and key in self._best:
             self._store(request, key, self._best[key], None)
         elif last:
-            self._given_up.add(key)
-            self._report.failed[key] = (request, self._reasons[key])
+            self._give_up(request, key, self._reasons[key])
+
+    def _give_up(self, request: Request, key: str, reasons: list[str]) -> None:
+        self._given_up.add(key)
+        self._report.failed[key] = (request, reasons)
 
     async def on_disk(self) -> None:
         """Wait until everything is journalled; raises what writing raised."""
@@ -245,10 +256,12 @@ def reply_text(request: Request, answer: ChatAnswer) -> tuple[str, list[str]]:
     text = answer.text.strip()
     if not text:
         return "", ["the answer is empty"]
-    if request.field == "terms" or not text.startswith("{"):
+    if request.field == "terms" or not ANSWERED.match(text) or ANSWERED.match(request.text):
         return text, []
     try:
         value = json.loads(text)["translation"]
-    except (ValueError, KeyError, TypeError):
-        return text, []
-    return (value.strip(), []) if isinstance(value, str) else (text, [])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return "", ["the answer is not the JSON that was asked for"]
+    if not isinstance(value, str) or not value.strip():
+        return "", ["the answer's translation is empty or no text"]
+    return value.strip(), []

@@ -11,6 +11,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -157,6 +158,17 @@ def parse_terms(answer: str, text: str) -> list[tuple[str, str]]:
     return list(terms.items())
 
 
+def usable_terms(answer: str, text: str) -> str:
+    """What `parse_terms` takes of a model's answer: the terms that fit, the first of each."""
+    terms: dict[str, str] = {}
+    with suppress(FormatError):
+        for source, target in _answered(answer):
+            if not _problem(target) and occurs(source, text):
+                terms.setdefault(source, target)
+    pairs = [{"source": source, "target": target} for source, target in terms.items()]
+    return json.dumps({"terms": pairs}, ensure_ascii=False)
+
+
 def write_csv(path: Path, glossary: Glossary) -> None:
     """Write a glossary for a spreadsheet: no cell can be taken for a formula."""
     stream = io.StringIO(newline="")
@@ -174,9 +186,8 @@ def read_csv(path: Path, origin: Origin = "curated") -> list[Term]:
     Raises:
         FormatError: naming line and column of what is wrong; a source term with two renderings is.
     """
-    text = _decoded(path)
-    delimiter = next((c for c in text.partition("\n")[0] if c in ",;\t"), ",")
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    text = decoded(path)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text), strict=True)
     terms: dict[tuple[str, str, str], tuple[int, Term]] = {}
     for line, cells in _numbered(path, rows):
         term = _term_of_row(path, line, cells, origin)
@@ -320,7 +331,13 @@ def restored(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
 
 
-def _decoded(path: Path) -> str:
+def delimiter(text: str) -> str:
+    """What parts the cells of a CSV, since spreadsheets also save it with ; or tabs."""
+    return next((c for c in text.partition("\n")[0] if c in ",;\t"), ",")
+
+
+def decoded(path: Path) -> str:
+    """The text of a CSV file. Raises FormatError."""
     data = _bytes(path)
     try:
         return data.decode("utf-8-sig")

@@ -11,9 +11,12 @@ from bears.language.gates import GateSeverity, check
 from bears.language.profile import Language
 from bears.language.text import Text
 from bears.translation.engine import Verdict, reply_text
-from bears.translation.glossary import parse_terms
+from bears.translation.glossary import parse_terms, usable_terms
 from bears.translation.memory import Request
-from bears.translation.spans import read_back
+from bears.translation.spans import TOKEN, read_back
+
+SENTENCE = 40
+"""No name, and so nothing that may stay as it is, has so many characters."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,10 @@ class Judge:
             self.severities,
         )
         refusals = [flag.message for flag in flags if flag.severity == "error"]
+        if len(source.strip()) >= SENTENCE and source.strip() in translation and not flags:
+            refusals.append("the source text stands in it")
+        if not marked and TOKEN.search(translation) and not TOKEN.search(source):
+            refusals.append("it has the marks ⟦ ⟧, though the text has none")
         doubts = _unused_renderings(request, translation, self.language)
         if marked and not span:
             doubts.append("the marks ⟦ ⟧ around the answer are gone")
@@ -54,7 +61,8 @@ def _terms(request: Request, text: str) -> Verdict:
     try:
         parse_terms(text, request.text)
     except FormatError as error:
-        return Verdict(text, [str(error)], [])
+        # Good terms are better than none, and none are better than a bundle that never begins.
+        return Verdict(usable_terms(text, request.text), [], [str(error)])
     return Verdict(text, [], [])
 
 

@@ -39,7 +39,7 @@ class Review:
         record_id, field: what it is about.
         decision: accept its flags, correct the text, or have it translated again.
         text: the corrected text.
-        times: how often it was sent back.
+        times: how often it was sent back; it stays when the new translation is accepted.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
@@ -50,7 +50,7 @@ class Review:
     reason: str = ""
     author: str = ""
     text: str = ""
-    times: int = 1
+    times: int = 0
 
     def __post_init__(self) -> None:
         if self.decision == "correct" and not self.text.strip():
@@ -58,6 +58,11 @@ class Review:
                 f"ledger.reviews: {self.field} of {self.record_id} is to be corrected, "
                 "but its text is empty"
             )
+
+    @property
+    def sent_back(self) -> int:
+        """How often the text is to be translated anew."""
+        return self.times or int(self.decision == "retranslate")
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,8 @@ def open_project(config: Config, sampled: Path, root: Path) -> Project:
         limit=settings.chunk_characters,
         spaced=language.spaced,
         corrections={(r.record_id, r.field): r.text for r in reviews if r.decision == "correct"},
-        again={(r.record_id, r.field): r.times for r in reviews if r.decision == "retranslate"},
+        again={(r.record_id, r.field): n for r in reviews if (n := r.sent_back)},
+        accepted={(r.record_id, r.field) for r in reviews if r.decision != "retranslate"},
     )
     return Project(settings, language, settings.translator(language), work)
 

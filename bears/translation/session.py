@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from typing import Any
 from bears.client.batch import Batch
 from bears.client.budget import Budget
 from bears.client.chat import Online
+from bears.client.endpoint import has_key
 from bears.client.models import Models, Price, estimate, load_models
 from bears.client.wire import ChatRequest
 from bears.formats.journal import Journal
 from bears.language.gates import GateSeverity
-from bears.translation.engine import Backend, Report, Talk, fill
+from bears.translation.engine import Append, Backend, Report, Talk, fill
 from bears.translation.judge import Judge
 from bears.translation.memory import Request, load
 from bears.translation.plan import Plan, plan
@@ -48,6 +50,12 @@ class Session:
     @property
     def journal(self) -> Journal:
         return Journal(self.root / ".bears" / "journal.jsonl")
+
+    def damaged(self) -> list[tuple[int, str]]:
+        """The journal's lines that cannot be read: number and reason. They are not trusted."""
+        journal = self.journal
+        deque(journal.rows(), maxlen=0)
+        return journal.damaged
 
     @property
     def models(self) -> Models:
@@ -113,7 +121,7 @@ class Session:
                     backend,
                     talk,
                     self.project.translator,
-                    append,
+                    _at_once(append) if self.project.settings.backend == "batch" else append,
                     lambda done, total: progress and progress(done, total, budget.spent),
                 )
             )
@@ -142,7 +150,7 @@ class Session:
         settings = self.project.settings
         if settings.fill != "auto" or not settings.model:
             return False
-        return not settings.api_key_env or bool(os.environ.get(settings.api_key_env))
+        return has_key(settings.endpoint, self.root)
 
     def _backend(self, budget: Budget) -> Backend:
         settings = self.project.settings
@@ -150,3 +158,14 @@ class Session:
             state = self.root / ".bears" / "batches.jsonl"
             return Batch(settings.endpoint, self.models, state, budget, self.root)
         return Online(settings.endpoint, self.models, budget, self.root)
+
+
+def _at_once(append: Append) -> Append:
+    """Wait for the disk at each row: a batch is closed, and never read again, after its last."""
+
+    def append_and_wait(row: Mapping[str, Any]) -> Future[None]:
+        written = append(row)
+        written.result()
+        return written
+
+    return append_and_wait

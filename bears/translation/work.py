@@ -6,7 +6,7 @@ differ only in where they look texts up, so they cannot disagree on what is need
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bears.translation.glossary import Glossary
@@ -34,6 +34,7 @@ class Work:
         spaced: whether the target writes spaces between sentences.
         corrections: texts that a person wrote.
         again: how often a person sent a text back; it enters the key.
+        accepted: texts that a person took as they are, or wrote.
     """
 
     questions: Sequence[Question]
@@ -47,6 +48,15 @@ class Work:
     spaced: bool = False
     corrections: Mapping[Place, str] = field(default_factory=dict)
     again: Mapping[Place, int] = field(default_factory=dict)
+    accepted: Collection[Place] = ()
+
+    def places(self) -> set[Place]:
+        """Every text that is translated."""
+        questions = [q.question_id for q in self.questions if self.foreign(q)]
+        documents = {(d.doc_id, "content") for d in self.documents if self.foreign(d)}
+        return documents.union(
+            (record_id, name) for record_id in questions for name in ("question", "gold_answer")
+        )
 
     def foreign(self, record: Question | Document) -> str | None:
         """The language of a record that must be translated; None for a native one."""

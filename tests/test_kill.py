@@ -1,0 +1,190 @@
+"""Killing a filling at random moments: what was journalled is kept and never asked for again."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+
+import pytest
+
+from bears.formats.journal import Journal
+from tests.provider_server import ProviderServer
+from tests.test_fill import ASKED, WHOLE, Desk, Here, asked, here, journalled
+
+__all__ = ["here"]
+
+PIECES = ("translator.chunk_characters=100", "translator.concurrency=32")
+
+
+def begun(at: Desk, *words: str) -> BaseProcess:
+    """A filling in a process of its own, forked so that it need not import everything anew."""
+
+    def fill() -> None:
+        os.close(0)
+        at.run("fill", *words)
+
+    process: BaseProcess = multiprocessing.get_context("fork").Process(target=fill)
+    process.start()
+    return process
+
+
+def wait_until(true: Callable[[], bool], process: BaseProcess | None = None) -> None:
+    deadline = time.monotonic() + 60
+    while not true() and (process is None or process.is_alive()):
+        assert time.monotonic() < deadline
+        time.sleep(0.004)
+
+
+def kills(at: Desk, server: ProviderServer, count: int, dice: random.Random) -> None:
+    """Kill fillings at random moments; where one gets through, begin with an empty journal."""
+    done = 0
+    while done < count:
+        kept = at.rows() if at.journal.exists() else []
+        before = len(server.prompts())
+        process = begun(at)
+        if dice.random() < 0.1:
+            time.sleep(dice.random())
+        else:
+            more = before + dice.randint(1, 90)
+            wait_until(lambda more=more: server.stats().get("requests", 0) >= more, process)  # type: ignore[misc]
+            time.sleep(dice.random() * 0.04)
+        process.kill()
+        process.join()
+        wanted = asked(server.prompts()[before:])
+        assert len(wanted) == len(set(wanted))
+        assert not set(wanted) & journalled(kept)
+        assert journalled(kept) <= journalled(at.rows())
+        done += process.exitcode == -signal.SIGKILL
+        if process.exitcode == 0:
+            at.journal.unlink()
+
+
+def killed_as_undisturbed(here: Here, count: int) -> None:
+    at, server = here("moody", WHOLE, latency=0.02)
+    calm, _ = here("moody", WHOLE)
+    at, calm = at.also(*PIECES), calm.also(*PIECES)
+    kills(at, server, count, random.Random(count))
+    kept = at.rows() if at.journal.exists() else []
+    before = len(server.prompts())
+    at.run("fill")
+    assert not set(asked(server.prompts()[before:])) & journalled(kept)
+    calm.run("fill")
+    for each in (at, calm):
+        each.run("publish")
+    assert at.memory == calm.memory
+
+
+def test_eight_kills_lose_nothing_and_pay_nothing_twice(here: Here) -> None:
+    killed_as_undisturbed(here, 8)
+
+
+@pytest.mark.slow
+def test_two_hundred_kills_lose_nothing_and_pay_nothing_twice(here: Here) -> None:
+    killed_as_undisturbed(here, 200)
+
+
+def test_an_interrupt_keeps_what_was_finished(here: Here) -> None:
+    at, server = here(latency=0.2)
+    process = at.start("fill", "translator.concurrency=8")
+    wait_until(lambda: server.stats().get("requests", 0) >= 24)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert errors == "bears: interrupted; what was finished is kept\n"
+    kept = journalled(at.rows())
+    assert 8 <= len(kept) < ASKED
+    before = len(server.prompts())
+    server.change(latency=0)
+    at.run("fill")
+    assert set(asked(server.prompts()[before:])).isdisjoint(kept)
+    assert len(at.rows()) == ASKED
+
+
+def test_of_two_fills_at_once_one_waits_and_neither_asks_what_the_other_did(here: Here) -> None:
+    at, server = here(latency=0.4)
+    both = [at.start("fill") for _ in range(2)]
+    told = [process.communicate(timeout=60) for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    errors = "".join(error for _, error in told)
+    assert errors.count("another fill (process ") == 1
+    assert any(f"(process {process.pid}) is running; waiting" in errors for process in both)
+    assert all("nothing is missing" in out for out, _ in told)
+    wanted = asked(server.prompts())
+    assert len(wanted) == len(set(wanted)) == ASKED
+
+
+def test_a_damaged_journal_is_told_and_its_lines_are_asked_again(here: Here) -> None:
+    at, server = here()
+    at.run("fill")
+    lines = at.journal.read_bytes().split(b"\n")
+    spoilt = {(row["field"], row["text"].strip()) for row in (at.rows()[2], at.rows()[-1])}
+    lines[2] = lines[2].replace(b'"translation":"', b'"translation":"x')
+    at.journal.write_bytes(b"\n".join(lines[:-1])[:-9])
+    told = at.run("fill")
+    assert ".bears/journal.jsonl, line 3: corrupted: the checksum does not fit; skipped" in told
+    assert f"line {ASKED}: torn: the file ends within it; skipped" in told
+    again = set(asked(server.prompts()[ASKED:]))
+    assert spoilt <= again
+    journal = Journal(at.journal)
+    assert len([row for row in journal.rows() if row["kind"] == "translation"]) >= ASKED
+    assert len(journal.damaged) == 2
+
+
+# ------------------------------------------------------------------------------ batches
+
+BATCH = "translator.backend=batch"
+
+
+def test_batches_publish_what_single_requests_do(here: Here) -> None:
+    at, server = here("moody", batch_polls=0)
+    online, _ = here("moody")
+    at.run("fill", BATCH)
+    stats = server.stats()
+    assert (stats.get("requests", 0), stats["batch requests"], stats["batches"]) == (0, ASKED, 2)
+    assert "gpt-4.1 (batch)" in at.run("plan", BATCH)
+    online.run("fill")
+    for each in (at, online):
+        each.run("publish")
+    assert at.memory == online.memory
+
+
+def test_what_an_expired_batch_left_is_submitted_again(here: Here) -> None:
+    at, server = here(batch_polls=0, batch_end="expired", batch_done=0.5, batch_ends=1)
+    assert "nothing is missing" in at.run("fill", BATCH)
+    stats = server.stats()
+    assert (stats["batches"], stats["batch requests"]) == (3, ASKED)
+
+
+def test_a_batch_is_found_again_after_a_kill(here: Here) -> None:
+    at, server = here(batch_polls=1_000_000)
+    process = begun(at, BATCH)
+    state = at.root / ".bears" / "batches.jsonl"
+    wait_until(lambda: state.exists() and b"created" in state.read_bytes(), process)
+    process.kill()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    server.change(batch_polls=0)
+    assert "nothing is missing" in at.run("fill", BATCH)
+    stats = server.stats()
+    assert (stats["batches"], stats["batch requests"]) == (2, ASKED)
+    assert state.read_text().count('"closed"') == 2
+
+
+def test_two_commands_look_at_one_checkout_from_anywhere(here: Here) -> None:
+    """An experiment of DVC runs in a copy; the journal is the checkout's all the same."""
+    at, server = here()
+    at.run("fill")
+    away = at.root.parent / "experiment"
+    subprocess.run(["cp", "-r", at.root, away], check=True)
+    (away / ".bears" / "journal.jsonl").unlink()
+    process = Desk(away, at.overrides).start("publish", DVC_ROOT=str(at.root))
+    told, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
+    assert f"{ASKED} entries" in told
+    assert server.stats()["requests"] == ASKED

@@ -1,0 +1,220 @@
+"""The commands around a filling: price, budget, terminals, glossaries, keys, `fill: auto`."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from bears.errors import FormatError
+from bears.translation.glossary import read_csv, read_tbx
+from stages import translate
+from tests.test_fill import ASKED, Desk, Here, asked, here
+
+__all__ = ["here"]
+
+KEY = "sk-test-SECRET"
+
+# ------------------------------------------------------------------------- price and budget
+
+
+def test_the_plan_tells_the_price_and_where_it_is_from(here: Here) -> None:
+    at, server = here()
+    told = at.run("plan")
+    lines = dict(line.split("  ", 1) for line in told.splitlines())
+    plan = {name: value.strip() for name, value in lines.items()}
+    assert plan["calls"] == "44 content, 8 question, 8 terms"
+    low, high = plan["price"].removeprefix("US$ ").split(" to ")
+    assert 0 < float(low) < float(high)
+    assert plan["per million tokens"] == "2.0 in, 8.0 out"
+    assert plan["price from"].startswith("tokenmath.io")
+    assert plan["price from"].endswith("(2026-06-21)")
+    assert server.stats().get("requests", 0) == 0
+    at.run("fill")
+    rows = at.rows()
+    for name, counted in (("input", "input_tokens"), ("output", "output_tokens")):
+        least, most = plan[f"{name} tokens"].replace(",", "").split(" to ")
+        assert int(least) <= sum(row[counted] for row in rows) <= int(most)
+    assert "calls               none" in at.run("plan")
+
+
+def test_batches_cost_half(here: Here) -> None:
+    at, _ = here()
+    assert "1.0 in, 4.0 out" in at.run("plan", "translator.backend=batch")
+
+
+@pytest.mark.parametrize("command", ["plan", "fill"])
+def test_a_model_without_a_price_is_refused_unless_one_is_given(command: str, here: Here) -> None:
+    at, server = here()
+    at = at.also("translator.model=nobody")
+    told = at.run(command, code=1)
+    assert "no price is known for the model 'nobody'" in told
+    assert server.stats().get("requests", 0) == 0
+    told = at.run(command, "translator.price={input: 1, output: 2}")
+    assert "1.0 in, 2.0 out" in told
+    assert "translator.price (no date)" in told
+
+
+def test_a_budget_is_not_passed_and_the_next_one_goes_on(here: Here) -> None:
+    at, server = here(latency=0.01)
+    told = at.run("fill", "translator.budget=0.05", code=1)
+    rows = at.rows()
+    spent = sum(2 * row["input_tokens"] + 8 * row["output_tokens"] for row in rows) / 1e6
+    assert 0.005 < spent <= 0.05
+    assert server.stats()["requests"] == len(rows)
+    assert "the budget of 0.05 USD is used up" in told
+    missing = int(told.split("bears: ")[1].split()[0])
+    assert missing == ASKED - len(rows)
+    assert "nothing is missing" in at.run("fill", "translator.budget=1")
+    wanted = asked(server.prompts())
+    assert len(wanted) == len(set(wanted)) == ASKED
+
+
+def test_a_budget_holds_however_often_the_gates_refuse(here: Here) -> None:
+    at, server = here(chances={"wrong_language": 0.5})
+    at.run("fill", "translator.budget=0.04", "translator.asks=50", code=1)
+    answers = [row for kind in ("translation", "refused") for row in at.rows(kind)]
+    assert len(answers) == server.stats()["requests"]
+    cost = sum(2 * row["input_tokens"] + 8 * row["output_tokens"] for row in answers) / 1e6
+    assert cost <= 0.04
+
+
+# ------------------------------------------------------------------------------- terminals
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("said", "code"), [("n\n", 1), ("\n", 1), ("y\n", 0)])
+def test_at_a_terminal_nothing_is_spent_without_a_yes(
+    said: str, code: int, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, server = here()
+    monkeypatch.setattr(sys, "stdin", Terminal(said))
+    told = at.run("fill", code=code)
+    assert "Ask the model now? [y/N]" in told
+    assert server.stats().get("requests", 0) == (0 if code else ASKED)
+
+
+# ------------------------------------------------------------------------------- glossaries
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tbx"])
+def test_a_corrected_glossary_enters_the_requests(suffix: str, here: Here) -> None:
+    at, server = here("moody")
+    at.run("fill")
+    file = at.root / f"terms{suffix}"
+    assert " terms" in at.run("glossary", str(file))
+    terms = read_csv(file) if suffix == ".csv" else read_tbx(file, "en", "pseudo")
+    term = next(term for term in terms if term.source_language == "en")
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(term.rendering, "ԶԶԶԶ", 1), encoding="utf-8")
+    before = len(server.prompts())
+    corrected = at.also(f"translator.glossary={file.name}")
+    corrected.run("fill")
+    told = [p["messages"][-1]["content"] for p in server.prompts()[before:]]
+    assert any(f"- {term.source} → ԶԶԶԶ" in prompt for prompt in told)
+    corrected.run("publish")
+    corrected.stage("translate", translate.main)
+    texts = corrected.texts().values()
+    holding = [after for source, after in texts if f" {term.source} " in source]
+    assert holding
+    assert all("ԶԶԶԶ" in after for after in holding)
+    assert not any(term.rendering in after for after in holding)
+
+
+def test_a_glossary_that_is_not_there_is_named(here: Here) -> None:
+    at, _ = here()
+    told = at.run("plan", "translator.glossary=none.csv", code=1)
+    assert "none.csv: no such file" in told
+    with pytest.raises(FormatError, match="no such file"):
+        read_csv(at.root / "none.csv")
+
+
+# ------------------------------------------------------------------------------------ keys
+
+
+def _assert_secret(at: Desk, *told: str) -> None:
+    """Neither what was printed nor any file below the desk shows the key, nor much of it."""
+    for text in told:
+        assert "sk-test" not in text
+    for path in at.root.rglob("*"):
+        if path.is_file() and path.name != ".env":
+            assert b"sk-test" not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize("backend", ["online", "batch"])
+def test_a_key_that_a_server_repeats_is_shown_nowhere(backend: str, here: Here) -> None:
+    at, server = here(status=400)
+    words = ("translator.api_key_env=OPENAI_API_KEY", f"translator.backend={backend}")
+    if backend == "batch":
+        server.change(key="another", status=0)
+    process = at.start("fill", *words, OPENAI_API_KEY=KEY)
+    told, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "[key]" in errors
+    assert (at.root / ".bears").is_dir()
+    _assert_secret(at, told, errors)
+
+
+def test_a_key_at_the_edge_of_a_message_is_not_shown_in_part(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, _ = here("leaky")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    told = at.run("fill", "translator.api_key_env=OPENAI_API_KEY", code=1)
+    assert "[key]" in told
+    file = at.root / "review.csv"
+    told += at.run("review", "--export", str(file), "translator.api_key_env=OPENAI_API_KEY")
+    assert "status 400" in file.read_text(encoding="utf-8")
+    _assert_secret(at, told)
+
+
+def test_without_a_key_nothing_is_asked(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    at, server = here()
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    told = at.run("fill", "translator.api_key_env=OPENAI_API_KEY", code=1)
+    assert "the environment variable OPENAI_API_KEY holds no key" in told
+    assert server.stats().get("requests", 0) == 0
+
+
+# ------------------------------------------------------------------------------- fill: auto
+
+
+def test_the_stage_fills_by_itself_where_it_is_told_to_and_the_key_is_there(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, server = here(key=KEY)
+    keyed = at.also("translator.api_key_env=OPENAI_API_KEY")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    told = keyed.stage("translate", translate.main, "translator.fill=auto", code=1)
+    assert "the memory lacks" in told
+    (keyed.root / ".env").write_text(f"OPENAI_API_KEY={KEY}\n", encoding="utf-8")
+    assert "the memory lacks" in keyed.stage("translate", translate.main, code=1)
+    assert server.stats().get("requests", 0) == 0
+    keyed.stage("translate", translate.main, "translator.fill=auto")
+    assert server.stats()["requests"] == ASKED
+    assert keyed.memory.count(b"\n") == ASKED
+    keyed.stage("translate", translate.main)
+    written = keyed.root / "data/mini/translated"
+    assert {path.name for path in written.iterdir()} == {
+        "queries.json",
+        "corpus.json",
+        "sidecar.json",
+    }
+    _assert_secret(keyed, json.dumps(sorted(map(str, Path(keyed.root).rglob("*")))))
+
+
+def test_what_the_stage_could_not_fill_is_missing(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, _ = here("unfinished")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    keyed = at.also("translator.api_key_env=OPENAI_API_KEY", "translator.fill=auto")
+    assert "the memory lacks" in keyed.stage("translate", translate.main, code=1)
+    assert not (keyed.root / "data/mini/translated").exists()
