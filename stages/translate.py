@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from bears.configuration import Config
 from bears.formats.records import write_json, write_records
 from bears.pipeline import Paths, checkout, exit_with
@@ -14,8 +16,10 @@ def main(config: Config, paths: Paths) -> None:
     project = open_project(config, paths["sampled"], checkout())
     session = Session(project, paths["memory"], checkout(), config["gates"])
     if session.can_fill() and session.resolve().missing:
-        session.fill()
+        report = session.fill()
         session.publish()
+        if report.stopped:
+            print(f"fill stopped: {report.stopped}", file=sys.stderr)
     questions, documents, found = project.replay(paths["memory"])
     write_records(paths["out"] / "queries.json", questions)
     write_records(paths["out"] / "corpus.json", documents)

@@ -59,7 +59,7 @@ def wordless(request: dict[str, Any]) -> str:
 def teachable(request: dict[str, Any]) -> str:
     """Chat, until told that this was refused."""
     head, text = _parts(request)
-    told = "was refused" in head or head.startswith("List the names")
+    told = "was refused" in request["messages"][0]["content"] or head.startswith("List the names")
     return faithful(request) if told else f"Sure! Here is the translation:\n\n{encode(text)}"
 
 

@@ -298,7 +298,7 @@ def test_marks_lost_now_and_then_are_asked_for_again(here: Here) -> None:
     at.run("fill")
     at.run("publish")
     assert at.measured()["answer_preserved"]["exact"] >= 0.95
-    told = [p["messages"][-1]["content"] for p in server.prompts()]
+    told = [p["messages"][0]["content"] for p in server.prompts()]
     assert any("refused: the marks ⟦ ⟧ around the answer are gone" in text for text in told)
     left = {row["record_id"] for row in at.rows() if "⟦" in row["text"] > row["translation"]}
     sidecar = json.loads((at.root / "data/mini/translated/sidecar.json").read_text())
@@ -354,9 +354,11 @@ def test_a_bad_answer_is_asked_for_again_with_the_reason(fault: str, here: Here)
     at = at.also("translator.asks=9")
     at.run("fill")
     assert server.stats()[f"fault {fault}"] > 3
-    prompts = [prompt["messages"][-1]["content"] for prompt in server.prompts()]
-    told = [prompt for prompt in prompts if "Your last translation was refused: " in prompt]
-    refused = [row for row in at.rows("refused") if row["field"] != "terms"]
+    prompts = [prompt["messages"][0]["content"] for prompt in server.prompts()]
+    told = [
+        prompt for prompt in prompts if "Your last translation of this text was refused: " in prompt
+    ]
+    refused = at.rows("refused")
     assert len(told) == len(refused) > 0
     assert all(any(reason in text for reason in ANSWERS[fault].split("|")) for text in told)
     assert len(at.rows()) == ASKED
@@ -369,6 +371,16 @@ def test_a_model_that_learns_from_the_reason_needs_two_answers(here: Here) -> No
     fields = Counter(field for field, _ in asked(server.prompts()))
     assert fields == {"terms": 8, "question": 16, "content": 88}
     assert_nothing_bad(at.rows())
+
+
+def test_a_new_fill_says_why_the_last_one_got_nothing(here: Here) -> None:
+    at, server = here("teachable")
+    at.also("translator.asks=1").run("fill", code=1)
+    before = len(server.prompts())
+    at.also("translator.asks=1").run("fill")
+    told = [prompt["messages"][0]["content"] for prompt in server.prompts()[before:]]
+    assert told
+    assert all("was refused: the model speaks" in text for text in told)
 
 
 WIRE = ("limited", "limited_bare", "server_error", "cut", "invalid_json", "no_choices")

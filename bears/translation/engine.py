@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -91,7 +91,16 @@ class Known:
 
     def __init__(self, memory: Memory, journal: Journal, translator: Translator) -> None:
         self._memory, self._translator = memory, translator
-        self._journalled = {entry.key: entry for entry in journalled(journal)}
+        rows = list(journal.rows())
+        self._journalled = {
+            row["key"]: Entry(row["key"], "", row["field"], row["text"], row["translation"])
+            for row in rows
+            if row.get("kind") == "translation"
+        }
+        self.reasons: dict[str, list[str]] = {
+            row["key"]: row["reasons"] for row in rows if row.get("reasons") and "model" in row
+        }
+        """Why a model's last answer to a key was refused; that is told when it is asked again."""
 
     def lookup(self, request: Request) -> Entry | None:
         """The entry for a request, the published one first."""
@@ -100,13 +109,6 @@ class Known:
 
     def add(self, entry: Entry) -> None:
         self._journalled[entry.key] = entry
-
-
-def journalled(journal: Journal) -> Iterator[Entry]:
-    """The translations that a journal holds."""
-    for row in journal.rows():
-        if row.get("kind") == "translation":
-            yield Entry(row["key"], "", row["field"], row["text"], row["translation"])
 
 
 async def fill(
@@ -162,7 +164,7 @@ class _Rounds:
     ) -> None:
         self._known, self._talk, self._translator = known, talk, translator
         self._append, self._report = append, report
-        self._reasons: dict[str, list[str]] = {}
+        self._reasons = dict(known.reasons)
         self._tries: dict[str, int] = {}
         self._given_up: set[str] = set()
         self._best: dict[str, Verdict] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,6 +19,10 @@ from bears.translation.spans import TOKEN, read_back
 
 SENTENCE = 40
 """No name, and so nothing that may stay as it is, has so many characters."""
+
+SAME_RENDERING = 2
+"""A name and its short form may share a rendering; three terms with one are a model's loop."""
+LONGEST_TERM = 80
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Judge:
         if refusals:
             return Verdict(text, refusals, [])
         if request.field == "terms":
-            return _terms(request, text)
+            return self._terms(request, text)
         marked = bool(request.context.get("marked"))
         source = read_back(request.text)[0] if marked else request.text
         translation, span = read_back(text) if marked else (text, None)
@@ -56,14 +62,30 @@ class Judge:
             doubts.append("the marks ⟦ ⟧ around the answer are gone")
         return Verdict(text, refusals, doubts)
 
-
-def _terms(request: Request, text: str) -> Verdict:
-    try:
-        parse_terms(text, request.text)
-    except FormatError as error:
-        # Good terms are better than none, and none are better than a bundle that never begins.
-        return Verdict(usable_terms(text, request.text), [], [str(error)])
-    return Verdict(text, [], [])
+    def _terms(self, request: Request, text: str) -> Verdict:
+        """Good terms are better than none, and none are better than a bundle that never begins."""
+        doubts = []
+        try:
+            parse_terms(text, request.text)
+        except FormatError as error:
+            doubts.append(str(error))
+        usable = parse_terms(usable_terms(text, request.text), request.text)
+        shared = Counter(rendering for _, rendering in usable)
+        kept = []
+        for source, rendering in usable:
+            term = Text(
+                "gold_answer", source, rendering, request.source_language, self.language.name
+            )
+            flags = check(term, self.language, self.severities)
+            if problem := next((f.message for f in flags if f.severity == "error"), ""):
+                doubts.append(f"{source} → {rendering}: {problem}")
+            elif shared[rendering] > SAME_RENDERING:
+                doubts.append(f"{source} → {rendering}: many terms have this rendering")
+            elif len(rendering) > LONGEST_TERM:
+                doubts.append(f"{source} → {rendering:.40}…: this is no term")
+            else:
+                kept.append({"source": source, "target": rendering})
+        return Verdict(json.dumps({"terms": kept}, ensure_ascii=False), [], doubts)
 
 
 def _unused_renderings(request: Request, translation: str, language: Language) -> list[str]:

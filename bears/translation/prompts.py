@@ -42,7 +42,7 @@ class Prompt:
     Args:
         system: said first; may name the language's fragments in braces.
         terms, question, gold_answer, content: said for a text of that field; may name {text},
-            {glossary}, {again} and {question} besides.
+            {glossary} and {question} besides.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
@@ -72,10 +72,11 @@ def messages(
         "text": request.text,
         "question": str(request.context.get("question", "")),
         "glossary": _glossary(request.context.get("glossary", ())),
-        "again": _again(reasons),
     }
     lines = [line for line in template.splitlines() if not _only_an_empty_part(line, words)]
-    return prompt.system.format(**fragments).strip(), "\n".join(lines).strip().format(**words)
+    # Not beside the text: a small model translates the reasons too.
+    system = prompt.system.format(**fragments).strip() + _again(reasons)
+    return system, "\n".join(lines).strip().format(**words)
 
 
 def _only_an_empty_part(line: str, words: Mapping[str, str]) -> bool:
@@ -92,4 +93,5 @@ def _glossary(pairs: Sequence[Sequence[str]]) -> str:
 def _again(reasons: Sequence[str]) -> str:
     if not reasons:
         return ""
-    return "Your last translation was refused: " + "; ".join(reasons) + ". Mend that."
+    told = "; ".join(reasons)
+    return f"\n\nYour last translation of this text was refused: {told}. Mend that, silently."

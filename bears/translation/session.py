@@ -83,14 +83,13 @@ class Session:
         system, user = messages(request, settings.prompt, fragments(language), reasons)
         schema = TERMS_SCHEMA if request.field == "terms" else TRANSLATION_SCHEMA
         longest = 256 + 3 * estimate(request.text)[1]
+        most = TERMS_TOKENS if request.field == "terms" else MOST_OUTPUT_TOKENS
         return ChatRequest(
             key=self.project.translator.key(request),
             system=system,
             user=user,
             schema=schema if settings.structured else None,
-            max_output_tokens=TERMS_TOKENS
-            if request.field == "terms"
-            else min(longest, MOST_OUTPUT_TOKENS),
+            max_output_tokens=min(longest, most),
             parameters=settings.request,
         )
 
