@@ -13,18 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
-from bears.translation.glossary import (
-    COLUMNS,
-    CONTROL,
-    Glossary,
-    Origin,
-    Term,
-    parse_terms,
-    read_csv,
-    read_tbx,
-    write_csv,
-    write_tbx,
-)
+from bears.translation.glossary import CONTROL, Glossary, Origin, Term, parse_terms
+from bears.translation.spreadsheet import COLUMNS, read_csv, write_csv
+from bears.translation.tbx import read_tbx, write_tbx
 
 HEADER = ",".join(COLUMNS) + "\n"
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bears.errors import FormatError
-from bears.translation.glossary import read_csv, read_tbx
+from bears.translation.spreadsheet import read_csv
+from bears.translation.tbx import read_tbx
 from stages import translate
 from tests.test_fill import ASKED, Desk, Here, asked, here
 

@@ -15,13 +15,15 @@ from bears.configuration import Config
 from bears.errors import ConfigurationError, MemoryMiss
 from bears.pipeline import checkout
 from bears.translation.engine import Report
-from bears.translation.glossary import Glossary, Term, write_csv, write_tbx
+from bears.translation.glossary import Glossary, Term
 from bears.translation.memory import Translator, load
 from bears.translation.plan import Plan
 from bears.translation.project import open_project
 from bears.translation.published import import_published
 from bears.translation.review import as_entry, flagged, read_decisions, write_review
 from bears.translation.session import Session
+from bears.translation.spreadsheet import write_csv
+from bears.translation.tbx import write_tbx
 
 SHOWN = 10
 

@@ -68,6 +68,14 @@ def read_json(path: Path) -> Any:
         raise FormatError(f"{path}: not valid JSON ({error})") from None
 
 
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file. Raises FormatError when there is none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise FormatError(f"{path}: no such file") from None
+
+
 def write_records(path: Path, records: Iterable[Record]) -> None:
     """Write questions or documents, byte for byte in the form of the published BEARS files."""
     write_text(path, to_json([dataclasses.asdict(record) for record in records]))

@@ -21,10 +21,12 @@ from bears.language.answers import aliases
 from bears.language.profile import Language
 from bears.translation.bundles import resolve_bundles
 from bears.translation.engine import Known
-from bears.translation.glossary import Glossary, read_csv, read_tbx
+from bears.translation.glossary import Glossary
 from bears.translation.memory import Translator, load
 from bears.translation.replay import apply, resolve_fields
 from bears.translation.settings import Settings
+from bears.translation.spreadsheet import read_csv
+from bears.translation.tbx import read_tbx
 from bears.translation.work import Lookup, Resolution, Work
 from bears.types import Document, Question
 

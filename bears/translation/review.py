@@ -15,9 +15,9 @@ from bears.language.answers import preserved
 from bears.language.gates import check
 from bears.language.text import Text
 from bears.translation.bundles import is_yes_no
-from bears.translation.glossary import decoded, delimiter, guard, restored
 from bears.translation.project import Project, Review
 from bears.translation.spans import mark
+from bears.translation.spreadsheet import decoded, delimiter, guard, restored
 from bears.translation.work import Place, Resolution
 
 COLUMNS = (
