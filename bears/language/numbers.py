@@ -31,17 +31,17 @@ class Number:
 
 def plain(text: str) -> str:
     """``text`` in its compatibility form, with fractions and powers parted from digits."""
-    if text.isascii():
+    if unicodedata.is_normalized("NFKC", text):
         return text
     # NFKC makes 10² into 102 and 1½ into 11⁄2.
-    return unicodedata.normalize("NFKC", _other_numbers().sub(r" \g<0> ", text))
+    return unicodedata.normalize("NFKC", text.translate(_other_numbers()))
 
 
 @cache
-def _other_numbers() -> re.Pattern[str]:
-    """The characters of category No, such as powers and fractions."""
-    found = (chr(i) for i in range(0x20000) if unicodedata.category(chr(i)) == "No")
-    return re.compile(f"[{''.join(map(re.escape, found))}]")
+def _other_numbers() -> Mapping[int, str]:
+    """The characters of category No, such as powers and fractions, with space around them."""
+    found = (i for i in range(0x20000) if unicodedata.category(chr(i)) == "No")
+    return {i: f" {chr(i)} " for i in found}
 
 
 def digit_numbers(text: str, multipliers: Mapping[str, int]) -> Iterator[Number]:
@@ -71,7 +71,7 @@ def _multipliers(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[st
 def values(text: str, numbers: Numbers) -> set[float]:
     """Every value that a plain text of the language writes, in whole or in part."""
     multiplied = {value for n in digit_numbers(text, numbers.multipliers) for value in n.values}
-    bare = {value for n in digit_numbers(text, {}) for value in n.values}
+    bare = {value for found in _DIGITS.finditer(text) for value in _readings(found.group())}
     return multiplied | bare | set(_chained(text, numbers)) | set(_numerals(text, numbers))
 
 

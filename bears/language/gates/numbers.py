@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from bears.language import english
 from bears.language.numbers import Number, digit_numbers, plain, values
@@ -35,7 +36,9 @@ def gate(text: Text, language: Language) -> str | None:
         for month in sorted(english.months(source))
         if not _month_found(month, translation, language.numbers)
     ]
-    invented = [] if english.spelled_numbers(source) else _invented(source, translation, language)
+    invented = (
+        [] if english.spelled_numbers(source) else _invented(asked, source, translation, language)
+    )
     parts = [
         f"{what}: {', '.join(dict.fromkeys(items))}"
         for what, items in (("missing", missing), ("not in the source", invented))
@@ -61,8 +64,10 @@ def _month_found(month: int, translation: str, numbers: Numbers) -> bool:
     return re.search(pattern, translation, re.IGNORECASE) is not None
 
 
-def _invented(source: str, translation: str, language: Language) -> list[str]:
-    known = {value for n in digit_numbers(source, _MULTIPLIERS) for value in n.values}
+def _invented(
+    asked: Sequence[Number], source: str, translation: str, language: Language
+) -> list[str]:
+    known = {value for number in asked for value in number.values}
     known |= values(source, language.numbers)
     endings = {value % 100 for value in known}
     return [
