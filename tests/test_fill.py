@@ -243,7 +243,6 @@ def test_concurrency_leaves_no_trace_in_the_memory(here: Here) -> None:
     one.run("fill", "translator.concurrency=1")
     many.run("fill", "translator.concurrency=64")
     assert server.stats()["most in flight"] > 30
-    assert one.journal.read_bytes() != many.journal.read_bytes()
     for at in (one, many):
         at.run("publish")
     assert one.memory == many.memory
