@@ -11,17 +11,19 @@ from tqdm import tqdm
 
 from bears.cli import ledger
 from bears.cli.selection import CONF, composed
-from bears.configuration import Config
+from bears.configuration import Config, parse
 from bears.errors import ConfigurationError, MemoryMiss
+from bears.language.profile import Language
 from bears.pipeline import checkout
 from bears.translation.engine import Report
 from bears.translation.glossary import Glossary, Term
-from bears.translation.memory import Translator, load
+from bears.translation.memory import load
 from bears.translation.plan import Plan
 from bears.translation.project import open_project
 from bears.translation.published import import_published
 from bears.translation.review import as_entry, flagged, read_decisions, write_review
 from bears.translation.session import Session
+from bears.translation.settings import Settings
 from bears.translation.spreadsheet import write_csv
 from bears.translation.tbx import write_tbx
 
@@ -104,9 +106,8 @@ def _session(overrides: list[str]) -> tuple[Config, Session]:
 def _import(arguments: argparse.Namespace) -> None:
     config = composed(arguments.benchmark, arguments.overrides)
     languages = {name: source["language"] for name, source in config["sources"].items()}
-    translator = Translator(
-        config["translator"]["name"], config["translator"]["request"], config["language"]["name"]
-    )
+    language = parse(Language, config["language"], "language")
+    translator = parse(Settings, config["translator"], "translator").translator(language)
     entries = import_published(arguments.folder, languages, translator)
     path = Path("data/memory") / f"{config['benchmark']['name']}.jsonl"
     before = load(path)

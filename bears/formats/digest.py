@@ -10,13 +10,15 @@ from bears.errors import FormatError
 from bears.formats.records import read_json
 
 
+def sha256_of(path: Path) -> str:
+    """The sha256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def digest_files(paths: Sequence[Path]) -> dict[str, str]:
     """File name to sha256 of its bytes, in hexadecimal."""
-    digests = {}
-    for path in paths:
-        with path.open("rb") as stream:
-            digests[path.name] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return digests
+    return {path.name: sha256_of(path) for path in paths}
 
 
 def check_digest(path: Path, record: Path) -> None:

@@ -151,13 +151,18 @@ def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
     Raises:
         FormatError: naming the line that is not JSON.
     """
+    for number, line in numbered_lines(path):
+        try:
+            yield number, json.loads(line)
+        except ValueError as error:
+            raise FormatError(f"{path}, line {number}: not valid JSON ({error})") from None
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (number from 1, line) of a file, splitting on LF only. Raises FormatError if absent."""
     try:
         stream = path.open("rb")
     except FileNotFoundError:
         raise FormatError(f"{path}: no such file") from None
     with stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                yield number, json.loads(line)
-            except ValueError as error:
-                raise FormatError(f"{path}, line {number}: not valid JSON ({error})") from None
+        yield from enumerate(stream, start=1)

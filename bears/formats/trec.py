@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.formats.records import atomic_write
+from bears.formats.records import atomic_write, numbered_lines
 from bears.types import Hit, Ranking, Run
 
 COLUMNS = ("question_id", "Q0", "doc_id", "rank", "score", "tag")
@@ -55,16 +55,11 @@ def read_run(path: Path, question_ids: Collection[str] | None) -> dict[str, Rank
     """
     known = None if question_ids is None else frozenset(question_ids)
     scores: dict[str, dict[str, float]] = {}
-    try:
-        stream = path.open("rb")
-    except FileNotFoundError:
-        raise FormatError(f"{path}: no such file") from None
-    with stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                _add(scores, line, known)
-            except ValueError as error:
-                raise FormatError(f"{path}, line {number}: {error}") from None
+    for number, line in numbered_lines(path):
+        try:
+            _add(scores, line, known)
+        except ValueError as error:
+            raise FormatError(f"{path}, line {number}: {error}") from None
     return {
         question_id: order(Hit(doc_id, score) for doc_id, score in documents.items())
         for question_id, documents in scores.items()

@@ -9,9 +9,10 @@ from typing import Any
 from tqdm import tqdm
 
 from bears.errors import SourceError
+from bears.formats.digest import sha256_of
 from bears.formats.records import atomic_write
 from bears.formats.rows import row_to_line
-from bears.sources.location import Source, digest, locate
+from bears.sources.location import Source, locate
 from bears.sources.rows import NumberedRows, Row, read_rows
 from bears.types import Article, PassageRow
 
@@ -74,7 +75,7 @@ def _provenance(source: Source, counts: dict[Path, int], mirror: Path | None) ->
         **origin,
         "rows_expected": source.rows,
         "files": [
-            {"name": p.name, "sha256": digest(p), "bytes": p.stat().st_size, "rows": rows}
+            {"name": p.name, "sha256": sha256_of(p), "bytes": p.stat().st_size, "rows": rows}
             for p, rows in counts.items()
         ],
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from bears.errors import ConfigurationError, SourceError
+from bears.formats.digest import sha256_of
 from bears.sources.rows import SUFFIXES
 
 
@@ -79,12 +79,6 @@ def locate(source: Source, mirror: Path | None, root: Path) -> list[Path]:
     for path in paths:
         _check_digest(source, path, discard=not source.path and mirror is None)
     return paths
-
-
-def digest(path: Path) -> str:
-    """The sha256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _existing(path: Path, source: Source) -> Path:
@@ -166,7 +160,7 @@ def _check_names(source: Source, paths: list[Path]) -> None:
 
 def _check_digest(source: Source, path: Path, discard: bool) -> None:
     expected = source.sha256.get(path.name)
-    if expected is None or (found := digest(path)) == expected:
+    if expected is None or (found := sha256_of(path)) == expected:
         return
     kept = "left where it is"
     if discard:

@@ -17,14 +17,13 @@ from dataclasses import replace
 from typing import Any
 
 from bears.errors import FormatError
+from bears.language.text import YES_NO
 from bears.translation.chunks import join, split
 from bears.translation.glossary import Glossary, Term, parse_terms
 from bears.translation.memory import Field, Request
 from bears.translation.spans import mark, read_back
 from bears.translation.work import Doubt, Lookup, Resolution, Work
 from bears.types import Document, Question
-
-YES_NO = ("yes", "no")
 
 
 def resolve_bundles(work: Work, lookup: Lookup) -> Resolution:
@@ -117,7 +116,7 @@ def _terms(
 
 def is_yes_no(question: Question) -> bool:
     """Whether the answer comes from the language's lexicon."""
-    return question.gold_answer.strip().lower().rstrip(".") in YES_NO
+    return question.gold_answer.strip().lower().rstrip(".") in YES_NO["en"]
 
 
 def _request(
