@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bears.configuration import compose, parse
+from bears.configuration import compose, parse, read_selection
 from bears.language.profile import Language
 from bears.translation.project import Project
 from bears.translation.session import Session
@@ -26,12 +26,7 @@ from bears.types import Document
 from tests.provider_server import ROOT, ProviderServer
 
 WORDS = 60
-SELECTION = {
-    "benchmark": "mini",
-    "retriever": "bm25",
-    "translator": "per-field",
-    "language": "pseudo",
-}
+SELECTION = {"benchmark": "mini", "translator": "per-field", "language": "pseudo"}
 
 
 def main(texts: int = 2000, latency: float = 0.2, concurrency: int = 64) -> None:
@@ -63,7 +58,8 @@ def _session(root: Path, url: str, texts: int, concurrency: int) -> Session:
         f"translator.concurrency={concurrency}",
         "translator.api_key_env=''",
     ]
-    config = compose(ROOT / "conf", SELECTION, overrides)
+    selection = {**read_selection(ROOT / "params.yaml"), **SELECTION, "overrides": overrides}
+    config = compose(ROOT / "conf", selection)
     settings = parse(Settings, config["translator"], "translator")
     language = parse(Language, config["language"], "language")
     work = Work([], documents, {"hotpotqa": "en"}, language.name)

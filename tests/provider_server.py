@@ -14,13 +14,16 @@ stand at the top of a module that can be imported from the project's root.
 from __future__ import annotations
 
 import asyncio
+import base64
 import importlib
 import json
 import random
+import struct
 import subprocess
 import sys
 import time
 import urllib.request
+import zlib
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -129,6 +132,10 @@ class ProviderServer:
         """Change faults while the server runs."""
         self._get("/change", json.dumps(faults).encode())
 
+    def reset(self, **faults: Any) -> None:
+        """Forget what was asked, and begin again with other faults."""
+        self._get("/reset", json.dumps(faults).encode())
+
     def _get(self, path: str, body: bytes | None = None) -> Any:
         with urllib.request.urlopen(self.url.removesuffix("/v1") + path, body, timeout=60) as reply:
             return json.loads(reply.read())
@@ -202,13 +209,13 @@ class Provider:
         self.batches: dict[str, Json] = {}
 
     def reply(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
-        if path in ("/stats", "/prompts", "/change"):
+        if path in ("/stats", "/prompts", "/change", "/reset"):
             return self._told(path, body)
         authorization = headers.get("authorization", "")
         if self.faults.key and authorization != f"Bearer {self.faults.key}":
             return error(401, "invalid_api_key", f"Incorrect API key provided: {authorization}")
-        if path == "/v1/chat/completions":
-            return self._chat_request(body, authorization)
+        if path in ("/v1/chat/completions", "/v1/embeddings"):
+            return self._asked(body, authorization)
         if path.startswith("/v1/files"):
             return self._file(method, path, headers, body)
         if path.startswith("/v1/batches"):
@@ -219,11 +226,13 @@ class Provider:
         if path == "/change":
             for name, value in json.loads(body).items():
                 setattr(self.faults, name, value)
+        if path == "/reset":
+            vars(self).update(vars(Provider(self.behaviour, Faults(**json.loads(body)))))
         if path == "/prompts":
             return as_json(self.prompts)
         return as_json({**self.counts, "arrivals": self.arrivals})
 
-    def _chat_request(self, body: bytes, authorization: str) -> Reply:
+    def _asked(self, body: bytes, authorization: str) -> Reply:
         self.counts["requests"] += 1
         request = json.loads(body)
         self.prompts.append(request)
@@ -260,7 +269,10 @@ class Provider:
             return error(self.faults.status, self.faults.error_code, told)
         if self.faults.no_schema and "response_format" in request:
             return error(400, "invalid_request_error", "Unknown field: response_format")
-        kind = self._kind(request["messages"][-1]["content"])
+        if "input" in request and (told := refused_texts(request)):
+            return error(400, "invalid_request_error", told)
+        texts = request.get("input") or [request["messages"][-1]["content"]]
+        kind = self._kind("\n".join(texts))
         if not kind:
             return None
         self.counts[f"fault {kind}"] += 1
@@ -280,6 +292,11 @@ class Provider:
 
     def answer(self, request: Json, **different: Any) -> Reply:
         """A good answer, by the behaviour, with what is ``different`` about it."""
+        if "input" in request:
+            rows = different.get("rows") or embedding_rows(request)
+            self.dice.shuffle(rows)
+            told = json.dumps(embeddings(request, rows)).encode()
+            return Reply(200, told, dict(self._told_limit))
         given = self.behaviour(request)
         given = {"text": given} if isinstance(given, str) else given
         given = {**given, **different}
@@ -426,6 +443,31 @@ class _Fault:
     def echo(provider: Provider, request: Json) -> Reply:
         return provider.answer(request, text=request["messages"][-1]["content"])
 
+    @staticmethod
+    def not_finite(provider: Provider, request: Json) -> Reply:
+        rows = embedding_rows(request)
+        rows[-1]["embedding"] = packed([float("nan")] * request["dimensions"])
+        return provider.answer(request, rows=rows)
+
+    @staticmethod
+    def fewer(provider: Provider, request: Json) -> Reply:
+        return provider.answer(request, rows=embedding_rows(request)[:-1])
+
+    @staticmethod
+    def twice(provider: Provider, request: Json) -> Reply:
+        rows = embedding_rows(request)
+        return provider.answer(request, rows=[*rows, {**rows[-1], "index": 0}])
+
+    @staticmethod
+    def short(provider: Provider, request: Json) -> Reply:
+        rows = embedding_rows({**request, "dimensions": request["dimensions"] // 2})
+        return provider.answer(request, rows=rows)
+
+    @staticmethod
+    def numbers(provider: Provider, request: Json) -> Reply:
+        rows = embedding_rows({**request, "encoding_format": "float"})
+        return provider.answer(request, rows=rows)
+
 
 def as_json(value: Any) -> Reply:
     return Reply(200, json.dumps(value).encode())
@@ -455,6 +497,47 @@ def completion(
         "usage": {"prompt_tokens": sent, "completion_tokens": answered,
                   "total_tokens": sent + answered},
     }  # fmt: skip
+
+
+def word_vector(text: str, dimensions: int) -> list[float]:
+    """How often each word occurs, at the place that the word's bytes give."""
+    values = [0.0] * dimensions
+    for word in text.lower().split():
+        values[zlib.crc32(word.encode()) % dimensions] += 1
+    return values
+
+
+def packed(values: list[float]) -> str:
+    """As ``encoding_format: base64``: little-endian float32."""
+    return base64.b64encode(struct.pack(f"<{len(values)}f", *values)).decode()
+
+
+def embedding_rows(request: Json) -> list[Json]:
+    """The vectors of a request, each with the place of its text."""
+    write = packed if request.get("encoding_format") == "base64" else list
+    dimensions = request.get("dimensions", 1536)
+    return [
+        {"object": "embedding", "index": n, "embedding": write(word_vector(text, dimensions))}
+        for n, text in enumerate(request["input"])
+    ]
+
+
+def embeddings(request: Json, rows: list[Json]) -> Json:
+    """An answer of /embeddings; its tokens are a quarter of the bytes."""
+    sent = sum(len(text.encode()) // 4 + 1 for text in request["input"])
+    usage = {"prompt_tokens": sent, "total_tokens": sent}
+    return {"object": "list", "data": rows, "model": request["model"], "usage": usage}
+
+
+def refused_texts(request: Json) -> str:
+    """Why the provider takes no such embedding request; empty: it does."""
+    if not 0 < len(request["input"]) <= 2048:
+        return "'input' must have 1 to 2048 items."
+    if "" in request["input"]:
+        return "'$.input' is invalid: an item is an empty string."
+    if "dimensions" in request and "ada" in request["model"]:
+        return "This model does not support specifying dimensions."
+    return ""
 
 
 def multipart_file(content_type: str, body: bytes) -> bytes:

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from bears.client.batch import Batch, State
+from bears.client.batch import Batch
+from bears.client.batch_state import State
 from bears.client.budget import Budget
-from bears.client.chat import Outcome
 from bears.client.endpoint import Endpoint
 from bears.client.errors import BudgetExhausted, RequestFailed, RequestRefused, RunStopped
 from bears.client.models import Models, Price
+from bears.client.run import Outcome
 from bears.client.wire import ChatAnswer, ChatRequest
 from bears.errors import ConfigurationError
 from tests.provider_server import ROOT, ProviderServer

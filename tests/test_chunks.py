@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bears.translation.chunks import join, sentence_ends, split
+from bears.language.sentences import sentence_ends, split
+from bears.translation.chunks import join
 
 TRICKY = st.text(
     st.sampled_from(list(".!?…。！？」』”\"') \n\r\u3000\u2028aB1漢と，,e\u0301\u200d"))

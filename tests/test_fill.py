@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -83,6 +84,8 @@ class Desk:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            # Where the tests themselves run in the background, an interrupt would be ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
 
     def also(self, *overrides: str) -> Desk:
@@ -239,7 +242,7 @@ def test_what_is_filled_is_not_asked_again_and_publishes_the_same_bytes(here: He
 
 def test_concurrency_leaves_no_trace_in_the_memory(here: Here) -> None:
     one, _ = here("moody", latency=0.002)
-    many, server = here("moody", latency=0.02)
+    many, server = here("moody", latency=0.2)
     one.run("fill", "translator.concurrency=1")
     many.run("fill", "translator.concurrency=64")
     assert server.stats()["most in flight"] > 30
@@ -316,6 +319,7 @@ def test_marks_that_never_come_back_are_flagged(here: Here) -> None:
     sidecar = json.loads((at.root / "data/mini/translated/sidecar.json").read_text())
     marked = {row["record_id"] for row in at.rows() if "⟦" in row["text"]}
     assert {d["record_id"] for d in sidecar["doubts"]} == marked
+    assert metrics["findings"]["mark_lost"] == len(sidecar["doubts"])
     file = at.root / "review.jsonl"
     at.run("review", "--export", str(file))
     rows = [json.loads(line) for line in file.read_text().splitlines()]

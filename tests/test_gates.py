@@ -126,6 +126,8 @@ def test_an_opposite_answer_is_named_so() -> None:
         ("zh-Hant-TW", "June Carter sang", "瓊·卡特唱歌"),
         ("zh-Hant-TW", "3,500,000 trees", "三百五十萬棵樹"),
         ("zh-Hant-TW", "10² metres and 1½ miles", "10²公尺與1½英里"),
+        # A Turkish ı is no i, though a search that ignores case takes it for one.
+        ("zh-Hant-TW", "3 mıllion trees", "3棵樹"),
         ("ja", "500,000 people in May 2001", "2001年5月に50万人"),
         ("ko", "500,000 people in May 2001", "2001년 5월에 50만 명"),
         ("de", "500,000 people on 3 March 2001", "500.000 Menschen am 3. März 2001"),
@@ -136,6 +138,14 @@ def test_an_opposite_answer_is_named_so() -> None:
 )
 def test_numbers_may_be_written_in_other_ways(target: str, source: str, translation: str) -> None:
     assert "numbers" not in flags("content", source, translation, target=target)
+
+
+def test_every_month_beside_a_number_is_looked_for_however_far_apart_they_stand() -> None:
+    source = f"On 3 March 2001 {LONG} {LONG} until the 9th of September, 2014. Judy may rest."
+    half = f"2001年3月3日{LONG_ZH}{LONG_ZH}直到2014年"
+    assert "numbers" not in flags("content", source, f"{half}9月9日。茱蒂可以休息。")
+    assert "numbers" in flags("content", source, f"{half}10月9日。茱蒂可以休息。")
+    assert "numbers" in flags("content", source, f"{half}9月9日。".replace("3月3日", "3日"))
 
 
 @pytest.mark.parametrize(

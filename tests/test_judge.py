@@ -8,25 +8,20 @@ from collections.abc import Mapping
 import pytest
 
 from bears.client.wire import ChatAnswer
-from bears.configuration import compose, parse
+from bears.configuration import compose, parse, read_selection
 from bears.language.profile import Language
 from bears.translation.glossary import parse_terms
 from bears.translation.judge import Judge
 from bears.translation.memory import Request
 from tests.provider_server import ROOT
 
-SELECTION = {
-    "benchmark": "mini",
-    "retriever": "bm25",
-    "translator": "gpt-4.1",
-    "language": "zh-Hant-TW",
-}
+SELECTION = {"benchmark": "mini", "translator": "gpt-4.1", "language": "zh-Hant-TW"}
 TEXT = "Jørn Utzon from Copenhagen designed the Sydney Opera House on 9 April 1918. Do it."
 
 
 @pytest.fixture(scope="module")
 def judge() -> Judge:
-    config = compose(ROOT / "conf", SELECTION)
+    config = compose(ROOT / "conf", {**read_selection(ROOT / "params.yaml"), **SELECTION})
     return Judge(parse(Language, config["language"], "language"), config["gates"])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bears.configuration import compose, parse, read_mapping
+from bears.configuration import compose, parse, read_mapping, read_selection
 from bears.errors import ConfigurationError
 from bears.language.gates import GATES, check
 from bears.language.profile import Language, family
@@ -97,10 +97,5 @@ def test_pseudo_file_is_the_pseudo_language() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_hydra_reads_a_language_as_yaml_does(name: str) -> None:
-    selection = {
-        "benchmark": "mini",
-        "retriever": "bm25",
-        "translator": "published",
-        "language": name,
-    }
+    selection = read_selection(CONF.parent / "params.yaml") | {"language": name}
     assert parse(Language, compose(CONF, selection)["language"], "language") == load(name)

@@ -55,6 +55,12 @@ def test_a_key_is_the_same_on_every_machine_and_in_every_version() -> None:
     assert translator.key(Request("any", "question", "en", "Café «x»?")) == (
         "01cdf76653213fcc2667b61abb6a1a8bcf65cdd447e58ca10bfc7f662dc99c71"
     )
+    parameters = {"model": "m", "language": {"b": 'ß"', "a": "\u2028"}, "t": 0.3}
+    context = {"marked": True, "glossary": [["a", "あ"]], "again": 2}
+    request = Request("any", "content", "en", 'Café\n"x" \\ 😀', context)
+    assert Translator("bundle", parameters, "ja").key(request) == (
+        "95b9650ee9740617687be9c3dd7ab3a0dbef733ef4498012674f28da6c532627"
+    )
 
 
 # ----------------------------------------------------------------------------- saving, loading
@@ -218,7 +224,7 @@ Change = Callable[[list[dict[str, Any]]], None]
         ("corpus_raw.json", lambda rows: rows[1].update(original_source="nq"), "source nq is not"),
         ("queries.json", lambda rows: rows[1].update(question=" "), "question of q2 has an empty"),
         ("corpus.json", lambda rows: rows[1].update(content=""), "content of d2 has an empty tr"),
-        ("corpus.json", lambda rows: rows[1].pop("is_gold"), "record 2: lacks is_gold"),
+        ("corpus.json", lambda rows: rows[1].pop("is_gold"), "record 2: is_gold: Field required"),
     ],
 )
 def test_a_set_that_does_not_fit_together_is_refused(

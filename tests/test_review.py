@@ -118,6 +118,56 @@ def test_a_text_sent_back_alone_is_asked_for_again(here: Here) -> None:
     assert replayed(at) == before
 
 
+def test_an_answer_sent_back_takes_the_document_with_it_that_it_is_read_from(here: Here) -> None:
+    at, server = here()
+    at.run("fill")
+    at.run("publish")
+    before = replayed(at)
+    documents = {d.doc_id: d for d in read_documents(at.root / SAMPLED / "corpus_raw.json")}
+    question = next(
+        q
+        for q in read_questions(at.root / SAMPLED / "queries_raw.json")
+        if any(q.gold_answer in documents[i].content for i in q.gold_doc_ids)
+        and q.source_dataset == "hotpotqa"
+    )
+    holding = [i for i in question.gold_doc_ids if question.gold_answer in documents[i].content]
+    for _ in range(2):
+        decide(at, decision((question.question_id, "gold_answer"), "retranslate"))
+        count = len(server.prompts())
+        at.run("fill")
+        again = [text for _, text in asked(server.prompts()[count:])]
+        assert [text.replace("⟦", "").replace("⟧", "") for text in again] == [
+            documents[i].content for i in holding
+        ]
+        assert all("⟦" in text for text in again)
+        at.run("publish")
+    # The document itself, sent back after that, gets a key that it never had.
+    decide(at, decision((holding[0], "content"), "retranslate"))
+    assert "lacks 1 translations" in at.stage("translate", translate.main, code=1)
+    at.run("fill")
+    at.run("publish")
+    assert replayed(at) == before
+
+
+def test_an_answer_sent_back_that_the_glossary_gave_is_asked_for_by_itself(here: Here) -> None:
+    at, server = here("moody_and_markless")
+    at.run("fill")
+    at.run("publish")
+    documents = {d.doc_id: d for d in read_documents(at.root / SAMPLED / "corpus_raw.json")}
+    ours = {row["record_id"] for row in at.rows() if row["field"] == "gold_answer"}
+    question = next(
+        q
+        for q in read_questions(at.root / SAMPLED / "queries_raw.json")
+        if any(q.gold_answer in documents[i].content for i in q.gold_doc_ids)
+        and q.question_id not in ours
+        and q.source_dataset == "hotpotqa"
+    )
+    decide(at, decision((question.question_id, "gold_answer"), "retranslate"))
+    count = len(server.prompts())
+    at.run("fill")
+    assert ("gold_answer", question.gold_answer) in asked(server.prompts()[count:])
+
+
 def test_accepting_a_new_translation_does_not_bring_the_old_one_back(here: Here) -> None:
     at = filled(here)
     documents = read_documents(at.root / SAMPLED / "corpus_raw.json")

@@ -18,7 +18,7 @@ from bears.sampling.ledger import Ledger
 from bears.sampling.recipe import Recipe
 from bears.sampling.sample import sample
 from bears.translation.memory import Translator, load
-from bears.types import Document, Finding, Question
+from bears.types import Answer, Document, Finding, Question, Turn
 from bears.verification.benchmark import Benchmark
 from bears.verification.verify import Acceptance, reviewed, summarise, verify
 from tests.test_sampling import CHOICES, ROOT, read_sources
@@ -230,6 +230,67 @@ def test_a_question_without_gold_is_an_error() -> None:
     ]
 
 
+def graded(*grades: int) -> Benchmark:
+    return both("questions", 1, gold_grades=grades)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "expected"),
+    [
+        (both("questions", 1, judged=False), [("gold_unexpected", "error", "q2")]),
+        (
+            both("questions", 1, question_type="no-retrieval"),
+            [("gold_unexpected", "error", "q2")],
+        ),
+        (graded(2, 1), []),
+        (graded(2), [("gold_grades", "error", "q2")]),
+        (graded(2, 0), [("gold_grades", "error", "q2")]),
+        (both("questions", 1, answers=(Answer("free-form", "x", ("d3",)),)), []),
+        (
+            both("questions", 1, answers=(Answer("free-form", "x", ("d3", "d9")),)),
+            [("evidence_not_in_pool", "error", "q2")],
+        ),
+        (both("questions", 1, group="p1"), [("group_empty", "warning", "q2")]),
+        (both("documents", 3, doc_id="d 4"), [("id_form", "error", "d 4")]),
+        (both("questions", 1, question_id="q\u20282"), [("id_form", "error", "q\u20282")]),
+        (both("questions", 1, question_type="ad-hoc", gold_answer=""), []),
+    ],
+)
+def test_what_a_benchmark_of_others_can_have_wrong(
+    benchmark: Benchmark, expected: Expected
+) -> None:
+    assert found(benchmark) == expected
+
+
+def test_a_question_may_rightly_have_no_gold() -> None:
+    """Nobody knows it, or nothing is to be retrieved: both are said, and neither is a mistake."""
+    for change in ({"judged": False}, {"question_type": "no-retrieval"}):
+        benchmark = both("questions", 1, gold_doc_ids=(), **change)
+        for position in (1, 2):
+            for name in ("documents", "raw_documents"):
+                benchmark = changed(benchmark, name, position, {"is_gold": False})
+        assert found(benchmark) == []
+
+
+def test_what_is_taken_as_it_is_has_no_size_to_keep() -> None:
+    whole = replace(added(COPY), shares=None, size=None)
+    assert found(whole) == []
+    assert ("count", "error", "documents") in found(
+        replace(whole, documents=[], raw_documents=[], questions=[], raw_questions=[])
+    )
+
+
+def test_the_same_words_ask_something_else_elsewhere() -> None:
+    again = replace(RAW_QUESTIONS[0], question_id="q3")
+    for extra, expected in (
+        (again, [("duplicate_question", "warning", "q3")]),
+        (replace(again, turns=(Turn("user", "阿里山呢？"),)), []),
+    ):
+        raw, questions = [*RAW_QUESTIONS, extra], [*QUESTIONS, extra]
+        benchmark = replace(SOUND, raw_questions=raw, questions=questions, shares=None)
+        assert found(benchmark) == expected
+
+
 def test_numbers_alone_need_no_translation() -> None:
     numbers = both("documents", 3, content="1990–1995, 3.14")
     assert verify(numbers) == []
@@ -304,6 +365,11 @@ def test_only_an_answer_that_was_there_before_can_be_lost(answer: str, translati
     }
 
 
+def test_a_question_without_an_answer_has_none_to_lose() -> None:
+    benchmark = both("questions", 1, gold_answer="", question_type="ad-hoc")
+    assert summarise([], benchmark)["answer_preserved"]["n"] == 0
+
+
 def test_an_answer_that_stood_there_in_other_case_can_be_lost() -> None:
     raw = changed(SOUND, "raw_questions", 1, {"gold_answer": "The Book Is"})
     lost = changed(raw, "questions", 1, {"gold_answer": "那本書是"})
@@ -336,6 +402,55 @@ def test_without_a_glossary_the_originals_in_parentheses_tell(
 ) -> None:
     raw = changed(SOUND, "raw_documents", 2, {"content": "She is Ann."})
     assert found(changed(raw, "documents", 2, {"content": content})) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        # Clauses begin before a name, and nothing parts it from them.
+        ("由諾蘭", "和諾蘭", True),
+        ("她是諾蘭", "諾蘭", True),
+        ("曾與作曲家貝爾瓦德", "她嫁給了貝爾瓦德", True),
+        # The last three characters are the same.
+        ("基里巴斯", "吉里巴斯", False),
+        ("腓特烈·威廉", "弗里德里希·威廉", False),
+        ("在《喜劇之夜卡皮爾秀》", "於《喜劇之夜與卡皮爾秀》", False),
+        # A title's marks part it from its clause, wherever they close.
+        ("在《隨想曲》第5號", "《隨想曲第5號》", True),
+        ("《春》的作者諾蘭", "諾蘭", True),
+    ],
+)
+def test_names_are_one_when_all_but_the_clause_before_them_is(
+    first: str, second: str, same: bool
+) -> None:
+    raw = changed(SOUND, "raw_documents", 1, {"content": "Ann is here."})
+    raw = changed(raw, "raw_documents", 2, {"content": "She is Ann."})
+    benchmark = changed(raw, "documents", 1, {"content": f"{first}（Ann）。"})
+    benchmark = changed(benchmark, "documents", 2, {"content": f"{second}（Ann）。"})
+    told = [check for check, _, _ in found(benchmark) if check == "term_consistency"]
+    assert told == ([] if same else ["term_consistency"])
+
+
+def test_where_spaces_part_words_a_name_is_the_whole_word() -> None:
+    raw = changed(SOUND, "raw_documents", 1, {"content": "Ann is here."})
+    raw = changed(raw, "raw_documents", 2, {"content": "She is Ann."})
+    benchmark = changed(raw, "documents", 1, {"content": "Johnson (Ann)."})
+    benchmark = changed(benchmark, "documents", 2, {"content": "Wilson (Ann)."})
+    spaced = replace(benchmark, target=replace(benchmark.target, spaced=True))
+    assert summarise([], spaced)["term_consistency"] == 0.0
+
+
+def test_a_doubt_of_the_translation_is_a_warning_until_someone_looks_at_it() -> None:
+    doubt = {"record_id": "d1", "field": "content", "kind": "mark_lost", "message": "gone"}
+    benchmark = replace(SOUND, doubts=[doubt])
+    (finding,) = verify(benchmark)
+    assert (finding.check, finding.severity, finding.record_id) == ("mark_lost", "warning", "d1")
+    assert finding.message == "content: gone"
+    assert summarise([finding], benchmark)["warnings"] == 1
+    review = {"record_id": "d1", "field": "content", "decision": "accept", "reason": "read"}
+    assert [f.severity for f in verify(benchmark, reviewed([review]))] == ["accepted"]
+    other = {**review, "field": "question"}
+    assert [f.severity for f in verify(benchmark, reviewed([other]))] == ["warning"]
 
 
 def test_a_year_in_parentheses_is_no_term() -> None:
@@ -501,14 +616,15 @@ def test_how_far_the_published_bears_stayed_answerable(
     measured = summarise(findings, benchmark)
     # As ../shared/ORIGIN.md counts them, defect 11.
     assert measured["answer_preserved"] == {"n": 37, "exact": 7 / 37, "normalised": 25 / 37}
-    assert (measured["term_consistency"], measured["terms"]) == (14 / 18, 18)
+    # Counted by eye: 基里巴斯 and 吉里巴斯, 馬克西米連 and 馬克西米利安, and five more.
+    assert (measured["term_consistency"], measured["terms"]) == (11 / 18, 18)
     assert {name: count for name, count in measured["gates"].items() if count} == {
         "variant": 5,
         "numbers": 5,
         "answer_lost": 12,
-        "term_consistency": 4,
+        "term_consistency": 7,
     }
-    assert (measured["errors"], measured["accepted"], measured["warnings"]) == (0, 5, 21)
+    assert (measured["errors"], measured["accepted"], measured["warnings"]) == (0, 5, 24)
 
 
 def test_mini_has_no_error_at_any_seed(tmp_path: Path) -> None:

@@ -11,10 +11,9 @@ from tqdm import tqdm
 
 from bears.cli import ledger
 from bears.cli.selection import CONF, composed
-from bears.configuration import Config, parse
+from bears.configuration import Config, checkout, parse
 from bears.errors import ConfigurationError, MemoryMiss
 from bears.language.profile import Language
-from bears.pipeline import checkout
 from bears.translation.engine import Report
 from bears.translation.glossary import Glossary, Term
 from bears.translation.memory import load

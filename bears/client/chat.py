@@ -7,15 +7,12 @@ import gc
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx2
-import openai
 import tenacity
 
 from bears.client.budget import Budget
-from bears.client.endpoint import Access, Endpoint, find_access
+from bears.client.endpoint import Endpoint, find_access
 from bears.client.errors import (
     BudgetExhausted,
     ClientError,
@@ -23,9 +20,10 @@ from bears.client.errors import (
     RequestRefused,
     RunStopped,
 )
-from bears.client.limits import Clock, Gate, Limits, retry_after
+from bears.client.limits import Clock, Gate, Limits
 from bears.client.models import Models, Price
-from bears.client.transport import LeanClient
+from bears.client.post import Lost, Post, make_client
+from bears.client.run import GivenUp, Outcome, Run
 from bears.client.wire import (
     ChatAnswer,
     ChatRequest,
@@ -35,7 +33,6 @@ from bears.client.wire import (
     to_body,
 )
 
-Outcome = ChatAnswer | ClientError
 LONGEST_WAIT = 60.0
 PATIENCE = 10
 """How many refusals with 429 a request bears for each of its attempts."""
@@ -93,19 +90,19 @@ class Online:
         unasked.
 
         Raises:
-            RunStopped: key, model, address or quota are wrong. What was in flight is waited for
-                and yielded first.
+            RunStopped: key, model, address or quota are wrong. What is in flight is waited for
+                and yielded first; what waits for its turn or its next attempt is not sent.
         """
-        run = _Run(iter(requests), asyncio.Queue(self.endpoint.concurrency))
-        async with _client(self._access, self.endpoint) as client:
-            post = _Post(client, Gate(self.limits, self._clock))
+        run = Run(iter(requests), asyncio.Queue(self.endpoint.concurrency))
+        async with make_client(self._access, self.endpoint) as client:
+            post = Post(client, Gate(self.limits, self._clock), run)
             with _quiet_collector():
                 workers = [
                     asyncio.create_task(self._work(run, post))
                     for _ in range(self.endpoint.concurrency)
                 ]
                 try:
-                    async for outcome in _finished(run, len(workers)):
+                    async for outcome in run.finished(len(workers)):
                         yield outcome
                     await asyncio.gather(*workers)
                 finally:
@@ -113,29 +110,37 @@ class Online:
         if run.stopped is not None:
             raise run.stopped
 
-    async def _work(self, run: _Run, post: _Post) -> None:
+    async def _work(self, run: Run, post: Post) -> None:
         """Answer one request after the other until there are none."""
         try:
+            await run.turns.take()
             while not run.over and (request := next(run.source, None)) is not None:
                 outcome = await self._outcome(request, run, post)
-                run.over = run.over or isinstance(outcome, BudgetExhausted | RunStopped)
                 if isinstance(outcome, RunStopped):
-                    run.stopped = run.stopped or outcome
+                    run.stop(outcome)
                 else:
+                    run.over = run.over or isinstance(outcome, BudgetExhausted)
                     await run.done.put((request, outcome))
+        except GivenUp:
+            pass
         except Exception:
             run.over = True
             await run.done.put(None)
             raise
         await run.done.put(None)
 
-    async def _outcome(self, request: ChatRequest, run: _Run, post: _Post) -> Outcome:
+    async def _outcome(self, request: ChatRequest, run: Run, post: Post) -> Outcome:
         failures: list[_Again] = []
+
+        async def pause(seconds: float) -> None:
+            with run.waiting():
+                await self._clock.sleep(seconds)
+
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(_Again),
             wait=self._pause,
-            stop=lambda _: run.stopped is not None or self._enough(failures),
-            sleep=self._clock.sleep,
+            stop=lambda _: self._enough(failures),
+            sleep=pause,
             reraise=True,
         )
         try:
@@ -168,13 +173,13 @@ class Online:
         after = failure.after if isinstance(failure, _Again) else None
         return max(after or 0.0, jittered)
 
-    async def _attempt(self, request: ChatRequest, post: _Post) -> ChatAnswer:
+    async def _attempt(self, request: ChatRequest, post: Post) -> ChatAnswer:
         amount = await self.budget.reserve(request)
         try:
             answer = await self._ask(request, post)
-        except (_Lost, asyncio.CancelledError) as lost:
+        except (Lost, asyncio.CancelledError) as lost:
             await self.budget.forfeit(amount)
-            if isinstance(lost, _Lost):
+            if isinstance(lost, Lost):
                 raise _Again(str(lost)) from None
             raise
         except BaseException:
@@ -183,7 +188,7 @@ class Online:
         await self.budget.settle(amount, answer.input_tokens, answer.output_tokens)
         return answer
 
-    async def _ask(self, request: ChatRequest, post: _Post) -> ChatAnswer:
+    async def _ask(self, request: ChatRequest, post: Post) -> ChatAnswer:
         try:
             return await self._once(request, post)
         except _Plainly:
@@ -191,7 +196,7 @@ class Online:
             self._structured = "none"
             return await self._once(request, post)
 
-    async def _once(self, request: ChatRequest, post: _Post) -> ChatAnswer:
+    async def _once(self, request: ChatRequest, post: Post) -> ChatAnswer:
         structured = self._structured
         body = to_body(request, self.endpoint.model, self._model, structured)
         content = json.dumps(body, ensure_ascii=False).encode("utf-8")
@@ -209,7 +214,7 @@ class Online:
             return read_answer(json.loads(content), request)
         except ValueError as error:
             # The provider has done the work, so it may charge it.
-            raise _Lost(self._access.clean(f"the answer cannot be read: {error}")) from None
+            raise Lost(self._access.clean(f"the answer cannot be read: {error}")) from None
 
     def _error(self, problem: Problem, after: float | None) -> Exception:
         told = self._access.clean(str(problem))
@@ -218,72 +223,6 @@ class Online:
         if problem.stops:
             return RunStopped(f"{self._access.base_url} answers {told}. {_remedy(problem)}")
         return RequestRefused(f"{self._access.base_url} answers {told}")
-
-
-@dataclass(slots=True)
-class _Run:
-    """What the workers of one call of `Online.answers` share."""
-
-    source: Iterator[ChatRequest]
-    done: asyncio.Queue[tuple[ChatRequest, Outcome] | None]
-    over: bool = False
-    stopped: RunStopped | None = None
-
-
-class _Lost(Exception):
-    """The request may have been answered, but the answer did not arrive whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    status: int
-    content: bytes
-    after: float | None
-
-
-@dataclass(slots=True)
-class _Post:
-    """One request through the gate and the openai client."""
-
-    client: openai.AsyncOpenAI
-    gate: Gate
-    headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
-
-    async def __call__(self, content: bytes, tokens: int) -> _Reply:
-        sent_at = await self.gate.enter(tokens)
-        limits, now = self.gate.limits, self.gate.clock.now
-        try:
-            response = await self._send(content)
-        finally:
-            limits.ended(tokens)
-        limits.learn(now(), response.headers)
-        after = None
-        if response.status_code == 429:
-            after = retry_after(response.headers)
-            limits.refused(sent_at, now(), tokens, after)
-        elif response.status_code == 200:
-            limits.accepted()
-        else:
-            after = retry_after(response.headers)
-        return _Reply(response.status_code, response.content, after)
-
-    async def _send(self, content: bytes) -> httpx2.Response:
-        # `chat.completions.create` checks and rebuilds what we have built, and makes a pydantic
-        # object of the answer: 0.7 ms of CPU more for each request than this.
-        try:
-            return await self.client.post(
-                "/chat/completions",
-                cast_to=httpx2.Response,
-                content=content,
-                options={"headers": self.headers},
-            )
-        except openai.APIStatusError as error:
-            return error.response
-        except openai.APITimeoutError:
-            reason = "no answer in time"
-        except openai.APIConnectionError as error:
-            reason = f"the connection was lost ({error.__cause__})"
-        raise _Lost(reason)
 
 
 @contextmanager
@@ -297,24 +236,6 @@ def _quiet_collector() -> Iterator[None]:
         yield
     finally:
         gc.unfreeze()
-
-
-def _client(access: Access, endpoint: Endpoint) -> openai.AsyncOpenAI:
-    return openai.AsyncOpenAI(
-        api_key=access.key(),
-        base_url=access.base_url,
-        max_retries=0,
-        http_client=LeanClient(endpoint.concurrency, endpoint.timeout_s),
-    )
-
-
-async def _finished(run: _Run, workers: int) -> AsyncIterator[tuple[ChatRequest, Outcome]]:
-    while workers:
-        outcome = await run.done.get()
-        if outcome is None:
-            workers -= 1
-        else:
-            yield outcome
 
 
 async def _cancel(tasks: list[asyncio.Task[None]]) -> None:

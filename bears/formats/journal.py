@@ -14,11 +14,13 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
+
+from bears.errors import FormatError
 
 LINE = re.compile(rb'\{"checksum":"([0-9a-f]{64})","row":(\{.*\})\}\n?', re.DOTALL)
 POLL_SECONDS = 0.05
@@ -43,22 +45,44 @@ class Journal:
         Lines that are torn or corrupted are skipped; ``damaged`` is filled anew, as the rows are
         taken, with their (line number from 1, reason).
         """
+        return (row for _, row in self.places())
+
+    def places(self, start: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+        """As `rows` from byte ``start`` on, each with the byte at which its line begins.
+
+        Line numbers count from ``start`` too.
+        """
         self.damaged = []
         try:
             stream = self.path.open("rb")
         except FileNotFoundError:
             return
         with stream:
-            left = _settled_size(stream)
+            end = _settled_size(stream)
+            place = stream.seek(start)
             for number, line in enumerate(stream, start=1):
-                if left <= 0:
+                if place >= end:
                     return
-                row = _read(line[:left])
-                left -= len(line)
+                row = _read(line[: end - place])
                 if isinstance(row, dict):
-                    yield row
+                    yield place, row
                 else:
                     self.damaged.append((number, row))
+                place += len(line)
+
+    def at(self, places: Iterable[int]) -> Iterator[dict[str, Any]]:
+        """The rows whose lines begin at these bytes, in this order.
+
+        Raises:
+            FormatError: the file has changed since `places` told them.
+        """
+        with self.path.open("rb") as stream:
+            for place in places:
+                stream.seek(place)
+                row = _read(stream.readline())
+                if not isinstance(row, dict):
+                    raise FormatError(f"{self.path}, byte {place}: {row}; start again")
+                yield row
 
     @contextmanager
     def exclusive(self, waiting: Callable[[int | None], None] | None = None) -> Iterator[None]:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from bears.language.profile import Numbers
 
@@ -46,15 +46,15 @@ def _other_numbers() -> Mapping[int, str]:
 
 def digit_numbers(text: str, multipliers: Mapping[str, int]) -> Iterator[Number]:
     """The numbers of a plain text that are written with digits, times what follows them."""
-    names = tuple(sorted(multipliers, key=len, reverse=True))
-    after, each = _multipliers(names)
-    known = {name.casefold(): value for name, value in multipliers.items()}
     for found in _DIGITS.finditer(text):
         factor = 1
-        multiplied = after.match(text, found.end()) if names else None
+        after, each = _multipliers(tuple(multipliers))
+        multiplied = after.match(text, found.end()) if multipliers else None
         if multiplied:
+            known = {name.casefold(): value for name, value in multipliers.items()}
             for name in each.findall(multiplied["words"]):
-                factor *= known[name.casefold()]
+                # The Turkish ı of mıllion matches an i, but is another letter.
+                factor *= known.get(name.casefold(), 1)
         values = frozenset(round(value * factor, 6) for value in _readings(found.group()))
         shown = found.group() + (multiplied.group() if multiplied else "")
         yield Number(shown, values, sum(c.isdigit() for c in found.group()))
@@ -63,9 +63,13 @@ def digit_numbers(text: str, multipliers: Mapping[str, int]) -> Iterator[Number]
 @cache
 def _multipliers(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What may follow a number, and one multiplier of it."""
-    either = "|".join(map(re.escape, names))
+    either = _either(names)
     after = rf"[ \u00a0-]?(?:多|餘|余)?(?P<words>(?:{either})+)"
     return re.compile(after, re.I), re.compile(either, re.I)
+
+
+def _either(names: tuple[str, ...]) -> str:
+    return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
 
 
 def values(text: str, numbers: Numbers) -> set[float]:
@@ -75,7 +79,13 @@ def values(text: str, numbers: Numbers) -> set[float]:
     return multiplied | bare | set(_chained(text, numbers)) | set(_numerals(text, numbers))
 
 
-def _readings(text: str) -> Iterator[float]:
+@lru_cache(maxsize=4096)
+def _readings(text: str) -> tuple[float, ...]:
+    """What a run of digits and separators can mean. The same one stands on both sides."""
+    return tuple(_read(text))
+
+
+def _read(text: str) -> Iterator[float]:
     parts = [part for part in re.split(r"\D", text) if part]
     if _GROUPED.fullmatch(text):
         yield float("".join(parts))
@@ -99,13 +109,17 @@ def _chained(text: str, numbers: Numbers) -> Iterator[float]:
     """1億2000萬 is 120,000,000."""
     if not numbers.multipliers:
         return
-    names = "|".join(map(re.escape, sorted(numbers.multipliers, key=len, reverse=True)))
-    link = rf"\d[\d,.]*[ ]?(?:{names})+"
-    for found in re.finditer(rf"(?:{link}[ ]?)+\d*", text):
+    for found in _chain(tuple(numbers.multipliers)).finditer(text):
         total = 0.0
         for number in digit_numbers(found.group(), numbers.multipliers):
             total += max(number.values)
             yield total
+
+
+@cache
+def _chain(names: tuple[str, ...]) -> re.Pattern[str]:
+    link = rf"\d[\d,.]*[ ]?(?:{_either(names)})+"
+    return re.compile(rf"(?:{link}[ ]?)+\d*")
 
 
 def _numerals(text: str, numbers: Numbers) -> Iterator[float]:

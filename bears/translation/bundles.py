@@ -17,8 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 from bears.errors import FormatError
+from bears.language.sentences import split
 from bears.language.text import YES_NO
-from bears.translation.chunks import join, split
+from bears.translation.chunks import join
 from bears.translation.glossary import Glossary, Term, parse_terms
 from bears.translation.memory import Field, Request
 from bears.translation.spans import mark, read_back
@@ -93,7 +94,9 @@ def _bundle(
     for document in owned:
         is_gold = document.doc_id in question.gold_doc_ids
         marked = "" if is_yes_no(question) or not is_gold else question.gold_answer
-        spans[document.doc_id] = texts.document(document, language, marked)
+        # An answer is sent back together with the piece of text that it is read from.
+        times = work.again.get((question.question_id, "gold_answer"), 0)
+        spans[document.doc_id] = texts.document(document, language, marked, times)
     texts.answer(question, language, gold, spans)
     if answer is None:
         resolution.waiting += found.missing
@@ -130,7 +133,8 @@ def _request(
 ) -> Request:
     if glossary:
         context["glossary"] = [list(pair) for pair in glossary]
-    if times := work.again.get((record_id, field)):
+    # Both only ever grow, so what was sent back never gets an earlier key again.
+    if times := work.again.get((record_id, field), 0) + context.pop("again", 0):
         context["again"] = times
     return Request(record_id, field, language, text, context)
 
@@ -154,16 +158,22 @@ class _Texts:
         if translation is not None:
             self._found.texts[place] = translation
 
-    def document(self, document: Document, language: str, answer: str) -> str | None:
-        """Translate a document; return the translation of ``answer`` that stands in it."""
+    def document(
+        self, document: Document, language: str, answer: str, times: int = 0
+    ) -> str | None:
+        """Translate a document; return the translation of ``answer`` that stands in it.
+
+        Args:
+            times: how often a person sent the answer back.
+        """
         place = (document.doc_id, "content", document.content)
         if corrected := self._work.corrections.get(place[:2]):
             self._found.texts[place] = corrected
-            return self._kept_span(document, language, answer, corrected)
+            return self._kept_span(document, language, answer, times, corrected)
         pieces = split(document.content, self._work.limit)
         marked = list(_marked(pieces, answer))
         translated = [
-            self._piece(document.doc_id, language, *pair)
+            self._piece(document.doc_id, language, *pair, times)
             for pair in zip(pieces, marked, strict=True)
         ]
         read = [pair for pair in translated if pair is not None]
@@ -177,20 +187,20 @@ class _Texts:
         return spans[0] if spans else None
 
     def _kept_span(
-        self, document: Document, language: str, answer: str, corrected: str
+        self, document: Document, language: str, answer: str, times: int, corrected: str
     ) -> str | None:
         """The answer of the translation that a person corrected, if it stands there still."""
         before = Resolution()
         work = replace(self._work, corrections={})
         texts = _Texts(work, self._lookup, before, self._glossary)
-        span = texts.document(document, language, answer)
+        span = texts.document(document, language, answer, times)
         if span is None or span not in corrected:
             return None
         self._found.used.update(before.used)
         return span
 
     def _piece(
-        self, doc_id: str, language: str, piece: str, marked: str
+        self, doc_id: str, language: str, piece: str, marked: str, times: int
     ) -> tuple[str, str | None] | None:
         """The translation of one piece, and the phrase that was marked in it."""
         if not piece.strip():
@@ -198,7 +208,7 @@ class _Texts:
         if piece == marked:
             text = self._ask(doc_id, "content", language, piece)
             return None if text is None else (text, None)
-        text = self._ask(doc_id, "content", language, marked, marked=True)
+        text = self._ask(doc_id, "content", language, marked, marked=True, again=times)
         return None if text is None else read_back(text)
 
     def answer(
@@ -242,7 +252,12 @@ class _Texts:
         )
 
     def _rendered(self, question: Question, translations: Sequence[str]) -> str | None:
-        """The glossary's rendering of the answer, where it stands in a gold document."""
+        """The glossary's rendering of the answer, where it stands in a gold document.
+
+        Not if a person sent the answer back: the glossary would give the same one again.
+        """
+        if self._work.again.get((question.question_id, "gold_answer")):
+            return None
         renderings = dict(self._glossary.slice(question.gold_answer))
         rendering = renderings.get(question.gold_answer.strip())
         found = rendering is not None and any(rendering in text for text in translations)

@@ -1,65 +1,11 @@
-"""Splitting a long text at sentence ends, and joining the translations of its pieces."""
+"""Joining the translations of a long text's pieces, which `bears.language.sentences` cuts."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from bears.language.sentences import NEWLINE
 from bears.translation.spans import continues
-
-CLOSERS = "\"'”’»›)\\]}）」』】〉》〕］｝"
-ASIAN = "。！？｡．‼⁇⁈⁉।॥"
-# Every run is consumed by a match, so that the time is linear in the text.
-STOP = re.compile(
-    rf"(?P<end>[.!?…؟۔{ASIAN}]+)(?P<close>[{CLOSERS}]*)(?P<gap>\s*)|[\n\u2028\u2029]\s*"
-)
-PAUSE = re.compile(r"\s+|[，、；：,;:](?!\d)")
-NEWLINE = re.compile("[\n\r\x85\u2028\u2029]")
-TOKEN_BEFORE = re.compile(r"[^\s(\[\"'“‘„«»/—–-]+\Z")
-# A point after one of these, after a single letter or after a number of one or two digits ends no
-# sentence as far as we can tell: a missed end costs nothing, a wrong one cuts a sentence.
-_ABBREVIATIONS = """
-    mr mrs ms mx dr prof st sr jr rev hon gov sen rep pres gen col lt sgt capt cmdr adm maj
-    vs etc al cf ca approx e.g i.e viz ed eds inc ltd co corp bros dept univ est mt ft ave blvd rd
-    a.m p.m ph.d m.d b.a jan feb mar apr jun jul aug sep sept oct nov dec
-    bzw bspw usw z.b d.h u.a u.s.w str hr fr hrsg geb gest bd jh jhd mio mrd evtl ggf
-    npr itd itn oz tj mag sv gl ipd prim stol tel ul
-"""
-ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
-# These are words as well, so only a number after them makes them abbreviations.
-BEFORE_NUMBERS = frozenset(
-    {"no", "nos", "nr", "št", "vol", "fig", "figs", "ch", "sec", "art", "abs"}
-)
-INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]|\d{1,2}")
-# What may follow a closed quotation and still belongs to its sentence.
-AFTER_QUOTE = tuple("，、,;；:：と")
-
-
-def split(text: str, limit: int) -> list[str]:
-    """Cut a text into pieces of at most ``limit`` characters that together are the text.
-
-    A piece ends at the last sentence end that lets it fit, where there is none at the last pause
-    (white space or a comma), where there is none anywhere but within a character.
-
-    Raises:
-        ValueError: the limit is not positive.
-    """
-    if limit < 1:
-        raise ValueError(f"a piece needs a limit of at least 1 character, not {limit}")
-    ends = [*sentence_ends(text), len(text)]
-    pieces, start, position = [], 0, 0
-    while start < len(text):
-        reach, cut = start + limit, start
-        while position < len(ends) and ends[position] <= reach:
-            cut = max(cut, ends[position])
-            position += 1
-        if cut == start:
-            cut = _pause(text, start, reach) or _hard(text, start, reach)
-        cut = _with_gap(text, cut, reach)
-        pieces.append(text[start:cut])
-        start = cut
-    return pieces
 
 
 def join(translated: Sequence[str], originals: Sequence[str], target_spaced: bool) -> str:
@@ -83,73 +29,6 @@ def join(translated: Sequence[str], originals: Sequence[str], target_spaced: boo
         joined += _gap(gap, joined, core, target_spaced) + core
         gap = original[len(original.rstrip()) :]
     return joined + _gap(gap, joined, "", target_spaced)
-
-
-def sentence_ends(text: str) -> Iterator[int]:
-    """The places after the sentences of a text and their closing quotes, before the space."""
-    for stop in STOP.finditer(text):
-        if stop["end"] is None:
-            yield stop.start() + 1
-        elif _ends(text, stop):
-            yield stop.end("close")
-        if stop["gap"] and (newline := NEWLINE.search(stop["gap"])):
-            yield stop.start("gap") + newline.end()
-
-
-def _ends(text: str, stop: re.Match[str]) -> bool:
-    follower = text[stop.end() : stop.end() + 1]
-    if not follower:
-        return True
-    if any(character in ASIAN for character in stop["end"]):
-        decimal = stop["end"] == "．" and follower.isdigit()
-        return not (decimal or (stop["close"] and follower in AFTER_QUOTE))
-    if not stop["gap"]:
-        return stop["end"][-1] in "!?…" and _is_asian(follower) and not stop["close"]
-    if follower.islower():
-        return False
-    return stop["end"] != "." or not _abbreviated(text, stop.start(), follower)
-
-
-def _abbreviated(text: str, point: int, follower: str) -> bool:
-    token = TOKEN_BEFORE.search(text, max(0, point - 20), point)
-    if token is None:
-        return False
-    word = token[0].lower()
-    if word in BEFORE_NUMBERS:
-        return follower.isdigit()
-    return word in ABBREVIATIONS or INITIALS.fullmatch(word) is not None
-
-
-def _is_asian(character: str) -> bool:
-    return unicodedata.east_asian_width(character) in {"W", "F"}
-
-
-def _pause(text: str, start: int, reach: int) -> int | None:
-    """The last place before ``reach`` where a reader would pause, if a word stands before it."""
-    cut = None
-    if text[reach : reach + 1].isspace():
-        cut = reach
-    else:
-        for pause in PAUSE.finditer(text, start, reach):
-            cut = pause.end()
-    return cut if cut is not None and text[start:cut].strip() else None
-
-
-def _hard(text: str, start: int, reach: int) -> int:
-    """``reach``, or the place before the character that it would cut into."""
-    for cut in range(min(reach, len(text)), start, -1):
-        following = text[cut : cut + 1]
-        joined = following == "\u200d" or text[cut - 1] == "\u200d"
-        if not joined and not (following and unicodedata.category(following).startswith("M")):
-            return cut
-    return reach
-
-
-def _with_gap(text: str, cut: int, reach: int) -> int:
-    """``cut`` moved behind the white space after it, as far as the limit allows."""
-    while cut < min(reach, len(text)) and text[cut].isspace():
-        cut += 1
-    return cut
 
 
 def _gap(gap: str, before: str, after: str, target_spaced: bool) -> str:

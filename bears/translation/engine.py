@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Protocol
 
 from bears.client.errors import BudgetExhausted, ClientError, RunStopped
@@ -133,26 +134,21 @@ async def fill(
     """
     report = Report()
     rounds = _Rounds(known, talk, translator, append, report)
-    total = 0
     left = resolve(known.lookup)
-    missing = rounds.keyed(left.missing)
-    while (todo := rounds.worth_asking(missing)) and not report.stopped:
-        total += len(todo)
-        requests = (talk.ask(request, rounds.reasons(key)) for key, request in todo.items())
+    asking = rounds.asking(left.missing)
+    while not report.stopped and (first := next(asking, None)) is not None:
         try:
-            async for chat, answer in backend.answers(requests):
+            async for chat, answer in backend.answers(chain([first], asking)):
                 report.answered += 1
-                rounds.take(todo[chat.key], chat.key, answer)
-                progress(report.answered, total)
-                # Judging takes a millisecond: let the next requests out before the next answer.
-                await asyncio.sleep(0)
+                rounds.take(chat.key, answer)
+                progress(report.answered, rounds.known_of)
         except RunStopped as stopped:
             report.stopped = str(stopped)
         finally:
             await rounds.on_disk()
         left = resolve(known.lookup)
-        missing = rounds.keyed(left.missing)
-    report.missing = len(missing | rounds.keyed(left.waiting))
+        asking = rounds.asking(left.missing)
+    report.missing = len({translator.key(each) for each in chain(left.missing, left.waiting)})
     return report
 
 
@@ -169,20 +165,28 @@ class _Rounds:
         self._given_up: set[str] = set()
         self._best: dict[str, Verdict] = {}
         self._writing: list[Future[None]] = []
+        self._asked: dict[str, Request] = {}
+        self.known_of = 0
+        """Requests of all rounds; those that turn out to be one were counted as several."""
 
-    def keyed(self, requests: Iterable[Request]) -> dict[str, Request]:
-        """The requests, once for each key."""
-        return {self._translator.key(request): request for request in requests}
+    def asking(self, missing: Sequence[Request]) -> Iterator[ChatRequest]:
+        """What to send for a new round: each key once, without what was given up.
 
-    def worth_asking(self, missing: dict[str, Request]) -> dict[str, Request]:
-        """Without what was given up."""
-        return {key: request for key, request in missing.items() if key not in self._given_up}
+        Nothing is keyed before it is taken, so the first requests need not wait for the last.
+        """
+        self._asked = {}
+        self.known_of += len(missing)
+        for request in missing:
+            key = self._translator.key(request)
+            if key in self._asked or key in self._given_up:
+                self.known_of -= 1
+            else:
+                self._asked[key] = request
+                yield self._talk.ask(request, self._reasons.get(key, []))
 
-    def reasons(self, key: str) -> list[str]:
-        return self._reasons.get(key, [])
-
-    def take(self, request: Request, key: str, answer: ChatAnswer | ClientError) -> None:
+    def take(self, key: str, answer: ChatAnswer | ClientError) -> None:
         """Judge one answer and journal it."""
+        request = self._asked[key]
         if isinstance(answer, ChatAnswer):
             self._judge(request, key, answer)
         elif isinstance(answer, BudgetExhausted):
@@ -217,7 +221,11 @@ class _Rounds:
     async def on_disk(self) -> None:
         """Wait until everything is journalled; raises what writing raised."""
         writing, self._writing = self._writing, []
-        await asyncio.gather(*(asyncio.wrap_future(future) for future in writing))
+        for future in writing:
+            # Nearly all are done by now.
+            if not future.done():
+                await asyncio.wrap_future(future)
+            future.result()
 
     def _store(
         self, request: Request, key: str, verdict: Verdict, answer: ChatAnswer | None

@@ -19,6 +19,8 @@ from bears.formats.records import read_lines, write_lines
 
 Field = Literal["question", "gold_answer", "content", "terms"]
 
+_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -52,19 +54,24 @@ class Translator:
     name: str
     request: Mapping[str, Any]
     target: str
+    _request: str = dataclasses.field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_request", _canonical(self.request))
 
     def key(self, request: Request) -> str:
-        """sha256 over translator, languages, field, source text and context."""
-        parts = {
-            "translator": self.name,
-            "request": self.request,
-            "target": self.target,
-            "source_language": request.source_language,
-            "field": request.field,
-            "text": request.text,
-            **({"context": request.context} if request.context else {}),
-        }
-        canonical = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        """sha256 over the JSON of translator, languages, field, source text and context.
+
+        The JSON has no white space, its names are sorted, and ``context`` is left out when empty.
+        """
+        # Every text of a benchmark is keyed several times, and only a part of this differs.
+        context = f'"context":{_canonical(request.context)},' if request.context else ""
+        canonical = (
+            f'{{{context}"field":{_canonical(request.field)},"request":{self._request},'
+            f'"source_language":{_canonical(request.source_language)},'
+            f'"target":{_canonical(self.target)},"text":{_canonical(request.text)},'
+            f'"translator":{_canonical(self.name)}}}'
+        )
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
 
 

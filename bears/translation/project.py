@@ -18,6 +18,7 @@ from bears.errors import ConfigurationError
 from bears.formats.journal import Journal
 from bears.formats.records import read_documents, read_lines, read_questions
 from bears.language.answers import aliases
+from bears.language.native import languages_of
 from bears.language.profile import Language
 from bears.translation.bundles import resolve_bundles
 from bears.translation.engine import Known
@@ -99,7 +100,7 @@ def open_project(config: Config, sampled: Path, root: Path) -> Project:
     """Read what is to be translated.
 
     Args:
-        config: with the keys language, ledger, sources and translator.
+        config: with the keys benchmark.language, language, ledger, sources and translator.
         sampled: the folder that the sample stage wrote.
         root: what a glossary's path is relative to.
 
@@ -112,10 +113,14 @@ def open_project(config: Config, sampled: Path, root: Path) -> Project:
         parse(Review, entry, f"ledger.reviews.{i}")
         for i, entry in enumerate(config["ledger"]["reviews"])
     ]
+    questions = read_questions(sampled / "queries_raw.json")
+    documents = read_documents(sampled / "corpus_raw.json")
+    names = {*(q.source_dataset for q in questions), *(d.original_source for d in documents)}
+    kept = config["benchmark"]["language"]
     work = Work(
-        questions=read_questions(sampled / "queries_raw.json"),
-        documents=read_documents(sampled / "corpus_raw.json"),
-        languages={name: source["language"] for name, source in config["sources"].items()},
+        questions=questions,
+        documents=documents,
+        languages=languages_of(config["sources"], names, kept, language.name),
         target=language.name,
         companions=_companions(sampled / "lineage.jsonl"),
         lexicon={"yes": language.yes, "no": language.no},

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ class Session:
         deque(journal.rows(), maxlen=0)
         return journal.damaged
 
-    @property
+    @cached_property
     def models(self) -> Models:
         return load_models(self.root / "conf" / "models.yaml")
 

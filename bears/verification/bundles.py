@@ -14,7 +14,13 @@ from bears.types import Finding, Question
 from bears.verification.benchmark import Benchmark
 
 _RENDERED = re.compile(r"([^\s（）()，。；：、！？,.;:!?]+)\s*[（(]([^（）()]+)[）)]")
-_CLOSING = "》」』〉\"'"
+_TITLE = re.compile(r"[《「『〈“]([^》」』〉”]+)[》」』〉”]?\Z")
+_UNMARKED = str.maketrans("", "", "《》「」『』〈〉“”\"'")
+_JOINTS = tuple("·・‧•＝=-－–")
+_BEFORE_NAMES = tuple("與和及跟同或由是為在於從向對將被讓把給的之は")
+"""What ends the words before a name in languages that part no words by spaces."""
+_SURELY_A_NAME = 4
+"""So many characters are the same by more than chance."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +54,9 @@ def extractive(bundle: Bundle) -> bool:
     Case is no matter: 2WikiMultihopQA capitalises the small words of titles in answers.
     """
     answer = bundle.raw.gold_answer.strip().casefold()
-    return answer.rstrip(".") not in YES_NO["en"] and any(
-        answer in before.casefold() for before, _ in bundle.documents
-    )
+    if not answer or answer.rstrip(".") in YES_NO["en"]:
+        return False
+    return any(answer in before.casefold() for before, _ in bundle.documents)
 
 
 def answers_lost(b: Benchmark) -> Iterator[Finding]:
@@ -116,16 +122,42 @@ def _terms(b: Benchmark, bundle: Bundle) -> Iterator[tuple[str, bool]]:
             original = match[2].strip()
             # A year after a title is no name.
             if original in before and any(character.isalpha() for character in original):
-                found[original].append(match[1].rstrip(_CLOSING))
+                found[original].append(match[1])
     for term, renderings in found.items():
         if len(renderings) > 1:
-            yield term, _one_rendering(renderings)
+            yield term, _one_rendering(renderings, b.target.spaced)
 
 
-def _one_rendering(renderings: Sequence[str]) -> bool:
-    """Whether they end alike: what goes before the name within its clause is not known apart."""
-    shortest = min(renderings, key=len)
-    return all(rendering.endswith(shortest[-3:]) for rendering in renderings)
+def _one_rendering(found: Sequence[str], spaced: bool) -> bool:
+    """Whether what stands before the parentheses is one name.
+
+    Where spaces part words, or a mark opens the name, its beginning is known. Elsewhere other
+    words of the clause may stand before it, so the renderings need to end alike, and what
+    differs must be such words: 由諾蘭 and 導演諾蘭 differ, as nobody can tell, 由諾蘭 and 和諾蘭
+    do not, and 基里巴斯 and 吉里巴斯 do.
+    """
+    titles = [title[1].translate(_UNMARKED) for text in found if (title := _TITLE.search(text))]
+    names = [text.translate(_UNMARKED) for text in found]
+    shortest = min(names, key=len)
+    if spaced:
+        return all(name.casefold() == shortest.casefold() for name in names)
+    if titles or all(name.endswith(shortest) for name in names):
+        return all(name.endswith(known) for name in names for known in titles or [shortest])
+    common = _common_ending(names)
+    if not common or common.startswith(_JOINTS):
+        return False
+    others = [name.removesuffix(common) for name in names]
+    clauses = all(not other or other.endswith(_BEFORE_NAMES) for other in others)
+    return clauses or len(common) >= _SURELY_A_NAME
+
+
+def _common_ending(names: Sequence[str]) -> str:
+    ending = ""
+    for characters in zip(*(reversed(name) for name in names), strict=False):
+        if len(set(characters)) > 1:
+            break
+        ending = characters[0] + ending
+    return ending
 
 
 def _share(values: Sequence[bool]) -> float | None:

@@ -51,6 +51,13 @@ def texts(b: Benchmark) -> Iterator[Finding]:
             yield from _document_text(b, before, document, native)
 
 
+def doubts(b: Benchmark) -> Iterator[Finding]:
+    """Nothing was left doubtful when the texts were translated, such as a mark that got lost."""
+    for doubt in b.doubts:
+        message = f"{doubt['field']}: {doubt['message']}"
+        yield Finding(doubt["kind"], "warning", doubt["record_id"], message)
+
+
 def _same_ids(file: str, raw: Sequence[str], translated: Sequence[str]) -> Iterator[Finding]:
     before, after = dict.fromkeys(raw), dict.fromkeys(translated)
     for record_id in (i for i in before if i not in after):

@@ -19,12 +19,15 @@ CHECKS: tuple[Callable[[Benchmark], Iterator[Finding]], ...] = (
     structure.counts,
     structure.source_distribution,
     structure.unique_ids,
+    structure.words,
     structure.gold,
+    structure.groups,
     structure.duplicate_contents,
     structure.empty_texts,
     structure.ledger_entries,
     translation.same_records,
     translation.texts,
+    translation.doubts,
     bundles.answers_lost,
     bundles.terms_inconsistent,
 )
@@ -50,12 +53,12 @@ class Acceptance:
 
 
 def reviewed(reviews: Sequence[Mapping[str, Any]]) -> list[Acceptance]:
-    """What persons looked at: the gates' findings on that field, and no other finding."""
+    """What persons looked at: on that field, the gates' findings and lost marks, and no other."""
     return [
         Acceptance(gate, review["record_id"], review.get("reason") or "reviewed", review["field"])
         for review in reviews
         if review["decision"] != "retranslate"
-        for gate in GATES
+        for gate in (*GATES, "mark_lost")
     ]
 
 

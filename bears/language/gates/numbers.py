@@ -20,6 +20,11 @@ _MULTIPLIERS = {
     "十": 10,
 }
 
+_REACH = 25
+"""More characters than lie between a number and the other end of the month beside it."""
+_DIGITS = re.compile(rf"\d(?:.{{0,{_REACH}}}\d)*", re.DOTALL)
+"""Numbers with little between them."""
+
 
 def gate(text: Text, language: Language) -> str | None:
     """A number or month of the source is missing, or one is there that the source lacks.
@@ -33,18 +38,27 @@ def gate(text: Text, language: Language) -> str | None:
     missing = [number.text for number in asked if not _found(number, source, there)]
     missing += [
         english.MONTHS[month - 1].title()
-        for month in sorted(english.months(source))
+        for month in sorted(_months(source))
         if not _month_found(month, translation, language.numbers)
     ]
-    invented = (
-        [] if english.spelled_numbers(source) else _invented(asked, source, translation, language)
-    )
+    invented = _invented(asked, source, translation, language)
+    if invented and english.spelled_numbers(source):
+        invented = []
     parts = [
         f"{what}: {', '.join(dict.fromkeys(items))}"
         for what, items in (("missing", missing), ("not in the source", invented))
         if items
     ]
     return "; ".join(parts) or None
+
+
+def _months(source: str) -> set[int]:
+    # Months count beside a number alone, and the rest of a text takes longer to search.
+    return {
+        month
+        for near in _DIGITS.finditer(source)
+        for month in english.months(source[max(0, near.start() - _REACH) : near.end() + _REACH])
+    }
 
 
 def _found(number: Number, source: str, there: set[float]) -> bool:
@@ -67,13 +81,17 @@ def _month_found(month: int, translation: str, numbers: Numbers) -> bool:
 def _invented(
     asked: Sequence[Number], source: str, translation: str, language: Language
 ) -> list[str]:
+    least = language.thresholds.invented_digits
+    there = digit_numbers(translation, language.numbers.multipliers)
+    long = [number for number in there if number.digits >= least]
     known = {value for number in asked for value in number.values}
+    if all(number.values & known for number in long):
+        return []
     known |= values(source, language.numbers)
     endings = {value % 100 for value in known}
     return [
         number.text
-        for number in digit_numbers(translation, language.numbers.multipliers)
-        if number.digits >= language.thresholds.invented_digits
-        and not number.values & known
+        for number in long
+        if not number.values & known
         and not (number.digits == 4 and any(value % 100 in endings for value in number.values))
     ]

@@ -20,6 +20,8 @@ def gate(text: Text, language: Language) -> str | None:
     kept = _without_titles(without_parentheses(text.translation), language)
     ordinary = set(plain_words(text.source))
     left = ordinary & set(words(kept))
+    if not left:
+        return None
     run = _longest_run(kept, text.source, ordinary)
     if len(run) >= limits.source_run:
         return f"left in the source language: {' '.join(run)!r:.60}"
