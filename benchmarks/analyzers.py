@@ -1,8 +1,8 @@
 """Which analyzer suits BM25 on a benchmark: measures, speed, vocabulary, for each of them.
 
-    python -m benchmarks.analyzers ../shared/data/bears-published
+    python -m benchmarks.analyzers ../shared/data/bears-published [ANALYZER ...]
 
-The folder holds queries.json and corpus.json.
+The folder holds queries.json and corpus.json; without names, every analyzer is measured.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from bears.evaluation.measure import parse
 from bears.formats.records import read_documents, read_questions
 from bears.retrieval.analysis import ANALYZERS
 from bears.retrieval.bm25 import BM25
+from bears.retrieval.clock import Clock
+from bears.retrieval.retriever import Query
 
 MEASURES = ("ndcg@10", "mrr", "success@1", "recall@5", "recall@10", "strict@10")
 SETTINGS = ((0.9, 0.4), (1.2, 0.75), (1.5, 0.75), (2.0, 0.9))
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *names: str) -> None:
     """Print one row for each analyzer and setting."""
     rows = [
         [analyzer, k1, b, *_measure(folder, analyzer, k1, b)]
-        for analyzer in ANALYZERS
+        for analyzer in names or ANALYZERS
         for k1, b in SETTINGS
     ]
     headers = ["analyzer", "k1", "b", *MEASURES, "analyse Mchar/s", "query ms"]
@@ -44,12 +46,12 @@ def _measure(folder: Path, analyzer: str, k1: float, b: float) -> list[float]:
         analyze(document.content)
     characters = sum(len(document.content) for document in documents)
     speed = characters / (perf_counter() - started) / 1e6
-    retriever = BM25("bm25", k1, b, analyzer)
+    retriever = BM25("bm25", k1, b, analyzer=analyzer)
     with tempfile.TemporaryDirectory() as index:
-        retriever.index(documents, Path(index))
+        retriever.index(documents, Path(index), Path(index))
         searcher = retriever.open(Path(index))
         started = perf_counter()
-        run = {q.question_id: searcher.search(q.question, 100) for q in questions}
+        run = {q.question_id: searcher.search(Query(q.question), 100, Clock()) for q in questions}
         milliseconds = (perf_counter() - started) / len(questions) * 1000
     gold = {q.question_id: dict.fromkeys(q.gold_doc_ids, 1) for q in questions}
     evaluation = evaluate(run, gold, [parse(name) for name in MEASURES])
@@ -58,6 +60,6 @@ def _measure(folder: Path, analyzer: str, k1: float, b: float) -> list[float]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -1,18 +1,28 @@
-"""BM25 (Robertson et al. 1994) through bm25s, with Lucene's idf and scores in float64."""
+"""BM25 (Robertson et al. 1994) with Lucene's idf, exact in float64."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bears.errors import ConfigurationError
-from bears.formats.records import read_json, write_json
-from bears.retrieval.analysis import ANALYZERS
-from bears.retrieval.retriever import best
+from bears.retrieval import postings
+from bears.retrieval.analysis import ANALYZERS, Analyzer
+from bears.retrieval.clock import Clock
+from bears.retrieval.postings import Postings
+from bears.retrieval.retriever import Query, best
+from bears.retrieval.scoring import SLACK, Numbers, Pieces, Scores, Scoring
 from bears.types import Document, Ranking
+
+EXACT_LENGTHS = 24
+"""Lengths that Lucene keeps as they are before it counts in four bits."""
 
 
 class BM25:
@@ -22,51 +32,131 @@ class BM25:
         name: of the file under conf/retriever.
         k1: term frequency saturation.
         b: length normalisation, 0 to 1.
-        analyzer: a name of `bears.retrieval.analysis.ANALYZERS`.
+        language: of the indexed texts, a BCP 47 tag.
+        analyzers: from a language, or the first part of one, to a name of
+            `bears.retrieval.analysis.ANALYZERS`.
+        default: the name for any other language.
+        lucene_lengths: languages whose lengths are rounded as Lucene does (`lucene_length`).
+        analyzer: a name that is taken whatever the language is; empty: none is.
     """
 
-    def __init__(self, name: str, k1: float, b: float, analyzer: str) -> None:
-        if analyzer not in ANALYZERS:
-            raise ConfigurationError(
-                f"retriever.analyzer is {analyzer!r}; expected one of {', '.join(ANALYZERS)}"
-            )
+    def __init__(
+        self,
+        name: str,
+        k1: float,
+        b: float,
+        language: str = "",
+        analyzers: Mapping[str, str] = MappingProxyType({}),
+        default: str = "words",
+        lucene_lengths: Collection[str] = (),
+        analyzer: str = "",
+    ) -> None:
+        for key, value in {**analyzers, "default": default, "analyzer": analyzer}.items():
+            if value and value not in ANALYZERS:
+                where = f"analyzers.{key}" if key in analyzers else key
+                raise ConfigurationError(
+                    f"retriever.{where} is {value!r}; expected one of {', '.join(ANALYZERS)}"
+                )
         self.name, self._k1, self._b = name, k1, b
-        self._analyze = ANALYZERS[analyzer]
+        primary = language.split("-")[0]
+        chosen = analyzer or analyzers.get(language) or analyzers.get(primary) or default
+        self._analyze = ANALYZERS[chosen]
+        self._rounded = language in lucene_lengths or primary in lucene_lengths
 
-    def index(self, documents: Sequence[Document], folder: Path) -> None:
-        """Write bm25s' files and the ids."""
-        import bm25s
-
-        terms = [self._analyze(document.content) for document in documents]
-        # bm25s numbers terms in the order of a set, which differs from run to run.
-        vocabulary = {term: i for i, term in enumerate(sorted({t for text in terms for t in text}))}
-        ids = [[vocabulary[term] for term in text] for text in terms]
-        index = bm25s.BM25(k1=self._k1, b=self._b, method="lucene", dtype="float64")
-        index.index((ids, vocabulary), show_progress=False)
-        index.save(str(folder), show_progress=False)
-        write_json(folder / "doc_ids.json", [document.doc_id for document in documents])
+    def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:  # noqa: ARG002
+        """Write the postings of every term."""
+        postings.write(documents, self._analyze, folder)
 
     def open(self, folder: Path) -> BM25Searcher:
-        """Read what `index` wrote."""
-        import bm25s
-
-        index = bm25s.BM25.load(str(folder), load_corpus=False)
-        # jieba reads its dictionary at the first text, which is loading, not searching.
+        """Map what `index` wrote into memory."""
+        # Some analyzers read a dictionary at the first text, which is loading, not searching.
         self._analyze("詞")
-        return BM25Searcher(index, read_json(folder / "doc_ids.json"), self._analyze)
+        index = postings.read(folder)
+        lengths = lucene_length(index.lengths) if self._rounded else index.lengths
+        return BM25Searcher(index, self._k1, self._b, lengths, self._analyze)
+
+
+def lucene_length(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Lengths as Lucene keeps them, in one byte: SmallFloat.intToByte4 and back.
+
+    What is over 24 keeps its first four bits, so that lengths up to 40 are exact.
+    """
+    over = np.maximum(lengths - EXACT_LENGTHS, 0)
+    dropped = np.maximum(np.frexp(over.astype(np.float64))[1] - 4, 0)
+    return np.where(dropped > 0, EXACT_LENGTHS + (over >> dropped << dropped), lengths)
 
 
 class BM25Searcher:
-    """A BM25 index in memory. Documents that share no term with the question are left out."""
+    """A BM25 index. Documents that share no term with the question are left out."""
 
-    def __init__(self, index: Any, doc_ids: Sequence[str], analyze: Any) -> None:
-        self._index, self._doc_ids, self._analyze = index, doc_ids, analyze
-        self._known = index.vocab_dict
+    def __init__(
+        self, index: Postings, k1: float, b: float, lengths: NDArray[Any], analyze: Analyzer
+    ) -> None:
+        self._index, self._analyze = index, analyze
+        frequencies = np.diff(index.starts)
+        n = len(lengths)
+        self._idf = np.log(1 + (n - frequencies + 0.5) / (frequencies + 0.5))
+        # The average is of the lengths as they are, in Lucene too.
+        average = index.lengths.mean() if index.lengths.any() else 1.0
+        self._norms = k1 * ((1 - b) + b * lengths / average)
+        self._scoring = Scoring(index, self._idf, self._norms)
 
-    def search(self, question: str, k: int) -> Ranking:
+    def search(self, query: Query, k: int, clock: Clock) -> Ranking:
         """The best ``k`` documents with a positive score."""
-        terms = [term for term in self._analyze(question) if term in self._known]
-        if not terms:
-            return ()
-        scores = self._index.get_scores(terms)
-        return best(np.where(scores > 0, scores, -np.inf), self._doc_ids, k)
+        with clock("encode"):
+            terms, counts = self.query_vector(query.text)
+        with clock("search"):
+            allowed = self._groups == query.group if query.group else None
+            depth = k
+            while True:
+                pieces, scores, whole = self._scoring.candidates(terms, counts, depth, allowed)
+                ranking = self._ranking(pieces, scores, k, depth)
+                if len(ranking) == k or (whole and depth >= len(pieces)):
+                    return ranking
+                # Several of the best pieces are of one document.
+                depth *= 2
+
+    def _ranking(self, pieces: Pieces, scores: Scores, k: int, depth: int) -> Ranking:
+        if depth < len(scores):
+            near = scores >= np.partition(scores, len(scores) - depth)[-depth] * SLACK
+            pieces, scores = pieces[near], scores[near]
+        doc_ids = self._index.doc_ids
+        return best(scores, [doc_ids[piece] for piece in pieces.tolist()], k)
+
+    def query_vector(self, text: str) -> tuple[Numbers, Scores]:
+        """What a question asks of an index of sparse vectors.
+
+        Returns:
+            Numbers of the terms that the index knows, ascending, and how often each is asked for.
+        """
+        known = self._index.numbers
+        counted = Counter(known[t] for t in self._analyze(text) if t in known)
+        terms = sorted(counted)
+        return np.array(terms, np.int64), np.array([counted[t] for t in terms], np.float64)
+
+    def document_vector(self, piece: int) -> tuple[Numbers, Scores]:
+        """A piece as a sparse vector; its product with a `query_vector` is the BM25 score.
+
+        Args:
+            piece: its place in the order of indexing, from 0.
+
+        Returns:
+            Numbers of the terms, ascending, and their weights.
+        """
+        terms, counts, ends = self._by_piece
+        own = slice(ends[piece], ends[piece + 1])
+        tf = counts[own].astype(np.float64)
+        return terms[own], self._idf[terms[own]] * (tf / (tf + self._norms[piece]))
+
+    @cached_property
+    def _by_piece(self) -> tuple[Numbers, NDArray[Any], Numbers]:
+        """The postings by piece: terms, counts, and where each piece begins."""
+        index = self._index
+        order = np.argsort(index.pieces, kind="stable")
+        terms = np.repeat(np.arange(len(self._idf)), np.diff(index.starts))
+        ends = np.cumsum(np.bincount(index.pieces, minlength=len(index.lengths)))
+        return terms[order], index.counts[order], np.concatenate(([0], ends))
+
+    @cached_property
+    def _groups(self) -> NDArray[np.str_]:
+        return np.array(self._index.groups)

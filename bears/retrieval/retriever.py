@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bears.retrieval.clock import Clock
 from bears.types import Document, Hit, Ranking
 
 BITS = 20
@@ -16,19 +18,46 @@ BITS = 20
 nothing, and that trec_eval, which reads scores in 32 bits, sees the same ties as we do."""
 
 
-class Searcher(Protocol):
-    """An index in memory."""
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What an index is asked.
 
-    def search(self, question: str, k: int) -> Ranking:
-        """The best ``k`` documents; fewer where fewer match at all."""
+    Args:
+        text: the question.
+        group: only documents of this `Document.group` may be found; empty: any document.
+    """
+
+    text: str
+    group: str = ""
+
+
+class Searcher(Protocol):
+    """An index that was opened."""
+
+    def search(self, query: Query, k: int, clock: Clock) -> Ranking:
+        """The best ``k`` documents; fewer where fewer match at all.
+
+        Args:
+            query: what to look for.
+            k: how many documents, not chunks.
+            clock: ``with clock("encode"): …`` around each stage (encode, search, fuse, rerank).
+        """
         ...
 
 
 class Retriever(Protocol):
     """Makes an index of documents, and opens it again. The constructor takes its settings only."""
 
-    def index(self, documents: Sequence[Document], folder: Path) -> None:
-        """Write the index of ``documents`` into an empty folder."""
+    def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
+        """Write the index of ``documents`` into an empty folder.
+
+        Args:
+            documents: read once, in order; may be more than memory holds. Pieces of one document
+                follow one another under its id; its score is that of its best piece (MaxP).
+            folder: where the index lies, or what is needed to find it again.
+            scratch: outlives a killed run and is outside of DVC's reach; what is there may be
+                resumed from.
+        """
         ...
 
     def open(self, folder: Path) -> Searcher:
@@ -40,19 +69,34 @@ def best(scores: NDArray[Any], doc_ids: Sequence[str], k: int) -> Ranking:
     """The ``k`` best documents by (score descending, doc_id descending).
 
     Args:
-        scores: shape (n,), one for each document; ``-inf`` leaves a document out.
-        doc_ids: the n ids.
-        k: how many at the most.
+        scores: shape (n,), one for each piece; ``-inf`` leaves a piece out.
+        doc_ids: the n ids; pieces of one document share its id, and the best one counts.
+        k: how many documents at the most.
     """
     rounded = rounded_scores(scores)
+    depth = k
+    while True:
+        by_document: dict[str, float] = {}
+        for score, doc_id in _best_pieces(rounded, doc_ids, depth):
+            by_document.setdefault(doc_id, score)
+            if len(by_document) == k:
+                break
+        if len(by_document) == k or depth >= len(rounded):
+            return tuple(Hit(doc_id, score) for doc_id, score in by_document.items())
+        depth *= 2
+
+
+def _best_pieces(
+    rounded: NDArray[np.float64], doc_ids: Sequence[str], k: int
+) -> list[tuple[float, str]]:
+    """At least the ``k`` best pieces, and all that tie with the last of them."""
     if k < len(rounded):
         threshold = np.partition(rounded, len(rounded) - k)[len(rounded) - k]
-        candidates = np.flatnonzero(rounded >= threshold)
+        candidates = np.flatnonzero((rounded >= threshold) & np.isfinite(rounded))
     else:
-        candidates = np.arange(len(rounded))
-    hits = [Hit(doc_ids[int(i)], float(rounded[i])) for i in candidates if np.isfinite(rounded[i])]
-    hits.sort(key=lambda hit: (hit.score, hit.doc_id), reverse=True)
-    return tuple(hits[:k])
+        candidates = np.flatnonzero(np.isfinite(rounded))
+    ids = [doc_ids[i] for i in candidates.tolist()]
+    return sorted(zip(rounded[candidates].tolist(), ids, strict=True), reverse=True)
 
 
 def rounded_scores(scores: NDArray[Any]) -> NDArray[np.float64]:

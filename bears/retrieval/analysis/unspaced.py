@@ -1,10 +1,10 @@
-"""From text to the terms that BM25 counts."""
+"""Terms of Chinese, Japanese and Korean, and whole words of whatever else has spaces."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 # Han, kana and Hangul are written without spaces between words, or with suffixes glued on.
 _UNSPACED = (
@@ -13,10 +13,13 @@ _UNSPACED = (
 )
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _RUN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_FIRST = re.compile(f"[{_UNSPACED}]")
 
 
 def normalise(text: str) -> str:
     """NFKC and lower case, without accents, with 臺 read as 台, its everyday form."""
+    if text.isascii():
+        return text.lower()
     folded = unicodedata.normalize("NFKC", text).lower().replace("臺", "台")
     return _ACCENTED.sub(_bare, folded)
 
@@ -25,14 +28,24 @@ def _bare(match: re.Match[str]) -> str:
     return unicodedata.normalize("NFD", match[0])[0]
 
 
-def cjk_bigrams(text: str) -> list[str]:
-    """Characters and overlapping pairs of them for unspaced scripts, whole words for others."""
-    return list(_cjk_bigrams(normalise(text)))
-
-
 def words(text: str) -> list[str]:
     """Runs of letters and digits, unspaced scripts as one run."""
+    if text.isascii() and text.isalnum():
+        return [text.lower()]
     return _RUN.findall(normalise(text))
+
+
+def cjk_bigrams(text: str) -> list[str]:
+    """Characters and overlapping pairs of them for unspaced scripts, whole words for others."""
+    return [term for run in words(text) for term in _characters_and_pairs(run)]
+
+
+def _characters_and_pairs(run: str) -> Iterator[str]:
+    if _FIRST.match(run):
+        yield from run
+        yield from (run[i : i + 2] for i in range(len(run) - 1))
+    else:
+        yield run
 
 
 def segmented(text: str) -> list[str]:
@@ -41,24 +54,5 @@ def segmented(text: str) -> list[str]:
 
     # rjieba alone would split accented Latin letters from their words.
     return [
-        term
-        for run in words(text)
-        for term in (rjieba.cut(run) if re.match(f"[{_UNSPACED}]", run) else (run,))
+        term for run in words(text) for term in (rjieba.cut(run) if _FIRST.match(run) else (run,))
     ]
-
-
-def _cjk_bigrams(text: str) -> Iterator[str]:
-    for match in _RUN.finditer(text):
-        run = match[0]
-        if re.match(rf"[{_UNSPACED}]", run):
-            yield from run
-            yield from (run[i : i + 2] for i in range(len(run) - 1))
-        else:
-            yield run
-
-
-ANALYZERS: dict[str, Callable[[str], list[str]]] = {
-    "cjk-bigrams": cjk_bigrams,
-    "words": words,
-    "jieba": segmented,
-}

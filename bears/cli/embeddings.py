@@ -1,0 +1,135 @@
+"""``python -m bears embeddings``: what a hosted model's vectors cost, and buying them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from tabulate import tabulate
+from tqdm import tqdm
+
+from bears.cli.selection import composed
+from bears.configuration import Config, build, parse
+from bears.errors import ConfigurationError
+from bears.formats.records import read_questions, stream_documents
+from bears.retrieval.chunking import pieces
+from bears.retrieval.encoders.hosted import Cost, Hosted, Kind
+from bears.retrieval.settings import Retrieval
+
+TARGET = f"{Hosted.__module__}.{Hosted.__qualname__}"
+SLICE = 10_000
+"""Texts that are looked at together, so that a corpus may be larger than memory."""
+
+Texts = Callable[[], Iterator[tuple[Kind, list[str]]]]
+
+
+def add_commands(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands of ``embeddings``."""
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    planning = commands.add_parser(
+        "plan",
+        help="what the missing vectors cost",
+        description="Count the pieces of documents and the questions of the selected benchmark "
+        "whose vectors are not kept yet, their tokens, and their price.",
+    )
+    planning.set_defaults(run=_plan)
+    filling = commands.add_parser(
+        "fill",
+        help="buy the missing vectors",
+        description="Show the plan, then ask the retriever's model for every missing vector. Each "
+        "is kept as it comes: stop it at any time, the next fill goes on from there. Exits with 0 "
+        "only when nothing is missing.",
+    )
+    filling.add_argument("--yes", action="store_true", help="do not ask before spending")
+    filling.set_defaults(run=_fill)
+    for command in (planning, filling):
+        command.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
+
+
+def _plan(arguments: argparse.Namespace) -> None:
+    encoder, texts = _work(arguments.overrides)
+    _show(encoder, texts)
+
+
+def _fill(arguments: argparse.Namespace) -> None:
+    encoder, texts = _work(arguments.overrides)
+    missing = _show(encoder, texts)
+    if not missing:
+        print("nothing is missing")
+        return
+    if sys.stdin.isatty() and not arguments.yes and not _agreed():
+        raise ConfigurationError("nothing was asked, nothing was spent")
+    with tqdm(unit=" texts", disable=None, total=missing) as bar:
+
+        def progress(came: int, usd: float) -> None:
+            bar.set_postfix_str(f"${usd:.4f}", refresh=False)
+            bar.update(came)
+
+        for kind, part in texts():
+            encoder.fill(kind, part, progress)
+    print(f"nothing is missing; US$ {encoder.spent:.4f} were spent")
+
+
+def _agreed() -> bool:
+    return input("Ask the model now? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _work(overrides: list[str]) -> tuple[Hosted, Texts]:
+    config = composed("", overrides)
+    found = list(_hosted(config["retriever"]))
+    if not found:
+        raise ConfigurationError(
+            f"retriever {config['retriever']['name']} asks no provider for vectors; choose one "
+            "that does, e.g. retriever=text-embedding-3-small"
+        )
+    folder = Path("data") / config["benchmark"]["name"] / "translated"
+    if not (folder / "corpus.json").is_file():
+        raise ConfigurationError(
+            f"{folder}/corpus.json does not exist; `dvc repro translate` makes it first"
+        )
+    return build(found[0], "retriever.encoder"), lambda: _texts(config, folder)
+
+
+def _hosted(value: object) -> Iterator[Config]:
+    """The hosted encoders within a retriever, however deep."""
+    if isinstance(value, dict):
+        if value.get("_target_") == TARGET:
+            yield value
+        for inner in value.values():
+            yield from _hosted(inner)
+
+
+def _texts(config: Config, folder: Path) -> Iterator[tuple[Kind, list[str]]]:
+    """What the stages index and retrieve encode, in slices."""
+    chunking = build(config["chunking"], "chunking")
+    cut = (piece.content for piece in pieces(stream_documents(folder / "corpus.json"), chunking))
+    while part := list(islice(cut, SLICE)):
+        yield "document", part
+    settings = parse(Retrieval, config["retrieve"], "retrieve")
+    yield "question", [settings.text(each) for each in read_questions(folder / "queries.json")]
+
+
+def _show(encoder: Hosted, texts: Texts) -> int:
+    """Print the plan; returns how many vectors are missing."""
+    costs: dict[Kind, Cost] = {"document": Cost(), "question": Cost()}
+    for kind, part in texts():
+        costs[kind] += encoder.cost(kind, part)
+    total, price, settings = sum(costs.values(), Cost()), encoder.price, encoder.settings
+    known = f"{price.source} ({price.date or 'no date'})"
+    source = "retriever.encoder.price" if settings.price else known
+    rows: list[list[object]] = [
+        ["model", f"{settings.model}, {settings.dimensions} dimensions"],
+        ["vectors kept in", encoder.folder],
+        ["documents missing", "{0.missing:,} of {0.texts:,}".format(costs["document"])],
+        ["questions missing", "{0.missing:,} of {0.texts:,}".format(costs["question"])],
+        ["tokens", "{:,} to {:,}".format(*total.tokens)],
+        ["price", "US$ {:.4f} to {:.4f}".format(*total.usd)],
+        ["per million tokens", price.input],
+        ["price from", source],
+        ["budget", "no limit" if settings.budget is None else f"US$ {settings.budget}"],
+    ]
+    print(tabulate(rows, tablefmt="plain", disable_numparse=True))
+    return total.missing

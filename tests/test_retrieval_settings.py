@@ -1,0 +1,66 @@
+"""What every retriever is asked alike: the depth, a conversation's turns, the lowest score."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.configuration import parse
+from bears.errors import ConfigurationError
+from bears.retrieval.settings import Retrieval
+from bears.types import Hit, Question, Turn
+from tests.workspace import Workspace, finished
+
+TURNS = (Turn("user", "I forgot it all."), Turn("assistant", "That happens."))
+ASKED = Question("q", "Why?", "", (), "s", "ad-hoc", turns=TURNS)
+RANKING = (Hit("a", 3.0), Hit("b", 2.0), Hit("c", -1.0))
+
+
+@pytest.mark.parametrize(
+    ("turns", "text"),
+    [
+        ("last", "Why?"),
+        ("user", "I forgot it all.\nWhy?"),
+        ("all", "I forgot it all.\nThat happens.\nWhy?"),
+    ],
+)
+def test_what_of_a_conversation_is_asked(turns: Any, text: str) -> None:
+    assert Retrieval(10, turns, None).text(ASKED) == text
+
+
+@pytest.mark.parametrize(
+    ("threshold", "kept"), [(None, "abc"), (2.0, "ab"), (2.5, "a"), (9.0, ""), (-5.0, "abc")]
+)
+def test_below_the_threshold_nothing_is_kept(threshold: float | None, kept: str) -> None:
+    hits = Retrieval(10, "last", threshold).kept(RANKING)
+    assert "".join(hit.doc_id for hit in hits) == kept
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"depth": 0, "turns": "last", "score_threshold": None}, "depth is 0; expected at least 1"),
+        ({"depth": 1, "turns": "first", "score_threshold": None}, "'last', 'user' or 'all'"),
+        ({"depth": 1, "turns": "last", "score_threshold": "high"}, "score_threshold"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_named(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        parse(Retrieval, values, "retrieve")
+
+
+def test_a_threshold_beyond_every_score_answers_nothing(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workspace: Workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+    run: Callable[..., str] = workspace.python
+    files = ["--run", "mine/run.trec", "--within", "mine/within.trec", "--timing", "mine/t.json"]
+    run("stages.retrieve", "retrieve.score_threshold=1000", *files)
+    outputs = [f"--{name}=mine/{name}" for name in ("questions", "metrics", "curve", "bars")]
+    run("stages.evaluate", *files, *outputs)
+    means = json.loads(workspace.text("mine/metrics"))["all"]
+    assert (means["answered"], means["n"], means["ndcg@10"]) == (0, 18, 0.0)

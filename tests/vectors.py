@@ -1,0 +1,42 @@
+"""Shards of vectors for tests of stores, and the right answer by a full sort."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from bears.retrieval.encoder import Vectors, normalised
+from bears.retrieval.retriever import rounded_scores
+from bears.retrieval.vector_store import Shard
+from bears.types import Hit, Ranking
+
+
+def directions(number: int, dimensions: int = 16, seed: int = 0) -> Vectors:
+    """Random directions, shape (number, dimensions)."""
+    return normalised(np.random.default_rng(seed).standard_normal((number, dimensions)))
+
+
+def shards(vectors: Vectors, size: int = 100, pieces: int = 1) -> Iterator[Shard]:
+    """``pieces`` of them make a document, ten documents a group: d0 … in g0 …"""
+    for number, start in enumerate(range(0, len(vectors), size)):
+        places = range(start, min(start + size, len(vectors)))
+        yield Shard(
+            number,
+            tuple(f"d{place // pieces}" for place in places),
+            tuple(f"g{place // pieces // 10}" for place in places),
+            tuple(f"text {place}" for place in places),
+            vectors[places.start : places.stop],
+        )
+
+
+def full_sort(made: Sequence[Shard], vector: Vectors, k: int, group: str = "") -> Ranking:
+    """Every document by its best piece, in float64."""
+    best: dict[str, float] = {}
+    for shard in made:
+        scores = rounded_scores(shard.vectors.astype(np.float64) @ vector.astype(np.float64))
+        for doc_id, of, score in zip(shard.doc_ids, shard.groups, scores.tolist(), strict=True):
+            if group in ("", of):
+                best[doc_id] = max(score, best.get(doc_id, -2.0))
+    pairs = sorted(((score, doc_id) for doc_id, score in best.items()), reverse=True)
+    return tuple(Hit(doc_id, score) for score, doc_id in pairs[:k])
