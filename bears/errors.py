@@ -63,3 +63,15 @@ class VerificationFailed(BearsError):
 
 class RetrieverUnavailable(BearsError):
     """A retriever needs a package or model that is not here."""
+
+
+class SubmissionRefused(BearsError):
+    """A submission has errors; its score would mean nothing."""
+
+
+class StoreError(BearsError):
+    """A vector store does not answer, refuses what it is given, or holds something else."""
+
+
+class AttestationFailed(BearsError):
+    """An export is not what this checkout makes, or was changed."""

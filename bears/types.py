@@ -4,16 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from itertools import repeat
+from typing import ClassVar, Literal
 
-QuestionType = Literal["single-hop", "multi-hop"]
+QuestionType = Literal["single-hop", "multi-hop", "ad-hoc", "no-retrieval"]
+"""Hops where the source says them; ``ad-hoc`` where it does not; ``no-retrieval`` where the right
+answer of a retriever is to return nothing."""
+AnswerType = Literal["extractive", "free-form", "yes-no", "unanswerable"]
 Severity = Literal["error", "warning", "accepted"]
 Role = Literal["gold", "hard_negative", "random_negative"]
 
 
+# Records are read strictly: a field that is not known is an error.
+_CLOSED = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier message of a conversation; ``role`` is ``user`` or ``assistant``."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one annotator answered, and the documents that the answer rests on."""
+
+    type: AnswerType
+    text: str
+    evidence_doc_ids: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of a benchmark; the fields are those of BEARS' published files, in order."""
+    """One question of a benchmark; the first six fields are those of BEARS' published files.
+
+    Args:
+        gold_doc_ids: the relevant documents; none where the right result is an empty one.
+        gold_grades: their grades in the same order, from 1; empty: every grade is 1.
+        judged: False where nobody knows the gold, so that every measure is undefined.
+        turns: the conversation before ``question``, oldest first.
+        answers: every annotator's answer, where a source has several.
+        group: the documents it may also be asked of alone (QASPER: those of its paper).
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = _CLOSED
 
     question_id: str
     question: str
@@ -21,17 +57,34 @@ class Question:
     gold_doc_ids: tuple[str, ...]
     source_dataset: str
     question_type: QuestionType
+    gold_grades: tuple[int, ...] = ()
+    judged: bool = True
+    turns: tuple[Turn, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    group: str = ""
+
+    @property
+    def grades(self) -> dict[str, int]:
+        """doc_id to grade."""
+        return dict(zip(self.gold_doc_ids, self.gold_grades or repeat(1), strict=False))
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document of the pool; the fields are those of BEARS' published files, in order."""
+    """One document of the pool; the first five fields are those of BEARS' published files.
+
+    Args:
+        group: what it is a part of (QASPER: its paper), where questions may be asked of that alone.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = _CLOSED
 
     doc_id: str
     content: str
     original_source: str
     original_id: str
     is_gold: bool
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +133,45 @@ class PassageRow:
     question_type: QuestionType
     kind: str
     passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDocument:
+    """A document of a source that is a benchmark already."""
+
+    id: str
+    text: str
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolQuestion:
+    """A question of a source that is a benchmark already.
+
+    Args:
+        gold: (id of a document, grade) for each that is known to be relevant; further pairs may
+            come as `Judgement` rows.
+        judged: False where the source does not tell the gold; a question without any gold that
+            is judged wants nothing retrieved.
+    """
+
+    id: str
+    question: str
+    answer: str = ""
+    gold: tuple[tuple[str, int], ...] = ()
+    judged: bool = True
+    turns: tuple[Turn, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A line of a judgement file (qrels) of a source that is a benchmark already."""
+
+    question_id: str
+    doc_id: str
+    grade: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Iterator
 from itertools import permutations
+from math import log2
 from pathlib import Path
+from typing import Any
 
 import ir_measures
 import pytest
@@ -15,10 +18,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
-from bears.evaluation.evaluate import Evaluation, Values, evaluate, summarise, tie_range
+from bears.evaluation import locate
+from bears.evaluation.evaluate import (
+    Evaluation,
+    Values,
+    ceilings,
+    evaluate,
+    gold_of,
+    intervals,
+    summarise,
+    tie_range,
+    undefined,
+)
 from bears.evaluation.measure import Measure, parse
-from bears.formats.trec import order, read_run, write_run
-from bears.types import Hit, Ranking
+from bears.formats.records import write_records
+from bears.formats.trec import order, read_run, read_table, write_run
+from bears.types import Hit, Question, Ranking
+from stages import evaluate as stage
 
 Gold = dict[str, dict[str, int]]
 Run = dict[str, Ranking]
@@ -29,6 +45,7 @@ MEASURES = [
         *("success@1", "success@3", "strict@2", "strict@5", "recall@1", "recall@3"),
         *("precision@1", "precision@3", "mrr@2", "mrr@5", "mrr", "r_precision"),
         *("ndcg@1", "ndcg@3", "ndcg@10", "ndcg", "map@2", "map@10", "map"),
+        *("kor_map_strict", "retrieval_accuracy@2"),
     )
 ]
 
@@ -64,14 +81,44 @@ def test_a_question_that_the_run_lacks_scores_zero_and_shows_in_the_coverage() -
     assert evaluation.n_answered == 1
 
 
-def test_a_question_without_gold_is_counted_and_neither_dropped_nor_zeroed() -> None:
-    gold: Gold = {"q1": {"a": 1}, "q2": {}, "q3": {"a": 0}}
+def test_a_question_that_is_not_judged_is_counted_and_neither_dropped_nor_zeroed() -> None:
+    gold: locate.Gold = {"q1": {"a": 1}, "q2": None, "q3": None}
     evaluation = evaluate({"q1": ranked("b", "a"), "q2": ranked("a")}, gold, MEASURES)
     assert set(evaluation.values["q2"].values()) == {None}
     assert set(evaluation.values["q3"].values()) == {None}
     summary = summarise(evaluation, gold)
     assert (summary["mrr"], summary["n"], summary["n_undefined"]) == (1 / 2, 3, 2)
+    assert undefined(evaluation) == {measure.name: 2 for measure in MEASURES}
     assert evaluation.n_answered == 2
+
+
+def test_where_nothing_is_relevant_an_empty_ranking_is_right_also_a_missing_one() -> None:
+    gold: Gold = {"q1": {}, "q2": {"a": 0}, "q3": {}, "q4": {"a": 1}}
+    run = {"q1": ranked("a"), "q2": (), "q4": ranked("b")}
+    names = ("success@3", "strict@3", "kor_map_official", "kor_map_strict", "ndcg@3", "recall@3")
+    evaluation = evaluate(run, gold, measures(*names))
+    for name in names[:4]:
+        assert [evaluation.values[q][name] for q in gold] == [0, 1, 1, 0]
+    for name in names[4:]:
+        assert [evaluation.values[q][name] for q in gold] == [None, None, None, 0]
+    assert undefined(evaluation) == {"ndcg@3": 3, "recall@3": 3}
+    assert summarise(evaluation, gold)["success@3"] == 2 / 4
+    assert summarise(evaluation, gold)["ndcg@3"] == 0
+
+
+def test_the_gold_of_questions_tells_unknown_from_none() -> None:
+    questions = [
+        asked_of("q1", ("a", "b")),
+        asked_of("q2", ("a", "b"), gold_grades=(2, 1)),
+        asked_of("q3", ()),
+        asked_of("q4", (), judged=False),
+    ]
+    assert gold_of(questions) == {
+        "q1": {"a": 1, "b": 1},
+        "q2": {"a": 2, "b": 1},
+        "q3": {},
+        "q4": None,
+    }
 
 
 def test_a_mean_over_no_defined_value_is_none() -> None:
@@ -79,6 +126,28 @@ def test_a_mean_over_no_defined_value_is_none() -> None:
     evaluation = evaluate({"q1": ranked("a")}, gold, measures("mrr"))
     assert summarise(evaluation, ["q2"]) == {"mrr": None, "n": 1, "n_undefined": 1}
     assert summarise(evaluation, []) == {"mrr": None, "n": 0}
+
+
+def test_the_ceiling_is_what_a_perfect_run_reaches() -> None:
+    gold: locate.Gold = {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 2}, "q3": {}, "q4": None}
+    names = ("strict@2", "strict@3", "recall@2", "precision@2", "ndcg@2", "retrieval_accuracy@1")
+    assert ceilings(gold, measures(*names)) == {
+        "strict@2": (0 + 1 + 1) / 3,
+        "recall@2": (2 / 3 + 1) / 2,
+        "precision@2": (1 + 1 / 2) / 2,
+    }
+
+
+def test_measures_that_say_yes_or_no_have_an_interval() -> None:
+    gold = {f"q{n}": {"a": 1} for n in range(60)}
+    run = {f"q{n}": ranked("a" if n < 48 else "b") for n in range(60)}
+    evaluation = evaluate(run, gold, measures("success@1", "mrr"))
+    found = intervals(evaluation, measures("success@1", "mrr"))
+    assert {name: (f"{r['low']:.2f}", f"{r['high']:.2f}") for name, r in found.items()} == {
+        "success@1": ("0.68", "0.88")
+    }
+    unknown = evaluate({}, {"q1": None}, measures("success@1"))
+    assert intervals(unknown, measures("success@1")) == {}
 
 
 def test_a_part_of_the_questions_can_be_summarised() -> None:
@@ -133,6 +202,7 @@ def test_a_shuffled_ranking_scores_the_same(tmp_path: Path) -> None:
     path.write_bytes(b"".join(lines))
     expected = evaluate(run, gold, MEASURES)
     assert evaluate(read_run(path, gold), gold, MEASURES) == expected
+    assert evaluate(read_table(path, gold), gold, MEASURES) == expected
     backwards = {question_id: ranking[::-1] for question_id, ranking in run.items()}
     assert evaluate(backwards, gold, MEASURES) == expected
 
@@ -173,6 +243,16 @@ def test_a_ranking_without_ties_shares_its_values() -> None:
     assert evaluation.lowest["q1"] is evaluation.values["q1"] is evaluation.highest["q1"]
 
 
+def test_the_official_korean_map_has_no_bounds_since_a_better_order_may_lower_it() -> None:
+    assert parse("kor_map_official").value([1, 0, 0, 1], [1, 1]) == 1
+    assert parse("kor_map_official").value([1, 0, 1, 0], [1, 1]) == (1 + 2 / 3) / 2
+    run = {"q": (Hit("a", 4.0), Hit("b", 3.0), Hit("d", 2.0), Hit("c", 2.0))}
+    evaluation = evaluate(run, {"q": {"a": 1, "c": 1}}, measures("kor_map_official", "map"))
+    assert evaluation.lowest["q"]["kor_map_official"] == 1
+    assert list(tie_range(evaluation)) == ["map"]
+    assert evaluation.highest["q"] == {"kor_map_official": 1, "map": (1 + 2 / 3) / 2}
+
+
 def tie_orders(ranking: Ranking) -> Iterator[list[str]]:
     """Every order of the documents in which no score rises."""
     for order_ in permutations(ranking):
@@ -208,6 +288,80 @@ def test_the_bounds_are_those_of_trying_every_order(
         assert low == pytest.approx(min(values), abs=1e-12)
         assert high == pytest.approx(max(values), abs=1e-12)
         assert low <= own <= high
+
+
+# --- The stage -----------------------------------------------------------------------------------
+
+
+def evaluated(folder: Path, questions: list[Question], **runs: Run) -> dict[str, Any]:
+    """metrics/retrieval.json of a stage that is run by itself."""
+    write_records(folder / "queries.json", questions)
+    names = ("queries.json", "questions.csv", "metrics.json", "curve.csv", "bars.csv", "timing")
+    paths = {name.split(".")[0]: folder / name for name in names}
+    for name, run in runs.items():
+        paths[name] = folder / f"{name}.trec"
+        write_run(paths[name], run, "tag")
+    asked = ["success@1", "strict@1", "ndcg@2", "kor_map_strict"]
+    stage.main({"evaluate": {"measures": asked, "curve": [1, 2]}}, paths)
+    results: dict[str, Any] = json.loads(paths["metrics"].read_bytes())
+    return results
+
+
+def asked_of(question_id: str, gold: tuple[str, ...], **more: Any) -> Question:
+    return Question(question_id, "?", "", gold, "source", "ad-hoc", **more)
+
+
+def test_questions_of_a_group_are_measured_within_it_as_well(tmp_path: Path) -> None:
+    questions = [asked_of("q1", ("a",), group="paper"), asked_of("q2", ("b",))]
+    pool = {"q1": ranked("x", "a"), "q2": ranked("b")}
+    results = evaluated(tmp_path, questions, run=pool, within={**pool, "q1": ranked("a")})
+    assert (results["all"]["success@1"], results["within"]["all"]["success@1"]) == (1 / 2, 1)
+    assert results["within"].keys() == results.keys() - {"within"}
+    header, row, _ = (tmp_path / "questions.csv").read_text().splitlines()
+    assert dict(zip(header.split(","), row.split(","), strict=True)) == {
+        "question_id": "q1",
+        "source_dataset": "source",
+        "question_type": "ad-hoc",
+        "n_gold": "1",
+        "success@1": "0.0",
+        "strict@1": "0.0",
+        "ndcg@2": str(1 / log2(3)),
+        "kor_map_strict": "0.5",
+        "within success@1": "1.0",
+        "within strict@1": "1.0",
+        "within ndcg@2": "1.0",
+        "within kor_map_strict": "1.0",
+    }
+
+
+def test_without_groups_there_is_nothing_within(tmp_path: Path) -> None:
+    results = evaluated(tmp_path, [asked_of("q1", ("a",))], run={"q1": ranked("a")})
+    assert set(results) == {"all", "by_type", "by_source", "tie_range", "ceiling", "interval_95"}
+
+
+def test_unknown_gold_no_gold_grades_and_ceilings_reach_the_metrics(tmp_path: Path) -> None:
+    questions = [
+        asked_of("q1", ("a", "b"), gold_grades=(1, 3)),
+        asked_of("q2", ()),
+        asked_of("q3", (), judged=False),
+    ]
+    run = {"q1": ranked("a", "b"), "q3": ranked("a")}
+    results = evaluated(tmp_path, questions, run=run)
+    graded = (1 + 3 / log2(3)) / (3 + 1 / log2(3))
+    assert results["all"] == {
+        "success@1": 1,
+        "strict@1": 1 / 2,
+        "ndcg@2": pytest.approx(graded, abs=1e-15),
+        "kor_map_strict": 1,
+        "n": 3,
+        "n_undefined": 2,
+        "answered": 2,
+    }
+    undefined_in = {"success@1": 1, "strict@1": 1, "ndcg@2": 2, "kor_map_strict": 1}
+    assert results["undefined"] == undefined_in
+    assert results["ceiling"] == {"strict@1": 1 / 2}
+    assert (tmp_path / "curve.csv").read_text() == "k,recall\n1,0.5\n2,1.0\n"
+    assert (tmp_path / "questions.csv").read_text().splitlines()[3].endswith(",0,,,,")
 
 
 # --- Agreement with trec_eval, through pytrec_eval and ir_measures -------------------------------
@@ -382,22 +536,16 @@ def test_all_topics_of_the_whole_run(trec_eval: Path, file: str) -> None:
     assert len(expected["all"]) >= 12
 
 
-def cut(source: Path, target: Path, depth: int) -> Run:
-    """``source`` without the words that trail its tags, each ranking cut at ``depth``."""
-    lines = source.read_text(encoding="ascii").splitlines()
-    target.write_text("".join(" ".join(line.split()[:6]) + "\n" for line in lines))
-    return {question_id: ranking[:depth] for question_id, ranking in read_run(target, None).items()}
-
-
-def test_every_topic_of_a_run_that_lacks_one(trec_eval: Path, tmp_path: Path) -> None:
+def test_every_topic_of_a_run_that_lacks_one(trec_eval: Path) -> None:
     """``trec_eval -q -c -M100``: topic 302 has no line in the run.
 
     -c averages over all judged topics (the missing one is 0), not over the answered ones; -M100
-    looks at no more than 100 documents a topic.
+    looks at no more than 100 documents a topic. Words follow some of its tags.
     """
     expected = read_values(trec_eval / "out.test.aqcM")
     gold = read_qrels(trec_eval / "qrels.test")
-    run = cut(trec_eval / "results.trunc", tmp_path / "results.trunc", depth=100)
+    whole = read_run(trec_eval / "results.trunc", gold)
+    run = {question_id: ranking[:100] for question_id, ranking in whole.items()}
     evaluation = measured(run, gold, expected)
     assert sorted(run) == ["301", "303"]
     assert evaluation.n_answered == 2

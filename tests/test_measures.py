@@ -5,14 +5,26 @@
 
 from __future__ import annotations
 
+import json
 from math import log2
+from pathlib import Path
 
 import pytest
 
-from bears.errors import ConfigurationError
+from bears.errors import ConfigurationError, FormatError
+from bears.evaluation.interval import wilson
 from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF, parse
+from bears.evaluation.measures.kor_map_official import official_score
+from bears.evaluation.measures.precision import precision
+from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
+from bears.evaluation.places import results_of_grades
 
 EVERY = [f"{word}@{k}" for word in WITH_CUTOFF for k in (1, 10)] + list(WHOLE_RANKING)
+NOTHING_IS_RIGHT = [
+    *("success@1", "success@10", "strict@1", "strict@10"),
+    *("retrieval_accuracy@1", "retrieval_accuracy@10", "kor_map_official", "kor_map_strict"),
+]
+"""The measures that are defined where nothing is relevant."""
 
 # Relevant documents at ranks 2 and 4; a third one was not found.
 FOUND_TWO_OF_THREE = ([0, 1, 0, 1, 0], [1, 1, 1])
@@ -43,6 +55,10 @@ FOUND_TWO_OF_THREE = ([0, 1, 0, 1, 0], [1, 1, 1])
         ("ndcg@2", (1 / log2(3)) / (1 + 1 / log2(3))),
         ("ndcg@10", (1 / log2(3) + 1 / log2(5)) / (1 + 1 / log2(3) + 1 / log2(4))),
         ("ndcg", (1 / log2(3) + 1 / log2(5)) / (1 + 1 / log2(3) + 1 / log2(4))),
+        ("retrieval_accuracy@1", 0),
+        ("retrieval_accuracy@2", 100),
+        ("kor_map_official", (1 / 2) / 1),  # one hit among the top three divides
+        ("kor_map_strict", (1 / 2) / 3),
     ],
 )
 def test_two_of_three_found(name: str, expected: float) -> None:
@@ -87,7 +103,8 @@ def test_more_gold_than_k_caps_some_measures_below_one() -> None:
 
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "precision@10"])
 def test_the_one_gold_document_on_top_scores_one(name: str) -> None:
-    assert parse(name).value([1, 0, 0], [1]) == 1
+    assert parse(name).value([1, 0, 0], [1]) == parse(name).best
+    assert parse(name).best == (100 if name.startswith("retrieval_accuracy") else 1)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -95,15 +112,134 @@ def test_an_empty_ranking_scores_zero(name: str) -> None:
     assert parse(name).value([], [1]) == 0
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", sorted(set(EVERY) - set(NOTHING_IS_RIGHT)))
 @pytest.mark.parametrize("grades", [[], [0, 0]])
-def test_without_gold_every_measure_is_undefined(name: str, grades: list[int]) -> None:
+def test_without_gold_most_measures_are_undefined(name: str, grades: list[int]) -> None:
     assert parse(name).value(grades, []) is None
 
 
+@pytest.mark.parametrize("name", NOTHING_IS_RIGHT)
+def test_without_gold_the_right_answer_is_nothing(name: str) -> None:
+    assert parse(name).value([], []) == parse(name).best
+    assert parse(name).value([0], []) == 0
+
+
 def test_without_a_cutoff_precision_divides_by_what_was_returned() -> None:
-    assert WITH_CUTOFF["precision"]([1, 0, 0], [1], None) == 1 / 3
-    assert WITH_CUTOFF["precision"]([], [1], None) == 0
+    values = precision(results_of_grades([[1, 0, 0], []], [[1], [1]]), None)
+    assert values.tolist() == [1 / 3, 0]
+
+
+# --- The Korean science task's score, with its holes and without ---------------------------------
+
+
+@pytest.mark.parametrize(
+    ("grades", "judged", "official", "strict"),
+    [
+        ([1, 0, 0], [1, 1], 1, 1 / 2),  # one document to a question of two
+        ([0, 0, 1], [1], 1 / 3, 1 / 3),
+        ([1, 0, 1], [1, 1], (1 + 2 / 3) / 2, (1 + 2 / 3) / 2),
+        ([0, 1, 1], [1, 1, 1, 1], (1 / 2 + 2 / 3) / 2, (1 / 2 + 2 / 3) / 3),
+        ([1, 1, 1], [1, 1, 1, 1], 1, 1),
+        ([0, 0, 0, 1], [1], 0, 0),  # only the top three count
+    ],
+)
+def test_the_official_map_divides_by_the_hits_and_the_strict_one_does_not(
+    grades: list[int], judged: list[int], official: float, strict: float
+) -> None:
+    assert parse("kor_map_official").value(grades, judged) == official
+    assert parse("kor_map_strict").value(grades, judged) == pytest.approx(strict, abs=1e-15)
+
+
+GOLD = {"1": ["a"], "2": ["b", "c"], "3": []}
+
+
+@pytest.mark.parametrize(
+    ("predictions", "expected"),
+    [
+        ([("1", ["a"]), ("2", ["c", "x", "b"]), ("3", [])], (1 + (1 + 2 / 3) / 2 + 1) / 3),
+        ([("3", ["a"])], 0),
+        ([("1", ["x", "a"])], 1 / 2),  # who leaves out the others loses nothing
+        ([("1", ["a"]), ("1", ["a"]), ("2", [])], (1 + 1 + 0) / 3),  # a repeated row counts twice
+        ([("2", ["x", "b", "b"])], (1 / 2 + 2 / 3) / 2),  # and so does a repeated document
+        ([("2", ["x", "x", "x", "b"])], 0),
+    ],
+)
+def test_the_official_score_has_the_holes_of_the_official_program(
+    predictions: list[tuple[str, list[str]]], expected: float
+) -> None:
+    assert official_score(predictions, GOLD) == expected
+
+
+def test_a_gold_given_as_a_text_matches_its_parts() -> None:
+    gold = {"1": "doc-17"}
+    assert official_score([("1", ["doc-1", "x", "doc-17"])], gold) == (1 + 2 / 3) / 2
+    assert official_score([("1", [])], {"1": ""}) == 1
+
+
+def test_the_official_score_adds_up_in_the_order_of_the_rows() -> None:
+    predictions = [(str(n), ["x"] * (n % 3) + ["a"]) for n in range(1, 500)]
+    gold = {str(n): ["a"] for n in range(1, 500)}
+    total = 0.0
+    for n in range(1, 500):
+        total += 1 / (n % 3 + 1)
+    assert official_score(predictions, gold) == total / 499
+
+
+def test_a_submission_that_the_official_program_dies_of_is_refused() -> None:
+    with pytest.raises(FormatError, match="no rows"):
+        official_score([], GOLD)
+    with pytest.raises(FormatError, match="question '9' is not in the gold"):
+        official_score([("1", ["a"]), ("9", ["a"])], GOLD)
+
+
+# --- PandaChat -----------------------------------------------------------------------------------
+
+
+def test_each_entry_of_a_source_list_takes_a_place() -> None:
+    sources = [["x", "a"], ["x", "x", "a"], ["a"], [], ["x", "y"]]
+    gold = [["a"]] * 5
+    assert [correct_retrievals(sources, gold, k) for k in (1, 2, 3)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("file", "top_1", "top_2"),
+    [
+        ("pandachat-rag-si_bge-m3_embedding", 205, 206),
+        ("pandachat-rag-si_multilingual-e5-base_embedding", 204, 205),
+        ("pandachat-rag-si_text-embedding-3-small_embedding", 199, 205),
+        ("qdrant-client", 199, 199),
+    ],
+)
+def test_the_published_counts_of_pandachat(
+    shared_data: Path, file: str, top_1: int, top_2: int
+) -> None:
+    folder = shared_data / "pandachat"
+    dataset = json.loads((folder / "pandachat-rag-si-dataset.json").read_bytes())
+    path = folder / "submissions" / f"submission_{file}_evaluation.json"
+    sources = {row["query"]: row["sources"] for row in json.loads(path.read_bytes())["df"]}
+    submitted = [sources.get(row["query"], []) for row in dataset]
+    gold = [[row["document"]] for row in dataset]
+    counts = [correct_retrievals(submitted, gold, k) for k in (1, 2)]
+    assert (len(dataset), counts) == (206, [top_1, top_2])
+
+
+# --- The interval of a share ---------------------------------------------------------------------
+
+
+def test_the_published_wilson_interval() -> None:
+    low, high = wilson(48, 60)
+    assert (f"{low:.0%}", f"{high:.0%}") == ("68%", "88%")
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 1), (1, 1), (0, 18), (18, 18), (7, 18), (999, 1000)])
+def test_the_interval_is_that_of_scipy(hits: int, n: int) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    theirs = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
+    assert wilson(hits, n) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+    assert 0 <= wilson(hits, n)[0] < wilson(hits, n)[1] <= 1
+
+
+# --- Names ---------------------------------------------------------------------------------------
 
 
 def test_a_measure_knows_the_name_it_was_asked_by() -> None:
@@ -116,7 +252,8 @@ def test_a_measure_knows_the_name_it_was_asked_by() -> None:
     "name",
     [
         *("hit@5", "NDCG@10", "ndcg_cut_10", "", "@10", "recall", "success", "strict"),
-        *("precision", "r_precision@5", "ndcg@0", "ndcg@010", "ndcg@-1", "ndcg@1.5", "ndcg@"),
+        *("precision", "r_precision@5", "kor_map_official@3", "retrieval_accuracy"),
+        *("ndcg@0", "ndcg@010", "ndcg@-1", "ndcg@1.5", "ndcg@"),
         *("ndcg@10 ", "ndcg@10\n", "ndcg@\uff11", "ndcg@ten"),
     ],
 )

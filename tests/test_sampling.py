@@ -28,7 +28,14 @@ from bears.sources.location import Source
 from bears.types import Article, Document, Passage, PassageRow, SourceParagraph, SourceQuestion
 
 ROOT = Path(__file__).resolve().parents[1]
-CHOICES = {"retriever": "bm25", "translator": "published", "language": "zh-Hant-TW"}
+CHOICES = {
+    "retriever": "bm25",
+    "vector_store": "memory",
+    "chunking": "none",
+    "engine": "local",
+    "translator": "published",
+    "language": "zh-Hant-TW",
+}
 SHARES = (Share("drcd", 20), Share("hotpotqa", 20), Share("2wiki", 20))
 BEARS = Recipe("bears", seed=42, documents=600, sources=SHARES, negatives=("drcd",))
 V1 = replace(BEARS, sampler="bears-v1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import os
@@ -391,6 +392,18 @@ def test_line_separators_inside_strings_do_not_end_a_line(tmp_path: Path) -> Non
     convert(source, multihop.read, None, tmp_path, tmp_path / "out" / "rows.jsonl")
     lines = (tmp_path / "out" / "rows.jsonl").read_bytes().split(b"\n")
     assert [json.loads(line)["question"] for line in lines[:-1]] == [row["question"]] * 2
+
+
+@pytest.mark.parametrize("name", ["array.json", "lines.json", "lines.jsonl"])
+def test_a_packed_file_reads_as_the_unpacked_one(tmp_path: Path, name: str) -> None:
+    (write_array if name.startswith("array") else write_lines)(tmp_path / name, HOTPOT_HUB * 3)
+    content = gzip.compress((tmp_path / name).read_bytes())
+    (tmp_path / f"{name}.gz").write_bytes(content)
+    assert read(multihop.read, tmp_path / f"{name}.gz") == HOTPOT * 3
+    for size in (5, 12, len(content) // 2, len(content) - 4):
+        (tmp_path / f"{name}.gz").write_bytes(content[:size])
+        with pytest.raises(SourceError, match="truncated or damaged"):
+            read(multihop.read, tmp_path / f"{name}.gz")
 
 
 def test_blank_lines_are_no_rows(tmp_path: Path) -> None:

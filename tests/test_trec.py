@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
-from bears.formats.trec import order, read_run, write_run
+from bears.formats import trec
+from bears.formats.run_table import table_of_run, table_of_scores
+from bears.formats.trec import order, read_run, read_table, write_run
 from bears.types import Hit, Ranking
 
 IDS = st.text(
@@ -118,6 +120,110 @@ def test_tabs_runs_of_spaces_and_windows_line_ends_are_read(tmp_path: Path) -> N
     assert read_run(path, ["q1"]) == {"q1": (Hit("FR94-1", 2.129133),)}
 
 
+def test_words_after_the_tag_belong_to_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "q1 Q0 a 1 1.0 STANDARD more junk at", "q1 Q0 b 2 0.5 tag")
+    assert read_run(path, ["q1"]) == {"q1": (Hit("a", 1.0), Hit("b", 0.5))}
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("1e-3", 0.001),
+        ("-2.5E+2", -250.0),
+        ("+1", 1.0),
+        (".5", 0.5),
+        ("7.", 7.0),
+        ("0.1", 0.1),
+        ("9007199254740993", 9007199254740992.0),
+        ("4.9e-324", 5e-324),
+    ],
+)
+def test_scores_are_read_to_the_last_bit(tmp_path: Path, text: str, score: float) -> None:
+    path = written(tmp_path, f"q1 Q0 a 1 {text} tag")
+    assert read_run(path, None) == {"q1": (Hit("a", score),)}
+
+
+def test_quotes_commas_and_words_that_mean_nothing_are_plain_ids(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, 'NA Q0 "a 1 2.0 "tag', "NA Q0 null 2 1.5 tag", "NA Q0 'b,c\\\" 3 1.0 tag"
+    )
+    assert ids(read_run(path, ["NA"])["NA"]) == ['"a', "null", "'b,c\\\""]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_question(tmp_path: Path) -> None:
+    plain = written(tmp_path, "\ufeffq1 Q0 a 1 1.0 tag")
+    assert read_run(plain, ["q1"]) == {"q1": (Hit("a", 1.0),)}
+    padded = written(tmp_path, "\ufeffq1  Q0 a 1 1.0 tag")
+    assert read_run(padded, ["q1"]) == {"q1": (Hit("a", 1.0),)}
+
+
+@settings(deadline=None)  # each example waits for the disk
+@given(run=st.dictionaries(IDS, RANKINGS, min_size=1, max_size=4), shuffle=st.randoms())
+def test_the_fast_reader_and_the_patient_one_agree(
+    run: dict[str, Ranking], shuffle: random.Random, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A file with one space between its columns is read in bulk, one with two line by line."""
+    folder = tmp_path_factory.mktemp("readers")
+    write_run(folder / "bulk.trec", run, "bears")
+    lines = (folder / "bulk.trec").read_bytes().splitlines(keepends=True)
+    shuffle.shuffle(lines)
+    (folder / "bulk.trec").write_bytes(b"".join(lines))
+    (folder / "line.trec").write_bytes(b"".join(lines).replace(b" Q0 ", b"  Q0 "))
+    bulk, line = (read_run(folder / name, None) for name in ("bulk.trec", "line.trec"))
+    assert bulk == line == run
+    assert list(bulk) == list(line)
+
+
+DAMAGE = [
+    *(b" ", b"\t", b"\n", b"\r", b"\r\n", b'"', b"'", b",", b"\x0b", b"\x1c", b"\x00", b"\xff"),
+    *(b"\xe3\x80\x80", b"\xc2\xa0", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"nan", b"inf", b"1e400"),
+    *(b"0x1", b"_", b"+1", b"e", b"", b"-", b"."),
+]
+
+
+def test_of_a_damaged_file_the_fast_reader_takes_nothing_that_the_patient_one_does_not(
+    tmp_path: Path,
+) -> None:
+    dice, path, taken = random.Random(1), tmp_path / "run.trec", 0
+    for _ in range(500):
+        lines = [
+            f"q{dice.randint(1, 3)} Q0 d{dice.randint(1, 30)} {rank} {dice.choice([1, -2.5])} t\n"
+            for rank in range(dice.randint(1, 4))
+        ]
+        data = "".join(lines).encode()
+        for _ in range(dice.randint(0, 2)):
+            at = dice.randrange(len(data) + 1)
+            data = data[:at] + dice.choice(DAMAGE) + data[at + dice.randint(0, 1) :]
+        path.write_bytes(data)
+        fast = trec._plain_table(data)
+        if fast is not None:
+            taken += 1
+            assert fast.rankings() == trec._table_by_line(path, None).rankings(), data
+    assert taken > 150
+
+
+def test_a_run_in_columns_has_its_rankings_in_order(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "q2 Q0 b 1 0.5 t", "q1 Q0 a 1 1.0 t", "q2 Q0 a 1 0.5 t", "q2 Q0 c 1 0.7 t"
+    )
+    table = read_table(path, None)
+    assert table.question_ids == ["q2", "q1"]
+    assert table.starts.tolist() == [0, 3, 4]
+    assert [table.doc_ids[code] for code in table.documents] == ["c", "b", "a", "a"]
+    assert table.scores.tolist() == [0.7, 0.5, 0.5, 1.0]
+
+
+def test_a_table_of_scores_is_that_of_the_same_run() -> None:
+    run = {"q1": (Hit("b", 2.0), Hit("a", 1.0)), "q2": (), "q3": (Hit("a", 3.0),)}
+    table = table_of_scores({"q1": {"a": 1.0, "b": 2.0}, "q2": {}, "q3": {"a": 3.0}})
+    assert table.rankings() == table_of_run(run).rankings() == run
+
+
+def test_an_id_that_no_file_could_hold_is_refused() -> None:
+    with pytest.raises(FormatError, match="no text that UTF-8 can hold"):
+        table_of_run({"q1": (Hit("\ud800", 1.0),)})
+
+
 def test_a_line_ends_at_lf_alone(tmp_path: Path) -> None:
     path = written(tmp_path, "q1 Q0 a 1 1.0 tag", "q1 Q0 b\u20281 2 0.5 tag")
     with pytest.raises(FormatError, match=r"run\.trec, line 2: doc_id .* holds whitespace"):
@@ -128,8 +234,12 @@ def test_a_line_ends_at_lf_alone(tmp_path: Path) -> None:
     ("line", "problem"),
     [
         ("q1 Q0 b 2 0.5", "5 columns, expected six"),
-        ("q1 Q0 b 2 0.5 my tag", "7 columns, expected six"),
+        ("q1 Q0 b c 2 0.5 tag", "7 columns, expected six"),
+        ("q1 Q0 b 2 0.5 tag\rq1 Q0 c 3 0.4 tag", "a carriage return within the line"),
         ("", "0 columns, expected six"),
+        ("q1  Q0 b 1 2.5", "5 columns, expected six"),
+        ("q1 Q0 b 2 0.5 ", "5 columns, expected six"),
+        ("q1\tQ0\tb\t\t0.5\ttag", "5 columns, expected six"),
         ("q1 Q0 b 2 nan tag", "the score 'nan' is not a finite number"),
         ("q1 Q0 b 2 -inf tag", "the score '-inf' is not a finite number"),
         ("q1 Q0 b 2 1e999 tag", "the score '1e999' is not a finite number"),

@@ -6,17 +6,23 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from bears.errors import ConfigurationError
 from bears.evaluation.measures.average_precision import average_precision
+from bears.evaluation.measures.kor_map_official import kor_map_official
+from bears.evaluation.measures.kor_map_strict import kor_map_strict
 from bears.evaluation.measures.ndcg import ndcg
 from bears.evaluation.measures.precision import precision
 from bears.evaluation.measures.r_precision import r_precision
 from bears.evaluation.measures.recall import recall
 from bears.evaluation.measures.reciprocal_rank import reciprocal_rank
+from bears.evaluation.measures.retrieval_accuracy import retrieval_accuracy
 from bears.evaluation.measures.strict import strict
 from bears.evaluation.measures.success import success
+from bears.evaluation.places import Floats, Results, results_of_grades
 
-Function = Callable[[Sequence[int], Sequence[int], int | None], float | None]
+Function = Callable[[Results, int | None], Floats]
 
 WITH_CUTOFF: dict[str, Function] = {
     "success": success,
@@ -26,6 +32,7 @@ WITH_CUTOFF: dict[str, Function] = {
     "mrr": reciprocal_rank,
     "ndcg": ndcg,
     "map": average_precision,
+    "retrieval_accuracy": retrieval_accuracy,
 }
 """The measures that are asked for as ``name@k``."""
 
@@ -34,6 +41,8 @@ WHOLE_RANKING: dict[str, Function] = {
     "ndcg": ndcg,
     "map": average_precision,
     "r_precision": r_precision,
+    "kor_map_official": kor_map_official,
+    "kor_map_strict": kor_map_strict,
 }
 """The measures that are asked for by their bare name."""
 
@@ -46,9 +55,34 @@ class Measure:
     function: Function
     k: int | None
 
+    @property
+    def yes_or_no(self) -> bool:
+        """Whether every value is 0 or 1, so that their mean is a share of the questions."""
+        return self.function in (success, strict)
+
+    @property
+    def gains_by_rank(self) -> bool:
+        """Whether moving a relevant document up never lowers the value, so that ties bound it."""
+        return self.function is not kor_map_official
+
+    @property
+    def best(self) -> float:
+        """The value of a perfect ranking, if nothing caps it."""
+        return 100 if self.function is retrieval_accuracy else 1
+
+    def values(self, results: Results) -> Floats:
+        """One value a question, NaN where undefined; see `bears.evaluation.measures`."""
+        return self.function(results, self.k)
+
     def value(self, grades: Sequence[int], judged: Sequence[int]) -> float | None:
-        """The value for one question, None where undefined; see `bears.evaluation.measures`."""
-        return self.function(grades, judged, self.k)
+        """The value for one literal ranking, None where undefined.
+
+        Args:
+            grades: the grade of each ranked document, best first, 0 for one that is not relevant.
+            judged: the positive grades of all relevant documents, in any order.
+        """
+        value = float(self.values(results_of_grades([grades], [judged]))[0])
+        return None if np.isnan(value) else value
 
 
 def parse(name: str) -> Measure:

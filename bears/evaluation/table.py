@@ -11,10 +11,14 @@ from tabulate import tabulate
 def table(results: Mapping[str, Any]) -> str:
     """A row for each measure, a column for each group of questions.
 
+    Where questions were also asked within their own documents, a column "within" holds all of
+    them.
+
     Args:
         results: the content of metrics/retrieval.json.
     """
-    groups = {"all": results["all"], **results["by_type"], **results["by_source"]}
+    within = {"within": results["within"]["all"]} if "within" in results else {}
+    groups = {"all": results["all"], **within, **results["by_type"], **results["by_source"]}
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
     names.sort(key=lambda name: name != "n")
     rows = [[name, *(group.get(name) for group in groups.values())] for name in names]

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from pydantic import TypeAdapter, ValidationError
+
 from bears.errors import FormatError
 from bears.types import Document, Question
 
@@ -77,54 +79,76 @@ def read_bytes(path: Path) -> bytes:
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
-    """Write questions or documents, byte for byte in the form of the published BEARS files."""
-    write_text(path, to_json([dataclasses.asdict(record) for record in records]))
+    """Write questions or documents, byte for byte in the form of the published BEARS files.
+
+    Fields beyond the published ones are written only where they say something.
+    """
+    with atomic_write(path) as stream:
+        separator = "[\n"
+        for record in records:
+            text = to_json(_plain(record)).replace("\n", "\n  ")
+            stream.write(f"{separator}  {text}".encode())
+            separator = ",\n"
+        stream.write(b"[]" if separator == "[\n" else b"\n]")
+
+
+def _plain(record: Record) -> dict[str, Any]:
+    values = dataclasses.asdict(record)
+    return {
+        field.name: values[field.name]
+        for field in dataclasses.fields(record)
+        if field.default is dataclasses.MISSING or values[field.name] != field.default
+    }
 
 
 def read_questions(path: Path) -> list[Question]:
     """Read a ``queries.json`` of the published form.
 
     Raises:
-        FormatError: naming the record and the field, when one is missing, extra or mistyped.
+        FormatError: naming the record and the field, when one is missing, unknown or mistyped.
     """
-    questions = []
-    for position, row in _rows(path, Question):
-        ids = row["gold_doc_ids"]
-        if not isinstance(ids, list) or not all(isinstance(i, str) for i in ids):
-            raise FormatError(f"{path}, record {position}: gold_doc_ids must be a list of strings")
-        questions.append(Question(**{**row, "gold_doc_ids": tuple(ids)}))
-    return questions
+    return list(_records(path, Question))
 
 
 def read_documents(path: Path) -> list[Document]:
     """Read a ``corpus.json`` of the published form. Raises FormatError as `read_questions`."""
-    return [Document(**row) for _, row in _rows(path, Document)]
+    return list(_records(path, Document))
 
 
-def _rows(path: Path, record: type[Question] | type[Document]) -> Iterator[tuple[int, Any]]:
-    rows = read_json(path)
-    if not isinstance(rows, list):
-        raise FormatError(f"{path}: expected a JSON array of records, found {type(rows).__name__}")
-    names = [field.name for field in dataclasses.fields(record)]
-    for position, row in enumerate(rows, start=1):
-        problem = _problem(row, names)
-        if problem:
-            raise FormatError(f"{path}, record {position}: {problem}; expected {', '.join(names)}")
-        yield position, row
+def stream_documents(path: Path) -> Iterator[Document]:
+    """As `read_documents`, one at a time: a corpus may be larger than memory."""
+    return _records(path, Document)
 
 
-def _problem(row: Any, names: list[str]) -> str | None:
-    if not isinstance(row, dict):
-        return f"an object is expected, found {type(row).__name__}"
-    if missing := [name for name in names if name not in row]:
-        return f"lacks {', '.join(missing)}"
-    if extra := [name for name in row if name not in names]:
-        return f"has unknown fields {', '.join(extra)}"
-    for name, value in row.items():
-        expected = bool if name == "is_gold" else list if name == "gold_doc_ids" else str
-        if not isinstance(value, expected):
-            return f"{name} is {type(value).__name__}, not {expected.__name__}"
-    return None
+def _records(path: Path, record: type[Record]) -> Iterator[Record]:
+    adapter = TypeAdapter(record)
+    names = ", ".join(field.name for field in dataclasses.fields(record))
+    for position, row in enumerate(_array(path), start=1):
+        try:
+            # Strict, since a number for a text is an error; JSON, since it has no tuples.
+            yield adapter.validate_json(json.dumps(row), strict=True)
+        except ValidationError as error:
+            problem = "; ".join(
+                f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']}"
+                for item in error.errors(include_url=False)
+            )
+            raise FormatError(
+                f"{path}, record {position}: {problem}; the fields are {names}"
+            ) from None
+
+
+def _array(path: Path) -> Iterator[Any]:
+    import ijson
+
+    with _opened(path) as stream:
+        first = stream.read(64).lstrip()[:1]
+        if first != b"[":
+            raise FormatError(f"{path}: expected a JSON array of records, found {first!r}")
+        stream.seek(0)
+        try:
+            yield from ijson.items(stream, "item")
+        except ijson.JSONError as error:
+            raise FormatError(f"{path}: not valid JSON ({error})") from None
 
 
 def to_line(row: Mapping[str, Any]) -> str:
@@ -160,9 +184,12 @@ def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield (number from 1, line) of a file, splitting on LF only. Raises FormatError if absent."""
+    with _opened(path) as stream:
+        yield from enumerate(stream, start=1)
+
+
+def _opened(path: Path) -> IO[bytes]:
     try:
-        stream = path.open("rb")
+        return path.open("rb")
     except FileNotFoundError:
         raise FormatError(f"{path}: no such file") from None
-    with stream:
-        yield from enumerate(stream, start=1)

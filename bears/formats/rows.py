@@ -8,14 +8,26 @@ import weakref
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar, overload
+from typing import Annotated, Any, Generic, TypeVar, overload
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from bears.errors import FormatError
-from bears.types import Article, PassageRow
+from bears.types import (
+    Article,
+    Document,
+    Judgement,
+    PassageRow,
+    PoolDocument,
+    PoolQuestion,
+    Question,
+)
 
 Row = TypeVar("Row")
+PoolRow = PoolDocument | PoolQuestion | Judgement | Document | Question
+"""A row of a source that is a benchmark already. A file mixes them; no two kinds have the same
+mandatory fields, so a line tells its kind."""
+_POOL_ROW: TypeAdapter[PoolRow] = TypeAdapter(Annotated[PoolRow, Field(union_mode="left_to_right")])
 
 
 class RowFile(Sequence[Row], Generic[Row]):
@@ -25,12 +37,12 @@ class RowFile(Sequence[Row], Generic[Row]):
 
     Args:
         path: the file; lines end with LF only.
-        row_type: the dataclass that a line holds.
+        adapter: what makes a row of a line.
     """
 
-    def __init__(self, path: Path, row_type: type[Row]) -> None:
+    def __init__(self, path: Path, adapter: TypeAdapter[Row]) -> None:
         self._path = path
-        self._adapter = TypeAdapter(row_type)
+        self._adapter = adapter
         self._offsets = array("Q")
         self._stream: Any = None
 
@@ -80,10 +92,13 @@ def row_to_line(row: Any) -> bytes:
     return text.encode("utf-8") + b"\n"
 
 
-def open_rows(path: Path) -> RowFile[Article] | RowFile[PassageRow]:
-    """The rows that the download stage wrote: articles, or rows with their own passages."""
+def open_rows(path: Path) -> RowFile[Article] | RowFile[PassageRow] | RowFile[PoolRow]:
+    """The rows that the download stage wrote: articles, rows with their own passages, or mixed
+    rows of a benchmark."""
     with path.open("rb") as stream:
-        first = stream.readline()
-    if b'"paragraphs"' in first and "paragraphs" in json.loads(first):
-        return RowFile(path, Article)
-    return RowFile(path, PassageRow)
+        keys = json.loads(stream.readline() or b"{}")
+    if "paragraphs" in keys:
+        return RowFile(path, TypeAdapter(Article))
+    if "passages" in keys:
+        return RowFile(path, TypeAdapter(PassageRow))
+    return RowFile(path, _POOL_ROW)

@@ -12,7 +12,9 @@ from bears.errors import SourceError
 from bears.formats.digest import sha256_of
 from bears.formats.records import atomic_write
 from bears.formats.rows import row_to_line
+from bears.sources import parts as of_parts
 from bears.sources.location import Source, locate
+from bears.sources.parts import Parts, locate_parts
 from bears.sources.rows import NumberedRows, Row, read_rows
 from bears.types import Article, PassageRow
 
@@ -41,6 +43,37 @@ def convert(
     return _provenance(source, counts, mirror)
 
 
+def convert_parts(
+    source: Source,
+    reader: of_parts.Reader,
+    mirror: Path | None,
+    root: Path,
+    out: Path,
+    folder: Path = Path(".bears"),
+) -> dict[str, Any]:
+    """As `convert`, for a source that is a benchmark already.
+
+    Args:
+        folder: where a reader may keep what it fetches by itself.
+
+    Returns:
+        Also ``notes``: what the reader met with, and how often; and ``failures``: what of the
+        source could not be had, and why.
+    """
+    found = locate_parts(source, mirror, root)
+    parts = Parts(source.name, found, source.settings, folder)
+    with atomic_write(out) as stream, _bar(source) as bar:
+        for row in reader(parts):
+            stream.write(row_to_line(row))
+            bar.update()
+        _check_rows(source, sum(parts.counts.values()), pinned=mirror is None and not source.path)
+    return {
+        **_provenance(source, parts.counts, mirror),
+        "notes": dict(sorted(parts.notes.items())),
+        "failures": parts.failures,
+    }
+
+
 def _bar(source: Source) -> Any:
     return tqdm(desc=f"read {source.name}", unit=" rows", disable=None)
 
@@ -66,7 +99,12 @@ def _provenance(source: Source, counts: dict[Path, int], mirror: Path | None) ->
     if source.path:
         origin = {"path": source.path}
     elif mirror is not None:
-        origin = {"mirror_of": source.hub}
+        origin = {"mirror_of": source.hub or source.name}
+    elif source.parts:
+        pins = {
+            f"{p.hub or source.hub} {p.revision or source.revision}" for p in source.parts.values()
+        }
+        origin = {"hub": ", ".join(sorted(pins))}
     else:
         origin = {"hub": source.hub, "revision": source.revision}
     return {

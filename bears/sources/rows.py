@@ -1,14 +1,17 @@
 """Streaming readers: the rows of a parquet, JSON or JSON Lines file, one at a time.
 
-Peak memory is set by the largest rows (parquet: by a batch of 256), never by the file.
+Peak memory is set by the largest rows (parquet: by a batch of 256), never by the file. JSON and
+JSON Lines are also read from ``.gz``.
 """
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import ijson
 from pydantic import TypeAdapter, ValidationError
@@ -17,6 +20,8 @@ from pydantic_core import from_json
 from bears.errors import MalformedRow, SourceError
 
 Row = dict[str, Any]
+Numbered = tuple[str, int, Row]
+"""A row with the name of its file and its position there, counted from 1."""
 NumberedRows = Iterator[tuple[int, Row]]
 SUFFIXES = (".parquet", ".jsonl", ".json")
 COLUMNS = ("query_id", "query", "query_type", "answers", "passages")
@@ -42,7 +47,7 @@ def read_rows(path: Path) -> Iterator[Row]:
             if not isinstance(row, dict):
                 raise MalformedRow(path.name, number, "(row)", f"not an object but {row!r:.40}")
             yield row
-    except (ijson.JSONError, ValueError, OSError) as error:
+    except (ijson.JSONError, ValueError, OSError, EOFError, zlib.error) as error:
         raise SourceError(
             f"{path}: cannot be read after row {number} ({_reason(error)}); "
             "it is truncated or damaged: take it again from its source"
@@ -65,23 +70,35 @@ def _parquet(path: Path) -> Iterator[Any]:
             yield from batch.to_pylist()
 
 
+def opened(path: Path) -> IO[bytes]:
+    """The bytes of a file, unpacked where its name ends in ``.gz``."""
+    # gzip.open gives an IO of bytes, but its stub knows that of no mode.
+    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
 def _json(path: Path) -> Iterator[Any]:
-    with path.open("rb") as stream:
+    with opened(path) as stream:
         events = ijson.parse(stream)
         first = next(events)[1]
         if first == "start_array":
             prefix = "item"
-        elif path.suffix == ".json" and (key := _top_level_container(events)):
+        elif path.name.removesuffix(".gz").endswith(".json") and (
+            key := _top_level_container(events)
+        ):
             prefix = "data.item" if key == "data" else ""
         else:
             prefix = "lines"
     if prefix == "lines":
         yield from _json_lines(path)
     elif prefix:
-        with path.open("rb") as stream:
+        with opened(path) as stream:
             yield from ijson.items(stream, prefix, use_float=True)
     else:
         yield from _columns(path)
+
+
+def _is_json(path: Path) -> bool:
+    return path.name.removesuffix(".gz").endswith(".json")
 
 
 def _top_level_container(events: Iterator[tuple[str, str, Any]]) -> str | None:
@@ -97,7 +114,7 @@ def _top_level_container(events: Iterator[tuple[str, str, Any]]) -> str | None:
 
 
 def _json_lines(path: Path) -> Iterator[Any]:
-    with path.open("rb") as stream:
+    with opened(path) as stream:
         for number, line in enumerate(stream, start=1):
             if line.isspace():
                 continue
@@ -112,7 +129,7 @@ def _json_lines(path: Path) -> Iterator[Any]:
 
 
 def _columns(path: Path) -> Iterator[Any]:
-    streams = [path.open("rb") for _ in COLUMNS]
+    streams = [opened(path) for _ in COLUMNS]
     try:
         columns = [
             ijson.kvitems(stream, name, use_float=True)

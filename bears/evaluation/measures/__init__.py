@@ -1,12 +1,10 @@
 """The measures, one file each.
 
-Every measure is a pure function of
+Every measure is a pure function of the `Results` of n questions and of ``k``: how many documents
+from the top count, at least 1, or None for the whole ranking. It returns one value a question,
+shape (n,), NaN where it is undefined. A ranking shorter than ``k``, or empty, is one whose
+remaining places hold nothing relevant.
 
-- ``grades``: the grade of each ranked document, best first, 0 for one that is not relevant or
-  not judged;
-- ``judged``: the positive grades of all relevant documents of the question, in any order;
-- ``k``: how many documents from the top count, at least 1, or None for the whole ranking;
-
-and returns None where it is undefined, which is where ``judged`` is empty. A ranking shorter
-than ``k``, or empty, is a ranking whose remaining places hold nothing relevant.
+A docstring is also what ``python -m bears metrics`` prints: its first line is the definition, the
+paragraph that begins with "Source:" says whose it is.
 """

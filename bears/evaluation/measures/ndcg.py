@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from bears.evaluation.places import Floats, Places, Results, share
 
 
-def ndcg(grades: Sequence[int], judged: Sequence[int], k: int | None) -> float | None:
+def ndcg(results: Results, k: int | None) -> Floats:
     """Gain of the top k / gain of the best top k that the judgements allow.
 
     The gain is the grade itself (not 2^grade - 1), divided by log2(rank + 1); the best ranking
-    is made of all judged documents, found or not, and is cut at k too. None without relevant
+    is made of all judged documents, found or not, and is cut at k too. Undefined without relevant
     documents.
 
     Source: trec_eval ``ndcg`` and ``ndcg_cut``, after Järvelin and Kekäläinen (TOIS 2002), with
     the discount from rank 1 on.
     """
-    if not judged:
-        return None
-    return _gain(grades[:k]) / _gain(sorted(judged, reverse=True)[:k])
+    return share(_gain(results.found.top(k)), _gain(results.ideal.top(k)))
 
 
-def _gain(grades: Iterable[int]) -> float:
-    return sum(
-        grade / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1) if grade > 0
-    )
+def _gain(places: Places) -> Floats:
+    # NumPy's own log2 rounds otherwise on another processor.
+    deepest = int(places.rank.max(initial=0))
+    discounts = np.array([math.inf, *(math.log2(rank + 1) for rank in range(1, deepest + 1))])
+    return places.total(places.grade / discounts[places.rank])

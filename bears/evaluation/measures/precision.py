@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import numpy as np
+
+from bears.evaluation.places import Floats, Results, share
 
 
-def precision(grades: Sequence[int], judged: Sequence[int], k: int | None) -> float | None:
-    """Relevant documents in the top k / k. None without relevant documents.
+def precision(results: Results, k: int | None) -> Floats:
+    """Relevant documents in the top k / k.
 
     A ranking shorter than k is still divided by k. Without k the number of ranked documents
-    divides, and an empty ranking scores 0.
+    divides, and an empty ranking scores 0. Undefined without relevant documents.
 
-    Source: trec_eval ``P``, and ``set_P`` for the whole ranking. trec_eval gives 0, not None, to
-    a question without relevant documents.
+    Source: trec_eval ``P``, and ``set_P`` for the whole ranking. trec_eval gives 0, and does not
+    leave out, a question whose judged documents are all irrelevant.
     """
-    if not judged:
-        return None
-    divisor = len(grades) if k is None else k
-    return sum(grade > 0 for grade in grades[:k]) / divisor if divisor else 0.0
+    divisor = np.maximum(results.returned, 1) if k is None else k
+    return share(results.found.top(k).count(), (results.relevant > 0) * divisor)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bears.evaluation.places import Floats, Results, share
 
 
-def r_precision(grades: Sequence[int], judged: Sequence[int], k: int | None) -> float | None:
-    """Precision at R, R the number of relevant documents. None without relevant documents.
+def r_precision(results: Results, k: int | None) -> Floats:
+    """Relevant documents in the top R / R, R the number of relevant documents.
 
     ``k`` cuts the ranking before it is measured, and is there so that all measures are called
-    alike; R divides whatever k is.
+    alike; R divides whatever k is. Undefined without relevant documents.
 
     Source: trec_eval ``Rprec``.
     """
-    if not judged:
-        return None
-    return sum(grade > 0 for grade in grades[:k][: len(judged)]) / len(judged)
+    relevant = results.relevant
+    found = results.found.top(k)
+    return share(found.where(found.rank <= relevant[found.question]).count(), relevant)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bears.evaluation.places import Floats, Results, share
 
 
-def recall(grades: Sequence[int], judged: Sequence[int], k: int | None) -> float | None:
-    """Relevant documents in the top k / relevant documents. None without relevant documents.
+def recall(results: Results, k: int | None) -> Floats:
+    """Relevant documents in the top k / relevant documents.
+
+    With more relevant documents than k the best value is below 1. Undefined without relevant
+    documents.
 
     Source: trec_eval ``recall``.
     """
-    if not judged:
-        return None
-    return sum(grade > 0 for grade in grades[:k]) / len(judged)
+    return share(results.found.top(k).count(), results.relevant)

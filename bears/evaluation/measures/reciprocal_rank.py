@@ -1,20 +1,17 @@
-"""mrr@k; the mean is taken elsewhere, here is the reciprocal rank of one question."""
+"""mrr@k; the mean is taken elsewhere, here is the reciprocal rank of each question."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bears.evaluation.places import Floats, Results, share
 
 
-def reciprocal_rank(grades: Sequence[int], judged: Sequence[int], k: int | None) -> float | None:
+def reciprocal_rank(results: Results, k: int | None) -> Floats:
     """1 / rank of the first relevant document in the top k, 0 if none is there.
 
-    None without relevant documents.
+    Undefined without relevant documents.
 
     Source: trec_eval ``recip_rank``; the cutoff as in the MS MARCO task (MRR@10).
     """
-    if not judged:
-        return None
-    for rank, grade in enumerate(grades[:k], start=1):
-        if grade > 0:
-            return 1 / rank
-    return 0.0
+    first = results.found.top(k)
+    first = first.where(first.nth == 1)
+    return share(first.total(1 / first.rank), results.relevant > 0)

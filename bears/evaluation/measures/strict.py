@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bears.evaluation.places import Floats, Results
 
 
-def strict(grades: Sequence[int], judged: Sequence[int], k: int | None) -> float | None:
-    """1 if all relevant documents are in the top k, else 0. None without relevant documents.
+def strict(results: Results, k: int | None) -> Floats:
+    """1 if all relevant documents are in the top k, else 0.
 
-    Hence 0 for every ranking of a question that has more relevant documents than k.
+    Hence 0 for every ranking of a question that has more relevant documents than k: what the best
+    ranking would reach is reported as the ceiling. Without relevant documents 1 if nothing was
+    returned, else 0.
 
     Source: BEARS, which scores its multi-hop questions so.
     """
-    if not judged:
-        return None
-    return float(sum(grade > 0 for grade in grades[:k]) == len(judged))
+    return results.right_if_empty(results.found.top(k).count() == results.relevant)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bears.evaluation.places import Floats, Results
 
 
-def success(grades: Sequence[int], judged: Sequence[int], k: int | None) -> float | None:
-    """1 if any relevant document is in the top k, else 0. None without relevant documents.
+def success(results: Results, k: int | None) -> Floats:
+    """1 if any relevant document is in the top k, else 0.
+
+    Without relevant documents 1 if nothing was returned, else 0; trec_eval gives 0 to either.
 
     Source: trec_eval ``success``; BEARS calls it hit rate.
     """
-    if not judged:
-        return None
-    return float(any(grade > 0 for grade in grades[:k]))
+    return results.right_if_empty(results.found.top(k).count() > 0)

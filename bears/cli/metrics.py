@@ -1,0 +1,47 @@
+"""``python -m bears metrics``: every metric, what it is and whose it is."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+from bears.evaluation.answers.evidence_f1 import evidence_f1
+from bears.evaluation.answers.exact_match import exact_match
+from bears.evaluation.answers.token_f1 import token_f1
+from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
+from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
+from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF
+
+ANSWERS: dict[str, Callable[..., Any]] = {
+    "answer_f1": token_f1,
+    "exact_match": exact_match,
+    "evidence_f1": evidence_f1,
+    "yes_no_accuracy": yes_no_accuracy,
+    "unanswerable_detection": unanswerable_detection,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command has no arguments."""
+    parser.set_defaults(run=_list)
+
+
+def _list(_: argparse.Namespace) -> None:
+    named = [(f"{name}@k", function) for name, function in WITH_CUTOFF.items()]
+    named += list(WHOLE_RANKING.items())
+    print("Of rankings, under evaluate.measures in conf/:\n")
+    for function in dict.fromkeys(function for _, function in named):
+        print(described([name for name, each in named if each is function], function))
+    print("Of answers, by `python -m bears answers score`:\n")
+    for name, function in ANSWERS.items():
+        print(described([name], function))
+
+
+def described(names: list[str], function: Callable[..., Any]) -> str:
+    """The names of a metric, and its docstring down to what its arguments are."""
+    text = inspect.getdoc(function) or ""
+    body = textwrap.indent(text.split("\nArgs:")[0].strip(), "    ")
+    return f"{', '.join(names)}\n{body}\n"

@@ -1,0 +1,15 @@
+"""Exact match of an answer."""
+
+from __future__ import annotations
+
+from bears.evaluation.answers.normalisation import Normalisation
+
+
+def exact_match(answer: str, reference: str, rules: Normalisation) -> float:
+    """1 if answer and reference have the same normal form, else 0.
+
+    Over several references the best one counts.
+
+    Source: the official evaluation of SQuAD 1.1.
+    """
+    return float(rules.normal_form(answer) == rules.normal_form(reference))

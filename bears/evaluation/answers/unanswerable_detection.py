@@ -1,0 +1,16 @@
+"""Whether an unanswerable question is recognised."""
+
+from __future__ import annotations
+
+LITERAL = "Unanswerable"
+
+
+def unanswerable_detection(answer: str) -> float:
+    """1 if the answer says "unanswerable", in any case and among other words, else 0.
+
+    Counted over the questions that any annotator calls unanswerable. The word is QASPER's literal
+    in every language.
+
+    Source: ours, beside QASPER's F1.
+    """
+    return float(LITERAL.casefold() in answer.casefold())

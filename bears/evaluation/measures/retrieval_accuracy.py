@@ -1,0 +1,41 @@
+"""retrieval_accuracy@k, in percent, as PandaChat's table has it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from bears.evaluation.measures.success import success
+from bears.evaluation.places import Floats, Results, results_of_grades
+
+
+def retrieval_accuracy(results: Results, k: int | None) -> Floats:
+    """100 if a relevant document is among the first k sources as submitted, else 0.
+
+    Of a run the sources are its ranking. A list that was submitted may repeat a source, and each
+    of its entries takes a place: see `correct_retrievals`. Without relevant documents 100 if
+    nothing was returned, else 0.
+
+    Source: PandaChat-RAG-sl, ``correct_retrieval_per``.
+    """
+    return 100 * success(results, k)
+
+
+def correct_retrievals(
+    sources: Sequence[Sequence[str]], gold: Sequence[Collection[str]], k: int
+) -> int:
+    """For how many questions a gold document is among the first ``k`` sources, repeats and all.
+
+    The accuracy is ``100 * count / len(gold)``.
+
+    Args:
+        sources: for each question the list that was submitted; empty where none was.
+        gold: for each question its gold documents.
+        k: how many entries of a list count.
+    """
+    grades = [
+        [int(source in wanted) for source in row] for row, wanted in zip(sources, gold, strict=True)
+    ]
+    judged = [[1] * len(wanted) for wanted in gold]
+    return int(np.sum(success(results_of_grades(grades, judged), k)))

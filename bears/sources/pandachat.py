@@ -1,0 +1,99 @@
+"""PandaChat-RAG-sl: questions that stand in the web pages which answer them, in Slovenian.
+
+Part ``questions``: a JSON array of ``{query, answer, document, text, text_without_Q, …}``, with
+bare NaN tokens where a cell is empty. A page that answers several questions stands in a row for
+each. What is indexed is ``text_without_Q``: the page's text after every occurrence of every
+question asked of it was taken out, and nothing else. Where that field is missing it is made so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NotRequired
+from uuid import NAMESPACE_DNS, uuid5
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from bears.errors import MalformedRow, SourceError
+from bears.sources.parts import Parts
+from bears.sources.rows import check_row, opened
+from bears.types import PoolDocument, PoolQuestion
+
+
+class _Row(TypedDict):
+    query: str
+    answer: NotRequired[str | None]
+    document: str
+    text: str
+    text_without_Q: NotRequired[str | None]
+
+
+_SHAPE = TypeAdapter(_Row)
+
+
+def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion]:
+    """Yield the pages, each once, then the questions.
+
+    A page keeps its name as its id, since submissions name pages so; a question has none, and gets
+    the version 5 UUID of ``q:{source}:{query}`` in the DNS namespace.
+
+    Raises:
+        MalformedRow: a field is missing, of another type or empty; a question stands twice; a page
+            has another text than in an earlier row.
+        SourceError: the file is no JSON array.
+    """
+    rows = list(_rows(parts))
+    questions: dict[str, list[str]] = {}
+    for _, _, row in rows:
+        questions.setdefault(row["document"], []).append(row["query"])
+    texts: dict[str, str] = {}
+    for file, number, row in rows:
+        name = row["document"]
+        text = row.get("text_without_Q") or without(row["text"], questions[name])
+        if texts.setdefault(name, text) != text:
+            problem = f"the page {name!r} has another text in an earlier row"
+            raise MalformedRow(file, number, "text_without_Q", problem)
+    yield from (PoolDocument(name, text) for name, text in texts.items())
+    for _, _, row in rows:
+        identifier = str(uuid5(NAMESPACE_DNS, f"q:{parts.name}:{row['query']}"))
+        yield PoolQuestion(
+            identifier, row["query"], row.get("answer") or "", ((row["document"], 1),)
+        )
+
+
+def without(text: str, questions: list[str]) -> str:
+    """``text`` after every occurrence of each question was taken out, one after the other."""
+    for question in questions:
+        text = text.replace(question, "")
+    return text
+
+
+def _rows(parts: Parts) -> Iterator[tuple[str, int, _Row]]:
+    asked: set[str] = set()
+    for path in parts.paths["questions"]:
+        with opened(path) as stream:
+            values = _parsed(stream.read(), str(path))
+        for number, value in enumerate(values, start=1):
+            row: _Row = check_row(_SHAPE, value, path.name, number)
+            for field in ("query", "document", "text"):
+                if not row[field].strip():
+                    raise MalformedRow(path.name, number, field, "is empty")
+            if row["query"] in asked:
+                raise MalformedRow(path.name, number, "query", "stands in an earlier row too")
+            asked.add(row["query"])
+            yield path.name, parts.count(path, number), row
+
+
+def _parsed(content: bytes, path: str) -> list[Any]:
+    try:
+        values = json.loads(content, parse_constant=lambda _: None)
+    except ValueError as error:
+        raise SourceError(
+            f"{path}: not valid JSON ({error}); it is truncated or damaged: take it again from "
+            "its source"
+        ) from None
+    if not isinstance(values, list):
+        raise SourceError(f"{path}: expected a JSON array of rows, found {type(values).__name__}")
+    return values

@@ -1,0 +1,90 @@
+"""The text of a PDF as paragraphs, and which of them holds a text that was taken from the paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+
+def paragraphs(text: str, least: int, most: int) -> list[str]:
+    """Cut the text of a PDF into paragraphs.
+
+    A PDF has lines. A paragraph ends with a line that is empty, or that closes a sentence and is
+    shorter than four fifths of the longer lines.
+
+    Args:
+        least: a paragraph of fewer characters is joined with the next.
+        most: one of more characters is parted at the ends of sentences.
+    """
+    lines = [line.strip() for line in text.split("\n")]
+    lengths = sorted(len(line) for line in lines)
+    # The upper quartile: nearly the width of the column, whatever headings and formulas there are.
+    full = lengths[len(lengths) * 3 // 4]
+    joined: list[str] = []
+    current: list[str] = []
+    for line in [*lines, ""]:
+        if line:
+            current.append(line)
+        closes = line.endswith((".", "?", "!", ":")) and len(line) < 0.8 * full
+        if current and (closes or not line):
+            joined.append(_unbroken(current))
+            current = []
+    return list(_sized(joined, least, most))
+
+
+def _unbroken(lines: list[str]) -> str:
+    """One line of several; a word that was broken at the end of a line is whole again."""
+    return re.sub(r"(?<=[a-z])-\n(?=[a-z])", "", "\n".join(lines)).replace("\n", " ")
+
+
+def _sized(texts: Sequence[str], least: int, most: int) -> Iterator[str]:
+    current = ""
+    for text in texts:
+        for piece in _sentences(text, most):
+            if current and len(current) + 1 + len(piece) > most:
+                yield current
+                current = ""
+            current = f"{current} {piece}" if current else piece
+        if len(current) >= least:
+            yield current
+            current = ""
+    if current:
+        yield current
+
+
+def _sentences(text: str, most: int) -> Iterator[str]:
+    """The sentences of a text; a table without a full stop can be longer than a paragraph."""
+    for sentence in re.split(r"(?<=[.?!])\s+", text):
+        for start in range(0, len(sentence), most):
+            yield sentence[start : start + most]
+
+
+class Chunks:
+    """Texts that are asked which of them holds most of another text.
+
+    Args:
+        texts: in reading order.
+        least: the share below which none holds it.
+    """
+
+    def __init__(self, texts: Sequence[str], least: float = 0.3) -> None:
+        self._trigrams = [_trigrams(text) for text in texts]
+        self._least = least
+
+    def holding_most_of(self, text: str) -> int | None:
+        """The position of the text with the greatest overlap, of equal ones the first.
+
+        Overlap is the share of the distinct word trigrams of ``text`` that a chunk has, words
+        being lower-cased runs of letters and digits. None where the greatest is too small.
+        """
+        wanted = _trigrams(text)
+        if not wanted:
+            return None
+        shares = [len(wanted & there) / len(wanted) for there in self._trigrams]
+        best = max(shares, default=0.0)
+        return shares.index(best) if best >= self._least else None
+
+
+def _trigrams(text: str) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.lower())
+    return set(zip(words, words[1:], words[2:], strict=False))

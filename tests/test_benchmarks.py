@@ -1,0 +1,142 @@
+"""The other systems' benchmarks through the real commands, on their real data.
+
+Each takes a pipeline run, so all of these are slow.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workspace import Workspace, finished
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    base = tmp_path_factory.getbasetemp()
+    return finished(base)[0].copied(tmp_path_factory.mktemp("benchmarks") / "project")
+
+
+def experiment(workspace: Workspace, shared: Path, benchmark: str, *words: str) -> dict[str, Any]:
+    """The metrics of one `dvc exp run`, with bm25 unless ``words`` say otherwise."""
+    workspace.git("checkout", "--quiet", "--force", "HEAD")
+    choices = [f"benchmark={benchmark}", f"mirror={shared}", *words]
+    workspace.dvc("exp", "run", *[part for word in choices for part in ("-S", word)])
+    metrics: dict[str, Any] = json.loads(workspace.text("metrics/retrieval.json"))
+    return metrics
+
+
+def test_scifact_has_anserinis_numbers(workspace: Workspace, shared_data: Path) -> None:
+    depth = 'overrides=["retrieve.depth=1000"]'
+    means = experiment(workspace, shared_data, "scifact", depth)["all"]
+    assert means["n"] == 300
+    # Anserini's regression for BEIR SciFact, BM25 flat: METRICS.md §5.
+    assert round(means["ndcg@10"], 4) == 0.6789
+    assert round(means["recall@100"], 4) == 0.9253
+
+
+def test_an_exported_scifact_is_a_benchmark_with_the_same_numbers(
+    workspace: Workspace, shared_data: Path, tmp_path: Path
+) -> None:
+    before = experiment(workspace, shared_data, "scifact")["all"]
+    out = tmp_path / "scifact"
+    workspace.python("bears", "export", str(out))
+    assert "is what this checkout makes" in workspace.python("bears", "attest", str(out))
+    paths = f'overrides=["sources.beir.path={out}"]'
+    after = experiment(workspace, shared_data, "beir", paths)["all"]
+    assert {k: after[k] for k in ("n", "ndcg@10", "map")} == {
+        k: before[k] for k in ("n", "ndcg@10", "map")
+    }
+
+
+def test_pandachats_submissions_stand_beside_our_retriever(
+    workspace: Workspace, shared_data: Path
+) -> None:
+    metrics = experiment(workspace, shared_data, "pandachat-sl")
+    ours = round(metrics["all"]["retrieval_accuracy@2"] * 206 / 100)
+    assert metrics["all"]["n"] == 206
+    folder = shared_data / "pandachat" / "submissions"
+    for _ in range(2):
+        for path in folder.iterdir():
+            words = ["submit", "score", str(path), "--benchmark", "pandachat-sl"]
+            workspace.python("bears", *words)
+        workspace.python("bears", "leaderboard")
+    table = json.loads(workspace.text("metrics/pandachat-sl.json"))
+    counts = {row["system"]: row["correct_retrieval_count"] for row in table}
+    assert counts == {
+        "bge-m3": 206,
+        "multilingual-e5-base": 205,
+        "text-embedding-3-small": 205,
+        "qdrant-openai-embedding-3-small": 199,
+        "bm25": ours,
+    }
+    with (workspace.root / "metrics" / "leaderboard.csv").open(encoding="utf-8") as stream:
+        board = [row for row in csv.DictReader(stream) if row["benchmark"] == "pandachat-sl"]
+    assert len(board) == 5
+    (qdrant,) = [row for row in board if row["system"].startswith("qdrant")]
+    assert "short_list" in qdrant["warnings"]
+
+
+def test_the_korean_task_is_scored_and_its_file_written(
+    workspace: Workspace, shared_data: Path, tmp_path: Path
+) -> None:
+    means = experiment(workspace, shared_data, "science-ko")["all"]
+    assert means["n"] == 199
+    # One gold document each: the official score, without its holes, is the strict one.
+    assert means["kor_map_official"] == means["kor_map_strict"] == pytest.approx(0.936, abs=5e-4)
+
+    experiment(workspace, shared_data, "science-ko-eval")
+    out = tmp_path / "submission.csv"
+    run = "data/science-ko-eval/runs/bm25.trec"
+    workspace.python("bears", "submit", "write", run, str(out), "--benchmark", "science-ko-eval")
+    rows = [json.loads(line) for line in out.read_bytes().split(b"\n") if line]
+    sample = (shared_data / "science_ko" / "sample_submission.csv").read_bytes()
+    theirs = [json.loads(line) for line in sample.split(b"\n") if line.strip()]
+    assert {row["eval_id"] for row in rows} == {row["eval_id"] for row in theirs}
+    assert list(rows[0]) == list(theirs[0])
+
+    # Nobody knows the gold of the 220, so that an empty list is not taken for a right one.
+    words = ["submit", "score", str(out), "--benchmark", "science-ko-eval", "--no-board"]
+    report = json.loads(workspace.python("bears", *words, "--json"))
+    assert report["correct_retrieval"] == {}
+    assert set(report["measures"].values()) == {None}
+
+
+def test_qasper_is_asked_of_the_pool_and_of_each_paper(
+    workspace: Workspace, shared_data: Path
+) -> None:
+    metrics = experiment(workspace, shared_data, "qasper")
+    pool, paper = metrics["all"], metrics["within"]["all"]
+    assert pool["n"] == paper["n"] == 39
+    # The paper's own paragraphs are a part of the pool, so that nothing can be found later.
+    assert paper["ndcg@10"] > pool["ndcg@10"]
+    assert paper["recall@100"] >= pool["recall@100"]
+
+
+def test_going_back_to_a_benchmark_runs_nothing_again(
+    workspace: Workspace, shared_data: Path
+) -> None:
+    first = experiment(workspace, shared_data, "qasper")
+    experiment(workspace, shared_data, "qasper", "retriever=wordllama")
+    workspace.git("checkout", "--quiet", "--force", "HEAD")
+    words = ["benchmark=qasper", f"mirror={shared_data}"]
+    output = workspace.dvc("exp", "run", *[p for w in words for p in ("-S", w)])
+    assert "Running stage 'index'" not in output
+    assert json.loads(workspace.text("metrics/retrieval.json")) == first
+
+
+def test_the_pipelines_own_run_scores_as_a_submission_what_it_scored(
+    workspace: Workspace, shared_data: Path, tmp_path: Path
+) -> None:
+    means = experiment(workspace, shared_data, "scifact")["all"]
+    run = tmp_path / "run.trec"
+    run.write_bytes((workspace.root / "data/scifact/runs/bm25.trec").read_bytes())
+    words = ["submit", "score", str(run), "--benchmark", "scifact", "--json", "--no-board"]
+    report = json.loads(workspace.python("bears", *words))
+    assert report["measures"] == {name: means[name] for name in report["measures"]}
