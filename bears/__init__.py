@@ -1,1 +1,1 @@
-"""Build retrieval benchmarks from raw question-answering data and measure retrievers on them."""
+"""Build retrieval benchmarks, or take those that exist, and measure retrievers on them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +17,11 @@ T = TypeVar("T")
 
 STRICT = ConfigDict(extra="forbid")
 """What a dataclass that `parse` builds sets as ``__pydantic_config__``: no unknown keys."""
+
+
+def checkout() -> Path:
+    """The user's own checkout, also from within a temporary or queued experiment of DVC."""
+    return Path(os.environ.get("DVC_ROOT") or Path.cwd())
 
 
 def read_selection(params: Path) -> Config:

@@ -7,7 +7,8 @@ key that is not declared is not there.
 
 from __future__ import annotations
 
-import os
+import hashlib
+import json
 import re
 import shlex
 import sys
@@ -22,8 +23,23 @@ from bears.configuration import Config, compose, pick, read_mapping, read_select
 from bears.errors import BearsError, ConfigurationError
 
 CONFIG = Path("data/config.yaml")
-GROUPS = ("benchmark", "retriever", "translator", "language")
+GROUPS = (
+    "benchmark",
+    "retriever",
+    "vector_store",
+    "chunking",
+    "engine",
+    "translator",
+    "language",
+)
 Paths = Mapping[str, Path]
+
+DIGESTED = ("language",)
+"""Parts of the configuration whose digest stands under ``digest`` as well.
+
+A stage that declares ``digest.language`` under params reads ``language``. DVC parses dvc.lock a
+dozen times in every run, and shows each value there as a column; a language has 250 lines.
+"""
 
 
 def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) -> int:
@@ -75,11 +91,6 @@ def load_config(overrides: Sequence[str] = ()) -> Config:
     return read_mapping(CONFIG, "run `dvc repro config` first")
 
 
-def checkout() -> Path:
-    """The user's own checkout, also from within a temporary or queued experiment of DVC."""
-    return Path(os.environ.get("DVC_ROOT") or Path.cwd())
-
-
 def _split(argv: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
     paths: dict[str, Path] = {}
     overrides: list[str] = []
@@ -121,10 +132,16 @@ def _check_inputs(stage: str, definition: Mapping[str, Any], paths: Paths) -> No
             )
 
 
+def digest(value: Any) -> str:
+    """Sixteen hexadecimal digits over plain values."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+
 def _declared(definition: Mapping[str, Any]) -> list[str]:
     """The keys of data/config.yaml that a stage names under params."""
     return [
-        key
+        key.removeprefix("digest.")
         for item in definition.get("params", [])
         if isinstance(item, dict)
         for key in item.get(str(CONFIG), [])

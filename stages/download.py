@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Any
 
 from hydra.utils import get_method
 
-from bears.configuration import Config, parse
+from bears.configuration import Config, checkout, parse
 from bears.errors import ConfigurationError
 from bears.formats.records import write_json
-from bears.pipeline import Paths, checkout, exit_with
-from bears.sources.convert import Reader, convert
+from bears.pipeline import Paths, exit_with
+from bears.sources.convert import convert, convert_parts
 from bears.sources.location import Source
+
+# Papers that were fetched one by one, outside of what DVC manages: asked for once, kept for good.
+FETCHED = Path(".bears")
 
 
 def main(config: Config, paths: Paths) -> None:
@@ -21,16 +26,30 @@ def main(config: Config, paths: Paths) -> None:
     for name, value in config["sources"].items():
         source = parse(Source, value, f"sources.{name}")
         out = paths["rows"] / f"{name}.jsonl"
-        provenance.append(convert(source, _reader(source), mirror, Path.cwd(), out))
+        reader, root = _reader(source), _root(source)
+        if source.parts:
+            fetched = checkout() / FETCHED
+            provenance.append(convert_parts(source, reader, mirror, root, out, fetched))
+        else:
+            provenance.append(convert(source, reader, mirror, root, out))
     write_json(paths["provenance"], provenance)
+    for entry in provenance:
+        for note, count in entry.get("notes", {}).items():
+            print(f"{entry['source']}: {count} {note}")
+        for name, reason in entry.get("failures", {}).items():
+            print(f"{entry['source']}: {name} is left out: {reason}", file=sys.stderr)
 
 
-def _reader(source: Source) -> Reader:
+def _root(source: Source) -> Path:
+    """Where a relative path begins: what git does not track is only in the user's own checkout."""
+    return Path.cwd() if (Path.cwd() / source.path).exists() else checkout()
+
+
+def _reader(source: Source) -> Any:
     try:
-        reader: Reader = get_method(source.reader)
+        return get_method(source.reader)
     except (ImportError, ValueError) as error:
         raise ConfigurationError(f"sources.{source.name}.reader: {error}") from None
-    return reader
 
 
 if __name__ == "__main__":

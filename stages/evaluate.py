@@ -5,43 +5,58 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from bears.configuration import Config
-from bears.evaluation.evaluate import Evaluation, evaluate, summarise, tie_range
-from bears.evaluation.measure import parse
+from bears.evaluation.evaluate import (
+    Evaluation,
+    ceilings,
+    evaluate,
+    gold_of,
+    intervals,
+    summarise,
+    tie_range,
+    undefined,
+)
+from bears.evaluation.locate import Gold
+from bears.evaluation.measure import Measure, parse
 from bears.evaluation.table import table
 from bears.formats.digest import digest_files
 from bears.formats.records import read_json, read_questions, write_json, write_text
-from bears.formats.trec import read_run
+from bears.formats.run_table import RunTable
+from bears.formats.trec import read_table
 from bears.pipeline import Paths, exit_with
-from bears.types import Question, Run
+from bears.types import Question
 
 
 def main(config: Config, paths: Paths) -> None:
     """Measure the run over all questions of the benchmark."""
     questions = read_questions(paths["queries"])
-    run = read_run(paths["run"], {question.question_id for question in questions})
-    names = list(dict.fromkeys(config["evaluate"]["measures"]))
-    evaluation = _evaluate(run, questions, names)
-    results = _results(evaluation, questions)
+    gold = gold_of(questions)
+    measures = [parse(name) for name in dict.fromkeys(config["evaluate"]["measures"])]
+    run = read_table(paths["run"], gold)
+    evaluation = evaluate(run, gold, measures)
+    results = _results(evaluation, questions, measures)
+    columns = {"": evaluation}
+    if any(question.group for question in questions):
+        within = evaluate(read_table(paths["within"], gold), gold, measures)
+        results["within"] = _results(within, questions, measures)
+        columns["within "] = within
     write_json(paths["metrics"], results)
-    _write_questions(paths["questions"], evaluation, questions)
-    _write_bars(paths["bars"], results["all"], names)
-    _write_curve(paths["curve"], run, questions, config["evaluate"]["curve"])
+    _write_questions(paths["questions"], columns, questions)
+    _write_bars(paths["bars"], results["all"], evaluation.measures)
+    _write_curve(paths["curve"], run, gold, config["evaluate"]["curve"])
     print(table(results))
     print(_latency(paths["timing"], paths["run"]))
 
 
-def _evaluate(run: Run, questions: Sequence[Question], names: Iterable[str]) -> Evaluation:
-    gold = {q.question_id: dict.fromkeys(q.gold_doc_ids, 1) for q in questions}
-    return evaluate(run, gold, [parse(name) for name in names])
-
-
-def _results(evaluation: Evaluation, questions: Sequence[Question]) -> dict[str, Any]:
-    """Means rounded to what is worth comparing, over all questions and over each group."""
+def _results(
+    evaluation: Evaluation, questions: Sequence[Question], measures: Sequence[Measure]
+) -> dict[str, Any]:
+    """Means over all questions and over each group of them, and what to know of those means."""
 
     def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
         groups: dict[str, list[str]] = {}
@@ -49,7 +64,7 @@ def _results(evaluation: Evaluation, questions: Sequence[Question]) -> dict[str,
             groups.setdefault(key(question), []).append(question.question_id)
         return {name: summarise(evaluation, groups[name]) for name in sorted(groups)}
 
-    return {
+    results = {
         "all": {
             **summarise(evaluation, [question.question_id for question in questions]),
             "answered": evaluation.n_answered,
@@ -57,18 +72,30 @@ def _results(evaluation: Evaluation, questions: Sequence[Question]) -> dict[str,
         "by_type": grouped(lambda question: question.question_type),
         "by_source": grouped(lambda question: question.source_dataset),
         "tie_range": tie_range(evaluation),
+        "ceiling": ceilings(gold_of(questions), measures),
+        "interval_95": intervals(evaluation, measures),
     }
+    if counts := undefined(evaluation):
+        results["undefined"] = counts
+    return results
 
 
-def _write_questions(path: Path, evaluation: Evaluation, questions: Sequence[Question]) -> None:
-    header = ["question_id", "source_dataset", "question_type", "n_gold", *evaluation.measures]
+def _write_questions(
+    path: Path, evaluations: Mapping[str, Evaluation], questions: Sequence[Question]
+) -> None:
+    header = ["question_id", "source_dataset", "question_type", "n_gold"]
+    for prefix, evaluation in evaluations.items():
+        header += [f"{prefix}{name}" for name in evaluation.measures]
     rows = [
         [
             question.question_id,
             question.source_dataset,
             question.question_type,
             len(question.gold_doc_ids),
-            *evaluation.values[question.question_id].values(),
+            *chain.from_iterable(
+                evaluation.values[question.question_id].values()
+                for evaluation in evaluations.values()
+            ),
         ]
         for question in questions
     ]
@@ -79,9 +106,9 @@ def _write_bars(path: Path, means: dict[str, Any], names: Sequence[str]) -> None
     _write_csv(path, ["measure", "value"], [[name, means[name]] for name in names])
 
 
-def _write_curve(path: Path, run: Run, questions: Sequence[Question], ks: Sequence[int]) -> None:
-    evaluation = _evaluate(run, questions, [f"recall@{k}" for k in ks])
-    means = summarise(evaluation, [question.question_id for question in questions])
+def _write_curve(path: Path, run: RunTable, gold: Gold, ks: Sequence[int]) -> None:
+    evaluation = evaluate(run, gold, [parse(f"recall@{k}") for k in ks])
+    means = summarise(evaluation, list(gold))
     _write_csv(path, ["k", "recall"], [[k, means[f"recall@{k}"]] for k in ks])
 
 
@@ -98,7 +125,7 @@ def _latency(timing: Path, run: Path) -> str:
     if timing.exists():
         measured = read_json(timing)
         if measured["run_sha256"] == digest_files([run])[run.name]:
-            return "latency " + json.dumps({k: v for k, v in measured.items() if k[0] in "pl"})
+            return "latency " + json.dumps({"load_s": measured["load_s"], **measured["stages_ms"]})
     return "latency not measured: the run came from the cache (measure it: dvc repro -sf retrieve)"
 
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from bears.configuration import Config, build
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from time import perf_counter
+
+from bears.configuration import Config, build, checkout
 from bears.formats.digest import check_digest
-from bears.formats.records import read_documents
+from bears.formats.records import stream_documents, write_json
 from bears.pipeline import Paths, exit_with
+from bears.retrieval.chunking import pieces
+from bears.types import Document
+
+SCRATCH = Path(".bears/index")
 
 
 def main(config: Config, paths: Paths) -> None:
@@ -13,7 +21,31 @@ def main(config: Config, paths: Paths) -> None:
     check_digest(paths["corpus"], paths["verified"])
     paths["out"].mkdir(parents=True, exist_ok=True)
     retriever = build(config["retriever"], "retriever")
-    retriever.index(read_documents(paths["corpus"]), paths["out"])
+    chunking = build(config["chunking"], "chunking")
+    counted = _Counted(pieces(stream_documents(paths["corpus"]), chunking))
+    started = perf_counter()
+    retriever.index(counted, paths["out"], checkout() / SCRATCH)
+    seconds = perf_counter() - started
+    size = sum(file.stat().st_size for file in paths["out"].rglob("*") if file.is_file())
+    measured = {
+        "pieces": counted.number,
+        "index_s": round(seconds, 3),
+        "pieces_per_s": round(counted.number / seconds, 1),
+        "index_bytes": size,
+    }
+    write_json(paths["timing"], measured)
+
+
+class _Counted:
+    """Documents that are counted as they go by."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self._documents, self.number = documents, 0
+
+    def __iter__(self) -> Iterator[Document]:
+        for document in self._documents:
+            self.number += 1
+            yield document
 
 
 if __name__ == "__main__":

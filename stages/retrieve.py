@@ -1,51 +1,80 @@
-"""retrieve: questions and index → a TREC run, and how long each question took."""
+"""retrieve: questions and index → TREC runs, and how long each question took."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from statistics import fmean
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from bears.configuration import Config, build, parse
-from bears.errors import ConfigurationError
 from bears.formats.digest import digest_files
 from bears.formats.records import read_questions, write_json
 from bears.formats.trec import write_run
 from bears.pipeline import Paths, exit_with
-from bears.types import Ranking
+from bears.retrieval.clock import Clock
+from bears.retrieval.retriever import Query, Searcher
+from bears.retrieval.settings import Retrieval
+from bears.retrieval.vector_store import Approximate
+from bears.types import Question, Ranking
+
+Run = dict[str, Ranking]
 
 
 def main(config: Config, paths: Paths) -> None:
-    """Ask the index every question, one at a time."""
-    depth = parse(int, config["retrieve"]["depth"], "retrieve.depth")
-    if depth < 1:
-        raise ConfigurationError(f"retrieve.depth is {depth}; expected at least 1")
+    """Ask the index every question, one at a time; where it belongs to a group, of that as well."""
+    settings = parse(Retrieval, config["retrieve"], "retrieve")
+    questions = read_questions(paths["queries"])
     started = perf_counter()
     searcher = build(config["retriever"], "retriever").open(paths["index"])
     loaded = perf_counter() - started
-    run: dict[str, Ranking] = {}
-    seconds = []
-    for question in tqdm(read_questions(paths["queries"]), unit=" questions", disable=None):
-        started = perf_counter()
-        ranking = searcher.search(question.question, depth)
-        seconds.append(perf_counter() - started)
-        run[question.question_id] = ranking
-    write_run(paths["run"], run, config["retriever"]["name"])
-    _write_timing(paths["timing"], paths["run"], seconds, loaded)
-
-
-def _write_timing(timing: Path, run: Path, seconds: list[float], loaded: float) -> None:
-    milliseconds = np.array(seconds) * 1000
-    measured = {
-        "run_sha256": digest_files([run])[run.name],
-        "questions": len(seconds),
+    run, clocks = _ask(searcher, questions, settings)
+    grouped = [question for question in questions if question.group]
+    within, _ = _ask(searcher, grouped, settings, within=True) if grouped else ({}, [])
+    name = config["retriever"]["name"]
+    write_run(paths["run"], run, name)
+    write_run(paths["within"], {**run, **within}, name)
+    measured: dict[str, Any] = {
+        "run_sha256": digest_files([paths["run"]])[paths["run"].name],
+        "questions": len(questions),
         "load_s": round(loaded, 3),
-        "p50_ms": round(float(np.percentile(milliseconds, 50)), 3),
-        "p95_ms": round(float(np.percentile(milliseconds, 95)), 3),
+        "seconds_per_question": round(fmean(clock.seconds["total"] for clock in clocks), 6),
+        "stages_ms": _percentiles(clocks),
     }
-    write_json(timing, measured)
+    if isinstance(searcher, Approximate):
+        texts = [settings.text(question) for question in questions]
+        measured["search"] = searcher.exactness(texts, settings.depth)
+    write_json(paths["timing"], measured)
+
+
+def _ask(
+    searcher: Searcher, questions: Sequence[Question], settings: Retrieval, within: bool = False
+) -> tuple[Run, list[Clock]]:
+    run: Run = {}
+    clocks = []
+    for question in tqdm(questions, unit=" questions", disable=None):
+        query = Query(settings.text(question), question.group if within else "")
+        clock = Clock()
+        with clock("total"):
+            ranking = searcher.search(query, settings.depth, clock)
+        clocks.append(clock)
+        run[question.question_id] = settings.kept(ranking)
+    return run, clocks
+
+
+def _percentiles(clocks: Iterable[Clock]) -> dict[str, dict[str, float]]:
+    """Stage to its p50 and p95 over the questions, in milliseconds."""
+    seconds: dict[str, list[float]] = {}
+    for clock in clocks:
+        for stage, spent in clock.seconds.items():
+            seconds.setdefault(stage, []).append(spent)
+    return {
+        stage: {f"p{p}": round(float(np.percentile(spent, p)) * 1000, 3) for p in (50, 95)}
+        for stage, spent in seconds.items()
+    }
 
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 from bears.configuration import Config, parse
 from bears.formats.records import write_json, write_lines, write_records
@@ -11,30 +14,68 @@ from bears.pipeline import Paths, exit_with
 from bears.sampling.ledger import Ledger
 from bears.sampling.recipe import Recipe
 from bears.sampling.sample import count_reasons, sample
+from bears.sampling.whole import Whole, sample_whole
+from bears.types import Document, Question
 
 
 def main(config: Config, paths: Paths) -> None:
-    """Draw the benchmark's questions and documents with one seeded generator."""
-    recipe = parse(Recipe, config["sample"], "sample")
+    """Draw the benchmark's questions and documents, or take those of a benchmark as they are."""
     ledger = parse(Ledger, config["ledger"], "ledger")
-    sources = {path.stem: open_rows(path) for path in sorted(paths["rows"].glob("*.jsonl"))}
-    drawn = sample(recipe, sources, ledger)
-    write_records(paths["out"] / "queries_raw.json", drawn.questions)
-    write_records(paths["out"] / "corpus_raw.json", drawn.documents)
-    write_lines(paths["out"] / "lineage.jsonl", drawn.lineage)
+    sources: dict[str, Any] = {
+        path.stem: open_rows(path) for path in sorted(paths["rows"].glob("*.jsonl"))
+    }
+    if config["sample"]["sampler"] == "whole":
+        _take(config, sources, ledger, paths["out"])
+    else:
+        _draw(config, sources, ledger, paths["out"])
+
+
+def _draw(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path) -> None:
+    drawn = sample(parse(Recipe, config["sample"], "sample"), sources, ledger)
+    _write(out, drawn.questions, drawn.documents, drawn.lineage)
     counts = count_reasons(drawn.passed_over)
     notes = {
         "passed_over": counts,
         "passed_over_rows": drawn.passed_over,
         "unmatched_ledger_entries": drawn.unmatched,
     }
-    write_json(paths["out"] / "notes.json", notes)
-    print(f"{len(drawn.questions)} questions, {len(drawn.documents)} documents")
+    write_json(out / "notes.json", notes)
+    _report(len(drawn.questions), len(drawn.documents), counts)
+    for record_id in drawn.unmatched:
+        print(f"ledger: no record {record_id} in this sample", file=sys.stderr)
+
+
+def _take(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path) -> None:
+    settings = parse(Whole, config["sample"], "sample")
+    taken = sample_whole(settings, sources, ledger)
+    licence = config["sources"][settings.source]["licence"]
+    _write(out, taken.questions, taken.documents(), taken.lineage(licence))
+    counts = {settings.source: taken.passed_over} if taken.passed_over else {}
+    notes = {
+        "passed_over": counts,
+        "judged_without_relevant": taken.unjudged,
+        "unmatched_ledger_entries": [],
+    }
+    write_json(out / "notes.json", notes)
+    _report(len(taken.questions), taken.n_documents, counts)
+
+
+def _write(
+    out: Path,
+    questions: Iterable[Question],
+    documents: Iterable[Document],
+    lineage: Iterable[Mapping[str, Any]],
+) -> None:
+    write_records(out / "queries_raw.json", questions)
+    write_records(out / "corpus_raw.json", documents)
+    write_lines(out / "lineage.jsonl", lineage)
+
+
+def _report(questions: int, documents: int, counts: Mapping[str, Mapping[str, int]]) -> None:
+    print(f"{questions} questions, {documents} documents")
     for source, reasons in counts.items():
         for reason, count in reasons.items():
             print(f"{source}: passed over {count}: {reason}")
-    for record_id in drawn.unmatched:
-        print(f"ledger: no record {record_id} in this sample", file=sys.stderr)
 
 
 if __name__ == "__main__":

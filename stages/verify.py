@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import asdict
+from itertools import islice
 
 from bears.configuration import Config, parse
 from bears.errors import FormatError, VerificationFailed
-from bears.formats.digest import digest_files
+from bears.formats.digest import digest_files, sha256_of
 from bears.formats.records import (
     read_documents,
     read_json,
@@ -15,11 +17,15 @@ from bears.formats.records import (
     write_json,
     write_lines,
 )
+from bears.language.native import languages_of
 from bears.language.profile import Language
 from bears.pipeline import Paths, exit_with
-from bears.types import Finding
+from bears.types import Document, Finding
 from bears.verification.benchmark import Benchmark
 from bears.verification.verify import Acceptance, reviewed, summarise, verify
+
+# Findings of one kind that are printed.
+SHOWN = 20
 
 
 def main(config: Config, paths: Paths) -> None:
@@ -38,9 +44,7 @@ def main(config: Config, paths: Paths) -> None:
         findings = [Finding("format", "error", "file", str(error))]
     write_lines(paths["out"] / "findings.jsonl", (asdict(finding) for finding in findings))
     write_json(paths["metrics"], summarise(findings, benchmark))
-    for finding in findings:
-        line = f"{finding.severity}: {finding.check}: {finding.record_id}: {finding.message}"
-        print(line, file=sys.stderr if finding.severity == "error" else sys.stdout)
+    _print(findings)
     if errors := sum(finding.severity == "error" for finding in findings):
         raise VerificationFailed(
             f"{errors} findings of severity error (above, and in {paths['out']}/findings.jsonl); "
@@ -51,22 +55,57 @@ def main(config: Config, paths: Paths) -> None:
     write_json(paths["out"] / "digest.json", digest_files(files))
 
 
+def _print(findings: list[Finding]) -> None:
+    """Print findings, of one kind no more than a person reads; the file has them all."""
+    for (check, severity), number in Counter((f.check, f.severity) for f in findings).items():
+        stream = sys.stderr if severity == "error" else sys.stdout
+        same = (f for f in findings if (f.check, f.severity) == (check, severity))
+        for finding in islice(same, SHOWN):
+            print(f"{severity}: {check}: {finding.record_id}: {finding.message}", file=stream)
+        if number > SHOWN:
+            print(f"{severity}: {check}: … and {number - SHOWN} more", file=stream)
+
+
 def _benchmark(config: Config, paths: Paths) -> Benchmark:
-    recipe = config["sample"]
+    raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
+    raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
+    documents = _translated(paths, raw_documents)
+    sidecar = read_json(paths["translated"] / "sidecar.json")
+    names = {
+        *(question.source_dataset for question in raw_questions),
+        *(document.original_source for document in raw_documents),
+    }
+    target = parse(Language, config["language"], "language")
+    kept = config["benchmark"]["language"]
+    whole = config["sample"]["sampler"] == "whole"
     return Benchmark(
-        raw_questions=read_questions(paths["sampled"] / "queries_raw.json"),
-        raw_documents=read_documents(paths["sampled"] / "corpus_raw.json"),
+        raw_questions=raw_questions,
+        raw_documents=raw_documents,
         questions=read_questions(paths["translated"] / "queries.json"),
-        documents=read_documents(paths["translated"] / "corpus.json"),
-        shares={share["source"]: share["questions"] for share in recipe["sources"]},
-        size=recipe["documents"],
-        languages={name: source["language"] for name, source in config["sources"].items()},
-        target=parse(Language, config["language"], "language"),
+        documents=documents,
+        shares=None if whole else _shares(config["sample"]),
+        size=None if whole else config["sample"]["documents"],
+        languages=languages_of(config["sources"], names, kept, target.name),
+        target=target,
         unmatched=read_json(paths["sampled"] / "notes.json")["unmatched_ledger_entries"],
         gates=config["gates"],
         bundle_gates=config["bundle_gates"],
-        terms=read_json(paths["translated"] / "sidecar.json")["terms"],
+        terms=sidecar["terms"],
+        doubts=sidecar["doubts"],
     )
+
+
+def _shares(recipe: Config) -> dict[str, int]:
+    return {share["source"]: share["questions"] for share in recipe["sources"]}
+
+
+def _translated(paths: Paths, raw: list[Document]) -> list[Document]:
+    """The translated documents; ``raw`` again where nothing was to be translated, since a corpus
+    that fits into memory once need not fit twice."""
+    before, after = paths["sampled"] / "corpus_raw.json", paths["translated"] / "corpus.json"
+    if before.is_file() and after.is_file() and sha256_of(before) == sha256_of(after):
+        return raw
+    return read_documents(after)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,9 @@ CONF = ROOT / "conf"
 MINI: dict[str, Any] = {
     "benchmark": "mini",
     "retriever": "bm25",
+    "vector_store": "memory",
+    "chunking": "none",
+    "engine": "local",
     "translator": "published",
     "language": "zh-Hant-TW",
     "mirror": "",
@@ -108,10 +111,13 @@ def test_a_ledger_is_part_of_its_benchmark_and_of_no_other(project: Path) -> Non
 def test_a_benchmark_can_change_what_all_share(project: Path) -> None:
     path = project / "conf" / "benchmark" / "mini.yaml"
     path.write_text(path.read_text(encoding="utf-8") + "\nretrieve:\n  depth: 7\n")
-    assert compose(project / "conf", MINI)["retrieve"] == {"depth": 7}
+    assert compose(project / "conf", MINI)["retrieve"]["depth"] == 7
 
 
-@pytest.mark.parametrize("group", ["benchmark", "retriever", "translator", "language"])
+@pytest.mark.parametrize(
+    "group",
+    ["benchmark", "retriever", "vector_store", "chunking", "engine", "translator", "language"],
+)
 def test_an_unknown_choice_lists_the_right_ones(group: str) -> None:
     with pytest.raises(ConfigurationError, match=f"Available options in '{group}'") as refused:
         compose(CONF, {**MINI, group: "nosuch"})
@@ -276,8 +282,22 @@ def test_the_stage_writes_what_was_composed(project: Path) -> None:
     done = compose_stage(project, "--conf", "conf", "--out", "data/config.yaml")
     assert (done.returncode, done.stderr) == (0, "")
     text = (project / "data" / "config.yaml").read_text(encoding="utf-8")
-    assert yaml.safe_load(text) == compose(CONF, MINI)
+    written = yaml.safe_load(text)
+    assert written.pop("digest").keys() == {"language"}
+    assert written == compose(CONF, MINI)
     assert (project / "data" / "memory" / "mini.jsonl").read_bytes() == b""
+
+
+def test_another_word_in_a_language_is_another_digest(project: Path) -> None:
+    def digest() -> str:
+        assert compose_stage(project).returncode == 0
+        text = (project / "data" / "config.yaml").read_text(encoding="utf-8")
+        return str(yaml.safe_load(text)["digest"]["language"])
+
+    before = digest()
+    path = project / "conf" / "language" / "zh-Hant-TW.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("min_share: ", "min_share: 0.0"))
+    assert digest() != before
 
 
 def test_the_same_configuration_is_the_same_bytes_everywhere(project: Path) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +42,12 @@ def composed(benchmark: str, retriever: str) -> Config:
 
 
 def every_configuration() -> Iterator[Config]:
-    for benchmark, retriever in product(names("benchmark"), names("retriever")):
-        yield composed(benchmark, retriever)
+    """Each benchmark with one retriever, and each retriever and other choice with one benchmark."""
+    yield from (composed(benchmark, "bm25") for benchmark in names("benchmark"))
+    yield from (composed("mini", retriever) for retriever in names("retriever"))
+    for group in ("vector_store", "chunking", "engine"):
+        selection = read_selection(ROOT / "params.yaml") | {"retriever": "wordllama"}
+        yield from (compose(CONF, selection | {group: name}) for name in names(group))
 
 
 def source(stage: str) -> str:
@@ -54,7 +57,8 @@ def source(stage: str) -> str:
 def keys(stage: str) -> list[str]:
     """The keys of data/config.yaml that a stage declares."""
     params = DEFINITIONS[stage]["params"]
-    return [key for item in params if isinstance(item, dict) for key in item["data/config.yaml"]]
+    mappings = [item for item in params if isinstance(item, dict)]
+    return [key.removeprefix("digest.") for item in mappings for key in item["data/config.yaml"]]
 
 
 READERS: dict[str, dict[Any, str]] = {
@@ -106,6 +110,14 @@ def with_packages(modules: set[str]) -> set[str]:
     return {".".join(part[:n]) for part in parts for n in range(1, len(part) + 1)}
 
 
+def targets(value: Any) -> Iterator[str]:
+    """Every ``_target_``, those of nested parts too."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from [part] if key == "_target_" else targets(part)
+
+
+@cache
 def called_by_name(stage: str) -> set[str]:
     """Modules that no import names: the configuration does."""
     text = source(stage)
@@ -113,8 +125,8 @@ def called_by_name(stage: str) -> set[str]:
     for config in every_configuration():
         if ".reader" in text:
             dotted |= {entry["reader"] for entry in config["sources"].values()}
-        if 'build(config["retriever"]' in text:
-            dotted.add(config["retriever"]["_target_"])
+        for key in re.findall(r'build\(config\["(\w+)"\]', text):
+            dotted |= set(targets(config[key]))
     return {name.rpartition(".")[0] for name in dotted}
 
 
@@ -206,12 +218,16 @@ def test_no_output_holds_a_timing() -> None:
         assert not [path for path in declared_paths(stage) if "timing" in path]
 
 
-@pytest.mark.parametrize("benchmark", names("benchmark"))
-@pytest.mark.parametrize("retriever", names("retriever"))
+@pytest.mark.parametrize(
+    ("benchmark", "retriever"),
+    [(each, "bm25") for each in names("benchmark")]
+    + [("mini", each) for each in names("retriever")],
+)
 def test_every_choice_composes_and_names_code_that_exists(benchmark: str, retriever: str) -> None:
     config = composed(benchmark, retriever)
     assert (config["benchmark"]["name"], config["retriever"]["name"]) == (benchmark, retriever)
-    get_class(config["retriever"]["_target_"])
+    for target in targets(config["retriever"]):
+        get_class(target)
     for entry in config["sources"].values():
         get_method(entry["reader"])
 
@@ -219,8 +235,12 @@ def test_every_choice_composes_and_names_code_that_exists(benchmark: str, retrie
 def test_shares_and_negatives_of_every_benchmark_are_sources_of_it() -> None:
     for benchmark in names("benchmark"):
         config = composed(benchmark, "bm25")
-        named = {share["source"] for share in config["sample"]["sources"]}
-        assert named | set(config["sample"]["negatives"]) <= config["sources"].keys()
+        recipe = config["sample"]
+        if recipe["sampler"] == "whole":
+            assert [recipe["source"]] == [*config["sources"]]
+        else:
+            named = {share["source"] for share in recipe["sources"]}
+            assert named | set(recipe["negatives"]) <= config["sources"].keys()
         assert all(entry["name"] == name for name, entry in config["sources"].items())
 
 
@@ -279,7 +299,7 @@ def test_params_yaml_names_one_word_a_group() -> None:
     assert selection["mirror"] == ""
 
 
-@pytest.mark.parametrize("name", ["core.txt", "dev.txt", "uv.txt"])
+@pytest.mark.parametrize("name", ["core.txt", "dense.txt", "dev.txt", "uv.txt"])
 def test_requirements_are_pinned_with_hashes_and_name_no_address(name: str) -> None:
     text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
     assert "://" not in text
@@ -295,4 +315,11 @@ def test_the_core_needs_no_torch() -> None:
     text = (ROOT / "requirements" / "core.txt").read_text(encoding="utf-8")
     packages = set(re.findall(r"^([\w.\-]+)==", text, re.MULTILINE))
     assert not {name for name in packages if re.match(r"torch|nvidia|cuda|triton", name)}
-    assert {"dvc", "hydra-core", "bm25s"} <= packages
+    assert {"dvc", "hydra-core", "qdrant-client"} <= packages
+
+
+def test_a_benchmark_that_is_not_translated_has_its_empty_memory_in_git() -> None:
+    """A queued experiment has only what git tracks, and DVC wants every dependency."""
+    for benchmark in names("benchmark"):
+        if composed(benchmark, "bm25")["sample"]["sampler"] == "whole":
+            assert (ROOT / "data" / "memory" / f"{benchmark}.jsonl").read_bytes() == b""

@@ -33,6 +33,9 @@ DEFINITION = {
 CONFIG: Config = {
     "benchmark": {"name": "mini"},
     "retriever": {"name": "bm25", "k1": 0.9},
+    "vector_store": {"name": "memory"},
+    "chunking": {"name": "none"},
+    "engine": {"name": "local"},
     "translator": {"name": "published"},
     "language": {"name": "zh-Hant-TW", "title": "Chinese"},
     "kettle": {"litres": 1},
@@ -241,7 +244,7 @@ def test_overrides_by_hand_compose_afresh_and_leave_the_configuration_alone(
         (["sample", "sample.seed=seven"], "sample: sample.seed: Input should be a valid"),
         (["index", "retriever.analyzer=no"], "index: retriever.analyzer is 'no'; expected"),
         (["index", "+retriever.k2=1"], "index: retriever: Error in call to target"),
-        (["index", "retriever=wordllama", "retriever.dimensions=64"], "carries 256"),
+        (["index", "retriever=wordllama", "retriever.encoder.dimensions=64"], "carries 256"),
         (["retrieve", "retrieve.depth=0"], "retrieve: retrieve.depth is 0; expected at lea"),
         (["retrieve", "retrieve.depth=many"], "retrieve: retrieve.depth: Input should be a"),
         (["download", "sources.drcd.reader=bears.no.read"], "sources.drcd.reader: Error"),
@@ -380,11 +383,13 @@ def test_a_timing_is_shown_with_the_run_that_it_measured_and_no_other(
     mine = workspace.root / "mine"
     timing = ["--timing", str(mine / "timing.json")]
     results = [f"--{name}={mine / name}" for name in ("questions", "metrics", "curve", "bars")]
-    by_hand("retrieve", "--run", str(mine / "run.trec"), *timing)
+    runs = ["--run", str(mine / "run.trec"), "--within", str(mine / "within.trec")]
+    by_hand("retrieve", *runs, *timing)
     measured = json.loads((mine / "timing.json").read_bytes())
     assert measured["questions"] == 18
     output = by_hand("evaluate", "--run", str(mine / "run.trec"), *timing, *results)
-    assert f'latency {{"load_s": {measured["load_s"]}, "p50_ms": {measured["p50_ms"]}' in output
+    assert measured["stages_ms"].keys() == {"encode", "search", "total"}
+    assert f'latency {{"load_s": {measured["load_s"]}, "encode": {{"p50": ' in output
     shorter = [
         line
         for line in (mine / "run.trec").read_text().splitlines(keepends=True)

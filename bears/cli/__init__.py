@@ -1,4 +1,4 @@
-"""The command line: ``python -m bears memory …``, ``replace``, ``show``, ``plot-template``."""
+"""The command line: ``python -m bears COMMAND``; ``--help`` lists the commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from bears.cli import ledger, memory
+from bears.cli import answers, embeddings, leaderboard, ledger, memory, metrics, publish, submit
 from bears.cli.selection import CONF, composed
 from bears.configuration import parse
 from bears.errors import BearsError, FormatError, LedgerError
@@ -40,6 +40,46 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     memory.add_commands(commands.add_parser("memory", help="the translation memory"))
+    embeddings.add_commands(
+        commands.add_parser("embeddings", help="vectors of a provider: their price; buying them")
+    )
+    submit.add_commands(
+        commands.add_parser("submit", help="score other people's results; write a task's file")
+    )
+    answers.add_commands(
+        commands.add_parser("answers", help="score what a system answered to the questions")
+    )
+    metrics.add_arguments(
+        commands.add_parser(
+            "metrics",
+            help="every metric: its definition, its edge cases, its source",
+            description="List the metrics of rankings and of answers.",
+        )
+    )
+    leaderboard.add_arguments(
+        commands.add_parser(
+            "leaderboard",
+            help="bring metrics/leaderboard.csv up to date with DVC's experiments",
+            description="Put every result that `dvc exp show` knows on the leaderboard, one row "
+            "for each benchmark, system and configuration; rows of submissions stay.",
+        )
+    )
+    publish.add_export(
+        commands.add_parser(
+            "export",
+            help="the benchmark as a folder to give away",
+            description="Write the benchmark as a BEIR folder and as parquet, with a dataset "
+            "card, Croissant metadata and an attestation.",
+        )
+    )
+    publish.add_attest(
+        commands.add_parser(
+            "attest",
+            help="recompute the benchmark's root digest and compare it with an export's",
+            description="One digest over records, sources, configuration, memory and ledger. "
+            "Exits with 1 and names what differs when FOLDER is not what this checkout makes.",
+        )
+    )
     replacing = commands.add_parser(
         "replace",
         help="replace a question",
@@ -100,9 +140,9 @@ def _show(_: argparse.Namespace) -> None:
         files = workspace["data"]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise FormatError("expected the output of `dvc metrics show --json` on stdin") from None
-    for path, metrics in files.items():
+    for path, content in files.items():
         print(f"{path}:")
-        values = metrics.get("data", {})
+        values = content.get("data", {})
         if {"all", "by_type", "by_source"} <= values.keys():
             print(table(values), end="\n\n")
         else:

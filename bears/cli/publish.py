@@ -1,0 +1,118 @@
+"""``python -m bears export`` and ``attest``: a benchmark to give away, and proof of what it is."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from bears.cli.selection import composed
+from bears.errors import AttestationFailed, FormatError
+from bears.formats.digest import digest_files
+from bears.formats.records import read_json, write_json, write_text
+from bears.publishing import beir, parquet
+from bears.publishing.attestation import attest, differences
+from bears.publishing.benchmark import Finished, read_finished
+from bears.publishing.card import card
+from bears.publishing.croissant import croissant
+
+DATA = Path("data")
+ATTESTATION = "attestation.json"
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """The options of ``export``."""
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="must not exist yet")
+    _add_selection(parser)
+    parser.set_defaults(run=_export)
+
+
+def add_attest(parser: argparse.ArgumentParser) -> None:
+    """The options of ``attest``."""
+    parser.add_argument(
+        "folder", metavar="FOLDER", type=Path, nargs="?", help="an export; default: print the root"
+    )
+    _add_selection(parser)
+    parser.set_defaults(run=_attest)
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--benchmark", default="", help="default: the one in params.yaml")
+    parser.add_argument("overrides", metavar="hydra.override=value", nargs="*")
+
+
+def _finished(arguments: argparse.Namespace) -> Finished:
+    return read_finished(composed(arguments.benchmark, arguments.overrides), DATA)
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    folder: Path = arguments.folder
+    if folder.exists():
+        raise FormatError(f"{folder} exists already; name a new folder, or remove it first")
+    finished = _finished(arguments)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # A whole folder appears or none, so that an interrupted export is never taken for one.
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
+        attestation = write_export(finished, Path(name))
+        Path(name).chmod(0o755)
+        shutil.copytree(name, folder)
+    print(f"{folder}: {len(finished.questions)} questions, {len(finished.documents)} documents")
+    print(f"root {attestation['root']}")
+
+
+def write_export(finished: Finished, folder: Path) -> dict[str, Any]:
+    """Write every form into ``folder``, the attestation last, and return that."""
+    beir.write_beir(finished, folder)
+    parquet.write_parquet(finished, folder)
+    attestation = attest(finished)
+    write_text(folder / "README.md", card(finished, attestation))
+    write_json(folder / "croissant.json", croissant(finished, folder))
+    files = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        files[path.relative_to(folder).as_posix()] = digest_files([path])[path.name]
+    attestation["files"] = files
+    write_json(folder / ATTESTATION, attestation)
+    return attestation
+
+
+def _attest(arguments: argparse.Namespace) -> None:
+    found = attest(_finished(arguments))
+    if arguments.folder is None:
+        for name, digest in found["parts"].items():
+            print(f"{name:14} {digest}")
+        print(f"{'root':14} {found['root']}")
+        return
+    expected = read_json(arguments.folder / ATTESTATION)
+    if not isinstance(expected, dict):
+        raise FormatError(f"{arguments.folder / ATTESTATION}: expected an object")
+    if problems := [*_changed(arguments.folder, expected), *_differing(expected, found)]:
+        raise AttestationFailed("\n".join(problems))
+    print(f"{arguments.folder} is what this checkout makes: root {found['root']}")
+
+
+def _changed(folder: Path, expected: dict[str, Any]) -> list[str]:
+    """Files of the export that are not those that it was written with."""
+    problems = []
+    files = dict(expected.get("files") or {})
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = path.relative_to(folder).as_posix()
+        if name != ATTESTATION and name not in files:
+            problems.append(f"{path}: was not exported")
+    for name, digest in files.items():
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            problems.append(f"{name}: outside of {folder}")
+        elif not path.is_file():
+            problems.append(f"{path}: absent")
+        elif digest_files([path])[path.name] != digest:
+            problems.append(f"{path}: changed since it was exported")
+    return problems
+
+
+def _differing(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
+    return [
+        f"{name}: this checkout makes another one than {expected.get('benchmark')}'s export"
+        for name in differences(expected, found)
+    ]

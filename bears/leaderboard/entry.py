@@ -1,0 +1,60 @@
+"""A row of the leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+MEASURES = (
+    "success@1",
+    "success@5",
+    "recall@10",
+    "recall@100",
+    "mrr@10",
+    "ndcg@10",
+    "map",
+    "retrieval_accuracy@1",
+    "retrieval_accuracy@2",
+    "kor_map_official",
+    "kor_map_strict",
+)
+"""The columns of measures. A benchmark that does not ask for one leaves its cell empty."""
+
+MAIN = "ndcg@10"
+"""The measure that orders the rows of a benchmark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one system scored on one benchmark.
+
+    Args:
+        benchmark: its name.
+        system: a retriever, or what a submission calls itself.
+        configuration: digest of the settings (or of the submitted file).
+        origin: ``experiment`` or ``submission``.
+        vector_store: of a retriever that has one.
+        chunking: of a retriever.
+        questions: of the benchmark.
+        answered: questions for which any document was returned.
+        values: measure to its mean, None where undefined.
+        seconds_per_question: as measured or as stated; None where unknown.
+        warnings: what stands beside the score, in a few words.
+    """
+
+    benchmark: str
+    system: str
+    configuration: str
+    origin: str
+    vector_store: str = ""
+    chunking: str = ""
+    questions: int | None = None
+    answered: int | None = None
+    values: Mapping[str, float | None] = field(default_factory=dict)
+    seconds_per_question: float | None = None
+    warnings: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Two entries with the same key are the same row."""
+        return self.benchmark, self.system, self.configuration

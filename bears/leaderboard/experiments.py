@@ -1,0 +1,96 @@
+"""Rows of the leaderboard out of DVC's experiments."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bears.formats.records import to_line
+from bears.leaderboard.entry import MEASURES, Entry
+
+CONFIG, RESULTS = "data/config.yaml", "metrics/retrieval.json"
+
+DECIDING = (
+    "sample",
+    "sources",
+    "ledger",
+    "translator",
+    "digest",
+    "chunking",
+    "retriever",
+    "retrieve",
+)
+"""The parts of a configuration that a result depends on."""
+
+
+def entries(shown: Any) -> list[Entry]:
+    """The results among what ``dvc exp show --json`` prints.
+
+    Revisions and experiments without results (failed, queued) are passed over. Of several with
+    the same key the first counts: the workspace, then the newest.
+    """
+    found: dict[tuple[str, str, str], Entry] = {}
+    for state in _states(shown):
+        entry = _entry(state)
+        if entry is not None:
+            found.setdefault(entry.key, entry)
+    return list(found.values())
+
+
+def _states(shown: Any) -> Iterator[Mapping[str, Any]]:
+    for revision in shown if isinstance(shown, list) else []:
+        if revision.get("data"):
+            yield revision["data"]
+        for experiment in revision.get("experiments") or []:
+            for state in experiment.get("revs") or []:
+                if state.get("data"):
+                    yield state["data"]
+
+
+def _entry(state: Mapping[str, Any]) -> Entry | None:
+    config = _content(state, "params", CONFIG)
+    means = _content(state, "metrics", RESULTS).get("all")
+    if not means or "retriever" not in config or "benchmark" not in config:
+        return None
+    retriever = config["retriever"]
+    return Entry(
+        benchmark=str(_content(state, "params", "params.yaml").get("benchmark", "")),
+        system=str(retriever.get("name", "")),
+        configuration=configuration_digest(config),
+        origin="experiment",
+        vector_store=_store(retriever),
+        chunking=str((config.get("chunking") or {}).get("name", "")),
+        questions=means.get("n"),
+        answered=means.get("answered"),
+        values={name: means[name] for name in MEASURES if name in means},
+    )
+
+
+def _store(retriever: Mapping[str, Any]) -> str:
+    """The vector store of a retriever, or of one that it is made of."""
+    store = retriever.get("vector_store")
+    if isinstance(store, dict):
+        return str(store.get("name", ""))
+    parts = (_store(part) for part in retriever.values() if isinstance(part, dict))
+    return next(filter(None, parts), "")
+
+
+def configuration_digest(config: Mapping[str, Any]) -> str:
+    """Twelve hexadecimal digits over the settings that a result depends on.
+
+    The engine is not one of them: it says where vectors are made, not which.
+    """
+    text = to_line({key: _without_engine(config.get(key)) for key in DECIDING})
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
+
+
+def _without_engine(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: _without_engine(part) for key, part in value.items() if key != "engine"}
+
+
+def _content(state: Mapping[str, Any], kind: str, file: str) -> Mapping[str, Any]:
+    content = ((state.get(kind) or {}).get(file) or {}).get("data")
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,76 @@
+"""One root digest over records, configuration, memory and ledger."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from bears.formats.digest import sha256_of
+from bears.formats.records import to_line
+from bears.publishing.benchmark import Finished
+
+BUILDING = ("benchmark", "language", "sample", "translator")
+"""The parts of the configuration that decide what the records are."""
+
+_PLACES = ("path", "homepage", "name")
+"""What says where a source lies rather than what it holds."""
+
+
+def attest(finished: Finished) -> dict[str, Any]:
+    """The digest of each part, and the root over them; the same on every machine.
+
+    Where a source's files lie is left out, their own digests are not: they are in the provenance.
+
+    Returns:
+        ``{"benchmark", "root", "parts": {part: sha256}}``; the root is the sha256 of the parts
+        as a line of canonical JSON.
+    """
+    config = finished.config
+    memory = finished.memory
+    parts = {
+        "queries": sha256_of(finished.queries),
+        "corpus": sha256_of(finished.corpus),
+        "sources": _digest(_sources(finished)),
+        "configuration": _digest({key: _building(config, key) for key in BUILDING}),
+        "ledger": _digest(config["ledger"]),
+        "memory": sha256_of(memory) if memory.exists() else hashlib.sha256(b"").hexdigest(),
+    }
+    return {"benchmark": finished.name, "root": _digest(parts), "parts": parts}
+
+
+def differences(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+    """The names of the parts that differ; empty when the roots are the same."""
+    if expected.get("root") == found["root"]:
+        return []
+    parts = expected.get("parts")
+    known = parts if isinstance(parts, dict) else {}
+    return [name for name, digest in found["parts"].items() if known.get(name) != digest] or [
+        "root"
+    ]
+
+
+def _building(config: Mapping[str, Any], key: str) -> Any:
+    value = config[key]
+    if key == "translator":
+        # How fast and how dear a model may be asked changes no text; its key would name the rest.
+        return {name: value.get(name) for name in ("name", "model", "method", "prompt")}
+    return value
+
+
+def _sources(finished: Finished) -> dict[str, Any]:
+    files = {
+        row["source"]: [{"name": f["name"], "sha256": f["sha256"]} for f in row["files"]]
+        for row in finished.provenance
+    }
+    return {
+        name: {
+            **{key: value for key, value in source.items() if key not in _PLACES},
+            "files_read": files.get(name, []),
+        }
+        for name, source in finished.config["sources"].items()
+    }
+
+
+def _digest(value: Mapping[str, Any]) -> str:
+    return hashlib.sha256(to_line(value).encode("utf-8")).hexdigest()

@@ -1,0 +1,117 @@
+"""The dataset card: what the set is made of, under which licence, and how to make it again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tabulate import tabulate
+
+from bears.publishing import parquet
+from bears.publishing.benchmark import Finished
+from bears.publishing.licences import follows
+
+
+def card(finished: Finished, attestation: Mapping[str, Any]) -> str:
+    """README.md with the front matter that dataset hubs read."""
+    licence, remarks = follows(_licences(finished))
+    parts = [
+        f"---\n{yaml.safe_dump(_front_matter(finished, licence), sort_keys=False)}---",
+        f"# {finished.name}",
+        f"{len(finished.questions)} questions over {len(finished.documents)} documents, for "
+        f"measuring retrievers. Language: {finished.config['benchmark']['language']}.",
+        "## Composition\n\n" + _composition(finished),
+        "## Sources and licences\n\n" + _sources(finished),
+        f"The licence that follows for the whole: **{licence}**."
+        + "".join(f" Note: {remark}." for remark in remarks),
+        "## Verification\n\n" + _verification(finished),
+        "## Make it again\n\n" + _regenerate(finished, attestation),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _licences(finished: Finished) -> list[str]:
+    return [source["licence"] for source in finished.config["sources"].values()]
+
+
+def _front_matter(finished: Finished, licence: str) -> dict[str, Any]:
+    files = zip(("queries", "corpus", "qrels"), parquet.FILES, strict=True)
+    known = licence != "NOASSERTION" and not licence.startswith("LicenseRef-")
+    return {
+        "pretty_name": finished.name,
+        "language": [finished.config["benchmark"]["language"]],
+        "license": licence.lower() if known else "other",
+        "task_categories": ["text-retrieval", "question-answering"],
+        "size_categories": [_size(len(finished.documents))],
+        "configs": [
+            {"config_name": name, "data_files": [{"split": "test", "path": path}]}
+            for name, path in files
+        ],
+    }
+
+
+def _size(documents: int) -> str:
+    """The hub's own names for sizes."""
+    bounds = (
+        (1_000, "n<1K"),
+        (10_000, "1K<n<10K"),
+        (100_000, "10K<n<100K"),
+        (1_000_000, "100K<n<1M"),
+        (10_000_000, "1M<n<10M"),
+        (100_000_000, "10M<n<100M"),
+    )
+    return next((name for bound, name in bounds if documents < bound), "100M<n<1B")
+
+
+def _composition(finished: Finished) -> str:
+    questions = Counter((q.source_dataset, q.question_type) for q in finished.questions)
+    documents = Counter(d.original_source for d in finished.documents)
+    gold = Counter(d.original_source for d in finished.documents if d.is_gold)
+    asked = [[source, kind, n] for (source, kind), n in sorted(questions.items())]
+    pool = [[source, n, gold[source]] for source, n in sorted(documents.items())]
+    return "\n\n".join(
+        (
+            _table(["source", "type", "questions"], asked),
+            _table(["source", "documents", "of them gold"], pool),
+        )
+    )
+
+
+def _sources(finished: Finished) -> str:
+    rows = []
+    for row in finished.provenance:
+        origin = row.get("hub") or row.get("mirror_of") or _shipped(row.get("path", ""))
+        revision = row.get("revision", "")
+        files = "; ".join(f"{file['name']} sha256 {file['sha256']}" for file in row["files"])
+        rows.append([row["source"], origin, revision, row["licence"], files])
+    return _table(["source", "from", "revision", "licence", "files"], rows)
+
+
+def _shipped(path: str) -> str:
+    # Where a folder lay on somebody's machine is nobody's business.
+    return "a local folder" if Path(path).is_absolute() else path
+
+
+def _verification(finished: Finished) -> str:
+    counts = Counter((f["severity"], f["check"]) for f in finished.findings)
+    if not counts:
+        return "Every check passed without a finding."
+    rows = [[severity, check, n] for (severity, check), n in sorted(counts.items())]
+    return _table(["severity", "check", "findings"], rows)
+
+
+def _regenerate(finished: Finished, attestation: Mapping[str, Any]) -> str:
+    return (
+        "In a checkout of the pipeline with the same configuration and translation memory:\n\n"
+        f"```\ndvc exp run -S benchmark={finished.name}\n"
+        "python -m bears attest FOLDER   # this folder\n```\n\n"
+        f"Root digest: `{attestation['root']}`"
+    )
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    return tabulate(cells, headers=list(header), tablefmt="pipe", disable_numparse=True)

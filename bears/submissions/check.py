@@ -1,0 +1,166 @@
+"""What is to be said of a submission before its score is believed."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from bears.submissions.submission import Row, Submission, printable
+from bears.types import Finding, Question
+
+FASTEST, SLOWEST = 1e-5, 3600.0
+"""Seconds a question beyond which a stated time is hard to believe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """A submission whose questions are those of the benchmark.
+
+    Args:
+        lists: question_id to its documents as submitted, for the questions that the benchmark
+            has; of a question that comes twice, the first.
+        findings: errors refuse the submission, warnings stand beside its score.
+        facts: coverage, lengths of lists, repeated documents.
+    """
+
+    lists: Mapping[str, tuple[str, ...]]
+    findings: tuple[Finding, ...]
+    facts: Mapping[str, float]
+
+
+def match(
+    submission: Submission, questions: Sequence[Question], doc_ids: Collection[str], k: int
+) -> Matched:
+    """Hold a submission against the benchmark.
+
+    Args:
+        submission: what was read.
+        questions: of the benchmark.
+        doc_ids: its documents.
+        k: the depth at which it will be scored; shorter lists are suspicious.
+    """
+    names = _names(submission, questions)
+    lists: dict[str, tuple[str, ...]] = {}
+    for row in submission.rows:
+        if row.question in names:
+            lists.setdefault(names[row.question], row.doc_ids)
+    checks = (
+        _questions(submission, names),
+        _missing(lists, questions),
+        _documents(lists, doc_ids, submission.form),
+        _lengths(lists, questions, k),
+        _gold(submission.rows, names, {q.question_id: q for q in questions}),
+        _time(submission.seconds_per_question),
+    )
+    findings = tuple(finding for check in checks for finding in check)
+    return Matched(lists, findings, _facts(lists, questions))
+
+
+def _names(submission: Submission, questions: Sequence[Question]) -> dict[str, str]:
+    if submission.by_text:
+        return {question.question: question.question_id for question in questions}
+    return {question.question_id: question.question_id for question in questions}
+
+
+def _questions(submission: Submission, names: Mapping[str, str]) -> Iterator[Finding]:
+    counts = Counter(row.question for row in submission.rows)
+    if not counts:
+        yield Finding("empty", "error", "submission", "it has no question")
+    for question, times in counts.items():
+        shown = printable(question)
+        if question not in names:
+            message = "is not a question of this benchmark"
+            yield Finding("unknown_question", "error", shown, message)
+        if times > 1:
+            yield Finding("repeated_question", "error", shown, f"stands {times} times")
+
+
+def _missing(
+    lists: Mapping[str, Sequence[str]], questions: Sequence[Question]
+) -> Iterator[Finding]:
+    missing = [q.question_id for q in questions if q.question_id not in lists]
+    if missing:
+        yield Finding(
+            "missing_question",
+            "warning",
+            missing[0],
+            f"{len(missing)} of {len(questions)} questions are missing, this one first; "
+            "they count as unanswered",
+        )
+
+
+def _documents(
+    lists: Mapping[str, Sequence[str]], doc_ids: Collection[str], form: str
+) -> Iterator[Finding]:
+    known = frozenset(doc_ids)
+    unknown = {d for ids in lists.values() for d in ids if d not in known}
+    if unknown:
+        message = f"{len(unknown)} documents are not of this benchmark, this one among them"
+        yield Finding("unknown_document", "warning", printable(min(unknown)), message)
+    # PandaChat's lists name the document of every chunk, so that repeating one is their form.
+    if form != "pandachat":
+        for question_id, ids in lists.items():
+            if len(set(ids)) < len(ids):
+                message = "its list names a document twice"
+                yield Finding("repeated_document", "error", question_id, message)
+
+
+def _lengths(
+    lists: Mapping[str, Sequence[str]], questions: Sequence[Question], k: int
+) -> Iterator[Finding]:
+    wanting = {q.question_id for q in questions if q.gold_doc_ids or not q.judged}
+    short = [i for i, ids in lists.items() if i in wanting and 0 < len(ids) < k]
+    # A few short lists are a system's own choice; most of them short say that k was never tried.
+    if 2 * len(short) > len(lists):
+        lengths = Counter(len(lists[i]) for i in short)
+        (length, _), *_ = lengths.most_common(1)
+        yield Finding(
+            "short_list",
+            "warning",
+            short[0],
+            f"{len(short)} of {len(lists)} lists are shorter than k={k}, most of them with "
+            f"{length} {'source' if length == 1 else 'sources'}: what is scored at k={k} is in "
+            f"truth scored at k={length}",
+        )
+
+
+def _gold(
+    rows: Sequence[Row], names: Mapping[str, str], questions: Mapping[str, Question]
+) -> Iterator[Finding]:
+    other = [
+        row
+        for row in rows
+        if row.gold
+        and row.question in names
+        and row.gold not in questions[names[row.question]].gold_doc_ids
+    ]
+    if other:
+        yield Finding(
+            "other_gold",
+            "warning",
+            names[other[0].question],
+            f"the file states another gold for {len(other)} questions, this one first; "
+            "the benchmark's own is used",
+        )
+
+
+def _time(seconds: float | None) -> Iterator[Finding]:
+    if seconds is not None and not (math.isfinite(seconds) and FASTEST <= seconds <= SLOWEST):
+        message = f"{seconds} s a question is hard to believe"
+        yield Finding("suspicious_time", "warning", "submission", message)
+
+
+def _facts(lists: Mapping[str, Sequence[str]], questions: Sequence[Question]) -> dict[str, float]:
+    lengths = [len(ids) for ids in lists.values()] or [0]
+    return {
+        "questions": len(questions),
+        "answered": sum(1 for ids in lists.values() if ids),
+        "listed": len(lists),
+        "shortest_list": min(lengths),
+        "median_list": median(lengths),
+        "longest_list": max(lengths),
+        "lists_that_repeat_a_document": sum(len(set(ids)) < len(ids) for ids in lists.values()),
+    }

@@ -1,0 +1,218 @@
+"""Reading a submission of any known form: hostile input, so nothing in it is believed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bears.errors import FormatError
+from bears.formats.trec import read_run
+from bears.submissions.submission import (
+    LARGEST_FILE,
+    LONGEST_ID,
+    LONGEST_LIST,
+    Row,
+    Submission,
+    printable,
+)
+
+FORMS = ("pandachat", "science-ko", "bears", "trec")
+
+
+def read_submission(path: Path, form: str = "") -> Submission:
+    """Read a submission.
+
+    Args:
+        path: a regular file.
+        form: one of `FORMS`; empty: found out from the content.
+
+    Raises:
+        FormatError: it is absent, too large, of no known form, or has a malformed record; the
+            message names the record.
+    """
+    if not path.is_file():
+        problem = "not a regular file" if path.exists() else "no such file"
+        raise FormatError(f"{path}: {problem}")
+    if (size := path.stat().st_size) > LARGEST_FILE:
+        raise FormatError(f"{path}: {size} bytes; a submission may have {LARGEST_FILE}")
+    try:
+        return _READERS[form or _form_of(path)](path)
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: not UTF-8 ({error.reason} at byte {error.start})") from None
+    except FormatError as error:
+        if str(error).startswith(str(path)):
+            raise
+        raise FormatError(f"{path}: {error}") from None
+
+
+def _form_of(path: Path) -> str:
+    with path.open("rb") as stream:
+        head = stream.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head[:1] == b"[":
+        return "bears"
+    if head[:1] != b"{":
+        return "trec"
+    first = _first_object(path)
+    if first is not None and "topk" in first:
+        return "science-ko"
+    return "pandachat" if b'"df"' in path.read_bytes() else "bears"
+
+
+def _first_object(path: Path) -> Mapping[str, Any] | None:
+    with path.open("rb") as stream:
+        line = stream.readline()
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _pandachat(path: Path) -> Submission:
+    whole = _json(path.read_bytes(), path.name)
+    rows = whole.get("df") if isinstance(whole, dict) else None
+    if not isinstance(rows, list):
+        raise FormatError(f"{path}: expected an object with a list `df`")
+    return Submission(
+        form="pandachat",
+        system=_text(whole.get("system"), "system", "", LONGEST_ID),
+        rows=tuple(_pandachat_row(row, number) for number, row in enumerate(rows, start=1)),
+        by_text=True,
+        scenario=_text(whole.get("eval_scenario"), "eval_scenario", "", LONGEST_ID),
+        seconds_per_question=_seconds(whole.get("time_per_question")),
+    )
+
+
+def _pandachat_row(row: Any, number: int) -> Row:
+    where = f"df, record {number}"
+    query = _text(_field(row, "query", where), f"{where}, query")
+    sources = _ids(_field(row, "sources", where), f"{where}, sources")
+    gold = row.get("document")
+    return Row(query, sources, gold if isinstance(gold, str) else "")
+
+
+def _science_ko(path: Path) -> Submission:
+    rows = []
+    # Lines end with LF alone: the texts hold other line breaks.
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        if line.strip():
+            where = f"line {number}"
+            row = _json(line, where)
+            eval_id = _id(_field(row, "eval_id", where), f"{where}, eval_id")
+            rows.append(Row(eval_id, _ids(_field(row, "topk", where), f"{where}, topk")))
+    return Submission("science-ko", "", tuple(rows))
+
+
+def _bears(path: Path) -> Submission:
+    """``{"system": …, "results": [{"question_id": …, "doc_ids": […]}]}``.
+
+    Also the list alone, or an object from question_id to doc_ids.
+    """
+    whole = _json(path.read_bytes(), path.name)
+    described = isinstance(whole, dict) and "results" in whole
+    results = whole["results"] if described else whole
+    if isinstance(results, dict):
+        pairs: Sequence[Any] = list(results.items())
+        rows = [Row(_id(k, "question_id"), _ids(v, f"question {printable(k)}")) for k, v in pairs]
+    elif isinstance(results, list):
+        rows = [_bears_row(row, number) for number, row in enumerate(results, start=1)]
+    else:
+        raise FormatError(f"{path}: expected a list of records or an object")
+    return Submission(
+        form="bears",
+        system=_text(whole.get("system"), "system", "", LONGEST_ID) if described else "",
+        rows=tuple(rows),
+        seconds_per_question=_seconds(whole.get("seconds_per_question")) if described else None,
+    )
+
+
+def _bears_row(row: Any, number: int) -> Row:
+    where = f"record {number}"
+    question_id = _id(_field(row, "question_id", where), f"{where}, question_id")
+    return Row(question_id, _ids(_field(row, "doc_ids", where), f"{where}, doc_ids"))
+
+
+def _trec(path: Path) -> Submission:
+    run = read_run(path, None)
+    with path.open("rb") as stream:
+        words = stream.readline().decode("utf-8").split()
+    rows = [Row(q, tuple(hit.doc_id for hit in ranking)) for q, ranking in run.items()]
+    return Submission("trec", words[5] if len(words) == 6 else "", tuple(rows))
+
+
+_READERS: dict[str, Callable[[Path], Submission]] = {
+    "pandachat": _pandachat,
+    "science-ko": _science_ko,
+    "bears": _bears,
+    "trec": _trec,
+}
+
+
+def _json(content: bytes, where: str) -> Any:
+    try:
+        # A key given twice would let a person see one value and the program another.
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
+    except RecursionError:
+        raise FormatError(f"{where}: nested too deeply") from None
+    except UnicodeDecodeError:
+        raise
+    except ValueError as error:
+        raise FormatError(f"{where}: not valid JSON ({error})") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {printable(twice)!r} stands twice in one object")
+    return values
+
+
+def _field(row: Any, name: str, where: str) -> Any:
+    if not isinstance(row, dict):
+        raise FormatError(f"{where}: expected an object, found {type(row).__name__}")
+    if name not in row:
+        raise FormatError(f"{where}: lacks {name}")
+    return row[name]
+
+
+def _text(value: Any, where: str, default: str | None = None, longest: int | None = None) -> str:
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, str):
+        raise FormatError(f"{where}: expected a text, found {type(value).__name__}")
+    if longest is not None and len(value) > longest:
+        raise FormatError(f"{where}: {len(value)} characters; at most {longest} are accepted")
+    return value
+
+
+def _id(value: Any, where: str) -> str:
+    # The Korean task numbers its questions; true would be the number 1 in Python.
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    word = _text(text, where, longest=LONGEST_ID)
+    if not word.strip():
+        raise FormatError(f"{where}: an empty id")
+    return word
+
+
+def _ids(value: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise FormatError(f"{where}: expected a list, found {type(value).__name__}")
+    if len(value) > LONGEST_LIST:
+        raise FormatError(f"{where}: {len(value)} documents; at most {LONGEST_LIST} are accepted")
+    return tuple(_id(item, where) for item in value)
+
+
+def _seconds(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise FormatError(f"time per question: expected a number, found {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

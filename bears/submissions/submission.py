@@ -1,0 +1,58 @@
+"""What someone else's system retrieved, as its file has it: untrusted in every field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LARGEST_FILE = 512 * 1024 * 1024
+"""Bytes that a submission may have."""
+LONGEST_ID = 500
+"""Characters that an id may have; a longer one is no id."""
+LONGEST_LIST = 10_000
+"""Documents that one list may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question's list.
+
+    Args:
+        question: how the file names its question: an id, or (PandaChat) the text of the query.
+        doc_ids: as submitted, best first; may repeat a document.
+        gold: what the file says is the gold, never used for scoring.
+    """
+
+    question: str
+    doc_ids: tuple[str, ...]
+    gold: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A file of results.
+
+    Args:
+        form: ``pandachat``, ``science-ko``, ``bears`` or ``trec``.
+        system: what the file calls its system; may be empty.
+        rows: one for each line or record, in the file's order; may repeat a question.
+        by_text: rows name questions by their text.
+        scenario: PandaChat's ``eval_scenario``.
+        seconds_per_question: as stated by the file; None where it states none.
+    """
+
+    form: str
+    system: str
+    rows: tuple[Row, ...]
+    by_text: bool = False
+    scenario: str = ""
+    seconds_per_question: float | None = None
+
+
+def printable(text: str, longest: int = 80) -> str:
+    """``text`` cut short, on one line, with control and invisible characters escaped.
+
+    A submission's text may hold terminal escapes, line breaks or marks that turn the direction
+    of writing.
+    """
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"

@@ -1,0 +1,157 @@
+"""The leaderboard: one row a key, the same order and bytes everywhere, safe to open."""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bears.errors import FormatError
+from bears.leaderboard import pandachat
+from bears.leaderboard.board import HEADER, markdown, read_board, safe_cell, upsert, write_board
+from bears.leaderboard.entry import Entry
+from bears.leaderboard.experiments import configuration_digest, entries
+
+CONFIG = {
+    "benchmark": {"accept": []},
+    "chunking": {"name": "none"},
+    "retriever": {"name": "bm25", "k1": 0.9, "engine": {"name": "local"}},
+    "retrieve": {"depth": 100},
+}
+"""As `dvc exp show` gives it: the keys that the stages declare."""
+
+
+def entry(system: str, ndcg: float | None = None, configuration: str = "c", **more: Any) -> Entry:
+    values = {} if ndcg is None else {"ndcg@10": ndcg}
+    return Entry("mini", system, configuration, "experiment", values=values, **more)
+
+
+def state(config: dict[str, Any], means: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "params": {
+            "data/config.yaml": {"data": config},
+            "params.yaml": {"data": {"benchmark": "mini"}},
+        },
+        "metrics": {"metrics/retrieval.json": {"data": {"all": means} if means else None}},
+    }
+
+
+def test_the_best_stand_first_and_a_row_is_replaced() -> None:
+    board = upsert([], [entry("low", 0.1), entry("high", 0.9), entry("none")])
+    assert [row.system for row in board] == ["high", "low", "none"]
+    board = upsert(board, [entry("low", 0.95)])
+    assert [(row.system, row.values.get("ndcg@10")) for row in board] == [
+        ("low", 0.95),
+        ("high", 0.9),
+        ("none", None),
+    ]
+
+
+def test_another_configuration_is_another_row() -> None:
+    assert len(upsert([entry("a", 0.1)], [entry("a", 0.2, configuration="d")])) == 2
+
+
+def test_the_order_of_arrival_never_shows(tmp_path: Path) -> None:
+    rows = [entry(f"s{i}", i % 3 / 10, configuration=str(i)) for i in range(9)]
+    files = set()
+    for seed in range(5):
+        random.Random(seed).shuffle(rows)
+        board: list[Entry] = []
+        for row in rows:
+            board = upsert(board, [row])
+        write_board(tmp_path / "board.csv", board)
+        files.add((tmp_path / "board.csv").read_bytes())
+    assert len(files) == 1
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=20)
+
+
+@given(TEXT, st.floats(0, 1))
+def test_what_is_written_is_read_back(tmp_path_factory: Any, system: str, ndcg: float) -> None:
+    path = tmp_path_factory.mktemp("board") / "board.csv"
+    write_board(path, [entry(system, round(ndcg, 6), questions=60, answered=59)])
+    (row,) = read_board(path)
+    assert row == entry(system, round(ndcg, 6), questions=60, answered=59)
+    write_board(path, upsert([row], [entry(system, round(ndcg, 6), questions=60, answered=59)]))
+    assert len(read_board(path)) == 1
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "'quoted"])
+def test_a_cell_never_starts_a_formula(cell: str, tmp_path: Path) -> None:
+    assert safe_cell(cell) == f"'{cell}"
+    write_board(tmp_path / "board.csv", [entry(cell)])
+    with (tmp_path / "board.csv").open(encoding="utf-8", newline="") as stream:
+        cells = [each for row in csv.reader(stream) for each in row]
+    assert not [each for each in cells if each.startswith(("=", "+", "-", "@", "\t", "\r"))]
+
+
+def test_a_line_break_cannot_start_another_row() -> None:
+    assert safe_cell("a\r\n=1") == "a  =1"
+
+
+def test_no_text_leaves_its_cell_in_markdown() -> None:
+    text = markdown([entry("a|b <script>alert(1)</script> [x](javascript:1)\nnew")])
+    assert len(text.splitlines()) == 3
+    assert "<script>" not in text
+    assert "a\\|b" in text
+    assert "\\[x\\]\\(javascript:1\\)" in text
+
+
+def test_a_file_with_another_header_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "board.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=f"expected the header {HEADER[0]}"):
+        read_board(tmp_path / "board.csv")
+    assert read_board(tmp_path / "absent.csv") == []
+
+
+def test_experiments_become_rows_and_failed_ones_do_not() -> None:
+    means = {"n": 18, "answered": 17, "ndcg@10": 0.5, "map": None, "strict@2": 0.1}
+    shown = [
+        {"data": state(CONFIG, means)},
+        {
+            "data": None,
+            "experiments": [
+                {"revs": [{"data": state({**CONFIG, "retrieve": {"depth": 9}}, means)}]},
+                {"revs": [{"data": state(CONFIG, None)}]},
+                {"revs": [{"data": None, "error": {"msg": "failed"}}]},
+            ],
+        },
+    ]
+    rows = entries(shown)
+    assert len(rows) == 2
+    assert rows[0].system == "bm25"
+    assert (rows[0].questions, rows[0].answered) == (18, 17)
+    assert rows[0].values == {"ndcg@10": 0.5, "map": None}
+
+
+def test_the_digest_is_of_what_decides_the_result() -> None:
+    digest = configuration_digest(CONFIG)
+    elsewhere = {**CONFIG["retriever"], "engine": {"name": "ray"}}  # type: ignore[dict-item]
+    assert configuration_digest({**CONFIG, "retriever": elsewhere}) == digest
+    assert configuration_digest({**CONFIG, "evaluate": {"measures": ["map"]}}) == digest
+    assert configuration_digest({**CONFIG, "retrieve": {"depth": 9}}) != digest
+
+
+def test_pandachats_table_replaces_a_row_and_keeps_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "pandachat-sl.json"
+    pandachat.update(path, [pandachat.row("aqa-sl", "bge-m3", 2, 0.58, 206, 206)])
+    pandachat.update(path, [pandachat.row("aqa-sl", "ours", 2, None, 150, 206)])
+    first = (path.read_bytes(), path.with_suffix(".md").read_bytes())
+    table = pandachat.update(path, [pandachat.row("aqa-sl", "ours", 2, None, 150, 206)])
+    assert (path.read_bytes(), path.with_suffix(".md").read_bytes()) == first
+    assert [row["system"] for row in table] == ["bge-m3", "ours"]
+    assert table[1]["correct_retrieval_per"] == pytest.approx(72.8155339)
+    assert list(table[0]) == [
+        "eval_scenario",
+        "system",
+        "evaluated-top-k",
+        "time_per_question (s)",
+        "correct_retrieval_count",
+        "correct_retrieval_per",
+    ]
