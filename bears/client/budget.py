@@ -15,10 +15,11 @@ class Budget:
     Args:
         limit_usd: what may be spent; None: as much as it takes.
         price: what tokens cost.
+        where: the key of the configuration that has the limit, for messages.
     """
 
-    def __init__(self, limit_usd: float | None, price: Price) -> None:
-        self.limit, self.price = limit_usd, price
+    def __init__(self, limit_usd: float | None, price: Price, where: str = "translator") -> None:
+        self.limit, self.price, self._where = limit_usd, price, where
         self.spent = 0.0
         """What the answers cost, and what lost ones may have cost."""
         self.presumed = 0.0
@@ -94,7 +95,7 @@ class Budget:
         return BudgetExhausted(
             f"the budget of {self.limit} USD is used up: {self.spent:.4f} USD are spent, and the "
             f"next request may cost {amount:.4f} USD. What is answered is kept; "
-            "raise translator.budget to go on"
+            f"raise {self._where}.budget to go on"
         )
 
 

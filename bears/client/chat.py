@@ -9,41 +9,15 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import tenacity
-
 from bears.client.budget import Budget
 from bears.client.endpoint import Endpoint, find_access
-from bears.client.errors import (
-    BudgetExhausted,
-    ClientError,
-    RequestFailed,
-    RequestRefused,
-    RunStopped,
-)
+from bears.client.errors import BudgetExhausted, ClientError, RunStopped
 from bears.client.limits import Clock, Gate, Limits
 from bears.client.models import Models, Price
 from bears.client.post import Lost, Post, make_client
+from bears.client.retry import Retries, error_of, paid
 from bears.client.run import GivenUp, Outcome, Run
-from bears.client.wire import (
-    ChatAnswer,
-    ChatRequest,
-    Problem,
-    read_answer,
-    read_problem,
-    to_body,
-)
-
-LONGEST_WAIT = 60.0
-PATIENCE = 10
-"""How many refusals with 429 a request bears for each of its attempts."""
-
-
-class _Again(Exception):
-    """An attempt failed in a way that may pass."""
-
-    def __init__(self, reason: str, after: float | None = None, limited: bool = False) -> None:
-        super().__init__(reason)
-        self.after, self.limited = after, limited
+from bears.client.wire import ChatAnswer, ChatRequest, read_answer, read_problem, to_body
 
 
 class _Plainly(Exception):
@@ -76,6 +50,7 @@ class Online:
         self.budget = budget or Budget(None, Price(0, 0))
         self.limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
         self._clock = clock or Clock()
+        self._retries = Retries(endpoint, self._clock)
         self._access = find_access(endpoint, env_folder)
         self._model = endpoint.accepts(models)
         self._structured = self._model.structured
@@ -130,63 +105,13 @@ class Online:
         await run.done.put(None)
 
     async def _outcome(self, request: ChatRequest, run: Run, post: Post) -> Outcome:
-        failures: list[_Again] = []
+        async def once() -> ChatAnswer:
+            return await paid(self.budget, request, lambda: self._ask(request, post))
 
-        async def pause(seconds: float) -> None:
-            with run.waiting():
-                await self._clock.sleep(seconds)
-
-        retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception_type(_Again),
-            wait=self._pause,
-            stop=lambda _: self._enough(failures),
-            sleep=pause,
-            reraise=True,
-        )
         try:
-            async for attempt in retrying:
-                with attempt:
-                    try:
-                        return await self._attempt(request, post)
-                    except _Again as again:
-                        failures.append(again)
-                        raise
-        except _Again as again:
-            reason = str(again)
+            return await self._retries(run, once)
         except ClientError as error:
             return error
-        return RequestFailed(f"no answer after {len(failures)} attempts, the last one: {reason}")
-
-    def _enough(self, failures: list[_Again]) -> bool:
-        counted = sum(not failure.limited for failure in failures)
-        return counted >= self.endpoint.attempts or len(failures) >= (
-            self.endpoint.attempts * PATIENCE
-        )
-
-    def _pause(self, state: tenacity.RetryCallState) -> float:
-        failure = state.outcome.exception() if state.outcome else None
-        if isinstance(failure, _Again) and failure.limited:
-            return 0.0  # The gate holds back everything for as long as it takes.
-        jittered = tenacity.wait_exponential_jitter(
-            multiplier=self.endpoint.backoff_s, max=LONGEST_WAIT, jitter=self.endpoint.backoff_s
-        )(state)
-        after = failure.after if isinstance(failure, _Again) else None
-        return max(after or 0.0, jittered)
-
-    async def _attempt(self, request: ChatRequest, post: Post) -> ChatAnswer:
-        amount = await self.budget.reserve(request)
-        try:
-            answer = await self._ask(request, post)
-        except (Lost, asyncio.CancelledError) as lost:
-            await self.budget.forfeit(amount)
-            if isinstance(lost, Lost):
-                raise _Again(str(lost)) from None
-            raise
-        except BaseException:
-            await self.budget.release(amount)
-            raise
-        await self.budget.settle(amount, answer.input_tokens, answer.output_tokens)
-        return answer
 
     async def _ask(self, request: ChatRequest, post: Post) -> ChatAnswer:
         try:
@@ -207,7 +132,7 @@ class Online:
         problem = read_problem(reply.status, reply.content)
         if request.schema is not None and structured != "none" and problem.about_schema:
             raise _Plainly
-        raise self._error(problem, reply.after)
+        raise error_of(problem, reply.after, self._access, self.endpoint)
 
     def _read(self, content: bytes, request: ChatRequest) -> ChatAnswer:
         try:
@@ -215,14 +140,6 @@ class Online:
         except ValueError as error:
             # The provider has done the work, so it may charge it.
             raise Lost(self._access.clean(f"the answer cannot be read: {error}")) from None
-
-    def _error(self, problem: Problem, after: float | None) -> Exception:
-        told = self._access.clean(str(problem))
-        if problem.passes:
-            return _Again(told, after, limited=problem.status == 429)
-        if problem.stops:
-            return RunStopped(f"{self._access.base_url} answers {told}. {_remedy(problem)}")
-        return RequestRefused(f"{self._access.base_url} answers {told}")
 
 
 @contextmanager
@@ -242,11 +159,3 @@ async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _remedy(problem: Problem) -> str:
-    if problem.status in (401, 403):
-        return "Look at the key, and at what it may use"
-    if problem.status == 404:
-        return "Look at translator.model and translator.base_url"
-    return "The account has no credit left"

@@ -46,6 +46,7 @@ class Embedded:
 
     vectors: NDArray[np.float32]
     input_tokens: int
+    output_tokens: ClassVar[int] = 0
 
 
 def read_vectors(body: Any, request: EmbeddingRequest) -> Embedded:

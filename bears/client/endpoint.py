@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from dotenv import dotenv_values
@@ -31,6 +31,7 @@ class Endpoint:
         attempts: how often a request is tried; answers of 429 do not count.
         backoff_s: the wait before the second attempt; it doubles each time.
         price: overrides conf/models.yaml.
+        where: the key of the configuration that these settings stand under, for messages.
     """
 
     __pydantic_config__ = STRICT
@@ -45,19 +46,37 @@ class Endpoint:
     attempts: int = 6
     backoff_s: float = 1.0
     price: Price | None = None
+    where: str = "translator"
 
     def __post_init__(self) -> None:
         limits = (self.requests_per_minute, self.tokens_per_minute)
         positive = (self.concurrency, self.timeout_s, self.attempts, *limits)
         if any(value is not None and value <= 0 for value in positive) or self.backoff_s < 0:
             raise ConfigurationError(
-                "translator: concurrency, timeout_s, attempts, requests_per_minute and "
+                f"{self.where}: concurrency, timeout_s, attempts, requests_per_minute and "
                 "tokens_per_minute must be above 0, and backoff_s not below"
             )
 
+    @classmethod
+    def of(cls, settings: object, where: str) -> Endpoint:
+        """The part of a translator's or an encoder's settings that says where to ask.
+
+        Args:
+            settings: has ``model`` and whichever of the other fields it lets a user choose.
+            where: the key of the configuration that it was read from.
+
+        Raises:
+            ConfigurationError: a number cannot be.
+        """
+        names = {field.name for field in fields(cls)} - {"where"}
+        given = {name: getattr(settings, name) for name in names if hasattr(settings, name)}
+        return cls(**given, where=where)
+
     def price_in(self, models: Models) -> Price:
         """The price given here, or else the table's. Raises ConfigurationError without either."""
-        return self.price or models.price_of(self.model)
+        if self.price is None:
+            return models.price_of(self.model, self.where)
+        return replace(self.price, source=self.price.source or f"{self.where}.price")
 
     def accepts(self, models: Models) -> Model:
         """What the model accepts."""
@@ -92,17 +111,18 @@ def find_access(endpoint: Endpoint, env_folder: Path | None = None) -> Access:
     known = _environment(env_folder)
     base_url = (endpoint.base_url or known.get("OPENAI_BASE_URL") or PROVIDER).rstrip("/")
     if not base_url.startswith(("http://", "https://")):
-        raise ConfigurationError(f"translator.base_url: {base_url!r} is no http address")
+        raise ConfigurationError(f"{endpoint.where}.base_url: {base_url!r} is no http address")
     name = endpoint.api_key_env
     key = known.get(name, "").strip() if name else ""
     if name and not key:
         raise ConfigurationError(
             f"the environment variable {name} holds no key. Set it, or write {name}=… into .env; "
-            "for a server that wants none: translator.api_key_env=''"
+            f"for a server that wants none: {endpoint.where}.api_key_env=''"
         )
     if not name and base_url == PROVIDER:
         raise ConfigurationError(
-            f"{PROVIDER} wants a key: name its variable, translator.api_key_env=OPENAI_API_KEY"
+            f"{PROVIDER} wants a key: name its variable, "
+            f"{endpoint.where}.api_key_env=OPENAI_API_KEY"
         )
     if not (key.isascii() and key.isprintable()):
         raise ConfigurationError(f"what {name} holds is no key: it has characters no key has")

@@ -37,7 +37,7 @@ class Price:
     cached_input: float | None = None
     batch: float = 0.5
     date: str = ""
-    source: str = "translator.price"
+    source: str = ""
 
     def __post_init__(self) -> None:
         if min(self.input, self.output, self.cached_input or 0, self.batch) < 0:
@@ -90,8 +90,11 @@ class Models:
         """What ``name`` accepts; plain defaults and no price for one that is not in the table."""
         return self.models.get(name, Model())
 
-    def price_of(self, name: str) -> Price:
+    def price_of(self, name: str, where: str = "translator") -> Price:
         """What ``name`` costs.
+
+        Args:
+            where: the key of the configuration that can give a price, for the message.
 
         Raises:
             ConfigurationError: nobody has said so.
@@ -101,7 +104,7 @@ class Models:
             raise ConfigurationError(
                 f"no price is known for the model {name!r}, and a budget without a price would "
                 "hold nothing back. Give one in US dollars per million tokens, "
-                "translator.price: {input: 0.40, output: 1.60}, or add the model to "
+                f"{where}.price: {{input: 0.40, output: 1.60}}, or add the model to "
                 "conf/models.yaml; a server of your own may cost {input: 0, output: 0}"
             )
         return price

@@ -62,17 +62,7 @@ class Settings:
                 f"translator {self.name} has no model: its texts come from a published set or "
                 "from people. Choose one that has, e.g. translator=gpt-4.1"
             )
-        return Endpoint(
-            model=self.model,
-            base_url=self.base_url,
-            api_key_env=self.api_key_env,
-            concurrency=self.concurrency,
-            requests_per_minute=self.requests_per_minute,
-            tokens_per_minute=self.tokens_per_minute,
-            timeout_s=self.timeout_s,
-            attempts=self.attempts,
-            price=self.price,
-        )
+        return Endpoint.of(self, "translator")
 
     def translator(self, language: Language) -> Translator:
         """What enters the keys. The name of a config that asks a model changes no text."""

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -28,9 +27,9 @@ from bears.client.endpoint import has_key
 from bears.client.limits import Limits
 from bears.client.models import Models, Price, load_models
 from bears.configuration import checkout, parse
-from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.errors import RetrieverUnavailable
 from bears.retrieval.encoder import Vectors, normalised
-from bears.retrieval.encoders.hosted_settings import Settings
+from bears.retrieval.encoders.hosted_settings import WHERE, Settings
 from bears.retrieval.vector_journal import VectorJournal
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 Kind = Literal["document", "question"]
 Progress = Callable[[int, float], None]
 Take = Callable[[EmbeddingRequest, Vectors], "list[Future[None]]"]
-WHERE, OTHER = "retriever.encoder", "translator"
 
 
 @dataclass(frozen=True)
@@ -104,8 +102,7 @@ class Hosted:
     @property
     def price(self) -> Price:
         """What tokens cost. Raises ConfigurationError for a model without a known price."""
-        with _renamed():
-            return self.settings.endpoint.price_in(self._models)
+        return self.settings.endpoint.price_in(self._models)
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, shape (texts, dimensions); of nothing, zeros.
@@ -145,10 +142,9 @@ class Hosted:
             OSError: what comes cannot be kept; no more is bought.
         """
         keys = self._keys(kind, texts)
-        budget = Budget(self.settings.budget, self.price)
+        budget = Budget(self.settings.budget, self.price, WHERE)
         budget.spent = self.spent
-        with _renamed():
-            client = self._client()
+        client = self._client()
         problem = ""
         with self._journals[kind].filling(_waiting) as keep:
             missing = self._missing(kind, keys)
@@ -204,8 +200,7 @@ class Hosted:
         return normalised(found)
 
     def _check_may_fill(self, kind: Kind, keys: Mapping[str, str]) -> None:
-        with _renamed():
-            has = has_key(self.settings.endpoint, checkout())
+        has = has_key(self.settings.endpoint, checkout())
         if self.settings.fill == "auto" and has:
             return
         cost = self.cost(kind, keys)
@@ -226,17 +221,8 @@ async def _ask(answers: AsyncIterator[Answer], take: Take) -> str:
             # What cannot be kept must not be bought on: so this waits for the disk.
             await asyncio.gather(*map(asyncio.wrap_future, take(request, outcome.vectors)))
         else:
-            problem = problem or str(outcome).replace(OTHER, WHERE)
+            problem = problem or str(outcome)
     return problem
-
-
-@contextmanager
-def _renamed() -> Iterator[None]:
-    """The client's messages name the settings of a translator; ours stand elsewhere."""
-    try:
-        yield
-    except ConfigurationError as error:
-        raise ConfigurationError(str(error).replace(OTHER, WHERE)) from None
 
 
 def _waiting(process: int | None) -> None:

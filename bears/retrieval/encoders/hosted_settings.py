@@ -15,6 +15,8 @@ from bears.client.models import Price, ceiling
 from bears.configuration import STRICT
 from bears.errors import ConfigurationError
 
+WHERE = "retriever.encoder"
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -46,24 +48,13 @@ class Settings:
         for name in positive:
             if getattr(self, name) < 1:
                 raise ConfigurationError(
-                    f"retriever.encoder.{name} is {getattr(self, name)}; expected at least 1"
+                    f"{WHERE}.{name} is {getattr(self, name)}; expected at least 1"
                 )
 
     @property
     def endpoint(self) -> Endpoint:
         """Where to ask. Raises ConfigurationError where a number cannot be."""
-        return Endpoint(
-            model=self.model,
-            base_url=self.base_url,
-            api_key_env=self.api_key_env,
-            concurrency=self.concurrency,
-            requests_per_minute=self.requests_per_minute,
-            tokens_per_minute=self.tokens_per_minute,
-            timeout_s=self.timeout_s,
-            attempts=self.attempts,
-            backoff_s=self.backoff_s,
-            price=self.price,
-        )
+        return Endpoint.of(self, WHERE)
 
     def sent(self, text: str) -> str:
         """What is sent for a text: all of it, or its beginning where that is allowed.
@@ -78,7 +69,7 @@ class Settings:
                 f"a text of {len(text):,} characters may have {token_range(text)[1]:,} tokens, "
                 f"and {self.model} reads {self.text_tokens:,}: {text!r:.60}. Cut the documents "
                 "into pieces (chunking=tokens), or allow that only the beginning of such a text "
-                "counts: retriever.encoder.too_long=cut"
+                f"counts: {WHERE}.too_long=cut"
             )
         longest = range(len(text) + 1)
         fitting = bisect_right(longest, self.text_tokens, key=lambda n: token_range(text[:n])[1])
