@@ -196,7 +196,7 @@ def test_batches_a_forgetful_cache_and_pyarrow_change_no_byte(
     indexed = zipfian(random.Random(4), 500, 500)
     opened(tmp_path / "one", indexed)
     monkeypatch.setattr("bears.retrieval.postings.BATCH", 200)
-    monkeypatch.setattr("bears.retrieval.vocabulary.CACHED", 50)
+    monkeypatch.setattr("bears.retrieval.vocabulary.REMEMBERED", 50)
     monkeypatch.setattr("bears.retrieval.vocabulary.FEW", 0)
     opened(tmp_path / "many", indexed)
     one, many = (

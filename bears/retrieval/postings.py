@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import length_hint
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,13 @@ from tqdm import tqdm
 
 from bears.formats.records import atomic_write, read_bytes, read_json, write_text
 from bears.retrieval.analysis import Analyzer
-from bears.retrieval.vocabulary import Counted, Vocabulary, Words, split
+from bears.retrieval.vocabulary import Counted, Vocabulary, counted, split
 from bears.types import Document
 
-BATCH = 16 << 20
+A = TypeVar("A")
+B = TypeVar("B")
+
+BATCH = 8 << 20
 """Characters that are counted together; peak memory is set by this and by the vocabulary."""
 
 
@@ -75,19 +78,23 @@ def write(documents: Iterable[Document], analyze: Analyzer, folder: Path) -> Non
     doc_ids: list[str] = []
     groups: list[str] = []
     lengths = [np.zeros(0, np.int64)]
+
+    def texts() -> Iterator[list[str]]:
+        for batch in _batches(documents):
+            doc_ids.extend([document.doc_id for document in batch])
+            groups.extend([document.group for document in batch])
+            yield [document.content for document in batch]
+
     bar = tqdm(total=length_hint(documents) or None, unit=" pieces", unit_scale=True, disable=None)
     with bar, tempfile.TemporaryFile(dir=folder) as stream:
         spilled = _Spilled(stream)
-        for batch, words in _split_ahead(_batches(documents)):
-            counted = vocabulary.count(words)
-            spilled.add(counted, len(doc_ids))
-            doc_ids += [document.doc_id for document in batch]
-            groups += [document.group for document in batch]
-            lengths.append(counted.lengths)
-            bar.update(len(batch))
+        for of_batch in _ahead(counted, map(vocabulary.number, _ahead(split, texts()))):
+            spilled.add(of_batch, sum(map(len, lengths)))
+            lengths.append(of_batch.lengths)
+            bar.update(len(of_batch.lengths))
         _write_postings(vocabulary.terms, spilled, folder)
-    with atomic_write(folder / "lengths.npy") as stream:
-        np.save(stream, np.concatenate(lengths))
+    with atomic_write(folder / "lengths.npy") as file:
+        np.save(file, np.concatenate(lengths))
     for name, values in (("doc_ids", doc_ids), ("groups", groups)):
         write_text(folder / f"{name}.json", json.dumps(values, ensure_ascii=False))
 
@@ -105,44 +112,64 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
         yield batch
 
 
-def _split_ahead(batches: Iterable[list[Document]]) -> Iterator[tuple[list[Document], Words]]:
-    """Each batch with its words, which a thread finds while the batch before is counted."""
+def _ahead(call: Callable[[A], B], arguments: Iterable[A]) -> Iterator[B]:
+    """What ``call`` gives for each, one of them made by a thread while the last one is used."""
     with ThreadPoolExecutor(1) as pool:
-        waiting: deque[tuple[list[Document], Future[Words]]] = deque()
-        for batch in batches:
-            waiting.append((batch, pool.submit(split, [d.content for d in batch])))
+        waiting: deque[Future[B]] = deque()
+        for argument in arguments:
+            waiting.append(pool.submit(call, argument))
             if len(waiting) > 1:
-                former, words = waiting.popleft()
-                yield former, words.result()
-        for last, words in waiting:
-            yield last, words.result()
+                yield waiting.popleft().result()
+        for future in waiting:
+            yield future.result()
+
+
+class _Batch(NamedTuple):
+    """How much of a file is a batch's, and the type of its counts."""
+
+    terms: int
+    postings: int
+    counts: np.dtype[Any]
 
 
 class _Spilled:
     """Postings of batch after batch, kept on disk."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._stream, self._sizes, self.highest = stream, list[int](), 1
+        self._stream, self._batches, self.highest = stream, list[_Batch](), 1
 
     def add(self, counted: Counted, first: int) -> None:
         """Keep a batch whose first piece has the number ``first``."""
-        for array in (counted.terms, counted.texts + first, counted.counts):
-            array.astype(np.int32).tofile(self._stream)
-        self._sizes.append(len(counted.terms))
-        self.highest = max(self.highest, int(counted.counts.max(initial=1)))
+        highest = int(counted.counts.max(initial=1))
+        kind = np.min_scalar_type(highest)
+        for array in (
+            counted.terms,
+            counted.sizes.astype(np.int32),
+            counted.texts + np.int32(first),
+            counted.counts.astype(kind),
+        ):
+            array.tofile(self._stream)
+        self._batches.append(_Batch(len(counted.terms), len(counted.texts), kind))
+        self.highest = max(self.highest, highest)
 
-    def __iter__(self) -> Iterator[NDArray[np.int32]]:
-        """Terms, pieces and counts of each batch, shape (3, postings)."""
+    def __iter__(self) -> Iterator[tuple[NDArray[Any], ...]]:
+        """Terms, sizes, pieces and counts of each batch; see `Counted`."""
         self._stream.seek(0)
-        for size in self._sizes:
-            yield np.fromfile(self._stream, np.int32, 3 * size).reshape(3, size)
+        for batch in self._batches:
+            sizes = (batch.terms, batch.terms, batch.postings, batch.postings)
+            short = np.dtype(np.int32)
+            kinds = (short, short, short, batch.counts)
+            yield tuple(
+                np.fromfile(self._stream, kind, size)
+                for kind, size in zip(kinds, sizes, strict=True)
+            )
 
 
 def _write_postings(terms: list[str], spilled: _Spilled, folder: Path) -> None:
     order = sorted(range(len(terms)), key=terms.__getitem__)
     frequencies = np.zeros(len(terms), np.int64)
-    for of_term, _, _ in spilled:
-        frequencies += np.bincount(of_term, minlength=len(terms))
+    for of_batch, sizes, _, _ in spilled:
+        frequencies[of_batch] += sizes
     starts = np.concatenate(([0], np.cumsum(frequencies[order])))
     free = np.empty(len(terms), np.int64)
     free[order] = starts[:-1]
@@ -154,18 +181,11 @@ def _write_postings(terms: list[str], spilled: _Spilled, folder: Path) -> None:
         _array(folder / "pieces.npy", size, np.dtype(np.int32)) as pieces,
         _array(folder / "counts.npy", size, smallest) as counts,
     ):
-        for of_term, of_piece, count in spilled:
-            places = _places(of_term, free)
+        for of_batch, sizes, of_piece, count in spilled:
+            firsts = np.cumsum(sizes) - sizes
+            places = np.arange(len(of_piece)) + np.repeat(free[of_batch] - firsts, sizes)
+            free[of_batch] += sizes
             pieces[places], counts[places] = of_piece, count
-
-
-def _places(terms: NDArray[np.int32], free: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the postings of a batch go; moves ``free``, the next place of each term."""
-    firsts = np.flatnonzero(np.diff(terms, prepend=-1))
-    sizes = np.diff(firsts, append=len(terms))
-    places = np.arange(len(terms)) + np.repeat(free[terms[firsts]] - firsts, sizes)
-    free[terms[firsts]] += sizes
-    return places
 
 
 @contextmanager
