@@ -57,11 +57,8 @@ class Transformer:
         code_revision: str = "",
     ) -> None:
         self._checkpoint = Checkpoint(KEY, model, revision, code_revision)
-        self._hardware = Hardware(KEY, device, dtype)
+        self._hardware = Hardware(KEY, device, dtype, batch_tokens)
         self._given = Given(question_prefix, document_prefix, pooling, max_length)
-        if batch_tokens is not None and batch_tokens < 1:
-            raise ConfigurationError(f"{KEY}.batch_tokens is {batch_tokens}; expected at least 1")
-        self._batch_tokens = batch_tokens
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -94,15 +91,8 @@ class Transformer:
             different = [text.lower() for text in different]
         if not different:
             return np.zeros((0, self.dimensions), np.float32)
-        device = self._loaded.device
-        usual = batching.CPU_TOKENS if device.type == "cpu" else batching.GPU_TOKENS
-        vectors = batching.run(
-            {"input_ids": self._tokens(different)},
-            self._vectors,
-            device,
-            self._batch_tokens or usual,
-            self._loaded.tokenizer.pad_token_id or 0,
-        )
+        columns = {"input_ids": self._tokens(different)}
+        vectors = batching.run(self._loaded, columns, self._vectors)
         return normalised(vectors.numpy()[rows])
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:

@@ -10,6 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from bears.retrieval.models.device import required
+from bears.retrieval.models.loading import Loaded
 
 CPU_TOKENS, GPU_TOKENS = 1_536, 65_536
 """Of one batch: on a CPU what stays in its caches, on a GPU what keeps it busy."""
@@ -33,23 +34,23 @@ def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
         start += size
 
 
-def run(columns: Columns, compute: Callable[..., Any], device: Any, tokens: int, pad: int) -> Any:
+def run(loaded: Loaded, columns: Columns, compute: Callable[..., Any]) -> Any:
     """Apply a model to every row.
 
     Args:
+        loaded: the model.
         columns: the tokens.
         compute: takes tensors by the columns' names and ``attention_mask``, which is None where
             no row is padded; gives one row for each, shape (batch, …).
-        device: of the model.
-        tokens: of one batch.
-        pad: number of the token that fills rows up; other columns are filled with 0.
 
     Returns:
         A float32 tensor on the CPU, its rows in the order of ``columns``.
     """
     torch = required("torch")
     lengths = [len(row) for row in columns["input_ids"]]
-    cut = list(batches(lengths, tokens))
+    device, pad = loaded.device, loaded.tokenizer.pad_token_id or 0
+    usual = CPU_TOKENS if device.type == "cpu" else GPU_TOKENS
+    cut = list(batches(lengths, loaded.batch_tokens or usual))
 
     def one(rows: list[int]) -> Any:
         inputs = {

@@ -20,14 +20,16 @@ class Hardware:
         key: of the configuration, for messages.
         device: auto takes the best that is there: cuda, mps, cpu.
         dtype: auto is bfloat16 on a GPU that has it, float16 on an older one, else float32.
+        batch_tokens: of one batch, padding included; None: what suits the device.
 
     Raises:
-        ConfigurationError: a word that is neither.
+        ConfigurationError: a word or a number that is none of these.
     """
 
     key: str
     device: str = "auto"
     dtype: str = "auto"
+    batch_tokens: int | None = None
 
     def __post_init__(self) -> None:
         for field, word, words in (
@@ -38,6 +40,11 @@ class Hardware:
                 raise ConfigurationError(
                     f"{self.key}.{field} is {word!r}; expected one of {', '.join(words)}"
                 )
+
+        if self.batch_tokens is not None and self.batch_tokens < 1:
+            raise ConfigurationError(
+                f"{self.key}.batch_tokens is {self.batch_tokens}; expected at least 1"
+            )
 
     def chosen(self) -> Any:
         """The device, a `torch.device`.

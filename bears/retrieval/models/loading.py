@@ -19,11 +19,18 @@ UNUSED = ("pooler.", "position_ids")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A model on its device, and its tokenizer."""
+    """A model on its device, and its tokenizer.
+
+    Args:
+        model, tokenizer: of transformers.
+        device: of torch.
+        batch_tokens: of one batch; None: what suits the device.
+    """
 
     model: Any
     tokenizer: Any
     device: Any
+    batch_tokens: int | None = None
 
     @property
     def positions(self) -> int:
@@ -67,7 +74,7 @@ def load(checkpoint: Checkpoint, hardware: Hardware, head: str = "AutoModel") ->
     model = model.eval().to(device)
     if device.type == "cpu":
         packing.pack(model)
-    return Loaded(model, tokenizer, device)
+    return Loaded(model, tokenizer, device, hardware.batch_tokens)
 
 
 def _config(checkpoint: Checkpoint, folder: Path) -> Any:

@@ -45,28 +45,23 @@ class CrossEncoder:
         code_revision: str = "",
     ) -> None:
         self._checkpoint = Checkpoint(KEY, model, revision, code_revision)
-        self._hardware = Hardware(KEY, device, dtype)
-        for name, value in (("max_length", max_length), ("batch_tokens", batch_tokens)):
-            if value is not None and value < 1:
-                raise ConfigurationError(f"{KEY}.{name} is {value}; expected at least 1")
-        self._max_length, self._batch_tokens = max_length, batch_tokens
+        self._hardware = Hardware(KEY, device, dtype, batch_tokens)
+        if max_length < 1:
+            raise ConfigurationError(f"{KEY}.max_length is {max_length}; expected at least 1")
+        self._max_length = max_length
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """The model's output for each pair, shape (texts,)."""
         if not texts:
             return np.zeros(0, np.float32)
-        tokenizer, device = self._loaded.tokenizer, self._loaded.device
-        columns = tokenizer(
+        columns = self._loaded.tokenizer(
             [question] * len(texts),
             list(texts),
             truncation=True,
             max_length=min(self._max_length, self._loaded.positions),
             return_attention_mask=False,
         )
-        usual = batching.CPU_TOKENS if device.type == "cpu" else batching.GPU_TOKENS
-        outputs = batching.run(
-            columns, self._outputs, device, self._batch_tokens or usual, tokenizer.pad_token_id or 0
-        )
+        outputs = batching.run(self._loaded, columns, self._outputs)
         return np.asarray(outputs[:, 0].numpy(), np.float32)
 
     def _outputs(self, **inputs: Any) -> Any:
