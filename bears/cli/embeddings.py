@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
 from tabulate import tabulate
-from tqdm import tqdm
 
 from bears.cli.selection import composed
+from bears.cli.spending import show, spending
 from bears.configuration import Config, build, parse
 from bears.errors import ConfigurationError
 from bears.formats.records import read_questions, stream_documents
@@ -60,21 +59,14 @@ def _fill(arguments: argparse.Namespace) -> None:
     if not missing:
         print("nothing is missing")
         return
-    if sys.stdin.isatty() and not arguments.yes and not _agreed():
-        raise ConfigurationError("nothing was asked, nothing was spent")
-    with tqdm(unit=" texts", disable=None, total=missing) as bar:
+    with spending(missing, arguments.yes) as bar:
 
         def progress(came: int, usd: float) -> None:
-            bar.set_postfix_str(f"${usd:.4f}", refresh=False)
-            bar.update(came)
+            show(bar, bar.n + came, usd)
 
         for kind, part in texts():
             encoder.fill(kind, part, progress)
     print(f"nothing is missing; US$ {encoder.spent:.4f} were spent")
-
-
-def _agreed() -> bool:
-    return input("Ask the model now? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _work(overrides: list[str]) -> tuple[Hosted, Texts]:

@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 from tabulate import tabulate
-from tqdm import tqdm
 
 from bears.cli import ledger
 from bears.cli.selection import CONF, composed
+from bears.cli.spending import show, spending
 from bears.configuration import Config, checkout, parse
 from bears.errors import ConfigurationError, MemoryMiss
+from bears.formats.journal import tell_waiting
 from bears.language.profile import Language
 from bears.translation.engine import Report
 from bears.translation.glossary import Glossary, Term
@@ -23,7 +24,7 @@ from bears.translation.published import import_published
 from bears.translation.review import as_entry, flagged, read_decisions, write_review
 from bears.translation.session import Session
 from bears.translation.settings import Settings
-from bears.translation.spreadsheet import write_csv
+from bears.translation.spreadsheet import write_glossary
 from bears.translation.tbx import write_tbx
 
 SHOWN = 10
@@ -127,25 +128,14 @@ def _fill(arguments: argparse.Namespace) -> None:
     if not plan.calls:
         print("nothing is missing")
         return
-    if sys.stdin.isatty() and not arguments.yes and not _agreed():
-        raise ConfigurationError("nothing was asked, nothing was spent")
-    with tqdm(unit=" texts", disable=None, total=sum(plan.calls.values())) as bar:
+    with spending(sum(plan.calls.values()), arguments.yes) as bar:
 
         def progress(done: int, total: int, usd: float) -> None:
             bar.total = max(bar.total or 0, total)
-            bar.set_postfix_str(f"${usd:.4f}", refresh=False)
-            bar.update(done - bar.n)
+            show(bar, done, usd)
 
-        report = session.fill(progress, _waiting)
+        report = session.fill(progress, tell_waiting)
     _show_report(report)
-
-
-def _agreed() -> bool:
-    return input("Ask the model now? [y/N] ").strip().lower() in ("y", "yes")
-
-
-def _waiting(process: int | None) -> None:
-    print(f"another fill (process {process}) is running; waiting for it", file=sys.stderr)
 
 
 def _show_plan(session: Session, plan: Plan) -> None:
@@ -212,6 +202,6 @@ def _glossary(arguments: argparse.Namespace) -> None:
         for question_id, pairs in session.resolve().terms.items()
         for source, rendering in pairs
     )
-    write = write_tbx if arguments.file.suffix == ".tbx" else write_csv
+    write = write_tbx if arguments.file.suffix == ".tbx" else write_glossary
     write(arguments.file, terms)
     print(f"{arguments.file}: {len(terms)} terms")

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -264,6 +265,11 @@ def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
+
+
+def tell_waiting(process: int | None) -> None:
+    """Say on stderr that another process holds the journal."""
+    print(f"another fill (process {process}) is running; waiting for it", file=sys.stderr)
 
 
 def _acquire(lock: int, waiting: Callable[[int | None], None] | None) -> None:

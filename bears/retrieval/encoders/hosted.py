@@ -12,7 +12,6 @@ the model's only for questions that were not asked before.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from bears.client.limits import Limits
 from bears.client.models import Models, Price, load_models
 from bears.configuration import checkout, parse
 from bears.errors import RetrieverUnavailable
+from bears.formats.journal import tell_waiting
 from bears.retrieval.encoder import Vectors, normalised
 from bears.retrieval.encoders.hosted_settings import WHERE, Settings
 from bears.retrieval.vector_journal import VectorJournal
@@ -146,7 +146,7 @@ class Hosted:
         budget.spent = self.spent
         client = self._client()
         problem = ""
-        with self._journals[kind].filling(_waiting) as keep:
+        with self._journals[kind].filling(tell_waiting) as keep:
             missing = self._missing(kind, keys)
 
             def take(request: EmbeddingRequest, vectors: Vectors) -> list[Future[None]]:
@@ -223,7 +223,3 @@ async def _ask(answers: AsyncIterator[Answer], take: Take) -> str:
         else:
             problem = problem or str(outcome)
     return problem
-
-
-def _waiting(process: int | None) -> None:
-    print(f"another fill (process {process}) is running; waiting for it", file=sys.stderr)

@@ -1,0 +1,42 @@
+"""Before and while a command spends money."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tqdm import tqdm
+
+from bears.errors import ConfigurationError
+
+
+@contextmanager
+def spending(texts: int, agreed: bool) -> Iterator[Any]:
+    """Ask a person at a terminal who has not agreed yet, then show a bar.
+
+    Args:
+        texts: how many are going to be asked for.
+        agreed: whether ``--yes`` was given.
+
+    Raises:
+        ConfigurationError: the person does not agree.
+    """
+    if sys.stdin.isatty() and not agreed:
+        answer = input("Ask the model now? [y/N] ")
+        if answer.strip().lower() not in ("y", "yes"):
+            raise ConfigurationError("nothing was asked, nothing was spent")
+    with tqdm(unit=" texts", disable=None, total=texts) as bar:
+        yield bar
+
+
+def show(bar: Any, texts: int, usd: float) -> None:
+    """Move the bar of `spending`.
+
+    Args:
+        texts: that have come so far.
+        usd: dollars spent so far.
+    """
+    bar.set_postfix_str(f"${usd:.4f}", refresh=False)
+    bar.update(texts - bar.n)
