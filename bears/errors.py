@@ -75,3 +75,9 @@ class StoreError(BearsError):
 
 class AttestationFailed(BearsError):
     """An export is not what this checkout makes, or was changed."""
+
+
+def first_line(error: BaseException) -> str:
+    """What a library says first, to stand in a sentence; the error's type if it says nothing."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return lines[0].strip().rstrip(".") if lines else type(error).__name__

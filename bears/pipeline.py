@@ -7,8 +7,6 @@ key that is not declared is not there.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import shlex
 import sys
@@ -130,12 +128,6 @@ def _check_inputs(stage: str, definition: Mapping[str, Any], paths: Paths) -> No
             raise ConfigurationError(
                 f"--{name}: {path} does not exist yet; `dvc repro {stage}` makes it first"
             )
-
-
-def digest(value: Any) -> str:
-    """Sixteen hexadecimal digits over plain values."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
 
 def _declared(definition: Mapping[str, Any]) -> list[str]:

@@ -10,8 +10,9 @@ import yaml
 
 from bears.configuration import compose, read_selection
 from bears.errors import BearsError, ConfigurationError
+from bears.formats.digest import digest_of
 from bears.formats.records import write_text
-from bears.pipeline import CONFIG, DIGESTED, GROUPS, digest
+from bears.pipeline import CONFIG, DIGESTED, GROUPS
 
 
 def main(conf: Path, out: Path, overrides: list[str]) -> None:
@@ -32,7 +33,7 @@ def main(conf: Path, out: Path, overrides: list[str]) -> None:
         # which translations are missing and how to get them.
         memory.parent.mkdir(parents=True, exist_ok=True)
         memory.touch()
-    config["digest"] = {key: digest(config[key]) for key in DIGESTED}
+    config["digest"] = {key: digest_of(config[key])[:16] for key in DIGESTED}
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100)
     write_text(out, text)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -25,7 +23,7 @@ from bears.evaluation.locate import Gold
 from bears.evaluation.measure import Measure, parse
 from bears.evaluation.table import table
 from bears.formats.digest import digest_files
-from bears.formats.records import read_json, read_questions, write_json, write_text
+from bears.formats.records import read_json, read_questions, write_csv, write_json
 from bears.formats.run_table import RunTable
 from bears.formats.trec import read_table
 from bears.pipeline import Paths, exit_with
@@ -99,25 +97,17 @@ def _write_questions(
         ]
         for question in questions
     ]
-    _write_csv(path, header, rows)
+    write_csv(path, header, rows)
 
 
 def _write_bars(path: Path, means: dict[str, Any], names: Sequence[str]) -> None:
-    _write_csv(path, ["measure", "value"], [[name, means[name]] for name in names])
+    write_csv(path, ["measure", "value"], [[name, means[name]] for name in names])
 
 
 def _write_curve(path: Path, run: RunTable, gold: Gold, ks: Sequence[int]) -> None:
     evaluation = evaluate(run, gold, [parse(f"recall@{k}") for k in ks])
     means = summarise(evaluation, list(gold))
-    _write_csv(path, ["k", "recall"], [[k, means[f"recall@{k}"]] for k in ks])
-
-
-def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
-    write_text(path, text.getvalue())
+    write_csv(path, ["k", "recall"], [[k, means[f"recall@{k}"]] for k in ks])
 
 
 def _latency(timing: Path, run: Path) -> str:

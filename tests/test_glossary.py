@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bears.errors import FormatError
 from bears.translation.glossary import CONTROL, Glossary, Origin, Term, parse_terms
-from bears.translation.spreadsheet import COLUMNS, read_csv, write_csv
+from bears.translation.spreadsheet import COLUMNS, read_csv, write_glossary
 from bears.translation.tbx import read_tbx, write_tbx
 
 HEADER = ",".join(COLUMNS) + "\n"
@@ -97,7 +97,7 @@ TERMS = st.lists(
 @given(terms=TERMS)
 def test_csv_and_tbx_bring_back_what_was_written(tmp_path: Path, terms: list[Term]) -> None:
     glossary = Glossary(terms)
-    write_csv(tmp_path / "terms.csv", glossary)
+    write_glossary(tmp_path / "terms.csv", glossary)
     assert list(Glossary(read_csv(tmp_path / "terms.csv"))) == list(glossary)
     write_tbx(tmp_path / "terms.tbx", glossary)
     assert list(Glossary(read_tbx(tmp_path / "terms.tbx", "en", "zh-TW"))) == list(glossary)
@@ -106,7 +106,7 @@ def test_csv_and_tbx_bring_back_what_was_written(tmp_path: Path, terms: list[Ter
 def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path) -> None:
     path = tmp_path / "terms.csv"
     rows = [term("=1+1", "@SUM(A1)"), term("-ism", "＋主義"), term("'=quoted", "'plain")]
-    write_csv(path, Glossary(rows))
+    write_glossary(path, Glossary(rows))
     assert path.read_text() == (
         HEADER + "''=quoted,'plain,en,zh-TW,\n'-ism,'＋主義,en,zh-TW,\n'=1+1,'@SUM(A1),en,zh-TW,\n"
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.cli.selection import results_of
+from bears.cli.selection import add_benchmark_arguments, results_of
 from bears.evaluation.answers.predictions import read_predictions
 from bears.evaluation.answers.score import score_answers, summarise_answers
 from bears.formats.records import read_documents, read_questions, write_json
@@ -25,8 +25,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         "QASPER's official evaluation does: a question without an answer scores 0.",
     )
     scoring.add_argument("file", metavar="FILE", type=Path)
-    scoring.add_argument("--benchmark", required=True, help="its results must be in data/")
-    scoring.add_argument("--folder", type=Path, help="with queries.json and corpus.json")
+    add_benchmark_arguments(scoring)
     scoring.add_argument(
         "--out", type=Path, help="a JSON file for the scores, of each question too"
     )

@@ -13,13 +13,9 @@ from bears.errors import FormatError
 from bears.formats.digest import digest_files
 from bears.formats.records import read_json
 from bears.leaderboard import pandachat
-from bears.leaderboard.board import markdown, read_board, upsert, write_board
+from bears.leaderboard.board import BOARD, markdown, read_board, upsert, write_board
 from bears.leaderboard.entry import Entry
 from bears.leaderboard.experiments import entries
-
-BOARD = Path("metrics/leaderboard.csv")
-TOP = 2
-"""The k of PandaChat's table."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,12 +30,13 @@ def _update(arguments: argparse.Namespace) -> None:
     found = [_timed(entry) for entry in entries(_experiments(arguments.all_commits))]
     # The workspace and what is newest come first, and are to be what stays.
     for entry in reversed(found):
-        if entry.questions and (accuracy := entry.values.get(f"retrieval_accuracy@{TOP}")):
+        accuracy = entry.values.get(f"retrieval_accuracy@{pandachat.TOP}")
+        if entry.questions and accuracy:
             correct = round(accuracy * entry.questions / 100)
             row = pandachat.row(
                 pandachat.SCENARIO,
                 _label(entry),
-                TOP,
+                pandachat.TOP,
                 entry.seconds_per_question,
                 correct,
                 entry.questions,

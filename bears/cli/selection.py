@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +21,12 @@ def composed(benchmark: str, overrides: Sequence[str]) -> Config:
     if benchmark and benchmark != selection.get("benchmark"):
         selection |= {"benchmark": benchmark, "overrides": []}
     return compose(CONF, selection, overrides)
+
+
+def add_benchmark_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `results_of` is given."""
+    parser.add_argument("--benchmark", required=True, help="its results must be in data/")
+    parser.add_argument("--folder", type=Path, help="with queries.json and corpus.json")
 
 
 def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:

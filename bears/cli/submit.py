@@ -11,7 +11,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.cli.selection import results_of
+from bears.cli.selection import add_benchmark_arguments, results_of
 from bears.configuration import parse as config_parse
 from bears.errors import SubmissionRefused
 from bears.evaluation.evaluate import evaluate, gold_of, summarise
@@ -22,7 +22,7 @@ from bears.formats.digest import sha256_of
 from bears.formats.records import read_questions, stream_documents, write_text
 from bears.formats.trec import read_run
 from bears.leaderboard import pandachat
-from bears.leaderboard.board import number, read_board, upsert, write_board
+from bears.leaderboard.board import BOARD, number, read_board, upsert, write_board
 from bears.leaderboard.entry import MEASURES, Entry
 from bears.retrieval.settings import Retrieval
 from bears.submissions.check import Matched, match
@@ -31,7 +31,6 @@ from bears.submissions.science_ko import TOP, submission_row
 from bears.submissions.submission import Submission, printable
 from bears.types import Finding, Hit, Question
 
-BOARD = Path("metrics/leaderboard.csv")
 SHOWN = 10
 
 
@@ -47,11 +46,13 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         "beside the score.",
     )
     scoring.add_argument("file", metavar="FILE", type=Path)
-    scoring.add_argument("--benchmark", required=True, help="its results must be in data/")
+    add_benchmark_arguments(scoring)
     scoring.add_argument("--system", default="", help="default: what the file says")
     scoring.add_argument("--form", default="", choices=FORMS, help="default: by the content")
-    scoring.add_argument("--top", type=_depth, default=2, help="k of PandaChat's table (default 2)")
-    scoring.add_argument("--folder", type=Path, help="with queries.json and corpus.json")
+    top = pandachat.TOP
+    scoring.add_argument(
+        "--top", type=_depth, default=top, help=f"k of PandaChat's table (default {top})"
+    )
     scoring.add_argument("--json", action="store_true", help="print the report as JSON")
     scoring.add_argument("--no-board", action="store_true", help="leave the leaderboard alone")
     scoring.set_defaults(run=_score)
@@ -63,8 +64,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     )
     writing.add_argument("run_file", metavar="RUN", type=Path, help="a TREC run")
     writing.add_argument("out", metavar="OUT", type=Path)
-    writing.add_argument("--benchmark", required=True, help="the one that the run is of")
-    writing.add_argument("--folder", type=Path, help="with queries.json and corpus.json")
+    add_benchmark_arguments(writing)
     writing.set_defaults(run=_write)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -157,6 +159,15 @@ def to_line(row: Mapping[str, Any]) -> str:
     U+2028 and U+2029 stay as they are, so files of such lines must be split on LF only.
     """
     return json.dumps(row, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a CSV file with LF at the ends of its lines, atomically; None is an empty cell."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
 
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:

@@ -12,13 +12,14 @@ from pathlib import Path
 from tabulate import tabulate
 
 from bears.errors import FormatError
-from bears.formats.records import read_bytes, write_text
+from bears.formats.records import read_bytes, write_csv, write_text
 from bears.leaderboard.entry import MAIN, MEASURES, Entry
 
 _WORDS = ("benchmark", "system", "configuration", "origin", "vector_store", "chunking")
 HEADER = (*_WORDS, "questions", "answered", *MEASURES, "seconds_per_question", "warnings")
 
 # A spreadsheet takes what starts so for a formula (OWASP, CSV injection).
+BOARD = Path("metrics/leaderboard.csv")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
@@ -52,11 +53,7 @@ def read_board(path: Path) -> list[Entry]:
 
 def write_board(path: Path, board: Sequence[Entry]) -> None:
     """Write the board as CSV, and beside it as Markdown, both atomically."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    writer.writerows([safe_cell(cell) for cell in _cells(entry)] for entry in board)
-    write_text(path, text.getvalue())
+    write_csv(path, HEADER, ([safe_cell(cell) for cell in _cells(entry)] for entry in board))
     write_text(path.with_suffix(".md"), markdown(board))
 
 

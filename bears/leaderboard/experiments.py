@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bears.formats.records import to_line
+from bears.formats.digest import digest_of
 from bears.leaderboard.entry import MEASURES, Entry
 
 CONFIG, RESULTS = "data/config.yaml", "metrics/retrieval.json"
@@ -81,8 +80,7 @@ def configuration_digest(config: Mapping[str, Any]) -> str:
 
     The engine is not one of them: it says where vectors are made, not which.
     """
-    text = to_line({key: _without_engine(config.get(key)) for key in DECIDING})
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
+    return digest_of({key: _without_engine(config.get(key)) for key in DECIDING})[:12]
 
 
 def _without_engine(value: Any) -> Any:

@@ -6,8 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from bears.formats.digest import sha256_of
-from bears.formats.records import to_line
+from bears.formats.digest import digest_of, sha256_of
 from bears.publishing.benchmark import Finished
 
 BUILDING = ("benchmark", "language", "sample", "translator")
@@ -31,12 +30,12 @@ def attest(finished: Finished) -> dict[str, Any]:
     parts = {
         "queries": sha256_of(finished.queries),
         "corpus": sha256_of(finished.corpus),
-        "sources": _digest(_sources(finished)),
-        "configuration": _digest({key: _building(config, key) for key in BUILDING}),
-        "ledger": _digest(config["ledger"]),
+        "sources": digest_of(_sources(finished)),
+        "configuration": digest_of({key: _building(config, key) for key in BUILDING}),
+        "ledger": digest_of(config["ledger"]),
         "memory": sha256_of(memory) if memory.exists() else hashlib.sha256(b"").hexdigest(),
     }
-    return {"benchmark": finished.name, "root": _digest(parts), "parts": parts}
+    return {"benchmark": finished.name, "root": digest_of(parts), "parts": parts}
 
 
 def differences(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
@@ -70,7 +69,3 @@ def _sources(finished: Finished) -> dict[str, Any]:
         }
         for name, source in finished.config["sources"].items()
     }
-
-
-def _digest(value: Mapping[str, Any]) -> str:
-    return hashlib.sha256(to_line(value).encode("utf-8")).hexdigest()

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
 
-from bears.errors import ConfigurationError, SourceError
+from bears.errors import ConfigurationError, SourceError, first_line
 from bears.formats.digest import sha256_of
 from bears.sources.rows import SUFFIXES
 
@@ -156,23 +156,18 @@ def fetch(name: str, part: Part) -> tuple[Path, list[str]]:
     except (RepositoryNotFoundError, RevisionNotFoundError, HFValidationError) as error:
         raise SourceError(
             f"source {name}: the hub shows no dataset {part.hub} at {part.revision} "
-            f"({_first_line(error)}). Check hub and revision; for a private or gated dataset, "
+            f"({first_line(error)}). Check hub and revision; for a private or gated dataset, "
             "set HF_TOKEN"
         ) from error
     except (httpx.HTTPError, OSError, CachedRepoTreeNotFoundError) as error:
         raise SourceError(
             f"source {name}: {part.hub} at {part.revision} could not be fetched: "
-            f"{_first_line(error)}. Files that were received whole are kept, and the next run "
+            f"{first_line(error)}. Files that were received whole are kept, and the next run "
             f"fetches the rest. Without a network, put {name}.parquet, .json or .jsonl "
             "into a folder and name it: -S mirror=FOLDER; a source of several files goes into "
             f"FOLDER/{name}"
         ) from error
     return folder, there
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return lines[0].strip().rstrip(".") if lines else type(error).__name__
 
 
 def _matching(source: Source, names: list[str]) -> list[str]:

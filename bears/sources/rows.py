@@ -97,10 +97,6 @@ def _json(path: Path) -> Iterator[Any]:
         yield from _columns(path)
 
 
-def _is_json(path: Path) -> bool:
-    return path.name.removesuffix(".gz").endswith(".json")
-
-
 def _top_level_container(events: Iterator[tuple[str, str, Any]]) -> str | None:
     """Which whole-file object this is: "data" (rows under data), "columns", or None (a row)."""
     for prefix, event, value in events:

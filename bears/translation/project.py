@@ -31,8 +31,6 @@ from bears.translation.tbx import read_tbx
 from bears.translation.work import Lookup, Resolution, Work
 from bears.types import Document, Question
 
-JOURNAL = Path(".bears/journal.jsonl")
-
 
 @dataclass(frozen=True)
 class Review:

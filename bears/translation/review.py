@@ -10,7 +10,7 @@ from typing import Any
 
 from bears.configuration import parse
 from bears.errors import ConfigurationError, FormatError
-from bears.formats.records import read_lines, to_line, write_text
+from bears.formats.records import read_lines, to_line, write_csv, write_text
 from bears.language.answers import preserved
 from bears.language.gates import check
 from bears.language.text import Text
@@ -73,11 +73,7 @@ def write_review(path: Path, rows: Sequence[Row]) -> None:
     if path.suffix == ".jsonl":
         write_text(path, "".join(to_line(row) for row in rows))
         return
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: guard(cell) for name, cell in row.items()} for row in rows)
-    write_text(path, text.getvalue())
+    write_csv(path, COLUMNS, ([guard(row[name]) for name in COLUMNS] for row in rows))
 
 
 def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import FormatError
-from bears.formats.records import read_bytes, write_text
+from bears.formats.records import read_bytes, write_csv
 from bears.translation.glossary import CONTROL, Glossary, Origin, Term, fault_in
 
 COLUMNS = ("source", "target", "source_language", "target_language", "note")
@@ -18,19 +18,14 @@ COLUMNS = ("source", "target", "source_language", "target_language", "note")
 FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
 
 
-def write_csv(path: Path, glossary: Glossary) -> None:
+def write_glossary(path: Path, glossary: Glossary) -> None:
     """Write a glossary for a spreadsheet: no cell can be taken for a formula."""
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for term in glossary:
-        languages = (term.source_language, term.target_language)
-        writer.writerow(map(guard, (term.source, term.rendering, *languages, term.note)))
-    write_text(path, stream.getvalue())
+    rows = ((t.source, t.rendering, t.source_language, t.target_language, t.note) for t in glossary)
+    write_csv(path, COLUMNS, ([guard(cell) for cell in row] for row in rows))
 
 
 def read_csv(path: Path, origin: Origin = "curated") -> list[Term]:
-    """Read what `write_csv` wrote, also after a spreadsheet saved it with ; or tabs, or a BOM.
+    """Read what `write_glossary` wrote, also after a spreadsheet saved it with ; or tabs, or a BOM.
 
     Raises:
         FormatError: naming line and column of what is wrong; a source term with two renderings is.

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.errors import ConfigurationError, RetrieverUnavailable, first_line
 from bears.formats.digest import sha256_of
 
 PACKAGE = "package:"
@@ -125,13 +124,13 @@ class Checkpoint:
         except (RepositoryNotFoundError, HFValidationError) as error:
             raise ConfigurationError(
                 f"{self.key}.model is {self.model!r}: no such folder ({Path(self.model).resolve()})"
-                f", and no such model at revision {self.revision} on the hub ({_line(error)}). For "
-                "a private or gated model, set HF_TOKEN"
+                f", and no such model at revision {self.revision} on the hub "
+                f"({first_line(error)}). For a private or gated model, set HF_TOKEN"
             ) from None
         except (httpx.HTTPError, OSError) as error:
             raise RetrieverUnavailable(
                 f"{self.key}.model {self.model} at revision {self.revision} is not here and could "
-                f"not be fetched: {_line(error)}. Looked for in the folder "
+                f"not be fetched: {first_line(error)}. Looked for in the folder "
                 f"{Path(self.model).resolve()} and in the cache {constants.HF_HUB_CACHE}, which "
                 "HF_HOME sets. On a machine with a network, fetch it into a folder with "
                 f"`hf download {self.model} --revision {self.revision} --local-dir FOLDER`, copy "
@@ -159,8 +158,3 @@ def has_weights(folder: Path) -> bool:
 
 def _digest(digests: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
-
-
-def _line(error: Any) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return lines[0].strip().rstrip(".") if lines else type(error).__name__
