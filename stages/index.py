@@ -8,9 +8,9 @@ from time import perf_counter
 
 from bears.configuration import Config, build, checkout
 from bears.formats.digest import check_digest
-from bears.formats.records import stream_documents, write_json
+from bears.formats.records import document_count, stream_documents, write_json
 from bears.pipeline import Paths, exit_with
-from bears.retrieval.chunking import pieces
+from bears.retrieval.chunking import Whole, pieces
 from bears.types import Document
 
 SCRATCH = Path(".bears/index")
@@ -22,7 +22,9 @@ def main(config: Config, paths: Paths) -> None:
     paths["out"].mkdir(parents=True, exist_ok=True)
     retriever = build(config["retriever"], "retriever")
     chunking = build(config["chunking"], "chunking")
-    counted = _Counted(pieces(stream_documents(paths["corpus"]), chunking))
+    # How many pieces other chunkings will make is known only when they are made.
+    expected = document_count(paths["corpus"]) if isinstance(chunking, Whole) else 0
+    counted = _Counted(pieces(stream_documents(paths["corpus"]), chunking), expected)
     started = perf_counter()
     retriever.index(counted, paths["out"], checkout() / SCRATCH)
     seconds = perf_counter() - started
@@ -37,10 +39,13 @@ def main(config: Config, paths: Paths) -> None:
 
 
 class _Counted:
-    """Documents that are counted as they go by."""
+    """Documents that are counted as they go by, and about as many as are expected; 0: unknown."""
 
-    def __init__(self, documents: Iterable[Document]) -> None:
-        self._documents, self.number = documents, 0
+    def __init__(self, documents: Iterable[Document], expected: int) -> None:
+        self._documents, self._expected, self.number = documents, expected, 0
+
+    def __length_hint__(self) -> int:
+        return self._expected
 
     def __iter__(self) -> Iterator[Document]:
         for document in self._documents:

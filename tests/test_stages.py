@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +20,9 @@ import yaml
 
 from bears.configuration import Config
 from bears.errors import BearsError
+from bears.formats.records import document_count, write_records
 from bears.pipeline import Paths, load_config, run
+from bears.types import Document
 from tests.workspace import STAGES, Workspace, environment_for, finished, sampled_with
 
 # A pipeline in small, for what every stage program does around its own work.
@@ -375,6 +380,35 @@ def test_only_the_corpus_that_was_verified_is_indexed(
     message = "nowhere.json does not exist yet; `dvc repro index` makes it first"
     assert message in by_hand("index", *words, code=1)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "wordllama"])
+def test_the_bar_over_an_index_knows_its_end(workspace: Workspace, retriever: str) -> None:
+    terminal, stderr = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 80))
+    words = [f"retriever={retriever}", "--out", str(workspace.root / "index")]
+    subprocess.run(
+        [sys.executable, "-m", "stages.index", *words],
+        cwd=workspace.root,
+        env=environment_for(sys.executable),
+        stderr=stderr,
+        check=True,
+    )
+    os.close(stderr)
+    assert "160/160" in os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+
+
+def test_documents_are_counted_whatever_their_texts_hold_and_wherever_a_read_ends(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        Document(str(n), '"doc_id": \\"doc_id": ' + "x" * (n % 50), "s", "", False)
+        for n in range(20_000)
+    ]
+    write_records(tmp_path / "corpus.json", rows)
+    assert (tmp_path / "corpus.json").stat().st_size > 3 << 20
+    assert document_count(tmp_path / "corpus.json") == len(rows)
 
 
 def test_a_timing_is_shown_with_the_run_that_it_measured_and_no_other(

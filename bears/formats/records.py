@@ -18,6 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 from bears.errors import FormatError
 from bears.types import Document, Question
 
+_DOCUMENT = b'"doc_id":'
+
 Record = TypeVar("Record", Question, Document)
 
 
@@ -120,6 +122,21 @@ def read_documents(path: Path) -> list[Document]:
 def stream_documents(path: Path) -> Iterator[Document]:
     """As `read_documents`, one at a time: a corpus may be larger than memory."""
     return _records(path, Document)
+
+
+def document_count(path: Path) -> int:
+    """How many documents a file of them holds, found without parsing it, at a GB a second or so.
+
+    Within a text of JSON every quotation mark has a backslash before it, so the key's name with its
+    own marks stands nowhere but at a document.
+    """
+    count, rest = 0, b""
+    with path.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            chunk = rest + chunk
+            count += chunk.count(_DOCUMENT)
+            rest = chunk[len(chunk) - len(_DOCUMENT) + 1 :]
+    return count
 
 
 def _records(path: Path, record: type[Record]) -> Iterator[Record]:
