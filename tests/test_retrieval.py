@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from bears.retrieval.clock import Clock
 from bears.retrieval.dense import Dense
 from bears.retrieval.encoder import normalised
 from bears.retrieval.encoders.wordllama import WordLlama
-from bears.retrieval.retriever import BITS, Query, Retriever, best, rounded_scores
+from bears.retrieval.retriever import BITS, Query, Retriever, best, kth_best, rounded_scores
 from bears.retrieval.stores.memory import Memory
 from bears.retrieval.vector_store import Shard
 from bears.types import Document, Ranking
@@ -151,6 +152,18 @@ def test_dense_search_is_by_cosine_and_not_by_length(tmp_path: Path) -> None:
 
 def test_a_row_of_zeros_stays_one() -> None:
     assert normalised(np.zeros((1, 3), np.float32)).tolist() == [[0.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("values", [2, 1000, 10**9])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_kth_best_is_that_of_a_full_sort(values: int, kind: type[np.floating[Any]]) -> None:
+    chance = np.random.default_rng(values)
+    for n in (3, 7, 4097, 30_000, 30_001):
+        scores = chance.integers(0, values, n).astype(kind)
+        scores[chance.random(n) < 0.1] = -np.inf
+        falling = -np.sort(-scores)
+        for k in {1, 2, n // 3, n // 80, n} - {0}:
+            assert kth_best(scores, k) == falling[k - 1]
 
 
 def test_the_best_are_those_of_a_full_sort() -> None:

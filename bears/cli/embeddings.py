@@ -110,8 +110,6 @@ def _show(encoder: Hosted, texts: Texts) -> int:
     for kind, part in texts():
         costs[kind] += encoder.cost(kind, part)
     total, price, settings = sum(costs.values(), Cost()), encoder.price, encoder.settings
-    known = f"{price.source} ({price.date or 'no date'})"
-    source = "retriever.encoder.price" if settings.price else known
     rows: list[list[object]] = [
         ["model", f"{settings.model}, {settings.dimensions} dimensions"],
         ["vectors kept in", encoder.folder],
@@ -120,7 +118,7 @@ def _show(encoder: Hosted, texts: Texts) -> int:
         ["tokens", "{:,} to {:,}".format(*total.tokens)],
         ["price", "US$ {:.4f} to {:.4f}".format(*total.usd)],
         ["per million tokens", price.input],
-        ["price from", source],
+        ["price from", f"{price.source} ({price.date or 'no date'})"],
         ["budget", "no limit" if settings.budget is None else f"US$ {settings.budget}"],
     ]
     print(tabulate(rows, tablefmt="plain", disable_numparse=True))

@@ -17,7 +17,7 @@ from bears.retrieval import postings
 from bears.retrieval.analysis import ANALYZERS, Analyzer
 from bears.retrieval.clock import Clock
 from bears.retrieval.postings import Postings
-from bears.retrieval.retriever import Query, best
+from bears.retrieval.retriever import Query, best, kth_best
 from bears.retrieval.scoring import SLACK, Numbers, Pieces, Scores, Scoring
 from bears.types import Document, Ranking
 
@@ -118,7 +118,7 @@ class BM25Searcher:
 
     def _ranking(self, pieces: Pieces, scores: Scores, k: int, depth: int) -> Ranking:
         if depth < len(scores):
-            near = scores >= np.partition(scores, len(scores) - depth)[-depth] * SLACK
+            near = scores >= kth_best(scores, depth) * SLACK
             pieces, scores = pieces[near], scores[near]
         doc_ids = self._index.doc_ids
         return best(scores, [doc_ids[piece] for piece in pieces.tolist()], k)

@@ -86,13 +86,26 @@ def best(scores: NDArray[Any], doc_ids: Sequence[str], k: int) -> Ranking:
         depth *= 2
 
 
+def kth_best(scores: NDArray[Any], k: int) -> float:
+    """The ``k``-th highest score, counting equal ones; there are at least ``k``, and no NaN.
+
+    `numpy.partition` alone takes 10 ms for a million scores. The ``k``-th highest of the highest
+    scores of some parts is not above what is sought, and leaves few to look at.
+    """
+    width = max(16 * k, 1024)
+    if len(scores) > 4 * width:
+        parts = scores[: len(scores) // width * width].reshape(-1, width)
+        bound = np.partition(parts.max(axis=0), width - k)[width - k]
+        scores = scores[scores >= bound]
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
+
+
 def _best_pieces(
     rounded: NDArray[np.float64], doc_ids: Sequence[str], k: int
 ) -> list[tuple[float, str]]:
     """At least the ``k`` best pieces, and all that tie with the last of them."""
     if k < len(rounded):
-        threshold = np.partition(rounded, len(rounded) - k)[len(rounded) - k]
-        candidates = np.flatnonzero((rounded >= threshold) & np.isfinite(rounded))
+        candidates = np.flatnonzero((rounded >= kth_best(rounded, k)) & np.isfinite(rounded))
     else:
         candidates = np.flatnonzero(np.isfinite(rounded))
     ids = [doc_ids[i] for i in candidates.tolist()]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.retrieval.postings import Postings
+from bears.retrieval.retriever import kth_best
 
 Numbers = NDArray[np.int64]
 Pieces = NDArray[np.int32]
@@ -74,7 +75,7 @@ class Scoring:
             if held >= k and self._sizes[term] > WORTH * held:
                 pieces, scores = self._added(pieces, scores, asked, slice(done, i), allowed)
                 done, held = i, len(pieces)
-                if held >= k and _kth(scores, k) * SLACK > asked.rest[i]:
+                if held >= k and kth_best(scores, k) * SLACK > asked.rest[i]:
                     return *self._completed(pieces, scores, asked, i, k), False
             held += int(self._sizes[term])
         everything = slice(done, len(asked.terms))
@@ -117,7 +118,7 @@ class Scoring:
         for term, weight, rest in zip(
             asked.terms[first:].tolist(), asked.weights[first:], asked.rest[first:], strict=True
         ):
-            keep = scores + rest >= _kth(scores, k) * SLACK
+            keep = scores + rest >= kth_best(scores, k) * SLACK
             pieces, scores = pieces[keep], scores[keep]
             own = slice(index.starts[term], index.starts[term + 1])
             places = np.searchsorted(index.pieces[own], pieces)
@@ -137,19 +138,16 @@ class Scoring:
         return values
 
 
-def _kth(scores: Scores, k: int) -> float:
-    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
-
-
 def _summed(pieces: Pieces, values: Scores, n: int) -> tuple[Pieces, Scores]:
     """Each piece once, ascending, with the sum of its values in the order in which they come."""
     if len(pieces) > n / 16:
-        scores = np.zeros(n)
-        np.add.at(scores, pieces, values)
-        held = np.flatnonzero(scores)
-        return held.astype(np.int32), scores[held]
+        scores = np.bincount(pieces, values, n).astype(np.float64, copy=False)
+        # Comparing first is several times faster than looking for what is not 0 among floats.
+        held = np.flatnonzero(scores != 0)
+        return held.astype(np.int32), scores.take(held)
     order = np.argsort(pieces, kind="stable")
-    pieces = pieces[order]
-    first = np.diff(pieces, prepend=-1) > 0
-    summed = np.bincount(np.cumsum(first) - 1, values[order])
+    pieces = pieces.take(order)
+    first = np.ones(len(pieces), np.bool_)
+    np.not_equal(pieces[1:], pieces[:-1], out=first[1:])
+    summed = np.bincount(np.cumsum(first) - 1, values.take(order))
     return pieces[first], summed.astype(np.float64, copy=False)

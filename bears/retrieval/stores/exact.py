@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.retrieval.encoder import Vectors
-from bears.retrieval.retriever import BITS
+from bears.retrieval.retriever import BITS, kth_best
 
 _UNIT = 2.0**-24
 
@@ -47,7 +47,7 @@ def candidates(
     """
     depth = k
     while depth < len(scores):
-        threshold = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+        threshold = np.float32(kth_best(scores, depth))
         positions = np.flatnonzero(scores >= threshold - slack)
         surely = positions[scores[positions] >= threshold]
         if len({doc_ids[int(i)] for i in surely}) >= k:
