@@ -9,10 +9,10 @@ imports and compiling count. Synthetic documents are of 20 to 100 words drawn fr
 through the English analyzer before, so that all count the same terms. numba and tantivy are no
 dependencies of the project: `uv pip install numba tantivy` into an environment of your own.
 
-Measured on two idle cores, 1,000 questions, seconds in all. A million documents: ours 14 to 18
-(index 10 to 13), tantivy 17 to 18 (index 10 to 11). 100,000 documents: ours 2.0 to 2.5 (index 1.4
-to 1.9), tantivy 1.6 to 1.8 (index 0.9 to 1.1), bm25s with numba 15, of which compiling is a half.
-SciFact: ours 0.5, half of it imports, tantivy 0.2, bm25s 8. Every question's scores were the same.
+Measured on two idle cores, 1,000 questions, seconds in all. A million documents: ours 13.0 (index
+10.1), tantivy 15.1 (index 8.5). 100,000 documents: ours 1.8 to 1.9 (index 1.5), tantivy 1.5 (index
+0.8), bm25s with numba 15, of which compiling is a half. SciFact: ours 0.4, a third of it imports,
+tantivy 0.2, bm25s 8. Every question's scores were the same.
 
 "same" is the share of questions whose k scores are ours to four digits, with the lengths
 exact for bm25s, and rounded for tantivy, which like Lucene keeps them in a byte.
