@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import FormatError
-from bears.formats.digest import digest_files
+from bears.formats.digest import sha256_of
 from bears.formats.records import read_json
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import BOARD, markdown, read_board, upsert, write_board
@@ -61,7 +61,7 @@ def _timed(entry: Entry) -> Entry:
     if not (run.exists() and timing.exists()):
         return entry
     measured = read_json(timing)
-    if measured["run_sha256"] != digest_files([run])[run.name]:
+    if measured["run_sha256"] != sha256_of(run):
         return entry
     return replace(entry, seconds_per_question=measured["seconds_per_question"])
 

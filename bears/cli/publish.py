@@ -10,7 +10,7 @@ from typing import Any
 
 from bears.cli.selection import composed
 from bears.errors import AttestationFailed, FormatError
-from bears.formats.digest import digest_files
+from bears.formats.digest import sha256_of
 from bears.formats.records import read_json, write_json, write_text
 from bears.publishing import beir, parquet
 from bears.publishing.attestation import attest, differences
@@ -71,7 +71,7 @@ def write_export(finished: Finished, folder: Path) -> dict[str, Any]:
     write_json(folder / "croissant.json", croissant(finished, folder))
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        files[path.relative_to(folder).as_posix()] = digest_files([path])[path.name]
+        files[path.relative_to(folder).as_posix()] = sha256_of(path)
     attestation["files"] = files
     write_json(folder / ATTESTATION, attestation)
     return attestation
@@ -106,7 +106,7 @@ def _changed(folder: Path, expected: dict[str, Any]) -> list[str]:
             problems.append(f"{name}: outside of {folder}")
         elif not path.is_file():
             problems.append(f"{path}: absent")
-        elif digest_files([path])[path.name] != digest:
+        elif sha256_of(path) != digest:
             problems.append(f"{path}: changed since it was exported")
     return problems
 

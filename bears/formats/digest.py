@@ -34,7 +34,7 @@ def check_digest(path: Path, record: Path) -> None:
         FormatError: the digest is another one, or not recorded.
     """
     expected = read_json(record).get(path.name)
-    if (found := digest_files([path])[path.name]) != expected:
+    if (found := sha256_of(path)) != expected:
         raise FormatError(
             f"{path} has sha256 {found}, but {record} vouches for {expected}; "
             "run `dvc repro verify` on the present file first"
