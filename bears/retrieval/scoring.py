@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bears.retrieval.postings import Postings
 from bears.retrieval.retriever import kth_best
+from bears.retrieval.vocabulary import changes
 
 Numbers = NDArray[np.int64]
 Pieces = NDArray[np.int32]
@@ -147,7 +148,6 @@ def _summed(pieces: Pieces, values: Scores, n: int) -> tuple[Pieces, Scores]:
         return held.astype(np.int32), scores.take(held)
     order = np.argsort(pieces, kind="stable")
     pieces = pieces.take(order)
-    first = np.ones(len(pieces), np.bool_)
-    np.not_equal(pieces[1:], pieces[:-1], out=first[1:])
+    first = changes(pieces)
     summed = np.bincount(np.cumsum(first) - 1, values.take(order))
     return pieces[first], summed.astype(np.float64, copy=False)

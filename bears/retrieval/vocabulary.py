@@ -130,8 +130,8 @@ def counted(numbered: Numbered) -> Counted:
     order = _order(numbered.terms)
     terms = numbered.terms.take(order)
     texts = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths).take(order)
-    begins = _changes(terms)
-    firsts = np.flatnonzero(begins | _changes(texts))
+    begins = changes(terms)
+    firsts = np.flatnonzero(begins | changes(texts))
     counts = np.diff(firsts, append=len(terms))
     of_terms = np.flatnonzero(begins.take(firsts))
     sizes = np.diff(of_terms, append=len(firsts))
@@ -151,11 +151,11 @@ def _order(numbers: Short) -> Integers:
     return order.take(np.argsort(digits, kind="stable"))
 
 
-def _changes(numbers: Short) -> NDArray[np.bool_]:
+def changes(numbers: Short) -> NDArray[np.bool_]:
     """Where a number differs from the one before it; the first one does."""
-    changes = np.ones(len(numbers), np.bool_)
-    np.not_equal(numbers[1:], numbers[:-1], out=changes[1:])
-    return changes
+    found = np.ones(len(numbers), np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=found[1:])
+    return found
 
 
 def split(texts: Sequence[str]) -> Words:
