@@ -22,7 +22,7 @@ from bears.evaluation.evaluate import (
 from bears.evaluation.locate import Gold
 from bears.evaluation.measure import Measure, parse
 from bears.evaluation.table import table
-from bears.formats.digest import digest_files
+from bears.formats.digest import sha256_of
 from bears.formats.records import read_json, read_questions, write_csv, write_json
 from bears.formats.run_table import RunTable
 from bears.formats.trec import read_table
@@ -114,7 +114,7 @@ def _latency(timing: Path, run: Path) -> str:
     """The timing of this very run, or a word that there is none."""
     if timing.exists():
         measured = read_json(timing)
-        if measured["run_sha256"] == digest_files([run])[run.name]:
+        if measured["run_sha256"] == sha256_of(run):
             return "latency " + json.dumps({"load_s": measured["load_s"], **measured["stages_ms"]})
     return "latency not measured: the run came from the cache (measure it: dvc repro -sf retrieve)"
 

@@ -11,7 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from bears.configuration import Config, build, parse
-from bears.formats.digest import digest_files
+from bears.formats.digest import sha256_of
 from bears.formats.records import read_questions, write_json
 from bears.formats.trec import write_run
 from bears.pipeline import Paths, exit_with
@@ -38,7 +38,7 @@ def main(config: Config, paths: Paths) -> None:
     write_run(paths["run"], run, name)
     write_run(paths["within"], {**run, **within}, name)
     measured: dict[str, Any] = {
-        "run_sha256": digest_files([paths["run"]])[paths["run"].name],
+        "run_sha256": sha256_of(paths["run"]),
         "questions": len(questions),
         "load_s": round(loaded, 3),
         "seconds_per_question": round(fmean(clock.seconds["total"] for clock in clocks), 6),
