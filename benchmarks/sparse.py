@@ -9,10 +9,10 @@ imports and compiling count. Synthetic documents are of 20 to 100 words drawn fr
 through the English analyzer before, so that all count the same terms. numba and tantivy are no
 dependencies of the project: `uv pip install numba tantivy` into an environment of your own.
 
-Measured on two idle cores, 1,000 questions, seconds in all. A million documents: ours 13.0 (index
-10.1), tantivy 15.1 (index 8.5). 100,000 documents: ours 1.8 to 1.9 (index 1.5), tantivy 1.5 (index
-0.8), bm25s with numba 15, of which compiling is a half. SciFact: ours 0.4, a third of it imports,
-tantivy 0.2, bm25s 8. Every question's scores were the same.
+Measured on two idle cores, 1,000 questions, seconds in all. A million documents: ours 10.5 to 11.1
+(index 8.1), tantivy 15.6 (index 8.4). 100,000 documents, three runs: ours 1.3 to 1.6 (index 1.0 to
+1.3), tantivy 1.6 (index 0.8), bm25s with numba 15, of which compiling is a half. SciFact: ours
+0.36, of which imports are 0.16, tantivy 0.19, bm25s 8. Every question's scores were the same.
 
 "same" is the share of questions whose k scores are ours to four digits, with the lengths
 exact for bm25s, and rounded for tantivy, which like Lucene keeps them in a byte.

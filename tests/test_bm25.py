@@ -190,14 +190,19 @@ def test_the_product_of_two_sparse_vectors_is_the_score(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("familiar", [0, 10, 1000])
+@pytest.mark.parametrize("remembered", [50, 1 << 20])
+@pytest.mark.parametrize("few", [0, 210])
 def test_batches_a_forgetful_cache_and_pyarrow_change_no_byte(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, familiar: int, remembered: int, few: int
 ) -> None:
     indexed = zipfian(random.Random(4), 500, 500)
     opened(tmp_path / "one", indexed)
     monkeypatch.setattr("bears.retrieval.postings.BATCH", 200)
-    monkeypatch.setattr("bears.retrieval.vocabulary.REMEMBERED", 50)
-    monkeypatch.setattr("bears.retrieval.vocabulary.FEW", 0)
+    monkeypatch.setattr("bears.retrieval.vocabulary.REMEMBERED", remembered)
+    monkeypatch.setattr("bears.retrieval.vocabulary.FAMILIAR", familiar)
+    # A batch has from 200 characters on: with 210, some of them go through pyarrow.
+    monkeypatch.setattr("bears.retrieval.words.FEW", few)
     opened(tmp_path / "many", indexed)
     one, many = (
         {file.name: file.read_bytes() for file in (tmp_path / name).iterdir() if file.is_file()}
@@ -214,9 +219,11 @@ def test_a_term_may_stand_more_often_than_a_byte_can_count(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", "!"]])
+@pytest.mark.parametrize("few", [0, 1000])
 def test_a_corpus_without_terms_is_an_index_that_finds_nothing(
-    tmp_path: Path, texts: list[str]
+    tmp_path: Path, texts: list[str], few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("bears.retrieval.words.FEW", few)
     assert ranked(bm25(), tmp_path, texts, "cat") == ()
 
 

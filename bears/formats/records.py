@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-
 from bears.errors import FormatError
 from bears.types import Document, Question
 
@@ -140,6 +138,8 @@ def document_count(path: Path) -> int:
 
 
 def _records(path: Path, record: type[Record]) -> Iterator[Record]:
+    from pydantic import TypeAdapter, ValidationError
+
     adapter = TypeAdapter(record)
     names = ", ".join(field.name for field in dataclasses.fields(record))
     for position, row in enumerate(_array(path), start=1):

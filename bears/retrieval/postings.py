@@ -19,7 +19,8 @@ from tqdm import tqdm
 
 from bears.formats.records import atomic_write, read_bytes, read_json, write_text
 from bears.retrieval.analysis import Analyzer
-from bears.retrieval.vocabulary import Counted, Vocabulary, counted, split
+from bears.retrieval.vocabulary import Counted, Vocabulary, counted
+from bears.retrieval.words import split
 from bears.types import Document
 
 A = TypeVar("A")
@@ -28,13 +29,16 @@ B = TypeVar("B")
 BATCH = 8 << 20
 """Characters that are counted together; peak memory is set by this and by the vocabulary."""
 
+FIRST = 1 << 20
+"""Characters of the first batch."""
+
 
 @dataclass(frozen=True, slots=True)
 class Postings:
     """What `write` wrote, memory-mapped where it is large.
 
     Args:
-        numbers: term to its place in the order of all terms.
+        numbers: term to its place in the order in which they first appear.
         starts: where the postings of a term begin, shape (terms + 1,).
         pieces: number of the piece, ascending within a term, shape (postings,).
         counts: how often the term stands in the piece, shape (postings,).
@@ -101,13 +105,14 @@ def write(documents: Iterable[Document], analyze: Analyzer, folder: Path) -> Non
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
     batch: list[Document] = []
-    characters = 0
+    characters, size = 0, min(FIRST, BATCH)
     for document in documents:
         batch.append(document)
         characters += len(document.content)
-        if characters > BATCH:
+        if characters > size:
             yield batch
-            batch, characters = [], 0
+            # The threads that wait for the first ones have something to do early.
+            batch, characters, size = [], 0, min(2 * size, BATCH)
     if batch:
         yield batch
 
@@ -166,14 +171,12 @@ class _Spilled:
 
 
 def _write_postings(terms: list[str], spilled: _Spilled, folder: Path) -> None:
-    order = sorted(range(len(terms)), key=terms.__getitem__)
-    frequencies = np.zeros(len(terms), np.int64)
+    starts = np.zeros(len(terms) + 1, np.int64)
     for of_batch, sizes, _, _ in spilled:
-        frequencies[of_batch] += sizes
-    starts = np.concatenate(([0], np.cumsum(frequencies[order])))
-    free = np.empty(len(terms), np.int64)
-    free[order] = starts[:-1]
-    write_text(folder / "terms.txt", "\n".join([*map(terms.__getitem__, order), ""]))
+        starts[of_batch + 1] += sizes
+    np.cumsum(starts, out=starts)
+    free = starts[:-1].copy()
+    write_text(folder / "terms.txt", "\n".join([*terms, ""]))
     with atomic_write(folder / "starts.npy") as stream:
         np.save(stream, starts)
     size, smallest = int(starts[-1]), np.min_scalar_type(spilled.highest)

@@ -107,9 +107,9 @@ class Scoring:
         if allowed is not None:
             keep = allowed[new]
             new, values = new[keep], values[keep]
-        return _summed(
-            np.concatenate([pieces, new]), np.concatenate([scores, values]), len(self._norms)
-        )
+        if len(pieces):
+            new, values = np.concatenate([pieces, new]), np.concatenate([scores, values])
+        return _summed(new, values, len(self._norms))
 
     def _completed(
         self, pieces: Pieces, scores: Scores, asked: Asked, first: int, k: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, count
 
@@ -11,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.retrieval.analysis import Analyzer
+from bears.retrieval.words import Distinct, Familiar, Integers, Words, strings
 
 REMEMBERED = 16 << 20
 """Characters of words whose terms are remembered."""
 
-FEW = 2 << 20
-"""Characters of texts that are split before pyarrow would be imported."""
+FAMILIAR = 1 << 18
+"""Words, the first ones of a corpus, that pyarrow looks up: among more it is slower than a dict."""
 
-Integers = NDArray[np.int64]
 Short = NDArray[np.int32]
 """Half the memory is more than twice as fast, where arrays are too large for the caches."""
 
@@ -43,21 +42,6 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What white space parts in some texts; it need not part all that it could.
-
-    Args:
-        distinct: each of them once.
-        places: its place in ``distinct``, for each as it comes.
-        ends: where each text ends among ``places``, shape (texts,).
-    """
-
-    distinct: list[str]
-    places: Integers
-    ends: Integers
-
-
-@dataclass(frozen=True, slots=True)
 class Numbered:
     """The terms of some texts.
 
@@ -77,6 +61,7 @@ class Vocabulary:
         self._analyze = analyze
         self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
         self._places: defaultdict[str, int]
+        self._familiar: Familiar
         self._terms: Short
         self._sizes: Integers
         self._remembered: int
@@ -90,10 +75,7 @@ class Vocabulary:
     def number(self, words: Words) -> Numbered:
         """The terms of some texts; a word is analysed once."""
         # Each step is one call for all words: a call for each word took most of the time.
-        remembered = len(self._places)
-        places = map(self._places.__getitem__, words.distinct)
-        of_distinct = np.fromiter(places, np.int64, len(words.distinct))
-        self._learn(list(compress(words.distinct, (of_distinct >= remembered).tolist())))
+        of_distinct = self._places_of(words.distinct)
         sizes = self._sizes[of_distinct]
         firsts = (np.cumsum(self._sizes) - self._sizes)[of_distinct]
         if (sizes == 1).all():
@@ -109,6 +91,24 @@ class Vocabulary:
             self._forget()
         return numbered
 
+    def _places_of(self, distinct: Distinct) -> Integers:
+        """Where each word stands among those remembered, which hold all of them after this."""
+        if isinstance(distinct, list):
+            return self._look_up(distinct)
+        remembered, familiar = len(self._places), len(self._familiar)
+        places, missing, unfamiliar = self._familiar.find(distinct)
+        places[missing] = self._look_up(strings(unfamiliar))
+        # As long as all are familiar, the unfamiliar ones are those that were learnt just now.
+        if remembered == familiar < FAMILIAR:
+            self._familiar.add(unfamiliar)
+        return places
+
+    def _look_up(self, words: list[str]) -> Integers:
+        remembered = len(self._places)
+        places = np.fromiter(map(self._places.__getitem__, words), np.int64, len(words))
+        self._learn(list(compress(words, (places >= remembered).tolist())))
+        return places
+
     def _learn(self, words: list[str]) -> None:
         analysed = list(map(self._analyze, words))
         terms = map(self._numbers.__getitem__, chain.from_iterable(analysed))
@@ -119,6 +119,7 @@ class Vocabulary:
 
     def _forget(self) -> None:
         self._places = defaultdict(count().__next__)
+        self._familiar = Familiar()
         self._terms, self._sizes = np.zeros(0, np.int32), np.zeros(0, np.int64)
         self._remembered = 0
 
@@ -156,44 +157,3 @@ def changes(numbers: Short) -> NDArray[np.bool_]:
     found = np.ones(len(numbers), np.bool_)
     np.not_equal(numbers[1:], numbers[:-1], out=found[1:])
     return found
-
-
-def split(texts: Sequence[str]) -> Words:
-    """The words of ``texts``."""
-    return _split_few(texts) if sum(map(len, texts)) < FEW else _split_many(texts)
-
-
-def _split_few(texts: Sequence[str]) -> Words:
-    numbers: defaultdict[str, int] = defaultdict(count().__next__)
-    places: list[int] = []
-    ends = []
-    for text in texts:
-        places.extend(map(numbers.__getitem__, text.split()))
-        ends.append(len(places))
-    return Words(list(numbers), np.array(places, np.int64), np.array(ends, np.int64))
-
-
-def _split_many(texts: Sequence[str]) -> Words:
-    """Twice as fast, and for the most part beside other threads."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    encoded = [text.encode() for text in texts]
-    bounds = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    # Offsets of 32 bits are a good deal faster, where they reach.
-    short = bounds[-1] < 1 << 31
-    kind, offset = (pa.StringArray, "i4") if short else (pa.LargeStringArray, "i8")
-    # From and to buffers: pyarrow's own conversions import pandas, where it is, for half a second.
-    array = kind.from_buffers(
-        len(texts), pa.py_buffer(bounds.astype(offset)), pa.py_buffer(b"".join(encoded))
-    )
-    lists = pc.ascii_split_whitespace(array)
-    words = lists.flatten().dictionary_encode()
-    ends = np.frombuffer(lists.buffers()[1], np.int32)[1 : len(texts) + 1]
-    places = np.frombuffer(words.indices.buffers()[1], np.int32)[: len(words)]
-    _, between, letters = words.dictionary.buffers()
-    parts = np.frombuffer(between, offset)[1 : len(words.dictionary) + 1]
-    size = int(parts[-1]) if len(parts) else 0
-    lines = np.insert(np.frombuffer(letters or b"", np.uint8)[:size], parts, ord("\n"))
-    distinct = lines.tobytes().decode().split("\n")[:-1]
-    return Words(distinct, places.astype(np.int64), ends.astype(np.int64))
