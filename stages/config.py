@@ -9,10 +9,10 @@ from pathlib import Path
 import yaml
 
 from bears.configuration import compose, read_selection
+from bears.configuration.pipeline import CONFIG, DIGESTED, GROUPS
 from bears.errors import BearsError, ConfigurationError
 from bears.formats.digest import digest_of
 from bears.formats.records import write_text
-from bears.pipeline import CONFIG, DIGESTED, GROUPS
 
 
 def main(conf: Path, out: Path, overrides: list[str]) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 from hydra.utils import get_method
 
 from bears.configuration import Config, checkout, parse
+from bears.configuration.pipeline import Paths, exit_with
 from bears.errors import ConfigurationError
 from bears.formats.records import write_json
-from bears.pipeline import Paths, exit_with
 from bears.sources.convert import convert, convert_parts
 from bears.sources.location import Source
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.configuration import Config
+from bears.configuration.pipeline import Paths, exit_with
 from bears.evaluation.evaluate import (
     Evaluation,
     ceilings,
@@ -26,7 +27,6 @@ from bears.formats.digest import sha256_of
 from bears.formats.records import read_json, read_questions, write_csv, write_json
 from bears.formats.run_table import RunTable
 from bears.formats.trec import read_table
-from bears.pipeline import Paths, exit_with
 from bears.types import Question
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from time import perf_counter
 
 from bears.configuration import Config, build, checkout
+from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.digest import check_digest
 from bears.formats.records import document_count, stream_documents, write_json
-from bears.pipeline import Paths, exit_with
 from bears.retrieval.chunking import Whole, pieces
 from bears.types import Document
 

@@ -11,10 +11,10 @@ import numpy as np
 from tqdm import tqdm
 
 from bears.configuration import Config, build, parse
+from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.digest import sha256_of
 from bears.formats.records import read_questions, write_json
 from bears.formats.trec import write_run
-from bears.pipeline import Paths, exit_with
 from bears.retrieval.clock import Clock
 from bears.retrieval.retriever import Query, Searcher
 from bears.retrieval.settings import Retrieval

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from bears.configuration import Config, parse
+from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json, write_lines, write_records
 from bears.formats.rows import open_rows
-from bears.pipeline import Paths, exit_with
 from bears.sampling.ledger import Ledger
 from bears.sampling.recipe import Recipe
 from bears.sampling.sample import count_reasons, sample

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from bears.configuration import Config, checkout
+from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json, write_records
-from bears.pipeline import Paths, exit_with
 from bears.translation.project import open_project, sidecar
 from bears.translation.session import Session
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from itertools import islice
 
 from bears.configuration import Config, parse
+from bears.configuration.pipeline import Paths, exit_with
 from bears.errors import FormatError, VerificationFailed
 from bears.formats.digest import digest_files, sha256_of
 from bears.formats.records import (
@@ -19,7 +20,6 @@ from bears.formats.records import (
 )
 from bears.language.native import languages_of
 from bears.language.profile import Language
-from bears.pipeline import Paths, exit_with
 from bears.types import Document, Finding
 from bears.verification.benchmark import Benchmark
 from bears.verification.verify import Acceptance, reviewed, summarise, verify

@@ -18,7 +18,7 @@ import yaml
 from hydra.utils import get_class, get_method
 
 from bears.configuration import Config, compose, pick, read_selection
-from bears.pipeline import GROUPS
+from bears.configuration.pipeline import GROUPS
 from bears.sampling.ledger import Ledger
 from bears.translation.project import open_project
 from tests.workspace import ROOT, STAGES
@@ -105,9 +105,9 @@ def imports() -> grimp.ImportGraph:
 
 
 def with_packages(modules: set[str]) -> set[str]:
-    """Importing a module runs the packages around it."""
+    """Importing a module runs the packages around it; no result depends on the outermost ones."""
     parts = [module.split(".") for module in modules]
-    return {".".join(part[:n]) for part in parts for n in range(1, len(part) + 1)}
+    return {".".join(part[:n]) for part in parts for n in range(2, len(part) + 1)}
 
 
 def targets(value: Any) -> Iterator[str]:

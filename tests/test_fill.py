@@ -21,10 +21,10 @@ import pytest
 
 from bears.cli import main
 from bears.configuration import Config
+from bears.configuration.pipeline import Paths, run
 from bears.formats.journal import Journal
 from bears.formats.records import read_documents, read_questions
 from bears.language.pseudo import decode, encode
-from bears.pipeline import Paths, run
 from bears.translation.glossary import parse_terms
 from stages import download, sample, translate, verify
 from tests.provider_server import ROOT, ProviderServer

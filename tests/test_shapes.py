@@ -18,10 +18,10 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from bears.configuration.pipeline import run
 from bears.errors import ConfigurationError, FormatError, MalformedRow, SourceError
 from bears.formats.records import write_records
 from bears.formats.rows import open_rows
-from bears.pipeline import run
 from bears.sources import beir, own, pandachat, science_ko
 from bears.sources.convert import convert_parts
 from bears.sources.location import Part, Source

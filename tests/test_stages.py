@@ -19,9 +19,9 @@ import pytest
 import yaml
 
 from bears.configuration import Config
+from bears.configuration.pipeline import Paths, load_config, run
 from bears.errors import BearsError
 from bears.formats.records import document_count, write_records
-from bears.pipeline import Paths, load_config, run
 from bears.types import Document
 from tests.workspace import STAGES, Workspace, environment_for, finished, sampled_with
 
