@@ -59,9 +59,9 @@ def _ask(
         query = Query(settings.text(question), question.group if within else "")
         clock = Clock()
         with clock("total"):
-            ranking = searcher.search(query, settings.depth, clock)
+            ranking = searcher.search(query, settings.searched, clock)
         clocks.append(clock)
-        run[question.question_id] = settings.kept(ranking)
+        run[question.question_id] = settings.kept(question.question_id, ranking)
     return run, clocks
 
 

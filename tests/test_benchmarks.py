@@ -55,6 +55,23 @@ def test_an_exported_scifact_is_a_benchmark_with_the_same_numbers(
     }
 
 
+def test_a_question_of_beir_that_is_a_document_does_not_find_itself(
+    workspace: Workspace, shared_data: Path, tmp_path: Path
+) -> None:
+    """As in ArguAna: a document is asked for what answers it, under its own id."""
+    (tmp_path / "qrels").mkdir()
+    texts = {"a": "one two three four", "a-answer": "one two other words", "b": "nothing in common"}
+    rows = {"corpus": texts, "queries": {"a": texts["a"]}}
+    for name, ids in rows.items():
+        lines = [json.dumps({"_id": i, "text": text}) + "\n" for i, text in ids.items()]
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "qrels" / "test.tsv").write_text("a\ta-answer\t1\n", encoding="utf-8")
+    paths = f'overrides=["sources.beir.path={tmp_path}"]'
+    assert experiment(workspace, shared_data, "beir", paths)["all"]["success@1"] == 1
+    (line,) = workspace.text("data/beir/runs/bm25.trec").splitlines()
+    assert line.split()[:4] == ["a", "Q0", "a-answer", "1"]
+
+
 def test_pandachats_submissions_stand_beside_our_retriever(
     workspace: Workspace, shared_data: Path
 ) -> None:

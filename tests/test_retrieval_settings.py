@@ -29,23 +29,38 @@ RANKING = (Hit("a", 3.0), Hit("b", 2.0), Hit("c", -1.0))
     ],
 )
 def test_what_of_a_conversation_is_asked(turns: Any, text: str) -> None:
-    assert Retrieval(10, turns, None).text(ASKED) == text
+    assert Retrieval(10, turns, None, False).text(ASKED) == text
 
 
 @pytest.mark.parametrize(
     ("threshold", "kept"), [(None, "abc"), (2.0, "ab"), (2.5, "a"), (9.0, ""), (-5.0, "abc")]
 )
 def test_below_the_threshold_nothing_is_kept(threshold: float | None, kept: str) -> None:
-    hits = Retrieval(10, "last", threshold).kept(RANKING)
+    hits = Retrieval(10, "last", threshold, False).kept("a", RANKING)
     assert "".join(hit.doc_id for hit in hits) == kept
+
+
+@pytest.mark.parametrize(
+    ("ignored", "question_id", "kept"),
+    [(False, "a", "ab"), (True, "a", "bc"), (True, "c", "ab"), (True, "q", "ab")],
+)
+def test_a_question_that_is_a_document_does_not_find_itself(
+    ignored: bool, question_id: str, kept: str
+) -> None:
+    settings = Retrieval(2, "last", None, ignored)
+    hits = settings.kept(question_id, RANKING[: settings.searched])
+    assert "".join(hit.doc_id for hit in hits) == kept
+
+
+FIT = {"depth": 1, "turns": "last", "score_threshold": None, "ignore_identical_ids": False}
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"depth": 0, "turns": "last", "score_threshold": None}, "depth is 0; expected at least 1"),
-        ({"depth": 1, "turns": "first", "score_threshold": None}, "'last', 'user' or 'all'"),
-        ({"depth": 1, "turns": "last", "score_threshold": "high"}, "score_threshold"),
+        (FIT | {"depth": 0}, "depth is 0; expected at least 1"),
+        (FIT | {"turns": "first"}, "'last', 'user' or 'all'"),
+        (FIT | {"score_threshold": "high"}, "score_threshold"),
     ],
 )
 def test_a_setting_that_does_not_fit_is_named(values: dict[str, Any], message: str) -> None:

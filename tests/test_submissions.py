@@ -99,6 +99,15 @@ def test_a_claimed_gold_is_never_believed(
     assert ("other_gold", "warning") in checks(lists.findings)
 
 
+def test_a_question_that_is_a_document_does_not_count_as_its_own_find(tmp_path: Path) -> None:
+    questions = [question("d1", "d2"), question("q2", "d2")]
+    run = submitted(tmp_path, {"d1": ["d1", "d2"], "q2": ["d1", "d2"]})
+    assert match(run, questions, DOCUMENTS, 2).lists["d1"] == ("d1", "d2")
+    ignoring = match(run, questions, DOCUMENTS, 2, ignore_identical_ids=True)
+    assert ignoring.lists == {"d1": ("d2",), "q2": ("d1", "d2")}
+    assert ("identical_id", "warning") in checks(ignoring.findings)
+
+
 def test_the_tasks_own_sample_is_read(shared_data: Path) -> None:
     submission = read_submission(shared_data / "science_ko" / "sample_submission.csv")
     assert submission.form == "science-ko"

@@ -79,7 +79,8 @@ def _score(arguments: argparse.Namespace) -> None:
     questions = read_questions(folder / "queries.json")
     documents = {document.doc_id for document in stream_documents(folder / "corpus.json")}
     submission = read_submission(arguments.file, arguments.form)
-    matched = match(submission, questions, documents, arguments.top)
+    ignored = config["retrieve"]["ignore_identical_ids"]
+    matched = match(submission, questions, documents, arguments.top, ignored)
     _refuse(matched.findings)
     score = Score(
         benchmark=arguments.benchmark,

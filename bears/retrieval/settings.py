@@ -22,6 +22,9 @@ class Retrieval:
             or ``all`` of them.
         score_threshold: documents of a lower score are left out, so that a question may get
             none; null: none is.
+        ignore_identical_ids: whether the document under the question's own id is left out, as
+            BEIR's evaluation and Anserini's ``-removeQuery`` do: ArguAna and Quora ask for what
+            answers a document, or says the same, and the best match is that document itself.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
@@ -29,6 +32,7 @@ class Retrieval:
     depth: int
     turns: Literal["last", "user", "all"]
     score_threshold: float | None
+    ignore_identical_ids: bool
 
     def __post_init__(self) -> None:
         if self.depth < 1:
@@ -43,7 +47,14 @@ class Retrieval:
         ]
         return "\n".join([*earlier, question.question])
 
-    def kept(self, ranking: Ranking) -> Ranking:
-        """The hits that reach the threshold."""
+    @property
+    def searched(self) -> int:
+        """How many documents a retriever is asked for, so that `depth` of them can be kept."""
+        return self.depth + self.ignore_identical_ids
+
+    def kept(self, question_id: str, ranking: Ranking) -> Ranking:
+        """The hits that count for a question."""
+        own = question_id if self.ignore_identical_ids else None
+        others = [hit for hit in ranking if hit.doc_id != own][: self.depth]
         lowest = self.score_threshold
-        return ranking if lowest is None else tuple(h for h in ranking if h.score >= lowest)
+        return tuple(hit for hit in others if lowest is None or hit.score >= lowest)

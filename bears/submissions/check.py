@@ -32,7 +32,11 @@ class Matched:
 
 
 def match(
-    submission: Submission, questions: Sequence[Question], doc_ids: Collection[str], k: int
+    submission: Submission,
+    questions: Sequence[Question],
+    doc_ids: Collection[str],
+    k: int,
+    ignore_identical_ids: bool = False,
 ) -> Matched:
     """Hold a submission against the benchmark.
 
@@ -41,13 +45,18 @@ def match(
         questions: of the benchmark.
         doc_ids: its documents.
         k: the depth at which it will be scored; shorter lists are suspicious.
+        ignore_identical_ids: whether documents under their question's own id are left out.
     """
     names = _names(submission, questions)
     lists: dict[str, tuple[str, ...]] = {}
     for row in submission.rows:
         if row.question in names:
             lists.setdefault(names[row.question], row.doc_ids)
+    own = [question_id for question_id, ids in lists.items() if question_id in ids]
+    if ignore_identical_ids:
+        lists |= {i: tuple(d for d in lists[i] if d != i) for i in own}
     checks = (
+        _own(own if ignore_identical_ids else ()),
         _questions(submission, names),
         _missing(lists, questions),
         _documents(lists, doc_ids, submission.form),
@@ -76,6 +85,12 @@ def _questions(submission: Submission, names: Mapping[str, str]) -> Iterator[Fin
             yield Finding("unknown_question", "error", shown, message)
         if times > 1:
             yield Finding("repeated_question", "error", shown, f"stands {times} times")
+
+
+def _own(question_ids: Sequence[str]) -> Iterator[Finding]:
+    if question_ids:
+        message = f"{len(question_ids)} lists hold their question as a document; it is left out"
+        yield Finding("identical_id", "warning", question_ids[0], message)
 
 
 def _missing(
