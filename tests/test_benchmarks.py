@@ -66,10 +66,15 @@ def test_a_question_of_beir_that_is_a_document_does_not_find_itself(
         lines = [json.dumps({"_id": i, "text": text}) + "\n" for i, text in ids.items()]
         (tmp_path / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
     (tmp_path / "qrels" / "test.tsv").write_text("a\ta-answer\t1\n", encoding="utf-8")
-    paths = f'overrides=["sources.beir.path={tmp_path}"]'
+    paths = f'overrides=["sources.beir.path={tmp_path}","retrieve.depth=1"]'
     assert experiment(workspace, shared_data, "beir", paths)["all"]["success@1"] == 1
     (line,) = workspace.text("data/beir/runs/bm25.trec").splitlines()
     assert line.split()[:4] == ["a", "Q0", "a-answer", "1"]
+    (tmp_path / "theirs.trec").write_text("a Q0 a 1 2 x\na Q0 a-answer 2 1 x\n")
+    words = ["submit", "score", str(tmp_path / "theirs.trec"), "--benchmark", "beir", "--json"]
+    report = json.loads(workspace.python("bears", *words))
+    assert report["measures"]["success@1"] == 1
+    assert any("identical_id" in warning for warning in report["warnings"])
 
 
 def test_pandachats_submissions_stand_beside_our_retriever(

@@ -196,8 +196,11 @@ def test_the_product_of_two_sparse_vectors_is_the_score(tmp_path: Path) -> None:
 def test_batches_a_forgetful_cache_and_pyarrow_change_no_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, familiar: int, remembered: int, few: int
 ) -> None:
+    odd = "  a-b ! 台灣\u3000大學 x\x1cy é", "", "a-b\ud800c \x00 z_z", "w1 'quoted' 台灣 ß"
     indexed = zipfian(random.Random(4), 500, 500)
+    indexed = [*indexed[:250], *documents(*odd), *indexed[250:], *documents(*odd)]
     opened(tmp_path / "one", indexed)
+    monkeypatch.setattr("bears.retrieval.postings.FIRST", 50)
     monkeypatch.setattr("bears.retrieval.postings.BATCH", 200)
     monkeypatch.setattr("bears.retrieval.vocabulary.REMEMBERED", remembered)
     monkeypatch.setattr("bears.retrieval.vocabulary.FAMILIAR", familiar)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import shlex
@@ -134,6 +135,12 @@ def needed_files(stage: str) -> set[str]:
     roots = {f"stages.{stage}"} | called_by_name(stage)
     upstream = set().union(*(imports().find_upstream_modules(root) for root in roots))
     return {file_of(module) for module in with_packages(roots | upstream)}
+
+
+def test_the_outermost_package_has_no_say_in_a_result() -> None:
+    # stages/__init__.py only looks for the right interpreter.
+    (docstring,) = ast.parse((ROOT / "bears" / "__init__.py").read_text(encoding="utf-8")).body
+    assert isinstance(docstring, ast.Expr)
 
 
 def covers(dependency: str, file: str) -> bool:

@@ -42,14 +42,22 @@ def test_below_the_threshold_nothing_is_kept(threshold: float | None, kept: str)
 
 @pytest.mark.parametrize(
     ("ignored", "question_id", "kept"),
-    [(False, "a", "ab"), (True, "a", "bc"), (True, "c", "ab"), (True, "q", "ab")],
+    [(False, "a", "abc"), (True, "a", "bc"), (True, "c", "ab"), (True, "q", "abc")],
 )
 def test_a_question_that_is_a_document_does_not_find_itself(
     ignored: bool, question_id: str, kept: str
 ) -> None:
     settings = Retrieval(2, "last", None, ignored)
-    hits = settings.kept(question_id, RANKING[: settings.searched])
-    assert "".join(hit.doc_id for hit in hits) == kept
+    assert "".join(hit.doc_id for hit in settings.kept(question_id, RANKING)) == kept
+    assert settings.own(question_id, RANKING) is (kept != "abc")
+
+
+def test_gold_under_the_questions_own_id_is_not_left_out_in_silence() -> None:
+    numbered = [Question(i, "Why?", "", (gold,), "s", "ad-hoc") for i, gold in ("ab", "bb")]
+    Retrieval(2, "last", None, ignore_identical_ids=False).check(numbered)
+    Retrieval(2, "last", None, ignore_identical_ids=True).check(numbered[:1])
+    with pytest.raises(ConfigurationError, match="'b' has the document of that id as its gold"):
+        Retrieval(2, "last", None, ignore_identical_ids=True).check(numbered)
 
 
 FIT = {"depth": 1, "turns": "last", "score_threshold": None, "ignore_identical_ids": False}

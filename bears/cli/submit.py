@@ -79,7 +79,9 @@ def _score(arguments: argparse.Namespace) -> None:
     questions = read_questions(folder / "queries.json")
     documents = {document.doc_id for document in stream_documents(folder / "corpus.json")}
     submission = read_submission(arguments.file, arguments.form)
-    ignored = config["retrieve"]["ignore_identical_ids"]
+    asked = config_parse(Retrieval, config["retrieve"], "retrieve")
+    asked.check(questions)
+    ignored = asked.ignore_identical_ids
     matched = match(submission, questions, documents, arguments.top, ignored)
     _refuse(matched.findings)
     score = Score(
@@ -150,7 +152,8 @@ def _values(
 ) -> dict[str, float | None]:
     """Every measure that the benchmark asks for; a list counts each document where it first is.
 
-    The official Korean score and PandaChat's accuracy are those of the lists as submitted.
+    The official Korean score and PandaChat's accuracy are those of the lists as submitted, the
+    latter without documents that the benchmark ignores.
     """
     run = {
         question_id: tuple(Hit(d, -float(i)) for i, d in enumerate(dict.fromkeys(ids)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -47,14 +48,25 @@ class Retrieval:
         ]
         return "\n".join([*earlier, question.question])
 
-    @property
-    def searched(self) -> int:
-        """How many documents a retriever is asked for, so that `depth` of them can be kept."""
-        return self.depth + self.ignore_identical_ids
+    def check(self, questions: Iterable[Question]) -> None:
+        """Raise ConfigurationError where ignoring identical ids would leave out gold."""
+        for question in questions:
+            if self.ignore_identical_ids and question.question_id in question.gold_doc_ids:
+                raise ConfigurationError(
+                    f"retrieve.ignore_identical_ids is true, but the question "
+                    f"{question.question_id!r} has the document of that id as its gold: here the "
+                    "same id does not mean the same text. Add retrieve.ignore_identical_ids=false "
+                    "to the overrides"
+                )
+
+    def own(self, question_id: str, ranking: Ranking) -> bool:
+        """Whether a ranking holds what is left out of it."""
+        return self.ignore_identical_ids and any(hit.doc_id == question_id for hit in ranking)
 
     def kept(self, question_id: str, ranking: Ranking) -> Ranking:
         """The hits that count for a question."""
         own = question_id if self.ignore_identical_ids else None
-        others = [hit for hit in ranking if hit.doc_id != own][: self.depth]
         lowest = self.score_threshold
-        return tuple(hit for hit in others if lowest is None or hit.score >= lowest)
+        return tuple(
+            hit for hit in ranking if hit.doc_id != own and (lowest is None or hit.score >= lowest)
+        )

@@ -16,7 +16,7 @@ REMEMBERED = 16 << 20
 """Characters of words whose terms are remembered."""
 
 FAMILIAR = 1 << 18
-"""Words, the first ones of a corpus, that pyarrow looks up: among more it is slower than a dict."""
+"""About so many words are looked up by pyarrow: among more it is slower than a dict."""
 
 Short = NDArray[np.int32]
 """Half the memory is more than twice as fast, where arrays are too large for the caches."""

@@ -37,7 +37,7 @@ class Words:
 
 
 class Familiar:
-    """Words with their places, looked up by pyarrow: beside other threads, and in less memory."""
+    """Words with their places, looked up by pyarrow: without a string for each, beside threads."""
 
     def __init__(self) -> None:
         self._words: Strings | None = None
@@ -81,10 +81,10 @@ def _split_many(texts: Sequence[str]) -> Words:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    encoded = [text.encode() for text in texts]
+    encoded = [text.encode(errors="surrogatepass") for text in texts]
     bounds = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    # Offsets of 32 bits are a good deal faster, where they reach.
-    short = bounds[-1] < 1 << 31
+    # Offsets of 32 bits are a good deal faster, where they reach, for familiar words besides.
+    short = bounds[-1] < 1 << 30
     kind, offset = (pa.StringArray, "i4") if short else (pa.LargeStringArray, "i8")
     array = kind.from_buffers(
         len(texts), pa.py_buffer(bounds.astype(offset)), pa.py_buffer(b"".join(encoded))
@@ -106,7 +106,7 @@ def strings(array: Strings) -> list[str]:
     parts = np.frombuffer(bounds or b"", offset)[1 : len(array) + 1].astype(np.int64)
     size = int(parts[-1]) if len(parts) else 0
     lines = np.insert(np.frombuffer(letters or b"", np.uint8)[:size], parts, ord("\n"))
-    return lines.tobytes().decode().split("\n")[:-1]
+    return lines.tobytes().decode(errors="surrogatepass").split("\n")[:-1]
 
 
 def _integers(array: Any) -> Integers:

@@ -20,8 +20,8 @@ class Matched:
     """A submission whose questions are those of the benchmark.
 
     Args:
-        lists: question_id to its documents as submitted, for the questions that the benchmark
-            has; of a question that comes twice, the first.
+        lists: question_id to its documents as submitted, but for those that are ignored, for the
+            questions that the benchmark has; of a question that comes twice, the first.
         findings: errors refuse the submission, warnings stand beside its score.
         facts: coverage, lengths of lists, repeated documents.
     """
