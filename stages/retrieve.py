@@ -61,7 +61,7 @@ def _ask(
         clock = Clock()
         with clock("total"):
             ranking = searcher.search(query, settings.depth, clock)
-        if settings.own(question.question_id, ranking):
+        if any(settings.ignores(question.question_id, hit.doc_id) for hit in ranking):
             # One more, so that `depth` of them stay; asking twice is not what is timed.
             ranking = searcher.search(query, settings.depth + 1, Clock())
         clocks.append(clock)

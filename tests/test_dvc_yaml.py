@@ -137,12 +137,6 @@ def needed_files(stage: str) -> set[str]:
     return {file_of(module) for module in with_packages(roots | upstream)}
 
 
-def test_the_outermost_package_has_no_say_in_a_result() -> None:
-    # stages/__init__.py only looks for the right interpreter.
-    (docstring,) = ast.parse((ROOT / "bears" / "__init__.py").read_text(encoding="utf-8")).body
-    assert isinstance(docstring, ast.Expr)
-
-
 def covers(dependency: str, file: str) -> bool:
     return file == dependency or file.startswith(f"{dependency}/")
 
@@ -150,6 +144,12 @@ def covers(dependency: str, file: str) -> bool:
 def test_the_stages_stand_in_reading_order() -> None:
     assert list(DEFINITIONS) == STAGES
     assert {path.stem for path in (ROOT / "stages").glob("*.py")} == {*STAGES, "__init__"}
+
+
+def test_the_outermost_package_has_no_say_in_a_result() -> None:
+    # stages/__init__.py only looks for the right interpreter.
+    (docstring,) = ast.parse((ROOT / "bears" / "__init__.py").read_text(encoding="utf-8")).body
+    assert isinstance(docstring, ast.Expr)
 
 
 @pytest.mark.parametrize("stage", STAGES)

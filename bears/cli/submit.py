@@ -81,8 +81,7 @@ def _score(arguments: argparse.Namespace) -> None:
     submission = read_submission(arguments.file, arguments.form)
     asked = config_parse(Retrieval, config["retrieve"], "retrieve")
     asked.check(questions)
-    ignored = asked.ignore_identical_ids
-    matched = match(submission, questions, documents, arguments.top, ignored)
+    matched = match(submission, questions, documents, arguments.top, asked.ignore_identical_ids)
     _refuse(matched.findings)
     score = Score(
         benchmark=arguments.benchmark,

@@ -51,7 +51,7 @@ class Retrieval:
     def check(self, questions: Iterable[Question]) -> None:
         """Raise ConfigurationError where ignoring identical ids would leave out gold."""
         for question in questions:
-            if self.ignore_identical_ids and question.question_id in question.gold_doc_ids:
+            if any(self.ignores(question.question_id, gold) for gold in question.gold_doc_ids):
                 raise ConfigurationError(
                     f"retrieve.ignore_identical_ids is true, but the question "
                     f"{question.question_id!r} has the document of that id as its gold: here the "
@@ -59,14 +59,15 @@ class Retrieval:
                     "to the overrides"
                 )
 
-    def own(self, question_id: str, ranking: Ranking) -> bool:
-        """Whether a ranking holds what is left out of it."""
-        return self.ignore_identical_ids and any(hit.doc_id == question_id for hit in ranking)
+    def ignores(self, question_id: str, doc_id: str) -> bool:
+        """Whether a document is left out of a question's ranking."""
+        return self.ignore_identical_ids and doc_id == question_id
 
     def kept(self, question_id: str, ranking: Ranking) -> Ranking:
         """The hits that count for a question."""
-        own = question_id if self.ignore_identical_ids else None
         lowest = self.score_threshold
         return tuple(
-            hit for hit in ranking if hit.doc_id != own and (lowest is None or hit.score >= lowest)
+            hit
+            for hit in ranking
+            if (lowest is None or hit.score >= lowest) and not self.ignores(question_id, hit.doc_id)
         )

@@ -52,11 +52,10 @@ def match(
     for row in submission.rows:
         if row.question in names:
             lists.setdefault(names[row.question], row.doc_ids)
-    own = [question_id for question_id, ids in lists.items() if question_id in ids]
-    if ignore_identical_ids:
-        lists |= {i: tuple(d for d in lists[i] if d != i) for i in own}
+    own = [i for i, ids in lists.items() if ignore_identical_ids and i in ids]
+    lists |= {i: tuple(d for d in lists[i] if d != i) for i in own}
     checks = (
-        _own(own if ignore_identical_ids else ()),
+        _own(own),
         _questions(submission, names),
         _missing(lists, questions),
         _documents(lists, doc_ids, submission.form),
