@@ -9,9 +9,9 @@ from pathlib import Path
 import yaml
 
 from bears.configuration import compose, read_selection
-from bears.configuration.pipeline import CONFIG, DIGESTED, GROUPS
+from bears.configuration.pipeline import CONFIG, DIGESTED, GROUPS, definition
 from bears.errors import BearsError, ConfigurationError
-from bears.formats.digest import digest_of
+from bears.formats.digest import digest_of, digest_python
 from bears.formats.records import write_text
 
 
@@ -33,7 +33,9 @@ def main(conf: Path, out: Path, overrides: list[str]) -> None:
         # which translations are missing and how to get them.
         memory.parent.mkdir(parents=True, exist_ok=True)
         memory.touch()
-    config["digest"] = {key: digest_of(config[key])[:16] for key in DIGESTED}
+    code = [Path(each) for each in definition("config")["deps"] if each.startswith("bears/")]
+    digests = {"code": digest_python(code)} | {key: digest_of(config[key]) for key in DIGESTED}
+    config["digest"] = {key: digest[:16] for key, digest in digests.items()}
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100)
     write_text(out, text)
 

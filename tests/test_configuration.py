@@ -24,6 +24,7 @@ from bears.configuration import (
     read_mapping,
     read_selection,
 )
+from bears.configuration.pipeline import DIGESTED
 from bears.errors import ConfigurationError
 from tests.workspace import ROOT, environment_for
 
@@ -49,8 +50,10 @@ def written(folder: Path, text: str) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """conf/ and params.yaml in a folder of their own."""
+    """What `config` reads, in a folder of its own."""
     shutil.copytree(CONF, tmp_path / "conf")
+    shutil.copytree(ROOT / "bears", tmp_path / "bears")
+    shutil.copy(ROOT / "dvc.yaml", tmp_path)
     written(tmp_path, yaml.safe_dump(MINI))
     return tmp_path
 
@@ -283,21 +286,37 @@ def test_the_stage_writes_what_was_composed(project: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     text = (project / "data" / "config.yaml").read_text(encoding="utf-8")
     written = yaml.safe_load(text)
-    assert written.pop("digest").keys() == {"language"}
+    assert written.pop("digest").keys() == {"code", *DIGESTED}
     assert written == compose(CONF, MINI)
     assert (project / "data" / "memory" / "mini.jsonl").read_bytes() == b""
 
 
-def test_another_word_in_a_language_is_another_digest(project: Path) -> None:
-    def digest() -> str:
-        assert compose_stage(project).returncode == 0
+@pytest.mark.parametrize(
+    ("path", "old", "new", "digest"),
+    [
+        ("conf/language/zh-Hant-TW.yaml", "min_share: ", "min_share: 0.0", "language"),
+        ("conf/retriever/bm25.yaml", "k1: ", "k1: 1", "retriever"),
+        ("bears/formats/trec.py", "import", "import  ", "code"),
+        ("bears/errors.py", "class", "class ", "code"),
+        ("bears/retrieval/bm25.py", "import", "import  ", None),
+    ],
+)
+def test_what_changes_changes_its_digest_alone(
+    project: Path, path: str, old: str, new: str, digest: str | None
+) -> None:
+    def digests() -> dict[str, str]:
+        done = compose_stage(project)
+        assert (done.returncode, done.stderr) == (0, "")
         text = (project / "data" / "config.yaml").read_text(encoding="utf-8")
-        return str(yaml.safe_load(text)["digest"]["language"])
+        found: dict[str, str] = yaml.safe_load(text)["digest"]
+        return found
 
-    before = digest()
-    path = project / "conf" / "language" / "zh-Hant-TW.yaml"
-    path.write_text(path.read_text(encoding="utf-8").replace("min_share: ", "min_share: 0.0"))
-    assert digest() != before
+    before = digests()
+    text = (project / path).read_text(encoding="utf-8")
+    assert old in text
+    (project / path).write_text(text.replace(old, new), encoding="utf-8")
+    after = digests()
+    assert {name for name in after if after[name] != before[name]} == ({digest} - {None})
 
 
 def test_the_same_configuration_is_the_same_bytes_everywhere(project: Path) -> None:

@@ -19,7 +19,7 @@ import yaml
 from hydra.utils import get_class, get_method
 
 from bears.configuration import Config, compose, pick, read_selection
-from bears.configuration.pipeline import GROUPS
+from bears.configuration.pipeline import CODE, DIGESTED, GROUPS
 from bears.sampling.ledger import Ledger
 from bears.translation.project import open_project
 from tests.workspace import ROOT, STAGES
@@ -55,11 +55,15 @@ def source(stage: str) -> str:
     return (ROOT / "stages" / f"{stage}.py").read_text(encoding="utf-8")
 
 
-def keys(stage: str) -> list[str]:
-    """The keys of data/config.yaml that a stage declares."""
+def declared(stage: str) -> list[str]:
+    """What a stage declares of data/config.yaml."""
     params = DEFINITIONS[stage]["params"]
-    mappings = [item for item in params if isinstance(item, dict)]
-    return [key.removeprefix("digest.") for item in mappings for key in item["data/config.yaml"]]
+    return [key for item in params if isinstance(item, dict) for key in item["data/config.yaml"]]
+
+
+def keys(stage: str) -> list[str]:
+    """The parts of the configuration that a stage declares, by themselves or by their digest."""
+    return [key.removeprefix("digest.") for key in declared(stage) if key != CODE]
 
 
 READERS: dict[str, dict[Any, str]] = {
@@ -155,6 +159,9 @@ def test_the_outermost_package_has_no_say_in_a_result() -> None:
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_imported_module_is_a_dependency(stage: str) -> None:
     dependencies = DEFINITIONS[stage]["deps"]
+    if stage != "config":
+        assert CODE in declared(stage)
+        dependencies = dependencies + shared_code()
     for file in sorted(needed_files(stage)):
         assert any(covers(each, file) for each in dependencies), f"{stage} runs {file}"
 
@@ -168,19 +175,41 @@ def test_no_dependency_on_code_is_superfluous(stage: str) -> None:
             assert any(covers(dependency, file) for file in files), f"{stage} runs no {dependency}"
 
 
+def shared_code() -> list[str]:
+    """What `digest.code` stands for."""
+    return [each for each in DEFINITIONS["config"]["deps"] if each.startswith("bears/")]
+
+
+def test_shared_code_is_what_every_stage_runs() -> None:
+    for stage in STAGES:
+        files = needed_files(stage)
+        for each in shared_code():
+            assert any(covers(each, file) for file in files), f"{stage} runs no {each}"
+
+
+def test_what_is_digested_stands_in_full_under_an_earlier_stage() -> None:
+    """So `dvc params diff` shows it; but for the language, which is too long to be shown."""
+    for i, stage in enumerate(STAGES):
+        digested = {key.removeprefix("digest.") for key in declared(stage) if "digest." in key}
+        shown = {key for earlier in STAGES[:i] for key in declared(earlier)}
+        assert digested <= shown | {"code", "language"}, stage
+        assert digested <= {"code", *DIGESTED}
+
+
 @pytest.mark.parametrize("stage", STAGES)
-def test_dependencies_are_sorted_and_named_once(stage: str) -> None:
-    assert DEFINITIONS[stage]["deps"] == sorted(set(DEFINITIONS[stage]["deps"]))
+def test_dependencies_and_parameters_are_sorted_and_named_once(stage: str) -> None:
+    for listed in (DEFINITIONS[stage]["deps"], declared(stage)):
+        assert listed == sorted(set(listed))
 
 
 @pytest.mark.parametrize("stage", STAGES[1:])
 def test_declared_keys_exist_and_are_the_ones_that_the_stage_uses(stage: str) -> None:
     for config in every_configuration():
         pick(config, keys(stage), "the composed configuration")
-    declared, used = set(keys(stage)), used_keys(stage)
+    named, used = set(keys(stage)), used_keys(stage)
     for key in used:
-        assert parts(key) & declared, f"{stage} reads {key}, which it does not declare"
-    for key in declared:
+        assert parts(key) & named, f"{stage} reads {key}, which it does not declare"
+    for key in named:
         # As deep as it is declared, or deeper.
         assert any(key in parts(each) for each in used), f"{stage} never reads {key}"
 

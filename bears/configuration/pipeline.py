@@ -32,12 +32,15 @@ GROUPS = (
 )
 Paths = Mapping[str, Path]
 
-DIGESTED = ("language",)
+DIGESTED = ("gates", "language", "retriever", "sample", "sources")
 """Parts of the configuration whose digest stands under ``digest`` as well.
 
 A stage that declares ``digest.language`` under params reads ``language``. DVC parses dvc.lock a
 dozen times in every run, and shows each value there as a column; a language has 250 lines.
 """
+
+CODE = "digest.code"
+"""Stands for the code that every stage runs. DVC spends more on a dependency than on a value."""
 
 
 def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) -> int:
@@ -54,16 +57,16 @@ def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) 
             print(_help(stage, main.__doc__ or ""))
             return 0
         paths, overrides = _split(argv)
-        definition = _definition(stage)
+        defined = definition(stage)
         config = load_config(overrides)
-        known = _paths(definition, {name: config[name]["name"] for name in GROUPS})
+        known = _paths(defined, {name: config[name]["name"] for name in GROUPS})
         if unknown := paths.keys() - known.keys():
             raise ConfigurationError(
                 f"unknown option --{', --'.join(sorted(unknown))}; "
                 f"expected --{', --'.join(known)} or Hydra overrides"
             )
-        _check_inputs(stage, definition, {**known, **paths})
-        main(pick(config, _declared(definition), str(CONFIG)), {**known, **paths})
+        _check_inputs(stage, defined, {**known, **paths})
+        main(pick(config, _declared(defined), str(CONFIG)), {**known, **paths})
     except BearsError as error:
         print(f"{stage}: {error}", file=sys.stderr)
         return 1
@@ -105,24 +108,29 @@ def _split(argv: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
     return paths, overrides
 
 
-def _definition(stage: str) -> dict[str, Any]:
+def definition(stage: str) -> dict[str, Any]:
+    """What dvc.yaml says of a stage.
+
+    Raises:
+        ConfigurationError: there is no dvc.yaml here.
+    """
     file = Path("dvc.yaml")
     if not file.is_file():
         raise ConfigurationError(f"no dvc.yaml in {Path.cwd()}; run from the project's root")
-    definition = yaml.safe_load(file.read_text(encoding="utf-8"))["stages"][stage]
-    assert isinstance(definition, dict)
-    return definition
+    found = yaml.safe_load(file.read_text(encoding="utf-8"))["stages"][stage]
+    assert isinstance(found, dict)
+    return found
 
 
-def _paths(definition: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Path]:
-    command = re.sub(r"\$\{(\w+)\}", lambda match: names[match[1]], definition["cmd"])
+def _paths(defined: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Path]:
+    command = re.sub(r"\$\{(\w+)\}", lambda match: names[match[1]], defined["cmd"])
     return _split(shlex.split(command)[3:])[0]
 
 
-def _check_inputs(stage: str, definition: Mapping[str, Any], paths: Paths) -> None:
+def _check_inputs(stage: str, defined: Mapping[str, Any], paths: Paths) -> None:
     """DVC looks after the inputs of its own runs; a run by hand can come too early."""
-    words = shlex.split(definition["cmd"])[3:]
-    inputs = {name[2:] for name, path in pairwise(words) if path in definition["deps"]}
+    words = shlex.split(defined["cmd"])[3:]
+    inputs = {name[2:] for name, path in pairwise(words) if path in defined["deps"]}
     for name, path in paths.items():
         if name in inputs and not path.exists():
             raise ConfigurationError(
@@ -130,21 +138,22 @@ def _check_inputs(stage: str, definition: Mapping[str, Any], paths: Paths) -> No
             )
 
 
-def _declared(definition: Mapping[str, Any]) -> list[str]:
-    """The keys of data/config.yaml that a stage names under params."""
+def _declared(defined: Mapping[str, Any]) -> list[str]:
+    """The parts of data/config.yaml that a stage names under params."""
     return [
         key.removeprefix("digest.")
-        for item in definition.get("params", [])
+        for item in defined.get("params", [])
         if isinstance(item, dict)
         for key in item.get(str(CONFIG), [])
+        if key != CODE
     ]
 
 
 def _help(stage: str, doc: str) -> str:
-    definition = _definition(stage)
+    defined = definition(stage)
     usage = f"python -m stages.{stage} [hydra.override=value ...] [--path PATH ...]"
     return (
         f"{usage}\n\n{doc.strip()}\n\n"
-        f"Reads from the configuration: {', '.join(_declared(definition)) or 'everything'}\n"
-        f"Paths, as dvc.yaml gives them:\n  {definition['cmd'].split(' ', 3)[3]}"
+        f"Reads from the configuration: {', '.join(_declared(defined)) or 'everything'}\n"
+        f"Paths, as dvc.yaml gives them:\n  {defined['cmd'].split(' ', 3)[3]}"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,12 @@ def digest_of(value: Mapping[str, Any]) -> str:
 def digest_files(paths: Sequence[Path]) -> dict[str, str]:
     """File name to sha256 of its bytes, in hexadecimal."""
     return {path.name: sha256_of(path) for path in paths}
+
+
+def digest_python(paths: Iterable[Path]) -> str:
+    """The sha256 of programs and of packages, by the relative path of each file, in hexadecimal."""
+    files = {file for path in paths for file in (path.rglob("*.py") if path.is_dir() else [path])}
+    return digest_of({file.as_posix(): sha256_of(file) for file in files})
 
 
 def check_digest(path: Path, record: Path) -> None:

@@ -15,12 +15,11 @@ DECIDING = (
     "sources",
     "ledger",
     "translator",
-    "digest",
     "chunking",
     "retriever",
     "retrieve",
 )
-"""The parts of a configuration that a result depends on."""
+"""The parts of a configuration that a result depends on, beside the digest of its language."""
 
 
 def entries(shown: Any) -> list[Entry]:
@@ -80,7 +79,9 @@ def configuration_digest(config: Mapping[str, Any]) -> str:
 
     The engine is not one of them: it says where vectors are made, not which.
     """
-    return digest_of({key: _without_engine(config.get(key)) for key in DECIDING})[:12]
+    decided = {key: _without_engine(config.get(key)) for key in DECIDING}
+    language = (config.get("digest") or {}).get("language")
+    return digest_of({**decided, "digest": {"language": language}})[:12]
 
 
 def _without_engine(value: Any) -> Any:
