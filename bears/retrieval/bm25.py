@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -118,7 +117,7 @@ class BM25Searcher:
 
     def _ranking(self, pieces: Pieces, scores: Scores, k: int, depth: int) -> Ranking:
         if depth < len(scores):
-            near = scores >= kth_best(scores, depth) * SLACK
+            (near,) = (scores >= kth_best(scores, depth) * SLACK).nonzero()
             pieces, scores = pieces[near], scores[near]
         doc_ids = self._index.doc_ids
         return best(scores, [doc_ids[piece] for piece in pieces.tolist()], k)
@@ -129,8 +128,11 @@ class BM25Searcher:
         Returns:
             Numbers of the terms that the index knows, ascending, and how often each is asked for.
         """
-        known = self._index.numbers
-        counted = Counter(known[t] for t in self._analyze(text) if t in known)
+        number = self._index.numbers.get
+        counted: dict[int, int] = {}
+        for term in map(number, self._analyze(text)):
+            if term is not None:
+                counted[term] = counted.get(term, 0) + 1
         terms = sorted(counted)
         return np.array(terms, np.int64), np.array([counted[t] for t in terms], np.float64)
 

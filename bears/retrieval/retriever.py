@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -89,14 +90,14 @@ def best(scores: NDArray[Any], doc_ids: Sequence[str], k: int) -> Ranking:
 def kth_best(scores: NDArray[Any], k: int) -> float:
     """The ``k``-th highest score, counting equal ones; there are at least ``k``, and no NaN.
 
-    `numpy.partition` alone takes 10 ms for a million scores. The ``k``-th highest of the highest
+    `numpy.partition` alone takes 8 ms for a million scores. The ``k``-th highest of the highest
     scores of some parts is not above what is sought, and leaves few to look at.
     """
-    width = max(16 * k, 1024)
-    if len(scores) > 4 * width:
-        parts = scores[: len(scores) // width * width].reshape(-1, width)
-        bound = np.partition(parts.max(axis=0), width - k)[width - k]
-        scores = scores[scores >= bound]
+    parts = max(4 * k, isqrt(len(scores)))
+    if len(scores) > 4 * parts:
+        highest = scores[: len(scores) // parts * parts].reshape(-1, parts).max(axis=0)
+        bound = np.partition(highest, parts - k)[parts - k]
+        scores = scores[(scores >= bound).nonzero()]
     return float(np.partition(scores, len(scores) - k)[len(scores) - k])
 
 

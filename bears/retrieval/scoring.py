@@ -72,22 +72,22 @@ class Scoring:
         asked = self._ordered(terms, counts)
         pieces, scores = np.zeros(0, np.int32), np.zeros(0)
         done, held = 0, 0
-        for i, term in enumerate(asked.terms.tolist()):
-            if held >= k and self._sizes[term] > WORTH * held:
+        for i, size in enumerate(self._sizes[asked.terms].tolist()):
+            if held >= k and size > WORTH * held:
                 pieces, scores = self._added(pieces, scores, asked, slice(done, i), allowed)
                 done, held = i, len(pieces)
                 if held >= k and kth_best(scores, k) * SLACK > asked.rest[i]:
                     return *self._completed(pieces, scores, asked, i, k), False
-            held += int(self._sizes[term])
+            held += size
         everything = slice(done, len(asked.terms))
         return *self._added(pieces, scores, asked, everything, allowed), True
 
     def _ordered(self, terms: Numbers, counts: Scores) -> Asked:
         # The part of the score that depends on the piece is below 1.
         weights = counts * self._idf[terms]
-        order = np.argsort(-weights, kind="stable")
+        order = (-weights).argsort(kind="stable")
         weights = weights[order]
-        return Asked(terms[order], weights, np.cumsum(weights[::-1])[::-1])
+        return Asked(terms[order], weights, weights[::-1].cumsum()[::-1])
 
     def _added(
         self,
@@ -99,10 +99,11 @@ class Scoring:
     ) -> tuple[Pieces, Scores]:
         """Scores with those of some more terms, for every piece that holds any; ascending."""
         index, terms = self._index, asked.terms[which]
-        own = [slice(index.starts[t], index.starts[t + 1]) for t in terms.tolist()]
+        starts, ends = index.starts[terms].tolist(), index.starts[terms + 1].tolist()
+        own = list(map(slice, starts, ends))
         new = np.concatenate([index.pieces[one] for one in own] or [pieces[:0]])
         counts = np.concatenate([index.counts[one] for one in own] or [pieces[:0]])
-        weights = np.repeat(asked.weights[which], self._sizes[terms])
+        weights = asked.weights[which].repeat(self._sizes[terms])
         values = self._values(new, counts, weights)
         if allowed is not None:
             keep = allowed[new]
@@ -144,7 +145,7 @@ def _summed(pieces: Pieces, values: Scores, n: int) -> tuple[Pieces, Scores]:
     if len(pieces) > n / 16:
         scores = np.bincount(pieces, values, n).astype(np.float64, copy=False)
         # Comparing first is several times faster than looking for what is not 0 among floats.
-        held = np.flatnonzero(scores != 0)
+        (held,) = (scores != 0).nonzero()
         return held.astype(np.int32), scores.take(held)
     order = np.argsort(pieces, kind="stable")
     pieces = pieces.take(order)
