@@ -1,4 +1,4 @@
-"""config: params.yaml and conf/ → data/config.yaml."""
+"""config: params.yaml and conf/ → data/config.yaml and data/language.yaml."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 import yaml
 
-from bears.configuration import compose, read_selection
-from bears.configuration.pipeline import CONFIG, DIGESTED, GROUPS, definition
+from bears.configuration import Config, compose, read_selection
+from bears.configuration.pipeline import CONFIG, DIGESTED, GROUPS, LANGUAGE, definition
 from bears.errors import BearsError, ConfigurationError
 from bears.formats.digest import digest_of, digest_python
 from bears.formats.records import write_text
 
 
-def main(conf: Path, out: Path, overrides: list[str]) -> None:
+def main(conf: Path, out: Path, language: Path, overrides: list[str]) -> None:
     """Compose the configuration once, for every later stage."""
     selection = read_selection(Path("params.yaml"))
     config = compose(conf, selection, overrides)
@@ -36,17 +36,23 @@ def main(conf: Path, out: Path, overrides: list[str]) -> None:
     code = [Path(each) for each in definition("config")["deps"] if each.startswith("bears/")]
     digests = {"code": digest_python(code)} | {key: digest_of(config[key]) for key in DIGESTED}
     config["digest"] = {key: digest[:16] for key, digest in digests.items()}
-    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100)
-    write_text(out, text)
+    _write(language, config["language"])
+    _write(out, {**config, "language": {"name": config["language"]["name"]}})
+
+
+def _write(path: Path, value: Config) -> None:
+    write_text(path, yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m stages.config", description=__doc__)
     parser.add_argument("--conf", type=Path, default=Path("conf"))
     parser.add_argument("--out", type=Path, default=CONFIG)
+    parser.add_argument("--language", type=Path, help=f"default: {LANGUAGE.name} beside --out")
     parser.add_argument("overrides", metavar="hydra.override=value", nargs="*")
     arguments = parser.parse_intermixed_args()
     try:
-        main(arguments.conf, arguments.out, arguments.overrides)
+        language = arguments.language or arguments.out.with_name(LANGUAGE.name)
+        main(arguments.conf, arguments.out, language, arguments.overrides)
     except BearsError as error:
         sys.exit(f"config: {error}")

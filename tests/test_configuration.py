@@ -287,7 +287,10 @@ def test_the_stage_writes_what_was_composed(project: Path) -> None:
     text = (project / "data" / "config.yaml").read_text(encoding="utf-8")
     written = yaml.safe_load(text)
     assert written.pop("digest").keys() == {"code", *DIGESTED}
-    assert written == compose(CONF, MINI)
+    composed = compose(CONF, MINI)
+    language = (project / "data" / "language.yaml").read_text(encoding="utf-8")
+    assert yaml.safe_load(language) == composed["language"]
+    assert written == {**composed, "language": {"name": "zh-Hant-TW"}}
     assert (project / "data" / "memory" / "mini.jsonl").read_bytes() == b""
 
 
@@ -320,12 +323,13 @@ def test_what_changes_changes_its_digest_alone(
 
 
 def test_the_same_configuration_is_the_same_bytes_everywhere(project: Path) -> None:
-    compose_stage(project, "--out", "one.yaml", PYTHONHASHSEED="1", LC_ALL="C.UTF-8", TZ="UTC")
-    compose_stage(
-        project, "--out", "two.yaml", PYTHONHASHSEED="2", LC_ALL="C", TZ="Asia/Taipei", LANG="tr_TR"
-    )
-    one, two = (project / "one.yaml").read_bytes(), (project / "two.yaml").read_bytes()
-    assert one == two
+    some = {"PYTHONHASHSEED": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    others = {"PYTHONHASHSEED": "2", "LC_ALL": "C", "TZ": "Asia/Taipei", "LANG": "tr_TR"}
+    compose_stage(project, "--out", "one/config.yaml", **some)
+    compose_stage(project, "--out", "two/config.yaml", **others)
+    for name in ("config.yaml", "language.yaml"):
+        one, two = ((project / folder / name).read_bytes() for folder in ("one", "two"))
+        assert one == two
     assert "Traditional Chinese" in one.decode("utf-8")
 
 

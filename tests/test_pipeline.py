@@ -16,6 +16,7 @@ import yaml
 
 from tests.workspace import STAGES, Workspace, cached, finished, fresh, ran, sampled_with
 
+COMMITTED = ["dvc.lock", "metrics", "data/config.yaml", "data/language.yaml"]
 AFTER_A_RETRIEVER = ["config", "index", "retrieve", "evaluate"]
 
 
@@ -219,7 +220,7 @@ def test_what_is_committed_regenerates_byte_for_byte(
     shutil.rmtree(workspace.root / ".dvc/tmp")
     command = f"umask {umask} && dvc repro --force --no-run-cache"
     assert ran(workspace.run("sh", "-c", command, variables=variables)) == STAGES
-    workspace.git("diff", "--exit-code", "HEAD", "--", "dvc.lock", "metrics", "data/config.yaml")
+    workspace.git("diff", "--exit-code", "HEAD", "--", *COMMITTED)
 
 
 @pytest.mark.slow

@@ -35,6 +35,7 @@ DEFINITION = {
         }
     }
 }
+LANGUAGE = {"name": "zh-Hant-TW", "title": "Chinese"}
 CONFIG: Config = {
     "benchmark": {"name": "mini"},
     "retriever": {"name": "bm25", "k1": 0.9},
@@ -42,7 +43,7 @@ CONFIG: Config = {
     "chunking": {"name": "none"},
     "engine": {"name": "local"},
     "translator": {"name": "published"},
-    "language": {"name": "zh-Hant-TW", "title": "Chinese"},
+    "language": LANGUAGE,
     "kettle": {"litres": 1},
     "secret": 42,
 }
@@ -53,7 +54,9 @@ ByHand = Callable[..., str]
 def kitchen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "data").mkdir()
     (tmp_path / "dvc.yaml").write_text(yaml.safe_dump(DEFINITION), encoding="utf-8")
-    (tmp_path / "data" / "config.yaml").write_text(yaml.safe_dump(CONFIG), encoding="utf-8")
+    short = {**CONFIG, "language": {"name": LANGUAGE["name"]}}
+    (tmp_path / "data" / "config.yaml").write_text(yaml.safe_dump(short), encoding="utf-8")
+    (tmp_path / "data" / "language.yaml").write_text(yaml.safe_dump(LANGUAGE), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -15,12 +15,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
-import yaml
-
-from bears.configuration import Config, compose, pick, read_mapping, read_selection
+from bears.configuration import (
+    Config,
+    compose,
+    pick,
+    read_mapping,
+    read_selection,
+    read_yaml,
+)
 from bears.errors import BearsError, ConfigurationError
 
 CONFIG = Path("data/config.yaml")
+LANGUAGE = Path("data/language.yaml")
+"""What is under ``language``. `CONFIG` has its name alone: DVC parses that file in every stage, and
+a language is longer than all the rest."""
 GROUPS = (
     "benchmark",
     "retriever",
@@ -36,7 +44,7 @@ DIGESTED = ("gates", "language", "retriever", "sample", "sources")
 """Parts of the configuration whose digest stands under ``digest`` as well.
 
 A stage that declares ``digest.language`` under params reads ``language``. DVC parses dvc.lock a
-dozen times in every run, and shows each value there as a column; a language has 250 lines.
+dozen times in every run, and shows each value there as a column.
 """
 
 CODE = "digest.code"
@@ -82,14 +90,15 @@ def exit_with(stage: str, main: Callable[[Config, Paths], None]) -> NoReturn:
 
 
 def load_config(overrides: Sequence[str] = ()) -> Config:
-    """The whole configuration: data/config.yaml, or freshly composed when there are overrides.
+    """The whole configuration: what `config` wrote, or freshly composed when there are overrides.
 
     Raises:
         ConfigurationError: there is no composed configuration yet, or it cannot be composed.
     """
     if overrides:
         return compose(Path("conf"), read_selection(Path("params.yaml")), overrides)
-    return read_mapping(CONFIG, "run `dvc repro config` first")
+    first = "run `dvc repro config` first"
+    return {**read_mapping(CONFIG, first), "language": read_mapping(LANGUAGE, first)}
 
 
 def _split(argv: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
@@ -117,7 +126,7 @@ def definition(stage: str) -> dict[str, Any]:
     file = Path("dvc.yaml")
     if not file.is_file():
         raise ConfigurationError(f"no dvc.yaml in {Path.cwd()}; run from the project's root")
-    found = yaml.safe_load(file.read_text(encoding="utf-8"))["stages"][stage]
+    found = read_yaml(file)["stages"][stage]
     assert isinstance(found, dict)
     return found
 
