@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -115,7 +114,11 @@ def _latency(timing: Path, run: Path) -> str:
     if timing.exists():
         measured = read_json(timing)
         if measured["run_sha256"] == sha256_of(run):
-            return "latency " + json.dumps({"load_s": measured["load_s"], **measured["stages_ms"]})
+            stages = measured["stages_ms"].items()
+            spent = ", ".join(f"{stage} {ms['p50']:.2f}/{ms['p95']:.2f}" for stage, ms in stages)
+            return (
+                f"latency: ms a question, p50/p95: {spent}; index loaded in {measured['load_s']} s"
+            )
     return "latency not measured: the run came from the cache (measure it: dvc repro -sf retrieve)"
 
 

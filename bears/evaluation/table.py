@@ -21,5 +21,12 @@ def table(results: Mapping[str, Any]) -> str:
     groups = {"all": results["all"], **within, **results["by_type"], **results["by_source"]}
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
     names.sort(key=lambda name: name != "n")
-    rows = [[name, *(group.get(name) for group in groups.values())] for name in names]
-    return tabulate(rows, headers=["", *groups], floatfmt=".3f", missingval="–")
+    rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
+    align = ("left", *("right" for _ in groups))
+    return tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True)
+
+
+def _cell(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return str(value) if isinstance(value, int) else f"{value:.3f}"
