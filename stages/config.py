@@ -9,9 +9,9 @@ from pathlib import Path
 import yaml
 
 from bears.configuration import Config, compose, read_selection
-from bears.configuration.pipeline import CONFIG, DIGESTED, GROUPS, LANGUAGE, definition
+from bears.configuration.digests import digests
+from bears.configuration.pipeline import CONFIG, GROUPS, LANGUAGE, shared_code
 from bears.errors import BearsError, ConfigurationError
-from bears.formats.digest import digest_of, digest_python
 from bears.formats.records import write_text
 
 
@@ -33,9 +33,7 @@ def main(conf: Path, out: Path, language: Path, overrides: list[str]) -> None:
         # which translations are missing and how to get them.
         memory.parent.mkdir(parents=True, exist_ok=True)
         memory.touch()
-    code = [Path(each) for each in definition("config")["deps"] if each.startswith("bears/")]
-    digests = {"code": digest_python(code)} | {key: digest_of(config[key]) for key in DIGESTED}
-    config["digest"] = {key: digest[:16] for key, digest in digests.items()}
+    config["digest"] = digests(config, shared_code())
     _write(language, config["language"])
     _write(out, {**config, "language": {"name": config["language"]["name"]}})
 
@@ -48,11 +46,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m stages.config", description=__doc__)
     parser.add_argument("--conf", type=Path, default=Path("conf"))
     parser.add_argument("--out", type=Path, default=CONFIG)
-    parser.add_argument("--language", type=Path, help=f"default: {LANGUAGE.name} beside --out")
+    parser.add_argument("--language", type=Path, help=f"default: {LANGUAGE}, or named after --out")
     parser.add_argument("overrides", metavar="hydra.override=value", nargs="*")
     arguments = parser.parse_intermixed_args()
     try:
-        language = arguments.language or arguments.out.with_name(LANGUAGE.name)
+        language = arguments.language or arguments.out.with_name(
+            LANGUAGE.name if arguments.out.name == CONFIG.name else f"language-{arguments.out.name}"
+        )
         main(arguments.conf, arguments.out, language, arguments.overrides)
     except BearsError as error:
         sys.exit(f"config: {error}")

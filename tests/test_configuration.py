@@ -24,7 +24,7 @@ from bears.configuration import (
     read_mapping,
     read_selection,
 )
-from bears.configuration.pipeline import DIGESTED
+from bears.configuration.digests import DIGESTED
 from bears.errors import ConfigurationError
 from tests.workspace import ROOT, environment_for
 
@@ -338,6 +338,8 @@ def test_the_stage_takes_overrides_by_hand(project: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     config = yaml.safe_load((project / "seven.yaml").read_text(encoding="utf-8"))
     assert (config["benchmark"]["name"], config["sample"]["seed"]) == ("bears", 7)
+    assert (project / "language-seven.yaml").exists()
+    assert not (project / "language.yaml").exists()
 
 
 def test_the_stage_explains_itself(project: Path) -> None:

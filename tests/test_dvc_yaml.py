@@ -19,7 +19,8 @@ import yaml
 from hydra.utils import get_class, get_method
 
 from bears.configuration import Config, compose, pick, read_selection
-from bears.configuration.pipeline import CODE, DIGESTED, GROUPS
+from bears.configuration.digests import CODE, DIGESTED, PREFIX
+from bears.configuration.pipeline import GROUPS
 from bears.sampling.ledger import Ledger
 from bears.translation.project import open_project
 from tests.workspace import ROOT, STAGES
@@ -61,9 +62,14 @@ def declared(stage: str) -> list[str]:
     return [key for item in params if isinstance(item, dict) for key in item["data/config.yaml"]]
 
 
+def digested(stage: str) -> set[str]:
+    """What a stage declares by its digest."""
+    return {key.removeprefix(PREFIX) for key in declared(stage) if key.startswith(PREFIX)}
+
+
 def keys(stage: str) -> list[str]:
     """The parts of the configuration that a stage declares, by themselves or by their digest."""
-    return [key.removeprefix("digest.") for key in declared(stage) if key != CODE]
+    return [key.removeprefix(PREFIX) for key in declared(stage) if key != CODE]
 
 
 READERS: dict[str, dict[Any, str]] = {
@@ -180,20 +186,23 @@ def shared_code() -> list[str]:
     return [each for each in DEFINITIONS["config"]["deps"] if each.startswith("bears/")]
 
 
-def test_shared_code_is_what_every_stage_runs() -> None:
+def test_shared_code_is_what_every_stage_runs_and_only_the_first_lists() -> None:
     for stage in STAGES:
         files = needed_files(stage)
         for each in shared_code():
             assert any(covers(each, file) for file in files), f"{stage} runs no {each}"
+            assert stage == "config" or each not in DEFINITIONS[stage]["deps"], stage
 
 
 def test_what_is_digested_stands_in_full_under_an_earlier_stage() -> None:
     """So `dvc params diff` shows it; but for the language, which is too long to be shown."""
     for i, stage in enumerate(STAGES):
-        digested = {key.removeprefix("digest.") for key in declared(stage) if "digest." in key}
         shown = {key for earlier in STAGES[:i] for key in declared(earlier)}
-        assert digested <= shown | {"code", "language"}, stage
-        assert digested <= {"code", *DIGESTED}
+        assert digested(stage) <= shown | {"code", "language"}, stage
+
+
+def test_what_is_digested_is_declared_by_some_stage() -> None:
+    assert set().union(*map(digested, STAGES)) == {"code", *DIGESTED}
 
 
 @pytest.mark.parametrize("stage", STAGES)

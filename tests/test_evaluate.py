@@ -31,6 +31,7 @@ from bears.evaluation.evaluate import (
     undefined,
 )
 from bears.evaluation.measure import Measure, parse
+from bears.evaluation.table import table
 from bears.formats.records import write_records
 from bears.formats.trec import order, read_run, read_table, write_run
 from bears.types import Hit, Question, Ranking
@@ -48,6 +49,18 @@ MEASURES = [
         *("kor_map_strict", "retrieval_accuracy@2"),
     )
 ]
+
+
+def test_counts_are_printed_as_counts_and_means_with_three_digits() -> None:
+    everything = {"n": 12, "map": 1.0, "answered": 9}
+    results = {"all": everything, "by_type": {"yes_no": {"n": 2, "map": 0.25}}, "by_source": {}}
+    assert table(results).splitlines() == [
+        "            all    yes_no",
+        "--------  -----  --------",
+        "n            12         2",
+        "map       1.000     0.250",
+        "answered      9         –",
+    ]
 
 
 def measures(*names: str) -> list[Measure]:

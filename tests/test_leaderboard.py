@@ -22,6 +22,7 @@ CONFIG = {
     "chunking": {"name": "none"},
     "retriever": {"name": "bm25", "k1": 0.9, "engine": {"name": "local"}},
     "retrieve": {"depth": 100},
+    "digest": {"code": "c", "language": "l"},
 }
 """As `dvc exp show` gives it: the keys that the stages declare."""
 
@@ -135,7 +136,9 @@ def test_the_digest_is_of_what_decides_the_result() -> None:
     elsewhere = {**CONFIG["retriever"], "engine": {"name": "ray"}}  # type: ignore[dict-item]
     assert configuration_digest({**CONFIG, "retriever": elsewhere}) == digest
     assert configuration_digest({**CONFIG, "evaluate": {"measures": ["map"]}}) == digest
+    assert configuration_digest({**CONFIG, "digest": {"code": "d", "language": "l"}}) == digest
     assert configuration_digest({**CONFIG, "retrieve": {"depth": 9}}) != digest
+    assert configuration_digest({**CONFIG, "digest": {"code": "c", "language": "m"}}) != digest
 
 
 def test_pandachats_table_replaces_a_row_and_keeps_the_others(tmp_path: Path) -> None:

@@ -205,6 +205,23 @@ def test_a_queued_sweep_gives_what_single_runs_give(workspace: Workspace) -> Non
     assert results == {"bm25": before, "wordllama": ndcg(workspace)}
 
 
+def test_code_that_config_has_not_seen_makes_no_result(workspace: Workspace) -> None:
+    """A result under the digest of other code would be taken for that code's ever after."""
+    path, run = workspace.root / "bears" / "formats" / "trec.py", "data/mini/runs/bm25.trec"
+    before, written = path.read_text(encoding="utf-8"), workspace.text(run)
+    changed = before.replace("float(hit.score)", "2 * float(hit.score)")
+    assert changed != before
+    path.write_text(changed, encoding="utf-8")
+    output = workspace.dvc("repro", "-sf", "retrieve", code=255)
+    assert "retrieve: data/config.yaml was written for another state of bears/conf" in output
+    assert "run `dvc repro config` first" in output
+    assert ran(workspace.dvc("repro")) == STAGES
+    assert workspace.text(run) != written
+    path.write_text(before, encoding="utf-8")
+    workspace.dvc("repro")
+    assert workspace.text(run) == written
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("umask", "variables"),

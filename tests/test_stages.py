@@ -138,22 +138,24 @@ def test_help_needs_no_configuration(kitchen: Path, capsys: pytest.CaptureFixtur
     assert "--water data/${benchmark}/water" in out
 
 
+@pytest.mark.parametrize("name", ["config", "language"])
 def test_without_a_composed_configuration_a_stage_says_how_to_get_one(
-    kitchen: Path, capsys: pytest.CaptureFixture[str]
+    kitchen: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (kitchen / "data" / "config.yaml").unlink()
+    (kitchen / "data" / f"{name}.yaml").unlink()
     assert run("boil", Boil(), []) == 1
-    message = "boil: data/config.yaml: no such file; run `dvc repro config` first\n"
+    message = f"boil: data/{name}.yaml: no such file; run `dvc repro config` first\n"
     assert capsys.readouterr().err == message
 
 
+@pytest.mark.parametrize("name", ["config", "language"])
 @pytest.mark.parametrize("text", ["<<<<<<< HEAD\nkettle: 1\n", "", "- kettle\n"])
 def test_a_damaged_configuration_is_named(
-    kitchen: Path, text: str, capsys: pytest.CaptureFixture[str]
+    kitchen: Path, name: str, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (kitchen / "data" / "config.yaml").write_text(text, encoding="utf-8")
+    (kitchen / "data" / f"{name}.yaml").write_text(text, encoding="utf-8")
     assert run("boil", Boil(), []) == 1
-    assert capsys.readouterr().err.startswith("boil: data/config.yaml: ")
+    assert capsys.readouterr().err.startswith(f"boil: data/{name}.yaml: ")
 
 
 def test_a_declared_key_that_is_not_there_is_named(
@@ -188,6 +190,17 @@ def test_outside_the_project_a_stage_says_where_to_run(
 
 
 # From here on the real stages, on a copy of the project in which the pipeline ran once.
+
+
+def test_a_language_that_the_configuration_was_not_written_with_is_refused(
+    workspace: Workspace,
+) -> None:
+    path = workspace.root / "data" / "language.yaml"
+    path.write_text(path.read_text("utf-8").replace("min_share: 0", "min_share: 1"), "utf-8")
+    message = "translate: data/config.yaml was written for another state of language; run `dvc rep"
+    assert message in workspace.python("stages.translate", code=1)
+    # With overrides conf/ is composed afresh, and neither file is read.
+    workspace.python("stages.sample", "sample.seed=7", "--out", str(workspace.root / "other"))
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 """What every stage program does around its own work.
 
 A stage's paths are the ``--name path`` pairs of its ``cmd`` in dvc.yaml; its configuration is
-what it names there under ``params``, and nothing else. So dvc.yaml cannot drift from the code: a
-key that is not declared is not there.
+what it names there under ``params``, by itself or by its digest, and nothing else. So dvc.yaml
+cannot drift from the code: a key that is not declared is not there.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -23,6 +24,7 @@ from bears.configuration import (
     read_selection,
     read_yaml,
 )
+from bears.configuration.digests import CODE, PREFIX, digests
 from bears.errors import BearsError, ConfigurationError
 
 CONFIG = Path("data/config.yaml")
@@ -39,16 +41,6 @@ GROUPS = (
     "language",
 )
 Paths = Mapping[str, Path]
-
-DIGESTED = ("gates", "language", "retriever", "sample", "sources")
-"""Parts of the configuration whose digest stands under ``digest`` as well.
-
-A stage that declares ``digest.language`` under params reads ``language``. DVC parses dvc.lock a
-dozen times in every run, and shows each value there as a column.
-"""
-
-CODE = "digest.code"
-"""Stands for the code that every stage runs. DVC spends more on a dependency than on a value."""
 
 
 def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) -> int:
@@ -74,7 +66,9 @@ def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) 
                 f"expected --{', --'.join(known)} or Hydra overrides"
             )
         _check_inputs(stage, defined, {**known, **paths})
-        main(pick(config, _declared(defined), str(CONFIG)), {**known, **paths})
+        if not overrides:
+            _check_digests(config, defined)
+        main(pick(config, _keys(defined), str(CONFIG)), {**known, **paths})
     except BearsError as error:
         print(f"{stage}: {error}", file=sys.stderr)
         return 1
@@ -147,15 +141,36 @@ def _check_inputs(stage: str, defined: Mapping[str, Any], paths: Paths) -> None:
             )
 
 
+def _check_digests(config: Config, defined: Mapping[str, Any]) -> None:
+    declared = [key for key in _declared(defined) if key.startswith(PREFIX)]
+    if "DVC_STAGE" not in os.environ:
+        # Who runs a stage by hand may be trying what they have just written.
+        declared = [key for key in declared if key != CODE]
+    if not declared:
+        return
+    found, recorded = digests(config, shared_code()), config.get("digest", {})
+    for name in (key.removeprefix(PREFIX) for key in declared):
+        if recorded.get(name) != found[name]:
+            what = ", ".join(map(str, shared_code())) if name == "code" else name
+            raise ConfigurationError(
+                f"{CONFIG} was written for another state of {what}; run `dvc repro config` first"
+            )
+
+
+def shared_code() -> list[Path]:
+    """What `digest.code` stands for."""
+    return [Path(each) for each in definition("config")["deps"] if each.startswith("bears/")]
+
+
 def _declared(defined: Mapping[str, Any]) -> list[str]:
-    """The parts of data/config.yaml that a stage names under params."""
-    return [
-        key.removeprefix("digest.")
-        for item in defined.get("params", [])
-        if isinstance(item, dict)
-        for key in item.get(str(CONFIG), [])
-        if key != CODE
-    ]
+    """What a stage names of data/config.yaml under params."""
+    params = [item for item in defined.get("params", []) if isinstance(item, dict)]
+    return [key for item in params for key in item.get(str(CONFIG), [])]
+
+
+def _keys(defined: Mapping[str, Any]) -> list[str]:
+    """The parts of the configuration that a stage names, by themselves or by their digest."""
+    return sorted(key.removeprefix(PREFIX) for key in _declared(defined) if key != CODE)
 
 
 def _help(stage: str, doc: str) -> str:
@@ -163,6 +178,6 @@ def _help(stage: str, doc: str) -> str:
     usage = f"python -m stages.{stage} [hydra.override=value ...] [--path PATH ...]"
     return (
         f"{usage}\n\n{doc.strip()}\n\n"
-        f"Reads from the configuration: {', '.join(_declared(defined)) or 'everything'}\n"
+        f"Reads from the configuration: {', '.join(_keys(defined)) or 'everything'}\n"
         f"Paths, as dvc.yaml gives them:\n  {defined['cmd'].split(' ', 3)[3]}"
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from bears.errors import FormatError
-from bears.formats.records import read_json, to_line
+from bears.formats.records import read_json
 
 
 def sha256_of(path: Path) -> str:
@@ -17,20 +16,9 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def digest_of(value: Mapping[str, Any]) -> str:
-    """The sha256 of plain values as one line of canonical JSON, in hexadecimal."""
-    return hashlib.sha256(to_line(value).encode("utf-8")).hexdigest()
-
-
 def digest_files(paths: Sequence[Path]) -> dict[str, str]:
     """File name to sha256 of its bytes, in hexadecimal."""
     return {path.name: sha256_of(path) for path in paths}
-
-
-def digest_python(paths: Iterable[Path]) -> str:
-    """The sha256 of programs and of packages, by the relative path of each file, in hexadecimal."""
-    files = {file for path in paths for file in (path.rglob("*.py") if path.is_dir() else [path])}
-    return digest_of({file.as_posix(): sha256_of(file) for file in files})
 
 
 def check_digest(path: Path, record: Path) -> None:
