@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from bears.configuration import Config, compose, read_selection
-from bears.configuration.digests import digests
+from bears.configuration.digests import DIGESTED, digest
 from bears.configuration.pipeline import CONFIG, GROUPS, LANGUAGE, shared_code
 from bears.errors import BearsError, ConfigurationError
 from bears.formats.records import write_text
@@ -33,7 +33,8 @@ def main(conf: Path, out: Path, language: Path, overrides: list[str]) -> None:
         # which translations are missing and how to get them.
         memory.parent.mkdir(parents=True, exist_ok=True)
         memory.touch()
-    config["digest"] = digests(config, shared_code())
+    names = ("code", *DIGESTED)
+    config["digest"] = {name: digest(name, config, shared_code()) for name in names}
     _write(language, config["language"])
     _write(out, {**config, "language": {"name": config["language"]["name"]}})
 

@@ -28,14 +28,18 @@ def digest_of(value: Mapping[str, Any]) -> str:
     return hashlib.sha256(line.encode("utf-8")).hexdigest()
 
 
-def digests(config: Mapping[str, Any], code: Iterable[Path]) -> dict[str, str]:
-    """What stands under ``digest``: sixteen hexadecimal digits of each.
+def digest(name: str, config: Mapping[str, Any], code: Iterable[Path]) -> str:
+    """What stands under ``digest.name``: sixteen hexadecimal digits.
 
     Args:
+        name: one of `DIGESTED`, or ``code``.
         config: the whole configuration.
         code: programs and packages that every stage runs.
     """
+    return digest_of(_contents(code) if name == "code" else config[name])[:16]
+
+
+def _contents(code: Iterable[Path]) -> dict[str, str]:
+    """The path of each program, and the sha256 of what it holds."""
     files = {file for path in code for file in (path.rglob("*.py") if path.is_dir() else [path])}
-    contents = {file.as_posix(): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-    digested = {"code": contents} | {name: config[name] for name in DIGESTED}
-    return {name: digest_of(value)[:16] for name, value in digested.items()}
+    return {file.as_posix(): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}

@@ -24,7 +24,7 @@ from bears.configuration import (
     read_selection,
     read_yaml,
 )
-from bears.configuration.digests import CODE, PREFIX, digests
+from bears.configuration.digests import CODE, PREFIX, digest
 from bears.errors import BearsError, ConfigurationError
 
 CONFIG = Path("data/config.yaml")
@@ -66,9 +66,10 @@ def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) 
                 f"expected --{', --'.join(known)} or Hydra overrides"
             )
         _check_inputs(stage, defined, {**known, **paths})
+        part = pick(config, _keys(defined), str(CONFIG))
         if not overrides:
             _check_digests(config, defined)
-        main(pick(config, _keys(defined), str(CONFIG)), {**known, **paths})
+        main(part, {**known, **paths})
     except BearsError as error:
         print(f"{stage}: {error}", file=sys.stderr)
         return 1
@@ -142,19 +143,16 @@ def _check_inputs(stage: str, defined: Mapping[str, Any], paths: Paths) -> None:
 
 
 def _check_digests(config: Config, defined: Mapping[str, Any]) -> None:
-    declared = [key for key in _declared(defined) if key.startswith(PREFIX)]
-    if "DVC_STAGE" not in os.environ:
-        # Who runs a stage by hand may be trying what they have just written.
-        declared = [key for key in declared if key != CODE]
-    if not declared:
-        return
-    found, recorded = digests(config, shared_code()), config.get("digest", {})
-    for name in (key.removeprefix(PREFIX) for key in declared):
-        if recorded.get(name) != found[name]:
-            what = ", ".join(map(str, shared_code())) if name == "code" else name
-            raise ConfigurationError(
-                f"{CONFIG} was written for another state of {what}; run `dvc repro config` first"
-            )
+    for key in _declared(defined):
+        # Who runs a stage by hand may be trying code that they have just written.
+        if key.startswith(PREFIX) and (key != CODE or "DVC_STAGE" in os.environ):
+            name, code = key.removeprefix(PREFIX), shared_code()
+            if config.get("digest", {}).get(name) != digest(name, config, code):
+                what = ", ".join(map(str, code)) if key == CODE else name
+                raise ConfigurationError(
+                    f"{CONFIG} was written for another state of {what}; "
+                    "run `dvc repro config` first"
+                )
 
 
 def shared_code() -> list[Path]:
