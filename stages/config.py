@@ -6,13 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
-import yaml
-
-from bears.configuration import Config, compose, read_selection
+from bears.configuration import compose, read_selection, write_yaml
 from bears.configuration.digests import DIGESTED, digest
 from bears.configuration.pipeline import CONFIG, GROUPS, LANGUAGE, shared_code
 from bears.errors import BearsError, ConfigurationError
-from bears.formats.records import write_text
 
 
 def main(conf: Path, out: Path, language: Path, overrides: list[str]) -> None:
@@ -33,14 +30,10 @@ def main(conf: Path, out: Path, language: Path, overrides: list[str]) -> None:
         # which translations are missing and how to get them.
         memory.parent.mkdir(parents=True, exist_ok=True)
         memory.touch()
-    names = ("code", *DIGESTED)
-    config["digest"] = {name: digest(name, config, shared_code()) for name in names}
-    _write(language, config["language"])
-    _write(out, {**config, "language": {"name": config["language"]["name"]}})
-
-
-def _write(path: Path, value: Config) -> None:
-    write_text(path, yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100))
+    names, code = ("code", *DIGESTED), shared_code()
+    config["digest"] = {name: digest(name, config, code) for name in names}
+    write_yaml(language, config["language"])
+    write_yaml(out, {**config, "language": {"name": config["language"]["name"]}})
 
 
 if __name__ == "__main__":

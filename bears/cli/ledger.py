@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from bears.formats.records import write_text
+from bears.configuration import read_yaml, write_yaml
 
 PARTS = ("replacements", "edits", "reviews")
 
@@ -20,12 +18,12 @@ def add(path: Path, part: str, entries: Sequence[Mapping[str, Any]], same: Seque
 
     Entries are sorted, so that the order of adding leaves no trace.
     """
-    content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
+    content = read_yaml(path) if path.exists() else None
     content = {name: [] for name in PARTS} | (content or {})
     new = [{name: _literal(value) for name, value in entry.items()} for entry in entries]
     by_place = {tuple(entry[name] for name in same): entry for entry in [*content[part], *new]}
     content[part] = sorted(map(dict, by_place.values()), key=_canonical)
-    write_text(path, yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100))
+    write_yaml(path, content)
 
 
 def _literal(value: Any) -> Any:

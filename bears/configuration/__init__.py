@@ -11,6 +11,7 @@ import yaml
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from bears.errors import BearsError, ConfigurationError
+from bears.formats.records import write_text
 
 Config = dict[str, Any]
 T = TypeVar("T")
@@ -63,6 +64,11 @@ def read_yaml(path: Path) -> Any:
     """The content of a YAML file, by libyaml where it is there: ten times faster."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return yaml.load(path.read_text(encoding="utf-8"), loader)
+
+
+def write_yaml(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a YAML file whole or not at all; keys keep their order."""
+    write_text(path, yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100))
 
 
 def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] = ()) -> Config:

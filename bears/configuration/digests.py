@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from bears.formats.digest import digest_of, sha256_of
 
 DIGESTED = ("gates", "language", "retriever", "sample", "sources")
 """Parts of the configuration whose digest stands under ``digest`` as well.
@@ -20,12 +20,6 @@ CODE = "digest.code"
 """Stands for the code that every stage runs. DVC spends more on a dependency than on a value, but
 it hashes a dependency when the stage runs, and a value is as old as `config`'s last run. So a stage
 that DVC runs compares."""
-
-
-def digest_of(value: Mapping[str, Any]) -> str:
-    """The sha256 of plain values as a line of canonical JSON Lines, in hexadecimal."""
-    line = json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
-    return hashlib.sha256(line.encode("utf-8")).hexdigest()
 
 
 def digest(name: str, config: Mapping[str, Any], code: Iterable[Path]) -> str:
@@ -42,4 +36,4 @@ def digest(name: str, config: Mapping[str, Any], code: Iterable[Path]) -> str:
 def _contents(code: Iterable[Path]) -> dict[str, str]:
     """The path of each program, and the sha256 of what it holds."""
     files = {file for path in code for file in (path.rglob("*.py") if path.is_dir() else [path])}
-    return {file.as_posix(): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    return {file.as_posix(): sha256_of(file) for file in files}

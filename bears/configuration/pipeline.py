@@ -143,16 +143,18 @@ def _check_inputs(stage: str, defined: Mapping[str, Any], paths: Paths) -> None:
 
 
 def _check_digests(config: Config, defined: Mapping[str, Any]) -> None:
+    # Who runs a stage by hand may be trying code that they have just written.
+    code = shared_code() if "DVC_STAGE" in os.environ else []
+    recorded = config.get("digest", {})
     for key in _declared(defined):
-        # Who runs a stage by hand may be trying code that they have just written.
-        if key.startswith(PREFIX) and (key != CODE or "DVC_STAGE" in os.environ):
-            name, code = key.removeprefix(PREFIX), shared_code()
-            if config.get("digest", {}).get(name) != digest(name, config, code):
-                what = ", ".join(map(str, code)) if key == CODE else name
-                raise ConfigurationError(
-                    f"{CONFIG} was written for another state of {what}; "
-                    "run `dvc repro config` first"
-                )
+        name = key.removeprefix(PREFIX)
+        if name == key or (key == CODE and not code):
+            continue
+        if recorded.get(name) != digest(name, config, code):
+            what = ", ".join(map(str, code)) if key == CODE else name
+            raise ConfigurationError(
+                f"{CONFIG} was written for another state of {what}; run `dvc repro config` first"
+            )
 
 
 def shared_code() -> list[Path]:

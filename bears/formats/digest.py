@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bears.errors import FormatError
-from bears.formats.records import read_json
+from bears.formats.records import read_json, to_line
 
 
 def sha256_of(path: Path) -> str:
     """The sha256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digest_of(value: Mapping[str, Any]) -> str:
+    """The sha256 of plain values as one line of canonical JSON, in hexadecimal."""
+    return hashlib.sha256(to_line(value).encode("utf-8")).hexdigest()
 
 
 def digest_files(paths: Sequence[Path]) -> dict[str, str]:

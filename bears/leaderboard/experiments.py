@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bears.configuration.digests import digest_of
+from bears.formats.digest import digest_of
 from bears.leaderboard.entry import MEASURES, Entry
 
 CONFIG, RESULTS = "data/config.yaml", "metrics/retrieval.json"

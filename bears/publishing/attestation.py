@@ -6,8 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from bears.configuration.digests import digest_of
-from bears.formats.digest import sha256_of
+from bears.formats.digest import digest_of, sha256_of
 from bears.publishing.benchmark import Finished
 
 BUILDING = ("benchmark", "language", "sample", "translator")
