@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -37,6 +38,9 @@ class BM25:
         default: the name for any other language.
         lucene_lengths: languages whose lengths are rounded as Lucene does (`lucene_length`).
         analyzer: a name that is taken whatever the language is; empty: none is.
+
+    Raises:
+        ConfigurationError: a number or an analyzer that does not exist.
     """
 
     def __init__(
@@ -55,6 +59,15 @@ class BM25:
                 where = f"analyzers.{key}" if key in analyzers else key
                 raise ConfigurationError(
                     f"retriever.{where} is {value!r}; expected one of {', '.join(ANALYZERS)}"
+                )
+        numbers = (
+            ("k1", k1, sys.float_info.max, "of 0 or more"),
+            ("b", b, 1.0, "from 0 to 1"),
+        )
+        for key, number, highest, expected in numbers:
+            if not isinstance(number, int | float) or not 0 <= number <= highest:
+                raise ConfigurationError(
+                    f"retriever.{key} is {number!r}; expected a number {expected}"
                 )
         self.name, self._k1, self._b = name, k1, b
         primary = language.split("-")[0]
