@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import repeat
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 QuestionType = Literal["single-hop", "multi-hop", "ad-hoc", "no-retrieval"]
 """Hops where the source says them; ``ad-hoc`` where it does not; ``no-retrieval`` where the right
@@ -184,9 +184,8 @@ class Finding:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One line of a ranking."""
+class Hit(NamedTuple):
+    """One line of a ranking. A tuple, of which a thousand are made in half the time."""
 
     doc_id: str
     score: float

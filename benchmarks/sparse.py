@@ -9,13 +9,22 @@ imports and compiling count. Synthetic documents are of 20 to 100 words drawn fr
 through the English analyzer before, so that all count the same terms. numba and tantivy are no
 dependencies of the project: `uv pip install numba tantivy` into an environment of your own.
 
-Measured on two idle cores, 1,000 questions, seconds in all. A million documents: ours 10.5 to 11.1
-(index 8.1), tantivy 15.6 (index 8.4). 100,000 documents, three runs: ours 1.3 to 1.6 (index 1.0 to
-1.3), tantivy 1.6 (index 0.8), bm25s with numba 15, of which compiling is a half. SciFact, 1,109
-questions: ours 0.36, tantivy 0.19, bm25s 8. Every question's scores were the same.
+Measured on two idle cores, 1,000 questions, seconds in all; the machine's speed changes by the
+hour, and only what stands side by side was measured in one. Every question's documents and scores
+were the same. bm25s with numba takes 9 s for SciFact and 15 for 100,000 documents, of which
+compiling is a half.
 
-"same" is the share of questions whose k scores are ours to four digits, with the lengths
-exact for bm25s, and rounded for tantivy, which like Lucene keeps them in a byte.
+    documents           10 of each question       1,000 of each question
+    SciFact (1,109)     ours 0.36, tantivy 0.19   ours 1.4,  tantivy 0.7
+    100,000             ours 2.2,  tantivy 2.3    ours 4.1,  tantivy 3.4
+    1,000,000           ours 13.9, tantivy 15.4   ours 24.2, tantivy 22.1
+
+A thousand documents are a tuple each, which is a millisecond a question and the most of what
+SciFact takes then. tantivy is asked in its fastest way: without counting what matches, and for
+the place of a document out of a column.
+
+"same" is the share of questions whose k documents and scores are ours to four digits, with the
+lengths exact for bm25s, and rounded for tantivy, which like Lucene keeps them in a byte.
 """
 
 from __future__ import annotations
@@ -38,8 +47,11 @@ from tabulate import tabulate
 K1, B = 1.2, 0.75  # tantivy has no others
 VOCABULARY = 200_000
 
-Search = Callable[[Iterable[str]], list[list[float]]]
-"""From questions to the scores that each finds, best first."""
+Found = Sequence[tuple[str | int, float]]
+"""Documents, by their places in the corpus from 0, with their scores; best first."""
+
+Search = Callable[[Iterable[str]], list[Found]]
+"""From questions to what each finds."""
 
 
 def texts(file: Path) -> Iterator[str]:
@@ -63,9 +75,7 @@ def ours(corpus: Path, folder: Path, k: int, lengths: str = "exact") -> Callable
 
     def opened() -> Search:
         searcher, clock = retriever.open(folder), Clock()
-        return lambda questions: [
-            [hit.score for hit in searcher.search(Query(text), k, clock)] for text in questions
-        ]
+        return lambda questions: [searcher.search(Query(text), k, clock) for text in questions]
 
     return opened
 
@@ -89,9 +99,10 @@ def bm25s_numba(corpus: Path, folder: Path, k: int) -> Callable[[], Search]:
     index.save(str(folder), show_progress=False)
 
     def opened() -> Search:
-        def search(questions: Iterable[str]) -> list[list[float]]:
+        def search(questions: Iterable[str]) -> list[Found]:
             found = index.retrieve(tokens(list(questions)), k=k, n_threads=2, show_progress=False)
-            return [[float(score) for score in row if score > 0] for row in found.scores]
+            rows = zip(found.documents.tolist(), found.scores.tolist(), strict=True)
+            return [[hit for hit in zip(*row, strict=True) if hit[1] > 0] for row in rows]
 
         return search
 
@@ -99,16 +110,20 @@ def bm25s_numba(corpus: Path, folder: Path, k: int) -> Callable[[], Search]:
 
 
 def tantivy(corpus: Path, folder: Path, k: int) -> Callable[[], Search]:
-    """tantivy with two writing threads and the whitespace tokenizer."""
+    """tantivy with two writing threads and the whitespace tokenizer.
+
+    Its threads deal the documents out anew, so that each has to keep its place in a field.
+    """
     import tantivy
 
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
+    builder.add_integer_field("place", fast=True)
     schema = builder.build()
     index = tantivy.Index(schema, str(folder))
     writer = index.writer(1_000_000_000, 2)
-    for text in texts(corpus):
-        writer.add_document(tantivy.Document(text=text))
+    for place, text in enumerate(texts(corpus)):
+        writer.add_document(tantivy.Document(text=text, place=place))
     writer.commit()
     writer.wait_merging_threads()
 
@@ -116,10 +131,13 @@ def tantivy(corpus: Path, folder: Path, k: int) -> Callable[[], Search]:
         index.reload()
         searcher = index.searcher()
 
-        def search(text: str) -> list[float]:
+        def search(text: str) -> Found:
             terms = [tantivy.Query.term_query(schema, "text", term) for term in text.split()]
             query = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
-            return [score for score, _ in searcher.search(query, k).hits]
+            # Counting all that match would keep it from skipping what cannot be among the best.
+            hits = searcher.search(query, k, count=False).hits
+            places = searcher.fast_field_values("place", [address for _, address in hits])
+            return [(int(place or 0), hit[0]) for place, hit in zip(places, hits, strict=True)]
 
         return lambda questions: [search(text) for text in questions]
 
@@ -130,19 +148,20 @@ ENGINES = {f.__name__: f for f in (ours, ours_lucene, bm25s_numba, tantivy)}
 
 
 def measure(engine: str, corpus: Path, questions: Path, k: int, out: Path) -> None:
-    """Index and search with one engine; writes seconds, bytes and scores as JSON."""
+    """Index and search with one engine; writes seconds, bytes and what was found as JSON."""
     with tempfile.TemporaryDirectory(dir=corpus.parent) as folder:
         started = perf_counter()
         opened = ENGINES[engine](corpus, Path(folder), k)
         indexed = perf_counter()
         search = opened()
-        scores = search(texts(questions))
+        found = search(texts(questions))
         searched = perf_counter()
         size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
     used = resource.getrusage(resource.RUSAGE_SELF)
     cpu, memory = used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20
+    pairs = [[(int(place), score) for place, score in one] for one in found]
     row = {"index": indexed - started, "search": searched - indexed, "size": size / 2**20}
-    out.write_text(json.dumps({**row, "cpu": cpu, "memory": memory, "scores": scores}))
+    out.write_text(json.dumps({**row, "cpu": cpu, "memory": memory, "found": pairs}))
 
 
 def synthesise(documents: int, queries: int, folder: Path) -> None:
@@ -194,12 +213,22 @@ def _row(name: str, results: dict[str, Any]) -> list[object]:
     total, least = (one["index"] + one["search"] for one in (mine, results["ours"]))
     # tantivy's scores have the factor (k1 + 1).
     factor = K1 + 1 if name == "tantivy" else 1
-    same = [
-        len(a) == len(b) and np.allclose(np.array(a) / factor, b, rtol=1e-4)
-        for a, b in zip(mine["scores"], like["scores"], strict=True)
-    ]
+    same = [_alike(a, b, factor) for a, b in zip(mine["found"], like["found"], strict=True)]
     times = [mine["index"], len(same) / mine["search"], total, total / least]
     return [name, *times, mine["cpu"], mine["size"], mine["memory"], np.mean(same)]
+
+
+def _alike(found: list[tuple[int, float]], ours: list[tuple[int, float]], factor: float) -> bool:
+    """Whether scores are equal, and those of the documents too; the last ones may be other ties."""
+    if len(found) != len(ours) or not found:
+        return len(found) == len(ours)
+    scores, wanted = (np.array([score for _, score in one]) for one in (found, ours))
+    by_place = dict(ours)
+    kept = [by_place.get(place, wanted[-1]) for place, _ in found]
+    return bool(
+        np.allclose(scores / factor, wanted, rtol=1e-4)
+        and np.allclose(scores / factor, kept, rtol=1e-4)
+    )
 
 
 def main() -> None:

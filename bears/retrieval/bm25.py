@@ -132,8 +132,7 @@ class BM25Searcher:
         if depth < len(scores):
             (near,) = (scores >= kth_best(scores, depth) * SLACK).nonzero()
             pieces, scores = pieces[near], scores[near]
-        doc_ids = self._index.doc_ids
-        return best(scores, [doc_ids[piece] for piece in pieces.tolist()], k)
+        return best(scores, self._index.doc_ids, k, pieces)
 
     def query_vector(self, text: str) -> tuple[Numbers, Scores]:
         """What a question asks of an index of sparse vectors.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isqrt
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -66,25 +67,43 @@ class Retriever(Protocol):
         ...
 
 
-def best(scores: NDArray[Any], doc_ids: Sequence[str], k: int) -> Ranking:
+def best(
+    scores: NDArray[Any],
+    doc_ids: Sequence[str],
+    k: int,
+    positions: NDArray[np.integer[Any]] | None = None,
+) -> Ranking:
     """The ``k`` best documents by (score descending, doc_id descending).
 
     Args:
         scores: shape (n,), one for each piece; ``-inf`` leaves a piece out.
-        doc_ids: the n ids; pieces of one document share its id, and the best one counts.
+        doc_ids: the ids; pieces of one document share its id, and the best one counts.
         k: how many documents at the most.
+        positions: where the id of each piece stands in ``doc_ids``, shape (n,); None: in order.
     """
     rounded = rounded_scores(scores)
     depth = k
     while True:
-        by_document: dict[str, float] = {}
-        for score, doc_id in _best_pieces(rounded, doc_ids, depth):
-            by_document.setdefault(doc_id, score)
-            if len(by_document) == k:
-                break
-        if len(by_document) == k or depth >= len(rounded):
-            return tuple(Hit(doc_id, score) for doc_id, score in by_document.items())
+        pieces = _best_pieces(rounded, depth)
+        places = pieces if positions is None else positions.take(pieces)
+        ids = list(map(doc_ids.__getitem__, places.tolist()))
+        ranked = _ranked(rounded.take(pieces), ids)
+        if len(ranked) >= k or depth >= len(rounded):
+            return tuple(ranked[:k])
         depth *= 2
+
+
+def _ranked(scores: NDArray[np.float64], doc_ids: list[str]) -> list[Hit]:
+    """Documents in the order of the tie rule, from pieces whose scores descend."""
+    hits = list(map(Hit._make, zip(doc_ids, scores.tolist(), strict=True)))
+    if (scores[1:] == scores[:-1]).any():
+        hits.sort(key=itemgetter(1, 0), reverse=True)
+    if len(set(doc_ids)) == len(doc_ids):
+        return hits
+    of_document: dict[str, Hit] = {}
+    for hit in hits:
+        of_document.setdefault(hit.doc_id, hit)
+    return list(of_document.values())
 
 
 def kth_best(scores: NDArray[Any], k: int) -> float:
@@ -101,17 +120,14 @@ def kth_best(scores: NDArray[Any], k: int) -> float:
     return float(np.partition(scores, len(scores) - k)[len(scores) - k])
 
 
-def _best_pieces(
-    rounded: NDArray[np.float64], doc_ids: Sequence[str], k: int
-) -> list[tuple[float, str]]:
-    """At least the ``k`` best pieces, and all that tie with the last of them."""
+def _best_pieces(rounded: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """At least the ``k`` best pieces and all that tie with the last of them, scores descending."""
+    keep = np.isfinite(rounded)
     # Looking for the k-th best takes longer than sorting a few more.
     if 2 * k < len(rounded):
-        candidates = np.flatnonzero((rounded >= kth_best(rounded, k)) & np.isfinite(rounded))
-    else:
-        candidates = np.flatnonzero(np.isfinite(rounded))
-    ids = [doc_ids[i] for i in candidates.tolist()]
-    return sorted(zip(rounded[candidates].tolist(), ids, strict=True), reverse=True)
+        keep &= rounded >= kth_best(rounded, k)
+    (pieces,) = keep.nonzero()
+    return pieces.take((-rounded.take(pieces)).argsort())
 
 
 def rounded_scores(scores: NDArray[Any]) -> NDArray[np.float64]:

@@ -105,7 +105,7 @@ class MemorySearcher:
         else:
             positions = candidates(self._vectors @ vector, self._doc_ids, k, self._slack)
         scores = cosines(self._vectors[positions], vector)
-        return best(scores, [self._doc_ids[int(i)] for i in positions], k)
+        return best(scores, self._doc_ids, k, positions)
 
     def exactness(self, vectors: Vectors, k: int) -> dict[str, Any]:  # noqa: ARG002
         """This search is exact."""
