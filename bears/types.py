@@ -185,7 +185,7 @@ class Finding:
 
 
 class Hit(NamedTuple):
-    """One line of a ranking. A tuple, of which a thousand are made in half the time."""
+    """One line of a ranking. A tuple, since it is made hundreds of times a question."""
 
     doc_id: str
     score: float

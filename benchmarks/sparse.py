@@ -1,7 +1,7 @@
 """BM25 beside bm25s with numba and tantivy: indexing and searching the same terms, in one run.
 
     python -m benchmarks.sparse [--documents N] [--scifact FOLDER] [--queries N] [--k K]
-                                [--engines NAME ...]
+                                [--peers NAME ...]
 
 Each engine runs in a process of its own, one after the other, and reads the same file of texts;
 imports and compiling count. Synthetic documents are of 20 to 100 words drawn from Zipf's law over
@@ -10,26 +10,27 @@ through the English analyzer before, so that all count the same terms. numba and
 dependencies of the project: `uv pip install numba tantivy` into an environment of your own.
 
 Measured on two idle cores, 1,000 questions, seconds in all; the machine's speed changes by the
-hour, and only what stands side by side was measured in one. Every question's documents and scores
-were the same. bm25s with numba takes 9 s for SciFact and 15 for 100,000 documents, of which
-compiling is a half.
+hour, and only what stands side by side was measured in one. No question differed. bm25s with numba
+takes 9 s for SciFact and 15 for 100,000 documents, of which compiling is a half.
 
     documents           10 of each question       1,000 of each question
-    SciFact (1,109)     ours 0.36, tantivy 0.19   ours 1.4,  tantivy 0.7
-    100,000             ours 2.2,  tantivy 2.3    ours 4.1,  tantivy 3.4
-    1,000,000           ours 13.9, tantivy 15.4   ours 24.2, tantivy 22.1
+    SciFact (1,109)     ours 0.5,  tantivy 0.25   ours 1.4,  tantivy 0.9
+    100,000             ours 2.1,  tantivy 2.2    ours 4.1,  tantivy 3.0
+    1,000,000           ours 17.3, tantivy 22.9   ours 21.1, tantivy 22.3
 
-A thousand documents are a tuple each, which is a millisecond a question and the most of what
-SciFact takes then. tantivy is asked in its fastest way: without counting what matches, and for
-the place of a document out of a column.
+Of SciFact's 0.5 s about a half is imports. A thousand documents are an object each, and Python's
+garbage collector would look at all of them again and again, which took a third of the time: it is
+told not to, as in stages/retrieve.py. tantivy is asked in its fastest way: without counting what
+matches, and for the place of a document out of a column.
 
-"same" is the share of questions whose k documents and scores are ours to four digits, with the
-lengths exact for bm25s, and rounded for tantivy, which like Lucene keeps them in a byte.
+"differ" is the number of questions whose k documents and scores are not ours to four digits, with
+the lengths exact for bm25s, and rounded for tantivy, which like Lucene keeps them in a byte.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import resource
@@ -47,7 +48,7 @@ from tabulate import tabulate
 K1, B = 1.2, 0.75  # tantivy has no others
 VOCABULARY = 200_000
 
-Found = Sequence[tuple[str | int, float]]
+Found = Sequence[tuple[Any, float]]
 """Documents, by their places in the corpus from 0, with their scores; best first."""
 
 Search = Callable[[Iterable[str]], list[Found]]
@@ -59,6 +60,15 @@ def texts(file: Path) -> Iterator[str]:
     with file.open(encoding="utf-8") as lines:
         for line in lines:
             yield line[:-1]
+
+
+def _kept(rankings: Iterable[Found]) -> list[Found]:
+    """All of them, kept as in stages/retrieve.py."""
+    kept = []
+    for ranking in rankings:
+        kept.append(ranking)
+        gc.freeze()
+    return kept
 
 
 def ours(corpus: Path, folder: Path, k: int, lengths: str = "exact") -> Callable[[], Search]:
@@ -75,7 +85,7 @@ def ours(corpus: Path, folder: Path, k: int, lengths: str = "exact") -> Callable
 
     def opened() -> Search:
         searcher, clock = retriever.open(folder), Clock()
-        return lambda questions: [searcher.search(Query(text), k, clock) for text in questions]
+        return lambda questions: _kept(searcher.search(Query(text), k, clock) for text in questions)
 
     return opened
 
@@ -99,10 +109,12 @@ def bm25s_numba(corpus: Path, folder: Path, k: int) -> Callable[[], Search]:
     index.save(str(folder), show_progress=False)
 
     def opened() -> Search:
+        saved = bm25s.BM25.load(str(folder))
+
         def search(questions: Iterable[str]) -> list[Found]:
-            found = index.retrieve(tokens(list(questions)), k=k, n_threads=2, show_progress=False)
+            found = saved.retrieve(tokens(list(questions)), k=k, n_threads=2, show_progress=False)
             rows = zip(found.documents.tolist(), found.scores.tolist(), strict=True)
-            return [[hit for hit in zip(*row, strict=True) if hit[1] > 0] for row in rows]
+            return [list(zip(*row, strict=True)) for row in rows]
 
         return search
 
@@ -137,13 +149,14 @@ def tantivy(corpus: Path, folder: Path, k: int) -> Callable[[], Search]:
             # Counting all that match would keep it from skipping what cannot be among the best.
             hits = searcher.search(query, k, count=False).hits
             places = searcher.fast_field_values("place", [address for _, address in hits])
-            return [(int(place or 0), hit[0]) for place, hit in zip(places, hits, strict=True)]
+            return list(zip(places, [score for score, _ in hits], strict=True))
 
-        return lambda questions: [search(text) for text in questions]
+        return lambda questions: _kept(search(text) for text in questions)
 
     return opened
 
 
+PEERS = ["bm25s_numba", "tantivy"]
 ENGINES = {f.__name__: f for f in (ours, ours_lucene, bm25s_numba, tantivy)}
 
 
@@ -159,7 +172,8 @@ def measure(engine: str, corpus: Path, questions: Path, k: int, out: Path) -> No
         size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
     used = resource.getrusage(resource.RUSAGE_SELF)
     cpu, memory = used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20
-    pairs = [[(int(place), score) for place, score in one] for one in found]
+    # bm25s fills up with documents that share no term with the question.
+    pairs = [[(int(place), score) for place, score in one if score > 0] for one in found]
     row = {"index": indexed - started, "search": searched - indexed, "size": size / 2**20}
     out.write_text(json.dumps({**row, "cpu": cpu, "memory": memory, "found": pairs}))
 
@@ -182,19 +196,19 @@ def scifact(source: Path, folder: Path) -> None:
     """As `synthesise`, of SciFact's titles, texts and questions after the English analyzer."""
     from bears.retrieval.analysis import ANALYZERS
 
-    # Terms such as can't would be more than one to some of the tokenizers.
-    analyze = ANALYZERS["english"]
+    # What ours would take for other terms, or for several, the peers would take for one.
+    analyze, words = ANALYZERS["english"], ANALYZERS["words"]
     for name, file in (("corpus", "corpus.txt"), ("queries", "questions.txt")):
         rows = map(json.loads, texts(source / f"{name}.jsonl"))
         found = (analyze(f"{row.get('title', '')} {row['text']}") for row in rows)
-        lines = [" ".join(term for term in terms if term.isalnum()) for terms in found]
+        lines = [" ".join(term for term in terms if words(term) == [term]) for terms in found]
         (folder / file).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def compare(folder: Path, k: int, engines: Sequence[str]) -> None:
-    """Measure the engines on what lies in ``folder``, and print a table."""
+def compare(folder: Path, k: int, peers: Sequence[str]) -> None:
+    """Measure ours and the peers on what lies in ``folder``, and print a table."""
     results = {}
-    for name in engines:
+    for name in ("ours", "ours_lucene", *peers):
         out = folder / f"{name}.json"
         arguments = [name, folder / "corpus.txt", folder / "questions.txt", k, out]
         code = "import sys; from pathlib import Path; from benchmarks.sparse import measure; "
@@ -204,18 +218,29 @@ def compare(folder: Path, k: int, engines: Sequence[str]) -> None:
             [sys.executable, "-c", code, *map(str, arguments)], env=variables, check=True
         )
         results[name] = json.loads(out.read_text())
-    headers = ["engine", "index s", "search q/s", "total s", "by ours", "CPU s", "MB", "GB", "same"]
+    headers = [
+        "engine",
+        "index s",
+        "search q/s",
+        "total s",
+        "by ours",
+        "CPU s",
+        "MB",
+        "GB",
+        "differ",
+    ]
     print(tabulate([_row(name, results) for name in results], headers=headers, floatfmt=".2f"))
 
 
 def _row(name: str, results: dict[str, Any]) -> list[object]:
-    mine, like = results[name], results["ours_lucene" if name == "tantivy" else "ours"]
+    like = results[{"bm25s_numba": "ours", "tantivy": "ours_lucene"}.get(name, name)]
+    mine = results[name]
     total, least = (one["index"] + one["search"] for one in (mine, results["ours"]))
     # tantivy's scores have the factor (k1 + 1).
     factor = K1 + 1 if name == "tantivy" else 1
     same = [_alike(a, b, factor) for a, b in zip(mine["found"], like["found"], strict=True)]
     times = [mine["index"], len(same) / mine["search"], total, total / least]
-    return [name, *times, mine["cpu"], mine["size"], mine["memory"], np.mean(same)]
+    return [name, *times, mine["cpu"], mine["size"], mine["memory"], same.count(False)]
 
 
 def _alike(found: list[tuple[int, float]], ours: list[tuple[int, float]], factor: float) -> bool:
@@ -238,14 +263,14 @@ def main() -> None:
     parser.add_argument("--scifact", type=Path)
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--k", type=int, default=10)
-    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=PEERS)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         if given.scifact:
             scifact(given.scifact, Path(name))
         else:
             synthesise(given.documents, given.queries, Path(name))
-        compare(Path(name), given.k, given.engines)
+        compare(Path(name), given.k, given.peers)
 
 
 if __name__ == "__main__":

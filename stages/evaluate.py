@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from bears.configuration import Config
+import numpy as np
+from pydantic import ConfigDict, Field
+
+from bears.configuration import STRICT, Config
+from bears.configuration import parse as parse_settings
 from bears.configuration.pipeline import Paths, exit_with
+from bears.errors import ConfigurationError
 from bears.evaluation.evaluate import (
     Evaluation,
     ceilings,
@@ -29,12 +36,35 @@ from bears.formats.trec import read_table
 from bears.types import Question
 
 
+@dataclass(frozen=True)
+class Settings:
+    """What is measured, as ``evaluate`` in the configuration has it.
+
+    Args:
+        measures: names as `bears.evaluation.measure` knows them.
+        curve: the k of the recall curve.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    measures: Annotated[list[str], Field(min_length=1)]
+    curve: list[Annotated[int, Field(gt=0)]]
+
+
 def main(config: Config, paths: Paths) -> None:
     """Measure the run over all questions of the benchmark."""
     questions = read_questions(paths["queries"])
     gold = gold_of(questions)
-    measures = [parse(name) for name in dict.fromkeys(config["evaluate"]["measures"])]
+    settings = parse_settings(Settings, config["evaluate"], "evaluate")
     run = read_table(paths["run"], gold)
+    depth = _depth(run, config["retrieve"]["depth"])
+    asked = [parse(name) for name in dict.fromkeys(settings.measures)]
+    measures = [measure for measure in asked if not measure.k or measure.k <= depth]
+    if not measures:
+        raise ConfigurationError(
+            f"evaluate.measures has {', '.join(settings.measures)}, all of them deeper than "
+            f"retrieve.depth, which is {depth}"
+        )
     evaluation = evaluate(run, gold, measures)
     results = _results(evaluation, questions, measures)
     columns = {"": evaluation}
@@ -45,9 +75,16 @@ def main(config: Config, paths: Paths) -> None:
     write_json(paths["metrics"], results)
     _write_questions(paths["questions"], columns, questions)
     _write_bars(paths["bars"], results["all"], evaluation.measures)
-    _write_curve(paths["curve"], run, gold, config["evaluate"]["curve"])
+    _write_curve(paths["curve"], run, gold, [k for k in settings.curve if k <= depth])
     print(table(results))
+    if beyond := [measure.name for measure in asked if measure not in measures]:
+        print(f"not measured: {', '.join(beyond)}, since retrieve.depth is {depth}")
     print(_latency(paths["timing"], paths["run"]))
+
+
+def _depth(run: RunTable, depth: int) -> float:
+    """How many documents a question the run was cut at; no end where it is deeper than ours are."""
+    return depth if np.diff(run.starts).max(initial=0) <= depth else math.inf
 
 
 def _results(
@@ -119,7 +156,9 @@ def _latency(timing: Path, run: Path) -> str:
             return (
                 f"latency: ms a question, p50/p95: {spent}; index loaded in {measured['load_s']} s"
             )
-    return "latency not measured: the run came from the cache (measure it: dvc repro -sf retrieve)"
+    return (
+        "latency not measured: this run has no timing here (measure ours: dvc repro -sf retrieve)"
+    )
 
 
 if __name__ == "__main__":

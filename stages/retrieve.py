@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 from time import perf_counter
@@ -66,6 +67,8 @@ def _ask(
             ranking = searcher.search(query, settings.depth + 1, Clock())
         clocks.append(clock)
         run[question.question_id] = settings.kept(question.question_id, ranking)
+        # The collector would walk over all that is kept again and again.
+        gc.freeze()
     return run, clocks
 
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example may take is wall time, which a busy machine does not keep.
+settings.register_profile("without-deadline", deadline=None)
+settings.load_profile("without-deadline")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 import Stemmer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.retrieval.analysis import ANALYZERS
@@ -74,7 +74,6 @@ def test_words_of_jieba(text: str, terms: list[str]) -> None:
     assert segmented(text) == terms
 
 
-@settings(deadline=None)  # jieba reads its dictionary at the first call
 @given(st.text())
 def test_no_analyzer_gives_an_empty_term_or_a_space(text: str) -> None:
     for analyze in ANALYZERS.values():
@@ -89,7 +88,6 @@ def test_upper_and_full_width_letters_are_the_same_terms(text: str) -> None:
         assert analyze(text) == analyze(wide)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_what_stands_on_one_side_of_a_space_has_no_say_on_the_other(text: str) -> None:
     for analyze in ANALYZERS.values():

@@ -77,7 +77,7 @@ def test_every_piece_begins_with_exactly_the_overlap_and_together_they_are_the_t
     assert words(size, overlap).split(text) == expected
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(text=TEXTS, size=st.integers(1, 9), overlap=st.integers(0, 8))
 def test_a_models_tokens_lose_nothing_either_though_a_character_may_be_several(
     text: str, size: int, overlap: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from math import log2
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 import ir_measures
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
@@ -274,7 +274,6 @@ def tie_orders(ranking: Ranking) -> Iterator[list[str]]:
             yield [hit.doc_id for hit in order_]
 
 
-@settings(deadline=None)  # up to 720 orders are tried
 @given(
     scores=st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=6),
     grade_of=st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3), max_size=8),
@@ -306,7 +305,16 @@ def test_the_bounds_are_those_of_trying_every_order(
 # --- The stage -----------------------------------------------------------------------------------
 
 
-def evaluated(folder: Path, questions: list[Question], **runs: Run) -> dict[str, Any]:
+ASKED = ("success@1", "strict@1", "ndcg@2", "kor_map_strict")
+
+
+def evaluated(
+    folder: Path,
+    questions: list[Question],
+    measures: Sequence[str] = ASKED,
+    depth: int = 100,
+    **runs: Run,
+) -> dict[str, Any]:
     """metrics/retrieval.json of a stage that is run by itself."""
     write_records(folder / "queries.json", questions)
     names = ("queries.json", "questions.csv", "metrics.json", "curve.csv", "bars.csv", "timing")
@@ -314,14 +322,29 @@ def evaluated(folder: Path, questions: list[Question], **runs: Run) -> dict[str,
     for name, run in runs.items():
         paths[name] = folder / f"{name}.trec"
         write_run(paths[name], run, "tag")
-    asked = ["success@1", "strict@1", "ndcg@2", "kor_map_strict"]
-    stage.main({"evaluate": {"measures": asked, "curve": [1, 2]}}, paths)
+    config = {"measures": list(measures), "curve": [1, 2]}
+    stage.main({"evaluate": config, "retrieve": {"depth": depth}}, paths)
     results: dict[str, Any] = json.loads(paths["metrics"].read_bytes())
     return results
 
 
 def asked_of(question_id: str, gold: tuple[str, ...], **more: Any) -> Question:
     return Question(question_id, "?", "", gold, "source", "ad-hoc", **more)
+
+
+def test_a_run_is_not_measured_deeper_than_it_was_cut(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions, measures = [asked_of("q1", ("a", "b"))], ["recall@1", "recall@2", "map"]
+    cut = evaluated(tmp_path, questions, measures, 1, run={"q1": ranked("a")})
+    assert {"recall@1", "map"} <= cut["all"].keys()
+    assert "recall@2" not in cut["all"]
+    assert "not measured: recall@2, since retrieve.depth is 1" in capsys.readouterr().out
+    assert (tmp_path / "curve.csv").read_text() == "k,recall\n1,0.5\n"
+    # A run from elsewhere may be deeper than ours.
+    deeper = evaluated(tmp_path, questions, measures, 1, run={"q1": ranked("a", "b")})
+    assert deeper["all"]["recall@2"] == 1
+    assert "not measured: recall" not in capsys.readouterr().out
 
 
 def test_questions_of_a_group_are_measured_within_it_as_well(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ TERMS = st.lists(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(terms=TERMS)
 def test_csv_and_tbx_bring_back_what_was_written(tmp_path: Path, terms: list[Term]) -> None:
     glossary = Glossary(terms)

@@ -185,9 +185,7 @@ JSON = st.recursive(
 )
 
 
-@settings(
-    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.dictionaries(st.text(st.characters()), JSON), max_size=4))
 def test_what_is_read_is_what_was_appended(path: Path, rows: list[dict[str, Any]]) -> None:
     path.unlink(missing_ok=True)
@@ -263,9 +261,7 @@ def test_every_flipped_bit_is_found_and_spares_the_other_rows(path: Path) -> Non
             assert damaged
 
 
-@settings(
-    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(garbage=st.binary(min_size=1, max_size=200))
 def test_garbage_between_and_after_the_rows_is_reported(path: Path, garbage: bytes) -> None:
     path.unlink(missing_ok=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bears.cli import leaderboard as cli
 from bears.errors import FormatError
+from bears.formats.digest import sha256_of
 from bears.leaderboard import pandachat
-from bears.leaderboard.board import HEADER, markdown, read_board, safe_cell, upsert, write_board
+from bears.leaderboard.board import (
+    BOARD,
+    HEADER,
+    markdown,
+    read_board,
+    safe_cell,
+    upsert,
+    write_board,
+)
 from bears.leaderboard.entry import Entry
-from bears.leaderboard.experiments import configuration_digest, entries
+from bears.leaderboard.experiments import configuration_digest, entries, workspace
 
 CONFIG = {
     "benchmark": {"accept": []},
@@ -129,6 +141,47 @@ def test_experiments_become_rows_and_failed_ones_do_not() -> None:
     assert rows[0].system == "bm25"
     assert (rows[0].questions, rows[0].answered) == (18, 17)
     assert rows[0].values == {"ndcg@10": 0.5, "map": None}
+
+
+def test_a_row_has_what_any_experiment_of_the_same_ranking_was_asked_for() -> None:
+    newest = {"n": 18, "answered": 17, "ndcg@10": 0.5, "map": 0.4}
+    same = {"n": 18, "answered": 17, "ndcg@10": 0.5, "recall@10": 0.9}
+    other = {"n": 18, "answered": 17, "ndcg@10": 0.6, "mrr@10": 0.7}
+    (row,) = entries([{"data": state(CONFIG, means)} for means in (newest, same, other)])
+    assert row.values == {"ndcg@10": 0.5, "map": 0.4, "recall@10": 0.9}
+
+
+def test_the_workspace_is_told_from_the_experiments() -> None:
+    shown = [{"rev": "workspace", "data": state(CONFIG, {"n": 18})}]
+    here = workspace(shown)
+    assert here is not None
+    assert here.key == entries(shown)[0].key
+    assert workspace([{**shown[0], "rev": "main"}]) is None
+    assert workspace([{"rev": "workspace", "data": None}]) is None
+    assert workspace([]) is None
+
+
+def test_the_time_is_that_of_the_configuration_which_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = tmp_path / "data" / "mini" / "runs"
+    runs.mkdir(parents=True)
+    (runs / "bm25.trec").write_text("q Q0 d 1 1.0 t\n")
+    measured = {"run_sha256": sha256_of(runs / "bm25.trec"), "seconds_per_question": 0.25}
+    (runs / "bm25.timing.json").write_text(json.dumps(measured))
+    other = state({**CONFIG, "retrieve": {"depth": 9}}, {"n": 18})
+    shown = [{"rev": "workspace", "data": state(CONFIG, {"n": 18})}, {"rev": "main", "data": other}]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli, "_experiments", lambda _: shown)
+    parser = argparse.ArgumentParser()
+    cli.add_arguments(parser)
+    arguments = parser.parse_args([])
+    arguments.run(arguments)
+    times = {row.configuration: row.seconds_per_question for row in read_board(BOARD)}
+    assert times == {
+        configuration_digest(CONFIG): 0.25,
+        configuration_digest({**CONFIG, "retrieve": {"depth": 9}}): None,
+    }
 
 
 def test_the_digest_is_of_what_decides_the_result() -> None:

@@ -265,12 +265,17 @@ def test_overrides_by_hand_compose_afresh_and_leave_the_configuration_alone(
         (["sample", "benchmark=nosuch"], "Available options in 'benchmark'"),
         (["sample", "sample.seed=seven"], "sample: sample.seed: Input should be a valid"),
         (["index", "retriever.analyzer=no"], "index: retriever.analyzer is 'no'; expected"),
-        (["index", "+retriever.k2=1"], "index: retriever: Error in call to target"),
+        (["index", "+retriever.k2=1"], "index: retriever has no setting k2; expected"),
         (["index", "retriever=wordllama", "retriever.encoder.dimensions=64"], "carries 256"),
         (["retrieve", "retrieve.depth=0"], "retrieve: retrieve.depth is 0; expected at lea"),
         (["retrieve", "retrieve.depth=many"], "retrieve: retrieve.depth: Input should be a"),
+        (["retrieve", "retrieve.score_threshold=nan"], "retrieve.score_threshold is nan; expected"),
         (["download", "sources.drcd.reader=bears.no.read"], "sources.drcd.reader: Error"),
         (["evaluate", "evaluate.measures=[ndgc]"], "evaluate: unknown measure 'ndgc'"),
+        (["evaluate", "evaluate.measures=recall@5"], "evaluate.measures: Input should be a valid"),
+        (["evaluate", "evaluate.measures=[]"], "evaluate.measures: List should have at least 1"),
+        (["evaluate", "evaluate.curve=[0]"], "evaluate.curve.0: Input should be greater than 0"),
+        (["evaluate", "evaluate.measures=[recall@101]"], "all of them deeper than retrieve.depth"),
     ],
 )
 def test_a_wrong_value_ends_a_stage_with_a_message(
@@ -450,7 +455,7 @@ def test_a_timing_is_shown_with_the_run_that_it_measured_and_no_other(
     ]
     (mine / "other.trec").write_text("".join(shorter), encoding="utf-8")
     output = by_hand("evaluate", "--run", str(mine / "other.trec"), *timing, *results)
-    assert "latency not measured: the run came from the cache" in output
+    assert "latency not measured: this run has no timing here" in output
     (mine / "timing.json").unlink()
     output = by_hand("evaluate", "--run", str(mine / "run.trec"), *timing, *results)
     assert "latency not measured" in output

@@ -28,8 +28,8 @@ from tests.workspace import ROOT
 GRAPH = {"m": 4, "ef_construct": 16, "ef": 4, "from_kb": 10}
 
 
-def local(exact: bool = True) -> QdrantLocal:
-    return QdrantLocal("qdrant-local", exact, GRAPH)
+def local(exact: bool = True, **hnsw: int) -> QdrantLocal:
+    return QdrantLocal("qdrant-local", exact, {**GRAPH, **hnsw})
 
 
 STORES = pytest.mark.parametrize("store", [Memory("memory"), local()], ids=["memory", "local"])
@@ -188,6 +188,21 @@ def test_an_approximate_search_tells_its_recall_against_the_exact_one(tmp_path: 
         "questions": 20,
         "ef": 4,
     }
+
+
+def test_a_recall_without_a_graph_says_that_there_is_none(tmp_path: Path) -> None:
+    made, asked = list(shards(directions(200, 64), 50)), directions(2, 64, seed=1)
+    searcher = stored(local(exact=False), made, tmp_path / "graph")
+    assert "graph" not in searcher.exactness(asked, 10)
+    for hnsw, why in (({"from_kb": 51}, "50 KB of vectors, from_kb is 51"), ({"m": 0}, "m is 0")):
+        said = stored(local(exact=False, **hnsw), made, tmp_path / why).exactness(asked, 10)
+        assert (said["graph"], said["recall"]) == (f"none: {why}", 1)
+
+
+@pytest.mark.parametrize(("key", "least"), [("m", 0), ("ef_construct", 4), ("ef", 1)])
+def test_a_graph_that_cannot_be_is_refused(key: str, least: int) -> None:
+    with pytest.raises(ConfigurationError, match=f"hnsw.{key} is {least - 1}; expected at least"):
+        local(exact=False, **{key: least - 1})
 
 
 def test_what_is_packed_is_small_and_goes_with_the_searcher(

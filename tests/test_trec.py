@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
@@ -80,7 +80,6 @@ def test_the_file_has_six_columns_in_the_order_of_the_run(tmp_path: Path) -> Non
     )  # fmt: skip
 
 
-@settings(deadline=None)  # each example waits for the disk
 @given(run=st.dictionaries(IDS, RANKINGS, max_size=4))
 def test_reading_what_was_written_gives_it_back(
     run: dict[str, Ranking], tmp_path_factory: pytest.TempPathFactory
@@ -157,7 +156,6 @@ def test_a_byte_order_mark_is_no_part_of_the_first_question(tmp_path: Path) -> N
     assert read_run(padded, ["q1"]) == {"q1": (Hit("a", 1.0),)}
 
 
-@settings(deadline=None)  # each example waits for the disk
 @given(run=st.dictionaries(IDS, RANKINGS, min_size=1, max_size=4), shuffle=st.randoms())
 def test_the_fast_reader_and_the_patient_one_agree(
     run: dict[str, Ranking], shuffle: random.Random, tmp_path_factory: pytest.TempPathFactory

@@ -15,7 +15,7 @@ from bears.formats.records import read_json
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import BOARD, markdown, read_board, upsert, write_board
 from bears.leaderboard.entry import Entry
-from bears.leaderboard.experiments import entries
+from bears.leaderboard.experiments import entries, workspace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _update(arguments: argparse.Namespace) -> None:
-    found = [_timed(entry) for entry in entries(_experiments(arguments.all_commits))]
+    shown = _experiments(arguments.all_commits)
+    here = workspace(shown)
+    found = [_timed(entry) if here and entry.key == here.key else entry for entry in entries(shown)]
     # The workspace and what is newest come first, and are to be what stays.
     for entry in reversed(found):
         accuracy = entry.values.get(f"retrieval_accuracy@{pandachat.TOP}")

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from bears.configuration.arguments import check_arguments
 from bears.errors import BearsError, ConfigurationError
 from bears.formats.records import write_text
 
@@ -163,6 +164,7 @@ def build(value: Mapping[str, Any], where: str) -> Any:
     Raises:
         ConfigurationError: there is no such class or function, or it refuses the arguments.
     """
+    check_arguments(value, where)
     from hydra.errors import InstantiationException
     from hydra.utils import instantiate
 

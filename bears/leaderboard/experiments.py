@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from bears.formats.digest import digest_of
@@ -26,14 +27,28 @@ def entries(shown: Any) -> list[Entry]:
     """The results among what ``dvc exp show --json`` prints.
 
     Revisions and experiments without results (failed, queued) are passed over. Of several with
-    the same key the first counts: the workspace, then the newest.
+    the same key the first counts: the workspace, then the newest. What only a later one was asked
+    for is taken from there, if all that both were asked for is equal.
     """
     found: dict[tuple[str, str, str], Entry] = {}
     for state in _states(shown):
         entry = _entry(state)
         if entry is not None:
-            found.setdefault(entry.key, entry)
+            found[entry.key] = _joined(found.get(entry.key, entry), entry)
     return list(found.values())
+
+
+def _joined(first: Entry, other: Entry) -> Entry:
+    both = first.values.keys() & other.values.keys()
+    if not both or any(first.values[name] != other.values[name] for name in both):
+        return first
+    return replace(first, values={**other.values, **first.values})
+
+
+def workspace(shown: Any) -> Entry | None:
+    """The result in the workspace, if there is one."""
+    first = shown[0] if isinstance(shown, list) and shown else {}
+    return _entry(first["data"]) if first.get("rev") == "workspace" and first.get("data") else None
 
 
 def _states(shown: Any) -> Iterator[Mapping[str, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isqrt
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -87,23 +86,23 @@ def best(
         pieces = _best_pieces(rounded, depth)
         places = pieces if positions is None else positions.take(pieces)
         ids = list(map(doc_ids.__getitem__, places.tolist()))
-        ranked = _ranked(rounded.take(pieces), ids)
-        if len(ranked) >= k or depth >= len(rounded):
-            return tuple(ranked[:k])
+        ranking = _ranking(rounded.take(pieces), ids, k)
+        if len(ranking) == k or depth >= len(rounded):
+            return ranking
         depth *= 2
 
 
-def _ranked(scores: NDArray[np.float64], doc_ids: list[str]) -> list[Hit]:
-    """Documents in the order of the tie rule, from pieces whose scores descend."""
-    hits = list(map(Hit._make, zip(doc_ids, scores.tolist(), strict=True)))
+def _ranking(scores: NDArray[np.float64], doc_ids: list[str], k: int) -> Ranking:
+    """The first ``k`` documents of pieces whose scores descend."""
+    pairs = list(zip(scores.tolist(), doc_ids, strict=True))
     if (scores[1:] == scores[:-1]).any():
-        hits.sort(key=itemgetter(1, 0), reverse=True)
-    if len(set(doc_ids)) == len(doc_ids):
-        return hits
-    of_document: dict[str, Hit] = {}
-    for hit in hits:
-        of_document.setdefault(hit.doc_id, hit)
-    return list(of_document.values())
+        pairs.sort(reverse=True)
+    of_document: dict[str, float] = {}
+    for score, doc_id in pairs:
+        of_document.setdefault(doc_id, score)
+        if len(of_document) == k:
+            break
+    return tuple(map(Hit._make, of_document.items()))
 
 
 def kth_best(scores: NDArray[Any], k: int) -> float:

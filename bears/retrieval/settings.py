@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isfinite
 from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
@@ -38,6 +39,11 @@ class Retrieval:
     def __post_init__(self) -> None:
         if self.depth < 1:
             raise ConfigurationError(f"retrieve.depth is {self.depth}; expected at least 1")
+        if self.score_threshold is not None and not isfinite(self.score_threshold):
+            raise ConfigurationError(
+                f"retrieve.score_threshold is {self.score_threshold}; expected a finite number, or "
+                "null to keep every document"
+            )
 
     def text(self, question: Question) -> str:
         """What is asked."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict
 
 from bears.configuration import STRICT
-from bears.errors import StoreError
+from bears.errors import ConfigurationError, StoreError
 from bears.retrieval.encoder import Vectors
 from bears.retrieval.retriever import best
 from bears.retrieval.stores.exact import cosines, dense_slack, sparse_slack
@@ -24,7 +24,7 @@ class Hnsw:
     """The graph of an approximate search (Malkov and Yashunin 2018).
 
     Args:
-        m: edges of each node.
+        m: edges of each node; 0: there is no graph.
         ef_construct: neighbours that are looked at while the graph is built.
         ef: neighbours that are looked at in a search; more is slower and misses less.
         from_kb: segments with fewer kilobytes of vectors get no graph and are searched whole.
@@ -36,6 +36,14 @@ class Hnsw:
     ef_construct: int
     ef: int
     from_kb: int
+
+    def __post_init__(self) -> None:
+        least = {"m": 0, "ef_construct": 4, "ef": 1, "from_kb": 0}
+        for key, number in least.items():
+            if (found := getattr(self, key)) < number:
+                raise ConfigurationError(
+                    f"vector_store.hnsw.{key} is {found}; expected at least {number}"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,10 @@ class Points(Protocol):
 
     def fuse(self, legs: Sequence[Leg], constant: int, limit: int, group: str) -> list[Found]:
         """The best points by reciprocal ranks, as the store itself computes them."""
+        ...
+
+    def count(self) -> int:
+        """How many points there are."""
         ...
 
 
@@ -137,8 +149,14 @@ class PointsSearcher:
             wanted = {hit.doc_id for hit in self._dense(vector, k, "", exact=True)}
             found = {hit.doc_id for hit in self._dense(vector, k, "", exact=False)}
             shares.append(len(wanted & found) / len(wanted) if wanted else 1.0)
+        said: dict[str, Any] = {"exact": False}
+        size = self._points.count() * self._dimensions * 4 // 1024
+        if self._hnsw.m == 0:
+            said["graph"] = "none: m is 0"
+        elif size < self._hnsw.from_kb:
+            said["graph"] = f"none: {size} KB of vectors, from_kb is {self._hnsw.from_kb}"
         return {
-            "exact": False,
+            **said,
             "recall": round(float(np.mean(shares)), 6),
             "k": k,
             "questions": len(shares),

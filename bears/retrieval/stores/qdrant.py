@@ -110,7 +110,7 @@ class Qdrant:
         collection = Collection(server, noted["collection"], self._hnsw)
         starts, digests = zip(*noted["shards"].items(), strict=True)
         if collection.dimensions() != noted["dimensions"]:
-            raise _other(collection.name, server.url, "no points, or of other dimensions,")
+            raise _other(collection.name, server.url, "no points, or some of other dimensions")
         if (found := collection.count()) != noted["points"]:
             raise _other(collection.name, server.url, f"{found} of {noted['points']} points")
         if tuple(collection.shards_at([int(start) for start in starts])) != digests:

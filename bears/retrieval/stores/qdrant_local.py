@@ -91,7 +91,7 @@ class QdrantLocal:
     def _config(self, dimensions: int) -> Any:
         import qdrant_edge as edge
 
-        graph = self._hnsw or Hnsw(m=0, ef_construct=1, ef=1, from_kb=0)
+        graph = self._hnsw or Hnsw(m=0, ef_construct=4, ef=1, from_kb=0)
         return edge.EdgeConfig(
             vectors={
                 "dense": edge.EdgeVectorParams(
@@ -173,6 +173,10 @@ class _Edge:
             with_payload=["doc_id"],
         )
         return [_found(point) for point in self._points.query(request)]
+
+    def count(self) -> int:
+        """All of the folder."""
+        return int(self._points.info().points_count)
 
     def _query(self, leg: Leg) -> Any:
         import qdrant_edge as edge

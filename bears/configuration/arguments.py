@@ -1,0 +1,68 @@
+"""Holding settings against the class that takes them, before it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import Parameter, signature
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from bears.errors import ConfigurationError
+
+PLAIN = (bool, int, float, str, NoneType)
+EXACT = ConfigDict(strict=True, allow_inf_nan=False)
+"""No word is a truth value, and no number a text."""
+
+
+def check_arguments(value: Mapping[str, Any], where: str) -> None:
+    """Refuse settings that what ``value["_target_"]`` names does not take.
+
+    Args:
+        value: the settings; parts with a ``_target_`` of their own are looked at too.
+        where: their place in the configuration.
+
+    Raises:
+        ConfigurationError: naming an unknown setting and those that there are, or each plain
+            value (truth value, number, text) of another type than the constructor declares.
+    """
+    from hydra.utils import get_class
+
+    for key, part in value.items():
+        if isinstance(part, Mapping) and "_target_" in part:
+            check_arguments(part, f"{where}.{key}")
+    try:
+        made = get_class(value["_target_"])
+        hints = get_type_hints(made.__init__)  # type: ignore[misc]  # a class of its own
+    except (ImportError, NameError, ValueError, AttributeError):
+        return  # Hydra says what is wrong with a target.
+    taken = signature(made).parameters
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
+        return
+    settings = {key: part for key, part in value.items() if not key.startswith("_")}
+    if unknown := [key for key in settings if key not in taken]:
+        raise ConfigurationError(
+            f"{where} has no setting {', '.join(unknown)}; expected {', '.join(taken)}"
+        )
+    problems = [
+        f"{where}.{key}: {problem}, found {part!r}"
+        for key, part in settings.items()
+        if _is_plain(hints.get(key)) and (problem := _problem(hints[key], part))
+    ]
+    if problems:
+        raise ConfigurationError("; ".join(problems))
+
+
+def _is_plain(hint: Any) -> bool:
+    if get_origin(hint) in (Union, UnionType):
+        return all(map(_is_plain, get_args(hint)))
+    return hint in PLAIN or get_origin(hint) is Literal
+
+
+def _problem(hint: Any, value: Any) -> str:
+    try:
+        TypeAdapter(hint, config=EXACT).validate_python(value)
+    except ValidationError as error:
+        return error.errors(include_url=False)[0]["msg"]
+    return ""
