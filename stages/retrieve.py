@@ -69,6 +69,7 @@ def _ask(
         run[question.question_id] = settings.kept(question.question_id, ranking)
         # The collector would walk over all that is kept again and again.
         gc.freeze()
+    gc.unfreeze()
     return run, clocks
 
 

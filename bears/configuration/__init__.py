@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from bears.configuration.arguments import check_arguments
+from bears.configuration.arguments import check_arguments, problems_of
 from bears.errors import BearsError, ConfigurationError
 from bears.formats.records import write_text
 
@@ -151,11 +151,7 @@ def parse(shape: type[T], value: Any, where: str) -> T:
     try:
         return TypeAdapter(shape).validate_python(value)
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join([where, *map(str, item['loc'])])}: {item['msg']}, found {item['input']!r}"
-            for item in error.errors(include_url=False)
-        )
-        raise ConfigurationError(problems) from None
+        raise ConfigurationError(problems_of(error, where)) from None
 
 
 def build(value: Mapping[str, Any], where: str) -> Any:
@@ -164,10 +160,10 @@ def build(value: Mapping[str, Any], where: str) -> Any:
     Raises:
         ConfigurationError: there is no such class or function, or it refuses the arguments.
     """
-    check_arguments(value, where)
     from hydra.errors import InstantiationException
     from hydra.utils import instantiate
 
+    check_arguments(value, where)
     try:
         return instantiate(value)
     except InstantiationException as error:

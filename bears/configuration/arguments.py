@@ -45,11 +45,13 @@ def check_arguments(value: Mapping[str, Any], where: str) -> None:
         raise ConfigurationError(
             f"{where} has no setting {', '.join(unknown)}; expected {', '.join(taken)}"
         )
-    problems = [
-        f"{where}.{key}: {problem}, found {part!r}"
-        for key, part in settings.items()
-        if _is_plain(hints.get(key)) and (problem := _problem(hints[key], part))
-    ]
+    problems = []
+    for key, part in settings.items():
+        if _is_plain(hints.get(key)):
+            try:
+                TypeAdapter(hints[key], config=EXACT).validate_python(part)
+            except ValidationError as error:
+                problems.append(problems_of(error, f"{where}.{key}"))
     if problems:
         raise ConfigurationError("; ".join(problems))
 
@@ -60,9 +62,9 @@ def _is_plain(hint: Any) -> bool:
     return hint in PLAIN or get_origin(hint) is Literal
 
 
-def _problem(hint: Any, value: Any) -> str:
-    try:
-        TypeAdapter(hint, config=EXACT).validate_python(value)
-    except ValidationError as error:
-        return error.errors(include_url=False)[0]["msg"]
-    return ""
+def problems_of(error: ValidationError, where: str) -> str:
+    """What does not fit of the values at ``where``: the place, why, and what is there of each."""
+    return "; ".join(
+        f"{'.'.join([where, *map(str, item['loc'])])}: {item['msg']}, found {item['input']!r}"
+        for item in error.errors(include_url=False)
+    )
