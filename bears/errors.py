@@ -4,8 +4,6 @@
 ends with one prints its message, without a traceback, and exits with status 1.
 """
 
-from __future__ import annotations
-
 
 class BearsError(Exception):
     """Something that the user can mend; the message says how."""

@@ -1,7 +1,5 @@
 """The plain types that the whole package shares. Frozen, so that they can be passed around."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import repeat
@@ -11,12 +9,14 @@ QuestionType = Literal["single-hop", "multi-hop", "ad-hoc", "no-retrieval"]
 """Hops where the source says them; ``ad-hoc`` where it does not; ``no-retrieval`` where the right
 answer of a retriever is to return nothing."""
 AnswerType = Literal["extractive", "free-form", "yes-no", "unanswerable"]
-Severity = Literal["error", "warning", "accepted"]
 Role = Literal["gold", "hard_negative", "random_negative"]
 
 
-# Records are read strictly: a field that is not known is an error.
-_CLOSED = {"extra": "forbid"}
+class Closed:
+    """What is read from outside into such a dataclass may have no key that it does not know."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Question(Closed):
     """One question of a benchmark; the first six fields are those of BEARS' published files.
 
     Args:
@@ -48,8 +48,6 @@ class Question:
         answers: every annotator's answer, where a source has several.
         group: the documents it may also be asked of alone (QASPER: those of its paper).
     """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = _CLOSED
 
     question_id: str
     question: str
@@ -70,14 +68,12 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class Document(Closed):
     """One document of the pool; the first five fields are those of BEARS' published files.
 
     Args:
         group: what it is a part of (QASPER: its paper), where questions may be asked of that alone.
     """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = _CLOSED
 
     doc_id: str
     content: str
@@ -176,12 +172,17 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that verification has to say about one record (or about a whole file)."""
+    """One thing that verification has to say about one record (or about a whole file).
+
+    Args:
+        field: the text of the record that it is about; empty: no single one.
+    """
 
     check: str
-    severity: Severity
+    severity: Literal["error", "warning", "accepted"]
     record_id: str
     message: str
+    field: str = ""
 
 
 class Hit(NamedTuple):

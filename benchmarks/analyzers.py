@@ -15,12 +15,12 @@ from time import perf_counter
 from tabulate import tabulate
 
 from bears.evaluation.evaluate import evaluate, summarise
-from bears.evaluation.measure import parse
+from bears.evaluation.measure import parse_measure
 from bears.formats.records import read_documents, read_questions
-from bears.retrieval.analysis import ANALYZERS
-from bears.retrieval.bm25 import BM25
-from bears.retrieval.clock import Clock
 from bears.retrieval.retriever import Query
+from bears.retrieval.sparse.analysis import ANALYZERS
+from bears.retrieval.sparse.bm25 import BM25
+from bears.retrieval.stopwatch import Stopwatch
 
 MEASURES = ("ndcg@10", "mrr", "success@1", "recall@5", "recall@10", "strict@10")
 SETTINGS = ((0.9, 0.4), (1.2, 0.75), (1.5, 0.75), (2.0, 0.9))
@@ -51,11 +51,14 @@ def _measure(folder: Path, analyzer: str, k1: float, b: float) -> list[float]:
         retriever.index(documents, Path(index), Path(index))
         searcher = retriever.open(Path(index))
         started = perf_counter()
-        run = {q.question_id: searcher.search(Query(q.question), 100, Clock()) for q in questions}
+        run = {
+            q.question_id: searcher.search([Query(q.question)], 100, Stopwatch())[0]
+            for q in questions
+        }
         milliseconds = (perf_counter() - started) / len(questions) * 1000
     gold = {q.question_id: dict.fromkeys(q.gold_doc_ids, 1) for q in questions}
-    evaluation = evaluate(run, gold, [parse(name) for name in MEASURES])
-    means = summarise(evaluation, [q.question_id for q in questions])
+    evaluation = evaluate(run, gold, [parse_measure(name) for name in MEASURES])
+    means = summarise(evaluation)
     return [float(means[name] or 0) for name in MEASURES] + [speed, milliseconds]
 
 

@@ -1,6 +1,6 @@
 """Exact search beside the bare matrix product over the same vectors, in one run.
 
-    python -m benchmarks.exact_search [pieces] [dimensions] [k] [questions]
+    python -m benchmarks.exact_search [chunks] [dimensions] [k] [questions]
 
 The product is NumPy's, on an array in memory; the search reads its memory-mapped file, finds the
 best documents by our tie rule and rescores them in float64.
@@ -17,17 +17,17 @@ from pathlib import Path
 
 import numpy as np
 
-from bears.retrieval.encoder import Vectors, normalised
+from bears.retrieval.models.encoder import Vectors, normalised
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.vector_store import Shard
+from bears.retrieval.stores.vector_store import Shard
 
 SHARD = 10_000
 
 
-def shards(pieces: int, dimensions: int) -> Iterator[Shard]:
+def shards(chunks: int, dimensions: int) -> Iterator[Shard]:
     """Random directions, the same in every run."""
-    for number, start in enumerate(range(0, pieces, SHARD)):
-        size = min(SHARD, pieces - start)
+    for number, start in enumerate(range(0, chunks, SHARD)):
+        size = min(SHARD, chunks - start)
         random = np.random.default_rng(number)
         vectors = normalised(random.standard_normal((size, dimensions), np.float32))
         names = tuple(f"d{i}" for i in range(start, start + size))
@@ -50,20 +50,20 @@ def milliseconds(
 def main(arguments: list[str]) -> None:
     """Write the store, measure both, print the ratio of the medians."""
     numbers = [int(argument) for argument in arguments]
-    pieces, dimensions, k, count = [*numbers, *[1_000_000, 384, 100, 50][len(numbers) :]]
+    chunks, dimensions, k, count = [*numbers, *[1_000_000, 384, 100, 50][len(numbers) :]]
     questions = next(shards(count, dimensions)).vectors
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
-        Memory("memory").write(shards(pieces, dimensions), Path(folder))
+        Memory("memory").write(shards(chunks, dimensions), Path(folder))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"written in {time.perf_counter() - started:.1f} s, peak memory {peak:.0f} MiB")
         started = time.perf_counter()
         searcher = Memory("memory").open(Path(folder))
         print(f"opened in {time.perf_counter() - started:.2f} s")
         vectors = np.load(Path(folder) / "vectors.npy")
-        acts = [lambda asked: searcher.nearest(asked, k), lambda asked: vectors @ asked]
+        acts = [lambda asked: searcher.nearest(asked[None], k, [""]), lambda asked: vectors @ asked]
         ours, bare = (float(np.median(times)) for times in milliseconds(acts, questions))
-    print(f"{pieces} x {dimensions}, top {k}: search {ours:.1f} ms, product {bare:.1f} ms")
+    print(f"{chunks} x {dimensions}, top {k}: search {ours:.1f} ms, product {bare:.1f} ms")
     print(f"ratio {ours / bare:.3f}")
 
 

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from bears.configuration import compose, parse, read_selection
 from bears.language.profile import Language
-from bears.translation.project import Project
-from bears.translation.session import Session
-from bears.translation.settings import Settings
-from bears.translation.work import Work
+from bears.translation.settings import TranslatorSettings
+from bears.translation.source_texts import SourceTexts
+from bears.translation.task import TranslationTask
+from bears.translation.workflow import TranslationWorkflow
 from bears.types import Document
 from tests.provider_server import ROOT, ProviderServer
 
@@ -35,16 +35,16 @@ def main(texts: int = 2000, latency: float = 0.2, concurrency: int = 64) -> None
         tempfile.TemporaryDirectory() as folder,
         ProviderServer("tests.fake_translator:plain", latency=latency) as server,
     ):
-        session = _session(Path(folder), server.url, texts, concurrency)
+        workflow = _workflow(Path(folder), server.url, texts, concurrency)
         wall, cpu = time.perf_counter(), time.process_time()
-        report = session.fill()
+        report = workflow.fill()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     least = math.ceil(texts / concurrency) * latency
     print(f"{report.stored} of {texts} stored, {report.missing} missing")
     print(f"wall {wall:.2f} s, ratio {wall / least:.3f}, CPU {cpu:.2f} s")
 
 
-def _session(root: Path, url: str, texts: int, concurrency: int) -> Session:
+def _workflow(root: Path, url: str, texts: int, concurrency: int) -> TranslationWorkflow:
     (root / "conf").mkdir()
     shutil.copy(ROOT / "conf" / "models.yaml", root / "conf")
     words = re.findall("[A-Za-z]+", (ROOT / "data/local/mini/hotpotqa.json").read_text("utf-8"))
@@ -60,11 +60,11 @@ def _session(root: Path, url: str, texts: int, concurrency: int) -> Session:
     ]
     selection = {**read_selection(ROOT / "params.yaml"), **SELECTION, "overrides": overrides}
     config = compose(ROOT / "conf", selection)
-    settings = parse(Settings, config["translator"], "translator")
+    settings = parse(TranslatorSettings, config["translator"], "translator")
     language = parse(Language, config["language"], "language")
-    work = Work([], documents, {"hotpotqa": "en"}, language.name)
-    project = Project(settings, language, settings.translator(language), work)
-    return Session(project, root / "memory.jsonl", root, config["gates"])
+    source_texts = SourceTexts([], documents, {"hotpotqa": "en"}, language.name)
+    task = TranslationTask(settings, language, config["gates"], source_texts)
+    return TranslationWorkflow(task, root / "memory.jsonl", root)
 
 
 if __name__ == "__main__":

@@ -26,12 +26,12 @@ import numpy as np
 from tabulate import tabulate
 
 from bears.formats.digest import digest_files
-from bears.formats.parquet import stream_parquet
 from bears.formats.records import atomic_write
-from bears.retrieval.chunking import Whole, pieces
-from bears.retrieval.dense import Dense
-from bears.retrieval.encoders.wordllama import WordLlama
+from bears.retrieval.chunking import NoChunking, chunks
+from bears.retrieval.dense.dense import Dense
+from bears.retrieval.models.wordllama import WordLlama
 from bears.retrieval.stores.memory import Memory
+from benchmarks.parquet_corpus import stream_parquet
 
 SIZES = (100_000, 1_000_000)
 ROWS = 50_000
@@ -95,7 +95,7 @@ def _index(corpus: Path, out: Path, scratch: Path) -> None:
     dense = Dense("wordllama", WordLlama(256), Memory("memory"))
     out.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    dense.index(pieces(stream_parquet(corpus), Whole("none")), out, scratch)
+    dense.index(chunks(stream_parquet(corpus), NoChunking("none")), out, scratch)
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     peak = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1000
     print(json.dumps({"seconds": time.perf_counter() - started, "peak": peak}))

@@ -25,9 +25,10 @@ import numpy as np
 from tabulate import tabulate
 
 from bears.evaluation.evaluate import evaluate
-from bears.evaluation.measure import parse
-from bears.formats.run_table import table_of_scores
+from bears.evaluation.measure import parse_measure
+from bears.formats.run_table import table_of_run
 from bears.formats.trec import read_table
+from bears.types import Hit, Run
 
 POOL = 100_000
 JUDGED = 10
@@ -99,12 +100,16 @@ def make(path: Path, questions: int, documents: int) -> Gold:
 def ours(path: Path, scores: Scores, gold: Gold) -> Timing:
     """`read_table`, and `evaluate` on its table."""
     timing = Timing("ours")
-    measures = [parse(name) for name in NAMES]
+    measures = [parse_measure(name) for name in NAMES]
     timing.read, table = timed(lambda: read_table(path, gold))
     timing.score, evaluation = best(lambda: evaluate(table, gold, measures))
-    timing.convert, table = timed(lambda: table_of_scores(scores))
-    assert evaluate(table, gold, measures) == evaluation
-    timing.values = transposed(evaluation.values, {name: name for name in NAMES})
+    timing.convert, table = timed(lambda: table_of_run(run_of(scores)))
+    timing.values = {
+        name: dict(zip(gold, values.tolist(), strict=True))
+        for name, values in evaluation.values.items()
+    }
+    again = evaluate(table, gold, measures).values
+    assert all(np.array_equal(again[name], evaluation.values[name]) for name in NAMES)
     return timing
 
 
@@ -164,6 +169,13 @@ def ir_measures(path: Path, scores: Scores, gold: Gold) -> Timing:
         by_measure.setdefault(value.measure, {})[value.query_id] = value.value
     timing.values = {name: by_measure[measure] for name, measure in asked.items()}
     return timing
+
+
+def run_of(scores: Scores) -> Run:
+    """Rankings of a dictionary of dictionaries."""
+    return {
+        question_id: tuple(map(Hit._make, hits.items())) for question_id, hits in scores.items()
+    }
 
 
 def dotted(name: str) -> str:

@@ -9,19 +9,16 @@ imports and compiling count. Synthetic documents are of 20 to 100 words drawn fr
 through the English analyzer before, so that all count the same terms. numba and tantivy are no
 dependencies of the project: `uv pip install numba tantivy` into an environment of your own.
 
-Measured on two idle cores, 1,000 questions, seconds in all; the machine's speed changes by the
-hour, and only what stands side by side was measured in one. No question differed. bm25s with numba
-takes 9 s for SciFact and 15 for 100,000 documents, of which compiling is a half.
+Measured beside other work, 1,000 questions, ten documents each, processor seconds in all. No
+question differed. Splitting texts and looking words up is most of ours: counting with pyarrow and
+threads, which took a third of that, was 250 lines that few could read.
 
-    documents           10 of each question       1,000 of each question
-    SciFact (1,109)     ours 0.5,  tantivy 0.25   ours 1.4,  tantivy 0.9
-    100,000             ours 2.1,  tantivy 2.2    ours 4.1,  tantivy 3.0
-    1,000,000           ours 17.3, tantivy 22.9   ours 21.1, tantivy 22.3
+    documents           ours    tantivy
+    SciFact (1,109)     1.1     0.7
+    100,000             8.4     4.4
 
-Of SciFact's 0.5 s about a half is imports. A thousand documents are an object each, and Python's
-garbage collector would look at all of them again and again, which took a third of the time: it is
-told not to, as in stages/retrieve.py. tantivy is asked in its fastest way: without counting what
-matches, and for the place of a document out of a column.
+tantivy is asked in its fastest way: without counting what matches, and for the place of a document
+out of a column.
 
 "differ" is the number of questions whose k documents and scores are not ours to four digits, with
 the lengths exact for bm25s, and rounded for tantivy, which like Lucene keeps them in a byte.
@@ -30,7 +27,6 @@ the lengths exact for bm25s, and rounded for tantivy, which like Lucene keeps th
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import resource
@@ -62,20 +58,11 @@ def texts(file: Path) -> Iterator[str]:
             yield line[:-1]
 
 
-def _kept(rankings: Iterable[Found]) -> list[Found]:
-    """All of them, kept as in stages/retrieve.py."""
-    kept = []
-    for ranking in rankings:
-        kept.append(ranking)
-        gc.freeze()
-    return kept
-
-
 def ours(corpus: Path, folder: Path, k: int, lengths: str = "exact") -> Callable[[], Search]:
     """This project's, written to disk and opened again."""
-    from bears.retrieval.bm25 import BM25
-    from bears.retrieval.clock import Clock
     from bears.retrieval.retriever import Query
+    from bears.retrieval.sparse.bm25 import BM25
+    from bears.retrieval.stopwatch import Stopwatch
     from bears.types import Document
 
     rounded = ["en"] if lengths == "lucene" else []
@@ -84,8 +71,10 @@ def ours(corpus: Path, folder: Path, k: int, lengths: str = "exact") -> Callable
     retriever.index(documents, folder, folder)
 
     def opened() -> Search:
-        searcher, clock = retriever.open(folder), Clock()
-        return lambda questions: _kept(searcher.search(Query(text), k, clock) for text in questions)
+        searcher, stopwatch = retriever.open(folder), Stopwatch()
+        return lambda questions: [
+            searcher.search([Query(text)], k, stopwatch)[0] for text in questions
+        ]
 
     return opened
 
@@ -151,7 +140,7 @@ def tantivy(corpus: Path, folder: Path, k: int) -> Callable[[], Search]:
             places = searcher.fast_field_values("place", [address for _, address in hits])
             return list(zip(places, [score for score, _ in hits], strict=True))
 
-        return lambda questions: _kept(search(text) for text in questions)
+        return lambda questions: [search(text) for text in questions]
 
     return opened
 
@@ -194,7 +183,7 @@ def synthesise(documents: int, queries: int, folder: Path) -> None:
 
 def scifact(source: Path, folder: Path) -> None:
     """As `synthesise`, of SciFact's titles, texts and questions after the English analyzer."""
-    from bears.retrieval.analysis import ANALYZERS
+    from bears.retrieval.sparse.analysis import ANALYZERS
 
     # What ours would take for other terms, or for several, the peers would take for one.
     analyze, words = ANALYZERS["english"], ANALYZERS["words"]

@@ -1,14 +1,11 @@
 """config: params.yaml and conf/ → data/config.yaml and data/language.yaml."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path
 
 from bears.configuration import compose, read_selection, write_yaml
-from bears.configuration.digests import DIGESTED, digest
-from bears.configuration.pipeline import CONFIG, GROUPS, LANGUAGE, shared_code
+from bears.configuration.pipeline import CONFIG, GROUPS, LANGUAGE
 from bears.errors import BearsError, ConfigurationError
 
 
@@ -30,8 +27,6 @@ def main(conf: Path, out: Path, language: Path, overrides: list[str]) -> None:
         # which translations are missing and how to get them.
         memory.parent.mkdir(parents=True, exist_ok=True)
         memory.touch()
-    names, code = ("code", *DIGESTED), shared_code()
-    config["digest"] = {name: digest(name, config, code) for name in names}
     write_yaml(language, config["language"])
     write_yaml(out, {**config, "language": {"name": config["language"]["name"]}})
 

@@ -1,10 +1,7 @@
 """download: the sources of the benchmark → data/raw/<benchmark>/rows/<source>.jsonl."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
-from typing import Any
 
 from hydra.utils import get_method
 
@@ -12,8 +9,9 @@ from bears.configuration import Config, checkout, parse
 from bears.configuration.pipeline import Paths, exit_with
 from bears.errors import ConfigurationError
 from bears.formats.records import write_json
-from bears.sources.convert import convert, convert_parts
-from bears.sources.location import Source
+from bears.sources.convert import convert
+from bears.sources.parts import Reader
+from bears.sources.source import Source
 
 # Papers that were fetched one by one, outside of what DVC manages: asked for once, kept for good.
 FETCHED = Path(".bears")
@@ -26,18 +24,16 @@ def main(config: Config, paths: Paths) -> None:
     for name, value in config["sources"].items():
         source = parse(Source, value, f"sources.{name}")
         out = paths["rows"] / f"{name}.jsonl"
-        reader, root = _reader(source), _root(source)
-        if source.parts:
-            fetched = checkout() / FETCHED
-            provenance.append(convert_parts(source, reader, mirror, root, out, fetched))
-        else:
-            provenance.append(convert(source, reader, mirror, root, out))
+        fetched = checkout() / FETCHED
+        provenance.append(convert(source, _reader(source), mirror, _root(source), out, fetched))
     write_json(paths["provenance"], provenance)
     for entry in provenance:
         for note, count in entry.get("notes", {}).items():
             print(f"{entry['source']}: {count} {note}")
         for name, reason in entry.get("failures", {}).items():
             print(f"{entry['source']}: {name} is left out: {reason}", file=sys.stderr)
+        for warning in entry.get("warnings", []):
+            print(f"warning: {warning}", file=sys.stderr)
 
 
 def _root(source: Source) -> Path:
@@ -45,11 +41,12 @@ def _root(source: Source) -> Path:
     return Path.cwd() if (Path.cwd() / source.path).exists() else checkout()
 
 
-def _reader(source: Source) -> Any:
+def _reader(source: Source) -> Reader:
     try:
-        return get_method(source.reader)
+        reader: Reader = get_method(source.reader)
     except (ImportError, ValueError) as error:
         raise ConfigurationError(f"sources.{source.name}.reader: {error}") from None
+    return reader
 
 
 if __name__ == "__main__":

@@ -1,149 +1,132 @@
 """evaluate: run and gold → metrics, per-question results, plots."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from bears.configuration import STRICT, Config
+from bears.configuration import Config
 from bears.configuration import parse as parse_settings
 from bears.configuration.pipeline import Paths, exit_with
-from bears.errors import ConfigurationError
-from bears.evaluation.evaluate import (
-    Evaluation,
-    ceilings,
-    evaluate,
-    gold_of,
-    intervals,
-    summarise,
-    tie_range,
-    undefined,
-)
-from bears.evaluation.locate import Gold
-from bears.evaluation.measure import Measure, parse
+from bears.errors import ConfigurationError, FormatError
+from bears.evaluation.evaluate import evaluate, gold_of
+from bears.evaluation.measure import Measure, parse_measure
+from bears.evaluation.results import results_of, write_plot, write_values
 from bears.evaluation.table import table
+from bears.evaluation.tie_bounds import Gold
+from bears.formats.benchmark_state import benchmark_state
 from bears.formats.digest import sha256_of
-from bears.formats.records import read_json, read_questions, write_csv, write_json
+from bears.formats.records import read_json, read_questions, write_json
 from bears.formats.run_table import RunTable
 from bears.formats.trec import read_table
-from bears.types import Question
+from bears.types import Closed, Question
 
 
 @dataclass(frozen=True)
-class Settings:
+class EvaluationSettings(Closed):
     """What is measured, as ``evaluate`` in the configuration has it.
 
     Args:
         measures: names as `bears.evaluation.measure` knows them.
         curve: the k of the recall curve.
+        ignore_unknown: leave out questions of the run that the benchmark lacks; else they are an
+            error.
+        tie_order: of documents of equal score: by descending id, as ``trec_eval``, or by
+            ascending id, as ``anserini``.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     measures: Annotated[list[str], Field(min_length=1)]
     curve: list[Annotated[int, Field(gt=0)]]
+    ignore_unknown: bool = False
+    tie_order: Literal["trec_eval", "anserini"] = "trec_eval"
+
+    def read(self, run: Path, gold: Gold) -> RunTable:
+        """A run over the questions of ``gold``."""
+        return read_table(run, gold, self.ignore_unknown, self.tie_order == "anserini")
+
+    def within(self, depth: float) -> tuple[list[Measure], list[str]]:
+        """The measures that look no deeper than ``depth``, and the names of the others."""
+        asked = [parse_measure(name) for name in dict.fromkeys(self.measures)]
+        measures = [measure for measure in asked if not measure.k or measure.k <= depth]
+        if not measures:
+            raise ConfigurationError(
+                f"evaluate.measures has {', '.join(self.measures)}, all of them deeper than "
+                f"retrieve.depth, which is {depth}"
+            )
+        return measures, [measure.name for measure in asked if measure not in measures]
 
 
 def main(config: Config, paths: Paths) -> None:
-    """Measure the run over all questions of the benchmark."""
+    """Measure the run over all questions of the benchmark.
+
+    A run from elsewhere may have questions that the benchmark lacks: --ignore-unknown leaves them
+    out (in configuration: evaluate.ignore_unknown=true) and says how many they are.
+    """
     questions = read_questions(paths["queries"])
     gold = gold_of(questions)
-    settings = parse_settings(Settings, config["evaluate"], "evaluate")
-    run = read_table(paths["run"], gold)
+    settings = parse_settings(EvaluationSettings, config["evaluate"], "evaluate")
+    run = settings.read(paths["run"], gold)
+    if config["retrieve"]["score_threshold"] is None:
+        _check_found(run, questions)
     depth = _depth(run, config["retrieve"]["depth"])
-    asked = [parse(name) for name in dict.fromkeys(settings.measures)]
-    measures = [measure for measure in asked if not measure.k or measure.k <= depth]
-    if not measures:
-        raise ConfigurationError(
-            f"evaluate.measures has {', '.join(settings.measures)}, all of them deeper than "
-            f"retrieve.depth, which is {depth}"
-        )
-    evaluation = evaluate(run, gold, measures)
-    results = _results(evaluation, questions, measures)
-    columns = {"": evaluation}
+    measures, beyond = settings.within(depth)
+    evaluations = {"": evaluate(run, gold, measures)}
+    name, sources = config["benchmark"]["name"], config["sources"]
+    state = benchmark_state(name, sources, paths["queries"], paths["corpus"])
+    results = {"benchmark": asdict(state)} | results_of(evaluations[""], questions, measures)
+    results |= _doubts(run)
     if any(question.group for question in questions):
-        within = evaluate(read_table(paths["within"], gold), gold, measures)
-        results["within"] = _results(within, questions, measures)
-        columns["within "] = within
+        within = evaluate(settings.read(paths["within"], gold), gold, measures)
+        results["within"] = results_of(within, questions, measures)
+        evaluations["within "] = within
     write_json(paths["metrics"], results)
-    _write_questions(paths["questions"], columns, questions)
-    _write_bars(paths["bars"], results["all"], evaluation.measures)
-    _write_curve(paths["curve"], run, gold, [k for k in settings.curve if k <= depth])
+    write_values(paths["questions"], evaluations, questions)
+    # The plots call the retriever as its run file is called.
+    retriever = paths["run"].stem
+    bars = {measure.name: measure for measure in measures}
+    write_plot(paths["bars"], ("measure", "value"), bars, evaluations[""], retriever)
+    curve = {k: parse_measure(f"recall@{k}") for k in settings.curve if k <= depth}
+    recalls = evaluate(run, gold, list(curve.values()))
+    write_plot(paths["curve"], ("k", "recall"), curve, recalls, retriever)
     print(table(results))
-    if beyond := [measure.name for measure in asked if measure not in measures]:
+    if beyond:
         print(f"not measured: {', '.join(beyond)}, since retrieve.depth is {depth}")
     print(_latency(paths["timing"], paths["run"]))
+
+
+def _doubts(run: RunTable) -> dict[str, Any]:
+    """What the metrics and the terminal say of a run that may not be what it seems."""
+    if run.unknown:
+        print(f"ignored: {run.unknown} questions that the benchmark lacks")
+    for remark in run.remarks:
+        print(f"evaluate: warning: {remark}", file=sys.stderr)
+    doubts = {"ignored_questions": run.unknown, "warnings": list(run.remarks)}
+    return {name: value for name, value in doubts.items() if value}
+
+
+def _check_found(run: RunTable, questions: Sequence[Question]) -> None:
+    """Refuse a run that measures nothing: without a threshold a retriever finds something."""
+    found = set(run.question_ids)
+    asked = [q.question_id for q in questions if q.question_type != "no-retrieval"]
+    if lacking := [question_id for question_id in asked if question_id not in found]:
+        if 2 * len(lacking) <= len(asked):
+            return
+        raise FormatError(
+            f"the run has no document for {len(lacking)} of {len(asked)} questions, such as "
+            f"{lacking[0]!r}: it is another benchmark's or incomplete, or the texts are not in "
+            "benchmark.language, for which the index was made. Look at the run and at "
+            "sources.NAME.language; where finding nothing is right, set retrieve.score_threshold"
+        )
 
 
 def _depth(run: RunTable, depth: int) -> float:
     """How many documents a question the run was cut at; no end where it is deeper than ours are."""
     return depth if np.diff(run.starts).max(initial=0) <= depth else math.inf
-
-
-def _results(
-    evaluation: Evaluation, questions: Sequence[Question], measures: Sequence[Measure]
-) -> dict[str, Any]:
-    """Means over all questions and over each group of them, and what to know of those means."""
-
-    def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
-        groups: dict[str, list[str]] = {}
-        for question in questions:
-            groups.setdefault(key(question), []).append(question.question_id)
-        return {name: summarise(evaluation, groups[name]) for name in sorted(groups)}
-
-    results = {
-        "all": {
-            **summarise(evaluation, [question.question_id for question in questions]),
-            "answered": evaluation.n_answered,
-        },
-        "by_type": grouped(lambda question: question.question_type),
-        "by_source": grouped(lambda question: question.source_dataset),
-        "tie_range": tie_range(evaluation),
-        "ceiling": ceilings(gold_of(questions), measures),
-        "interval_95": intervals(evaluation, measures),
-    }
-    if counts := undefined(evaluation):
-        results["undefined"] = counts
-    return results
-
-
-def _write_questions(
-    path: Path, evaluations: Mapping[str, Evaluation], questions: Sequence[Question]
-) -> None:
-    header = ["question_id", "source_dataset", "question_type", "n_gold"]
-    for prefix, evaluation in evaluations.items():
-        header += [f"{prefix}{name}" for name in evaluation.measures]
-    rows = [
-        [
-            question.question_id,
-            question.source_dataset,
-            question.question_type,
-            len(question.gold_doc_ids),
-            *chain.from_iterable(
-                evaluation.values[question.question_id].values()
-                for evaluation in evaluations.values()
-            ),
-        ]
-        for question in questions
-    ]
-    write_csv(path, header, rows)
-
-
-def _write_bars(path: Path, means: dict[str, Any], names: Sequence[str]) -> None:
-    write_csv(path, ["measure", "value"], [[name, means[name]] for name in names])
-
-
-def _write_curve(path: Path, run: RunTable, gold: Gold, ks: Sequence[int]) -> None:
-    evaluation = evaluate(run, gold, [parse(f"recall@{k}") for k in ks])
-    means = summarise(evaluation, list(gold))
-    write_csv(path, ["k", "recall"], [[k, means[f"recall@{k}"]] for k in ks])
 
 
 def _latency(timing: Path, run: Path) -> str:
@@ -162,4 +145,6 @@ def _latency(timing: Path, run: Path) -> str:
 
 
 if __name__ == "__main__":
+    FLAG, SETTING = "--ignore-unknown", "evaluate.ignore_unknown=true"
+    sys.argv = [SETTING if word == FLAG else word for word in sys.argv]
     exit_with("evaluate", main)

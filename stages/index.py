@@ -1,7 +1,5 @@
 """index: the verified corpus → the retriever's index."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from time import perf_counter
@@ -10,7 +8,7 @@ from bears.configuration import Config, build, checkout
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.digest import check_digest
 from bears.formats.records import document_count, stream_documents, write_json
-from bears.retrieval.chunking import Whole, pieces
+from bears.retrieval.chunking import NoChunking, chunks
 from bears.types import Document
 
 SCRATCH = Path(".bears/index")
@@ -22,17 +20,17 @@ def main(config: Config, paths: Paths) -> None:
     paths["out"].mkdir(parents=True, exist_ok=True)
     retriever = build(config["retriever"], "retriever")
     chunking = build(config["chunking"], "chunking")
-    # How many pieces other chunkings will make is known only when they are made.
-    expected = document_count(paths["corpus"]) if isinstance(chunking, Whole) else 0
-    counted = _Counted(pieces(stream_documents(paths["corpus"]), chunking), expected)
+    # How many chunks other chunkings will make is known only when they are made.
+    expected = document_count(paths["corpus"]) if isinstance(chunking, NoChunking) else 0
+    counted = _Counted(chunks(stream_documents(paths["corpus"]), chunking), expected)
     started = perf_counter()
     retriever.index(counted, paths["out"], checkout() / SCRATCH)
     seconds = perf_counter() - started
     size = sum(file.stat().st_size for file in paths["out"].rglob("*") if file.is_file())
     measured = {
-        "pieces": counted.number,
+        "chunks": counted.number,
         "index_s": round(seconds, 3),
-        "pieces_per_s": round(counted.number / seconds, 1),
+        "chunks_per_s": round(counted.number / seconds, 1),
         "index_bytes": size,
     }
     write_json(paths["timing"], measured)

@@ -1,9 +1,7 @@
-"""retrieve: questions and index → TREC runs, and how long each question took."""
+"""retrieve: questions and index → TREC runs, and how long a question takes."""
 
-from __future__ import annotations
-
-import gc
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from random import Random
 from statistics import fmean
 from time import perf_counter
 from typing import Any
@@ -15,69 +13,110 @@ from bears.configuration import Config, build, parse
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.digest import sha256_of
 from bears.formats.records import read_questions, write_json
-from bears.formats.trec import write_run
-from bears.retrieval.clock import Clock
+from bears.formats.trec import run_writer
+from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Query, Searcher
-from bears.retrieval.settings import Retrieval
-from bears.retrieval.vector_store import Approximate
+from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.stores.vector_store import Approximate
 from bears.types import Question, Ranking
 
-Run = dict[str, Ranking]
+BATCH = 64
+"""Questions that are asked together."""
+
+TIMED = 100
+"""Questions that are asked one at a time, as a user asks them, for the latency."""
 
 
 def main(config: Config, paths: Paths) -> None:
-    """Ask the index every question, one at a time; where it belongs to a group, of that as well."""
-    settings = parse(Retrieval, config["retrieve"], "retrieve")
+    """Ask the index every question; where it belongs to a group, of that group as well."""
+    settings = parse(RetrieveSettings, config["retrieve"], "retrieve")
     questions = read_questions(paths["queries"])
     settings.check(questions)
     started = perf_counter()
     searcher = build(config["retriever"], "retriever").open(paths["index"])
     loaded = perf_counter() - started
-    run, clocks = _ask(searcher, questions, settings)
-    grouped = [question for question in questions if question.group]
-    within, _ = _ask(searcher, grouped, settings, within=True) if grouped else ({}, [])
+    sample = Random(0).sample(questions, min(TIMED, len(questions)))
+    timed, stopwatches = _one_by_one(searcher, sample, settings)
     name = config["retriever"]["name"]
-    write_run(paths["run"], run, name)
-    write_run(paths["within"], {**run, **within}, name)
+    with run_writer(paths["run"], name) as run, run_writer(paths["within"], name) as within:
+        for question, anywhere, in_group in _rankings(searcher, questions, settings, timed):
+            run(question.question_id, settings.kept(question.question_id, anywhere))
+            within(question.question_id, settings.kept(question.question_id, in_group))
     measured: dict[str, Any] = {
         "run_sha256": sha256_of(paths["run"]),
         "questions": len(questions),
         "load_s": round(loaded, 3),
-        "seconds_per_question": round(fmean(clock.seconds["total"] for clock in clocks), 6),
-        "stages_ms": _percentiles(clocks),
+        "timed_questions": len(sample),
+        "seconds_per_question": round(fmean(one.seconds["total"] for one in stopwatches), 6),
+        "stages_ms": _percentiles(stopwatches),
     }
     if isinstance(searcher, Approximate):
-        texts = [settings.text(question) for question in questions]
+        texts = [settings.text(question) for question in sample]
         measured["search"] = searcher.exactness(texts, settings.depth)
     write_json(paths["timing"], measured)
 
 
-def _ask(
-    searcher: Searcher, questions: Sequence[Question], settings: Retrieval, within: bool = False
-) -> tuple[Run, list[Clock]]:
-    run: Run = {}
-    clocks = []
-    for question in tqdm(questions, unit=" questions", disable=None):
-        query = Query(settings.text(question), question.group if within else "")
-        clock = Clock()
-        with clock("total"):
-            ranking = searcher.search(query, settings.depth, clock)
-        if any(settings.ignores(question.question_id, hit.doc_id) for hit in ranking):
-            # One more, so that `depth` of them stay; asking twice is not what is timed.
-            ranking = searcher.search(query, settings.depth + 1, Clock())
-        clocks.append(clock)
-        run[question.question_id] = settings.kept(question.question_id, ranking)
-        # The collector would walk over all that is kept again and again.
-        gc.freeze()
-    gc.unfreeze()
-    return run, clocks
+def _one_by_one(
+    searcher: Searcher, questions: Sequence[Question], settings: RetrieveSettings
+) -> tuple[dict[str, Ranking], list[Stopwatch]]:
+    """The ranking of each question by its id, and how long it took."""
+    stopwatches = [Stopwatch() for _ in questions]
+    rankings = {}
+    for question, stopwatch in zip(questions, stopwatches, strict=True):
+        query = Query(settings.text(question))
+        rankings.update(_asked(searcher, {question.question_id: query}, settings, stopwatch))
+    return rankings, stopwatches
 
 
-def _percentiles(clocks: Iterable[Clock]) -> dict[str, dict[str, float]]:
+def _rankings(
+    searcher: Searcher,
+    questions: Sequence[Question],
+    settings: RetrieveSettings,
+    known: dict[str, Ranking],
+) -> Iterator[tuple[Question, Ranking, Ranking]]:
+    """Each question in order, its ranking of the whole pool, and that of its group if any."""
+    bar = tqdm(total=len(questions), unit=" questions", disable=None)
+    for first in range(0, len(questions), BATCH):
+        batch = questions[first : first + BATCH]
+        texts = {one.question_id: settings.text(one) for one in batch}
+        unknown = {key: Query(text) for key, text in texts.items() if key not in known}
+        anywhere = {**known, **_asked(searcher, unknown, settings, Stopwatch())}
+        grouped = {
+            one.question_id: Query(texts[one.question_id], one.group) for one in batch if one.group
+        }
+        in_group = {**anywhere, **_asked(searcher, grouped, settings, Stopwatch())}
+        for one in batch:
+            yield one, anywhere[one.question_id], in_group[one.question_id]
+        bar.update(len(batch))
+
+
+def _asked(
+    searcher: Searcher, queries: dict[str, Query], settings: RetrieveSettings, stopwatch: Stopwatch
+) -> dict[str, Ranking]:
+    """The ranking of each question, by its id."""
+    if not queries:
+        return {}
+    with stopwatch("total"):
+        found = searcher.search(list(queries.values()), settings.depth, stopwatch)
+    rankings = dict(zip(queries, found, strict=True))
+    ignored = [
+        question_id
+        for question_id, ranking in rankings.items()
+        if any(settings.ignores(question_id, hit.doc_id) for hit in ranking)
+    ]
+    if ignored:
+        # One more, so that `depth` of them stay; asking twice is not what is timed.
+        again = [queries[question_id] for question_id in ignored]
+        deeper = searcher.search(again, settings.depth + 1, Stopwatch())
+        rankings.update(zip(ignored, deeper, strict=True))
+    return rankings
+
+
+def _percentiles(stopwatches: Iterable[Stopwatch]) -> dict[str, dict[str, float]]:
     """Stage to its p50 and p95 over the questions, in milliseconds."""
     seconds: dict[str, list[float]] = {}
-    for clock in clocks:
-        for stage, spent in clock.seconds.items():
+    for stopwatch in stopwatches:
+        for stage, spent in stopwatch.seconds.items():
             seconds.setdefault(stage, []).append(spent)
     return {
         stage: {f"p{p}": round(float(np.percentile(spent, p)) * 1000, 3) for p in (50, 95)}

@@ -1,7 +1,5 @@
 """sample: rows → questions and documents in their source languages."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,10 +9,10 @@ from bears.configuration import Config, parse
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json, write_lines, write_records
 from bears.formats.rows import open_rows
-from bears.sampling.ledger import Ledger
-from bears.sampling.recipe import Recipe
+from bears.ledger.entries import Ledger
+from bears.sampling.mixture import Mixture
 from bears.sampling.sample import count_reasons, sample
-from bears.sampling.whole import Whole, sample_whole
+from bears.sampling.whole import WholeSettings, sample_whole
 from bears.types import Document, Question
 
 
@@ -31,7 +29,7 @@ def main(config: Config, paths: Paths) -> None:
 
 
 def _draw(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path) -> None:
-    drawn = sample(parse(Recipe, config["sample"], "sample"), sources, ledger)
+    drawn = sample(parse(Mixture, config["sample"], "sample"), sources, ledger)
     _write(out, drawn.questions, drawn.documents, drawn.lineage)
     counts = count_reasons(drawn.passed_over)
     notes = {
@@ -46,7 +44,7 @@ def _draw(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path)
 
 
 def _take(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path) -> None:
-    settings = parse(Whole, config["sample"], "sample")
+    settings = parse(WholeSettings, config["sample"], "sample")
     taken = sample_whole(settings, sources, ledger)
     licence = config["sources"][settings.source]["licence"]
     _write(out, taken.questions, taken.documents(), taken.lineage(licence))

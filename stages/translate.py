@@ -1,29 +1,32 @@
 """translate: sampled records and the memory → the benchmark in its target language."""
 
-from __future__ import annotations
-
 import sys
 
 from bears.configuration import Config, checkout
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json, write_records
-from bears.translation.project import open_project, sidecar
-from bears.translation.session import Session
+from bears.language.tags import check_tag
+from bears.translation.memory import load
+from bears.translation.replay import apply
+from bears.translation.task import read_task, sidecar
+from bears.translation.workflow import TranslationWorkflow
 
 
 def main(config: Config, paths: Paths) -> None:
     """Replay the memory; needs no key and no network, unless the translator says fill: auto."""
-    project = open_project(config, paths["sampled"], checkout())
-    session = Session(project, paths["memory"], checkout(), config["gates"])
-    if session.can_fill() and session.resolve().missing:
-        report = session.fill()
-        session.publish()
+    check_tag(config["benchmark"]["language"], "benchmark.language")
+    task = read_task(config, paths["sampled"], checkout())
+    workflow = TranslationWorkflow(task, paths["memory"], checkout())
+    if workflow.can_fill() and workflow.resolve().missing:
+        report = workflow.fill()
+        workflow.publish()
         if report.stopped:
             print(f"fill stopped: {report.stopped}", file=sys.stderr)
-    questions, documents, found = project.replay(paths["memory"])
+    found = task.resolve(load(paths["memory"]))
+    questions, documents = apply(task.source_texts, found, task.translator)
     write_records(paths["out"] / "queries.json", questions)
     write_records(paths["out"] / "corpus.json", documents)
-    write_json(paths["out"] / "sidecar.json", sidecar(project, questions, found))
+    write_json(paths["out"] / "sidecar.json", sidecar(task, questions, found))
 
 
 if __name__ == "__main__":

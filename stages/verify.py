@@ -1,7 +1,5 @@
 """verify: the translated benchmark against the sampled one → findings; errors stop the pipeline."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -20,6 +18,7 @@ from bears.formats.records import (
 )
 from bears.language.native import languages_of
 from bears.language.profile import Language
+from bears.ledger.entries import Review
 from bears.types import Document, Finding
 from bears.verification.benchmark import Benchmark
 from bears.verification.verify import Acceptance, reviewed, summarise, verify
@@ -35,7 +34,7 @@ def main(config: Config, paths: Paths) -> None:
         parse(Acceptance, entry, f"benchmark.accept.{i}")
         for i, entry in enumerate(config["benchmark"]["accept"])
     ]
-    accepted += reviewed(config["ledger"]["reviews"])
+    accepted += reviewed(parse(list[Review], config["ledger"]["reviews"], "ledger.reviews"))
     benchmark = None
     try:
         benchmark = _benchmark(config, paths)
@@ -61,7 +60,8 @@ def _print(findings: list[Finding]) -> None:
         stream = sys.stderr if severity == "error" else sys.stdout
         same = (f for f in findings if (f.check, f.severity) == (check, severity))
         for finding in islice(same, SHOWN):
-            print(f"{severity}: {check}: {finding.record_id}: {finding.message}", file=stream)
+            place = ": ".join(filter(None, (finding.record_id, finding.field)))
+            print(f"{severity}: {check}: {place}: {finding.message}", file=stream)
         if number > SHOWN:
             print(f"{severity}: {check}: … and {number - SHOWN} more", file=stream)
 

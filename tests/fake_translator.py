@@ -8,7 +8,7 @@ import re
 import zlib
 from typing import Any
 
-from bears.language.pseudo import encode
+from tests.pseudo import encode
 
 _dice = random.Random(0)
 _NAME = r"[A-Z][a-z]{3,}"

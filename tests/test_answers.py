@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 from bears.cli import main
+from bears.cli.metrics import ANSWERS
 from bears.errors import FormatError
 from bears.evaluation.answers.evidence_f1 import evidence_f1
 from bears.evaluation.answers.exact_match import exact_match
 from bears.evaluation.answers.normalisation import normalisation_of, without_citations
 from bears.evaluation.answers.predictions import read_predictions
+from bears.evaluation.answers.references import references_of, with_references
 from bears.evaluation.answers.score import (
     AnswerScore,
     Prediction,
@@ -27,8 +29,17 @@ from bears.evaluation.answers.score import (
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
-from bears.formats.records import write_records
+from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF
+from bears.formats.records import write_lines, write_records
+from bears.ledger.entries import Ledger
+from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.sample import sample
+from bears.sampling.whole import WholeSettings, sample_whole
+from bears.sources import qasper, squad
+from bears.sources.parts import Parts
+from bears.sources.qasper_papers import type_and_text
 from bears.types import Answer, Document, Question
+from tests.workspace import ROOT
 
 
 def normal(text: str, language: str) -> str:
@@ -372,6 +383,105 @@ def test_garbled_answers_score_as_the_official_rules_say(papers: list[Question])
         assert summary["by_type"][kind]["answer_f1"] == mean
 
 
+@pytest.mark.parametrize("floats", [True, False])
+def test_the_gold_of_real_papers_is_perfect_by_itself(
+    shared_data: Path, tmp_path: Path, floats: bool
+) -> None:
+    path = shared_data / "qasper" / "qasper-dev-v0.3.sample.json"
+    rows = list(qasper.read(Parts("qasper", {"papers": [path]}, {"floats": floats})))
+    benchmark = sample_whole(WholeSettings("whole", "qasper"), {"qasper": rows}, Ledger())
+    given = [
+        {
+            "question_id": asked["question_id"],
+            "predicted_answer": type_and_text(asked["answers"][0]["answer"])[1],
+            "predicted_evidence": asked["answers"][0]["answer"]["evidence"],
+        }
+        for paper in json.loads(path.read_bytes()).values()
+        for asked in paper["qas"]
+    ]
+    assert sum("FLOAT" in text for row in given for text in row["predicted_evidence"]) > 3
+    file = written(tmp_path / "gold.jsonl", *given)
+    found = read_predictions(file, benchmark.questions, list(benchmark.documents()))
+    summary = summarise_answers(score_answers(benchmark.questions, found, "en"), len(found))
+    assert (summary["answer_f1"], summary["exact_match"], summary["evidence_f1"]) == (1, 1, 1)
+
+
+def test_a_caption_that_no_figure_has_is_wrong_where_captions_are_documents(
+    tmp_path: Path,
+) -> None:
+    caption = Document("paper:float:0", "Table 1: Tea.", "qasper", "0", True, group="paper")
+    texts = ["FLOAT SELECTED: Table 1: Tea.", "FLOAT SELECTED: Table 9: Coffee."]
+    row = {"question_id": "q1", "predicted_answer": "Yes", "predicted_evidence": texts}
+    file = written(tmp_path / "p.jsonl", row)
+    found = read_predictions(file, QUESTIONS, [*DOCUMENTS, caption])
+    assert found["q1"].evidence == ("paper:float:0", texts[1])
+    assert read_predictions(file, QUESTIONS, DOCUMENTS)["q1"].evidence == ()
+
+
+# --- Sources of articles, with several annotators and no types -----------------------------------
+
+
+def test_every_annotator_of_drcd_counts_and_the_records_keep_their_first(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    articles = list(squad.read(Parts("drcd", {"rows": [shared_data / "raw/drcd.json"]})))
+    mixture = Mixture("bears", 1, 700, (Quota("drcd", 500),), ("drcd",))
+    drawn = sample(mixture, {"drcd": articles}, Ledger())
+    annotated = {q.question: q.answers for a in articles for p in a.paragraphs for q in p.questions}
+    firsts = [annotated[question.question][0] for question in drawn.questions]
+    assert [question.gold_answer for question in drawn.questions] == firsts
+    assert not any(question.answers for question in drawn.questions)
+
+    write_records(tmp_path / "translated" / "queries.json", drawn.questions)
+    write_records(tmp_path / "translated" / "corpus.json", drawn.documents)
+    # As the second annotator answers.
+    rows = [
+        {"question_id": q.question_id, "answer": annotated[q.question][-1]} for q in drawn.questions
+    ]
+    command = ["answers", "score", str(written(tmp_path / "p.jsonl", *rows)), "--benchmark", "mini"]
+    command += ["--folder", str(tmp_path / "translated"), "--out", str(tmp_path / "s.json")]
+    assert main(command) == 0
+    first_only = json.loads((tmp_path / "s.json").read_bytes())
+    write_lines(tmp_path / "sampled" / "lineage.jsonl", drawn.lineage)
+    assert main(command) == 0
+    scored = json.loads((tmp_path / "s.json").read_bytes())
+    assert (scored["answer_f1"], scored["exact_match"]) == (1, 1)
+    assert first_only["answer_f1"] < 0.96
+    assert first_only["exact_match"] < 0.9
+    capsys.readouterr()
+
+
+def test_references_of_a_translated_or_corrected_answer_are_not_its_equals() -> None:
+    asked = question("q1", gold_answer="臺北市")
+    [told] = with_references([asked], {"q1": ["臺北市", "台北"]}, "zh-Hant-TW")
+    assert [answer.text for answer in told.answers] == ["臺北市", "台北"]
+    for other in (["Taipei City", "Taipei"], []):
+        assert with_references([asked], {"q1": other}, "zh-Hant-TW") == [asked]
+    typed = question("q1", YES, gold_answer="Yes")
+    assert with_references([typed], {"q1": ["Yes", "No"]}, "en") == [typed]
+
+
+@pytest.mark.parametrize(
+    ("gold", "language", "kind", "said", "accuracy"),
+    [
+        ("是", "zh-Hant-TW", "yes-no", "是的，沒錯。", 1),
+        ("否", "zh-Hant-TW", "yes-no", "不是", 1),
+        ("否", "zh-Hant-TW", "yes-no", "是", 0),
+        ("yes", "en", "yes-no", "Yes, both are.", 1),
+        ("아니요", "ko", "yes-no", "아니요.", 1),
+        ("No", "de", "free-form", "No", None),
+        ("是非題", "zh-Hant-TW", "free-form", "是非題", None),
+    ],
+)
+def test_a_gold_answer_of_yes_or_no_makes_a_yes_no_question(
+    gold: str, language: str, kind: str, said: str, accuracy: float | None
+) -> None:
+    asked = question("q1", gold_answer=gold)
+    scored = score_answers([asked], {"q1": Prediction(said)}, language)["q1"]
+    assert scored.yes_no == accuracy
+    assert references_of(asked, language)[0].type == kind
+
+
 # --- Files, and the command ----------------------------------------------------------------------
 
 QUESTIONS = [question("q1", YES), question("q2", EXTRACTIVE, FREE), question("q3", NONE)]
@@ -414,7 +524,7 @@ def test_our_form_and_the_official_one_are_read(tmp_path: Path) -> None:
         ({"question_id": "q2", "answer": "x", "evidence": "p1"}, "evidence: Input should be"),
         ({"question_id": 2, "answer": "x"}, "question_id: Input should be a valid string"),
         ({"question_id": "q2", "predicted_answer": "x"}, "predicted_evidence: Field required"),
-        (["q2", "x"], "line: "),
+        (["q2", "x"], "record: "),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, row: Any, problem: str) -> None:
@@ -446,7 +556,10 @@ def test_the_metrics_are_listed_each_with_its_source(capsys: pytest.CaptureFixtu
     listed = capsys.readouterr().out
     entries = re.split(r"\n(?=\S)", listed)
     described = [entry for entry in entries if not entry.startswith("Of ")]
-    assert len(described) == 11 + 5
+    measures = {*WITH_CUTOFF.values(), *WHOLE_RANKING.values()}
+    files = {path.stem for path in (ROOT / "bears/evaluation/measures").glob("[a-z]*.py")}
+    assert {measure.__name__ for measure in measures} == files
+    assert len(described) == len(files) + len(ANSWERS)
     for entry in described:
         assert re.match(r"[a-z_0-9@, ]+\n    \S", entry), entry
         assert "    Source: " in entry, entry

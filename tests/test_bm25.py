@@ -16,9 +16,10 @@ import pytest
 from bears.configuration import build, compose
 from bears.errors import ConfigurationError
 from bears.formats.records import read_lines
-from bears.retrieval.bm25 import BM25, BM25Searcher, lucene_length
-from bears.retrieval.clock import Clock
-from bears.retrieval.retriever import BITS, Query, best
+from bears.retrieval.ranking import BITS, best
+from bears.retrieval.retriever import Query
+from bears.retrieval.sparse.bm25 import BM25, BM25Searcher, lucene_length
+from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Ranking
 from tests.workspace import ROOT
 
@@ -47,7 +48,7 @@ def opened(
 def ranked(
     retriever: BM25, folder: Path, texts: Sequence[str], question: str, k: int = 10
 ) -> Ranking:
-    return opened(folder, documents(*texts), retriever).search(Query(question), k, Clock())
+    return opened(folder, documents(*texts), retriever).search([Query(question)], k, Stopwatch())[0]
 
 
 def ids(ranking: Ranking) -> list[str]:
@@ -127,7 +128,7 @@ def test_chinese_is_found_by_what_is_for_chinese(tmp_path: Path) -> None:
 
 
 def added_up(indexed: Sequence[Document], question: str, group: str = "") -> dict[str, float]:
-    """Every document's best piece, scored with nothing left out."""
+    """Every document's best chunk, scored with nothing left out."""
     counted = [Counter(document.content.split()) for document in indexed]
     n, average = len(counted), sum(count.total() for count in counted) / len(counted)
     idf = {}
@@ -143,11 +144,11 @@ def added_up(indexed: Sequence[Document], question: str, group: str = "") -> dic
     return scores
 
 
-def zipfian(chance: random.Random, pieces: int, documents: int) -> list[Document]:
-    """Documents of one to several pieces; a few words are in most of them."""
+def zipfian(chance: random.Random, chunks: int, documents: int) -> list[Document]:
+    """Documents of one to several chunks; a few words are in most of them."""
     weights = [1 / rank for rank in range(1, 301)]
     words = [f"w{rank}" for rank in range(1, 301)]
-    owners = sorted(chance.randrange(documents) for _ in range(pieces))
+    owners = sorted(chance.randrange(documents) for _ in range(chunks))
     return [
         Document(
             f"d{owner}",
@@ -162,11 +163,7 @@ def zipfian(chance: random.Random, pieces: int, documents: int) -> list[Document
 
 
 @pytest.mark.parametrize("documents", [40, 1500])
-@pytest.mark.parametrize("worth", [0, 4])
-def test_leaving_postings_out_changes_no_ranking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, documents: int, worth: int
-) -> None:
-    monkeypatch.setattr("bears.retrieval.scoring.WORTH", worth)
+def test_a_ranking_is_that_of_the_formula(tmp_path: Path, documents: int) -> None:
     chance = random.Random(documents)
     indexed = zipfian(chance, 1500, documents)
     searcher = opened(tmp_path, indexed)
@@ -176,19 +173,10 @@ def test_leaving_postings_out_changes_no_ranking(
                 # Rare words together with the most frequent ones.
                 terms = [f"w{chance.choice([1, 2, 3, chance.randint(1, 60)])}" for _ in range(6)]
                 expected = added_up(indexed, " ".join(terms), group)
-                found = searcher.search(Query(" ".join(terms), group), k, Clock())
+                found = searcher.search([Query(" ".join(terms), group)], k, Stopwatch())[0]
                 whole = best(np.array(list(expected.values())), list(expected), k)
                 assert [hit.doc_id for hit in found] == [hit.doc_id for hit in whole]
                 assert [h.score for h in found] == pytest.approx([h.score for h in whole])
-
-
-def test_long_lists_are_looked_up_and_not_added_up(tmp_path: Path) -> None:
-    texts = [f"common {'rare' if i % 500 == 0 else 'filler'}" for i in range(5000)]
-    searcher = opened(tmp_path, documents(*texts))
-    terms, counts = searcher.query_vector("common rare")
-    pieces, _, whole = searcher._scoring.candidates(terms, counts, 5)
-    assert not whole
-    assert pieces.tolist() == list(range(0, 5000, 500))
 
 
 def test_the_product_of_two_sparse_vectors_is_the_score(tmp_path: Path) -> None:
@@ -197,33 +185,27 @@ def test_the_product_of_two_sparse_vectors_is_the_score(tmp_path: Path) -> None:
     asked = dict(zip(*(a.tolist() for a in searcher.query_vector("w1 w2 w2 w9 x")), strict=True))
     assert sorted(asked.values()) == [1, 1, 2]
     scores = {}
-    for piece, document in enumerate(indexed):
-        terms, weights = searcher.document_vector(piece)
+    for chunk, document in enumerate(indexed):
+        terms, weights = searcher.document_vector(chunk)
         assert (np.diff(terms) > 0).all()
         held = dict(zip(terms.tolist(), weights.tolist(), strict=True))
         scores[document.doc_id] = sum(n * held.get(term, 0) for term, n in asked.items())
-    found = searcher.search(Query("w1 w2 w2 w9 x"), 1000, Clock())
+    found = searcher.search([Query("w1 w2 w2 w9 x")], 1000, Stopwatch())[0]
     assert {hit.doc_id: hit.score for hit in found} == pytest.approx(
         {doc_id: score for doc_id, score in scores.items() if score}, rel=EXACT
     )
 
 
-@pytest.mark.parametrize("familiar", [0, 10, 1000])
 @pytest.mark.parametrize("remembered", [50, 1 << 20])
-@pytest.mark.parametrize("few", [0, 210])
-def test_batches_a_forgetful_cache_and_pyarrow_change_no_byte(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, familiar: int, remembered: int, few: int
+def test_batches_and_a_forgetful_cache_change_no_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remembered: int
 ) -> None:
     odd = "  a-b ! 台灣\u3000大學 x\x1cy é", "", "a-b\ud800c \x00 z_z", "w1 'quoted' 台灣 ß"
     indexed = zipfian(random.Random(4), 500, 500)
     indexed = [*indexed[:250], *documents(*odd), *indexed[250:], *documents(*odd)]
     opened(tmp_path / "one", indexed)
-    monkeypatch.setattr("bears.retrieval.postings.FIRST", 50)
-    monkeypatch.setattr("bears.retrieval.postings.BATCH", 200)
-    monkeypatch.setattr("bears.retrieval.vocabulary.REMEMBERED", remembered)
-    monkeypatch.setattr("bears.retrieval.vocabulary.FAMILIAR", familiar)
-    # A batch has from 200 characters on: with 210, some of them go through pyarrow.
-    monkeypatch.setattr("bears.retrieval.words.FEW", few)
+    monkeypatch.setattr("bears.retrieval.sparse.postings.BATCH", 200)
+    monkeypatch.setattr("bears.retrieval.sparse.vocabulary.REMEMBERED", remembered)
     opened(tmp_path / "many", indexed)
     one, many = (
         {file.name: file.read_bytes() for file in (tmp_path / name).iterdir() if file.is_file()}
@@ -240,11 +222,9 @@ def test_a_term_may_stand_more_often_than_a_byte_can_count(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", "!"]])
-@pytest.mark.parametrize("few", [0, 1000])
 def test_a_corpus_without_terms_is_an_index_that_finds_nothing(
-    tmp_path: Path, texts: list[str], few: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, texts: list[str]
 ) -> None:
-    monkeypatch.setattr("bears.retrieval.words.FEW", few)
     assert ranked(bm25(), tmp_path, texts, "cat") == ()
 
 
@@ -285,7 +265,7 @@ def test_the_analyzer_is_that_of_the_language(tmp_path: Path, language: str, que
         "Das Haus des Kindes",
     ]
     searcher = opened(tmp_path, documents(*texts), composed(language))
-    found = searcher.search(Query(question), 1, Clock())
+    found = searcher.search([Query(question)], 1, Stopwatch())[0]
     index = ["zh-Hant-TW", "ko", "ja", "sl", "de"].index(language)
     assert ids(found) == [f"d{index}"]
 
@@ -293,7 +273,9 @@ def test_the_analyzer_is_that_of_the_language(tmp_path: Path, language: str, que
 def test_an_analyzer_can_be_named_whatever_the_language_is(tmp_path: Path) -> None:
     plain = composed("ko", "retriever.analyzer=words")
     texts = ["서울은 한국의 수도이다"]
-    assert opened(tmp_path, documents(*texts), plain).search(Query("수도"), 1, Clock()) == ()
+    assert (
+        opened(tmp_path, documents(*texts), plain).search([Query("수도")], 1, Stopwatch())[0] == ()
+    )
 
 
 def test_scifact_gives_the_numbers_of_anserini(tmp_path: Path, shared_data: Path) -> None:
@@ -311,7 +293,7 @@ def test_scifact_gives_the_numbers_of_anserini(tmp_path: Path, shared_data: Path
     searcher = opened(tmp_path, indexed, composed("zh-Hant-TW", "benchmark.language=en"))
     gains, recalls = [], []
     for question, relevant in gold.items():
-        found = ids(searcher.search(Query(queries[question]), 1000, Clock()))
+        found = ids(searcher.search([Query(queries[question])], 1000, Stopwatch())[0])
         gain = sum(1 / math.log2(i + 2) for i, d in enumerate(found[:10]) if d in relevant)
         ideal = sum(1 / math.log2(i + 2) for i in range(min(10, len(relevant))))
         gains.append(gain / ideal)

@@ -1,4 +1,4 @@
-"""Pieces of documents: nothing of a text is lost, whatever cuts it."""
+"""Chunks of documents: nothing of a text is lost, whatever cuts it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tokenizers import Tokenizer
 
 from bears.configuration import build, compose, read_selection
 from bears.errors import ConfigurationError, RetrieverUnavailable
-from bears.retrieval.chunking import Whole, pieces
-from bears.retrieval.chunkings.sentences import Sentences
-from bears.retrieval.chunkings.tokens import Tokens
+from bears.retrieval.chunking import NoChunking, chunks
+from bears.retrieval.chunking.sentences import Sentences
+from bears.retrieval.chunking.tokens import Tokens
 from bears.types import Document
 from tests.workspace import ROOT
 
@@ -34,16 +34,16 @@ def words(size: int, overlap: int = 0) -> Tokens:
     return Tokens("tokens", size, overlap)
 
 
-def test_pieces_carry_the_id_and_the_group_of_their_document_and_follow_one_another() -> None:
+def test_chunks_carry_the_id_and_the_group_of_their_document_and_follow_one_another() -> None:
     documents = [document("a", "one two three", "g"), document("b", "four")]
-    found = [(p.doc_id, p.group, p.content) for p in pieces(documents, words(2))]
+    found = [(p.doc_id, p.group, p.content) for p in chunks(documents, words(2))]
     assert found == [("a", "g", "one two "), ("a", "g", "three"), ("b", "", "four")]
 
 
 def test_a_document_whose_id_came_before_is_left_out_however_many_there_are() -> None:
     chance = random.Random(1)
     ids = [str(chance.randrange(3000)) for _ in range(10_000)]
-    found = [p.doc_id for p in pieces((document(i, "x") for i in ids), Whole("none"))]
+    found = [p.doc_id for p in chunks((document(i, "x") for i in ids), NoChunking("none"))]
     assert found == list(dict.fromkeys(ids))
 
 
@@ -66,7 +66,7 @@ def test_a_token_is_a_word_or_a_character_of_a_script_without_spaces_or_a_mark(
 
 
 @given(text=TEXTS, size=st.integers(1, 7), overlap=st.integers(0, 6))
-def test_every_piece_begins_with_exactly_the_overlap_and_together_they_are_the_text(
+def test_every_chunk_begins_with_exactly_the_overlap_and_together_they_are_the_text(
     text: str, size: int, overlap: int
 ) -> None:
     overlap = min(overlap, size - 1)
@@ -85,23 +85,23 @@ def test_a_models_tokens_lose_nothing_either_though_a_character_may_be_several(
     overlap = min(overlap, size - 1)
     found = Tokens("tokens", size, overlap, str(MODEL)).split(text)
     spans = {(-1, 0)}
-    for piece in found:
-        # Where the piece may stand, if it begins after the one before and leaves no gap.
-        places = {q for a, b in spans for q in range(a + 1, b + 1) if text.startswith(piece, q)}
-        spans = {(q, q + len(piece)) for q in places}
+    for chunk in found:
+        # Where the chunk may stand, if it begins after the one before and leaves no gap.
+        places = {q for a, b in spans for q in range(a + 1, b + 1) if text.startswith(chunk, q)}
+        spans = {(q, q + len(chunk)) for q in places}
     assert len(text) in {end for _, end in spans}
     if overlap == 0:
         assert "".join(found) == text
 
 
-def test_pieces_of_a_models_tokens_are_as_long_as_the_model_counts() -> None:
+def test_chunks_of_a_models_tokens_are_as_long_as_the_model_counts() -> None:
     text = "The quick brown fox jumps over the lazy dog. " * 40
     tokenizer = Tokenizer.from_file(str(MODEL))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     counts = [
-        len(tokenizer.encode(piece.strip(), add_special_tokens=False).ids)
-        for piece in Tokens("tokens", 128, 32, str(MODEL)).split(text)
+        len(tokenizer.encode(chunk.strip(), add_special_tokens=False).ids)
+        for chunk in Tokens("tokens", 128, 32, str(MODEL)).split(text)
     ]
     assert len(counts) == 1 + -(-(len(tokenizer.encode(text).ids) - 128) // 96)
     assert all(abs(count - 128) <= 2 for count in counts[:-1])
@@ -118,7 +118,7 @@ def test_a_tokenizer_that_cuts_texts_to_its_model_does_not_cut_ours(tmp_path: Pa
     assert len(found) > 2
 
 
-def test_a_character_of_more_tokens_than_a_piece_stays_whole() -> None:
+def test_a_character_of_more_tokens_than_a_chunk_stays_whole() -> None:
     assert Tokens("tokens", 1, 0, str(MODEL)).split("😀😀")[-1] == "😀"
 
 
@@ -134,7 +134,7 @@ def test_a_tokenizer_that_is_not_there_is_named(tmp_path: Path) -> None:
         Tokens("tokens", 2, 1, path).split("a b c")
 
 
-def test_sentences_fill_a_piece_as_far_as_they_fit() -> None:
+def test_sentences_fill_a_chunk_as_far_as_they_fit() -> None:
     text = "Dr. No left. He ate 3.5 pies!  It rained. 他走了。她說：「好嗎？」然後睡了。"
     assert Sentences("s", 31).split(text) == [
         "Dr. No left. He ate 3.5 pies!  ",
@@ -147,18 +147,18 @@ def test_sentences_fill_a_piece_as_far_as_they_fit() -> None:
     ]
 
 
-def test_a_sentence_longer_than_a_piece_is_cut_at_a_pause() -> None:
+def test_a_sentence_longer_than_a_chunk_is_cut_at_a_pause() -> None:
     assert Sentences("s", 12).split("one two three four.") == ["one two ", "three four."]
 
 
 @given(text=TEXTS, characters=st.integers(1, 20), most=st.none() | st.integers(1, 4))
-def test_pieces_of_sentences_are_the_text_and_none_is_blank_or_too_long(
+def test_chunks_of_sentences_are_the_text_and_none_is_blank_or_too_long(
     text: str, characters: int, most: int | None
 ) -> None:
     found = Sentences("s", characters, most).split(text)
     assert "".join(found) == text
-    assert all(len(piece.strip()) <= characters for piece in found)
-    assert all(piece.strip() for piece in found) or len(found) == 1
+    assert all(len(chunk.strip()) <= characters for chunk in found)
+    assert all(chunk.strip() for chunk in found) or len(found) == 1
 
 
 @pytest.mark.parametrize(("key", "value"), [("characters", 0), ("sentences", -1)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -70,7 +71,7 @@ def test_it_explains_itself(words: list[str], expected: str) -> None:
 
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
-    "words", [[], ["nosuch"], ["memory"], ["replace"], ["replace", "q-one"], ["memory", "import"]]
+    "words", [["nosuch"], ["memory"], ["replace"], ["replace", "q-one"], ["memory", "import"]]
 )
 def test_an_incomplete_command_shows_its_usage(
     words: list[str], capsys: pytest.CaptureFixture[str]
@@ -79,6 +80,40 @@ def test_an_incomplete_command_shows_its_usage(
         main(words)
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith("usage: python -m bears")
+
+
+def test_without_a_command_it_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "the metrics as a table" in err
+    assert "replace a question" in err
+
+
+def test_a_reader_that_stops_early_is_no_error() -> None:
+    command = f"set -o pipefail; {sys.executable} -m bears metrics | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env=environment_for(sys.executable),
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Of rankings")
+
+
+def test_the_metrics_are_shown_as_a_table_and_outside_the_root_it_says_where_to_go(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show"]) == 1
+    assert "run `dvc repro`, in the project's root" in capsys.readouterr().err
+    shutil.copytree(ROOT / "metrics", project / "metrics")
+    assert main(["show"]) == 0
+    out = capsys.readouterr().out
+    metrics = json.loads((ROOT / "metrics" / "retrieval.json").read_text(encoding="utf-8"))
+    assert re.search(rf"^ndcg@10 +{metrics['all']['ndcg@10']:.3f} ", out, re.MULTILINE)
+    assert re.search(r"^errors +0$", out, re.MULTILINE)
 
 
 def test_a_replacement_is_kept_with_its_reason(

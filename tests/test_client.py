@@ -24,8 +24,7 @@ from bears.client.errors import (
     RunStopped,
 )
 from bears.client.models import Model, Models, Price, ceiling, estimate, load_models
-from bears.client.run import Outcome
-from bears.client.wire import ChatAnswer, ChatRequest, to_body
+from bears.client.wire import ChatAnswer, ChatRequest, Outcome, to_body
 from bears.errors import ConfigurationError
 from tests.provider_server import ROOT, Json, ProviderServer
 
@@ -357,14 +356,6 @@ def test_an_estimate_spans_what_tokenizers_make_of_prose() -> None:
         assert most <= high
 
 
-class Sized:
-    def __init__(self, sent: int, answered: int) -> None:
-        self.sent, self.max_output_tokens = sent, answered
-
-    def most_input_tokens(self) -> int:
-        return self.sent
-
-
 Step = tuple[int, int, float, str]
 
 
@@ -386,8 +377,9 @@ def test_spending_never_passes_the_limit(limit: float, steps: list[Step]) -> Non
 
     async def one(step: Step) -> None:
         sent, answered, share, end = step
+        amount = budget.price.of(sent, answered)
         try:
-            amount = await budget.reserve(Sized(sent, answered))
+            await budget.reserve(amount)
         except BudgetExhausted:
             return
         assert budget.spent + budget.reserved <= limit + 1e-9

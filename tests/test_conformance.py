@@ -19,12 +19,19 @@ from ir_measures import AP, RR, R, Success, nDCG
 
 from bears.errors import FormatError
 from bears.evaluation.evaluate import evaluate, summarise, tie_range
-from bears.evaluation.locate import Gold
-from bears.evaluation.measure import parse
-from bears.formats.run_table import table_of_scores
-from bears.formats.trec import read_run
+from bears.evaluation.measure import parse_measure
+from bears.evaluation.tie_bounds import Gold
+from bears.types import Hit, Run
+from tests.runs import read_run
 
 Scores = dict[str, dict[str, float]]
+
+
+def run_of(scores: Scores) -> Run:
+    return {
+        question_id: tuple(map(Hit._make, hits.items())) for question_id, hits in scores.items()
+    }
+
 
 # Four questions of one run: a tie, graded gold, more gold than k, gold that was not found.
 RUN: Scores = {
@@ -70,15 +77,14 @@ EXPECTED: dict[str, tuple[float, float, float, float, float]] = {
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_fractions_that_the_definition_gives(name: str) -> None:
-    evaluation = evaluate(table_of_scores(RUN), GOLD, [parse(name)])
-    values = [evaluation.values[question_id][name] for question_id in GOLD]
-    assert values == pytest.approx(EXPECTED[name], abs=1e-15)
-    mean = summarise(evaluation, GOLD)[name]
+    evaluation = evaluate(run_of(RUN), GOLD, [parse_measure(name)])
+    assert evaluation.values[name] == pytest.approx(EXPECTED[name], abs=1e-15)
+    mean = summarise(evaluation)[name]
     assert mean == pytest.approx(sum(EXPECTED[name]) / 5, abs=1e-13)
 
 
 def test_the_tie_is_bounded_by_both_its_orders() -> None:
-    evaluation = evaluate(table_of_scores(RUN), GOLD, [parse("mrr"), parse("success@3")])
+    evaluation = evaluate(run_of(RUN), GOLD, [parse_measure("mrr"), parse_measure("success@3")])
     assert tie_range(evaluation) == {
         "mrr": {"low": pytest.approx((1 / 3 + 2) / 5), "high": pytest.approx((1 + 2) / 5)}
     }
@@ -94,7 +100,7 @@ def test_the_tie_is_bounded_by_both_its_orders() -> None:
 )
 def test_what_is_no_ranking_of_the_questions_is_refused(scores: Scores, problem: str) -> None:
     with pytest.raises(FormatError, match=problem):
-        evaluate(table_of_scores(scores), GOLD, [parse("mrr")])
+        evaluate(run_of(scores), GOLD, [parse_measure("mrr")])
 
 
 # --- trec_eval, through pytrec_eval --------------------------------------------------------------
@@ -107,7 +113,7 @@ def theirs(gold: Any, run: Scores, *names: str) -> dict[str, dict[str, float]]:
 
 
 def ours(gold: Gold, run: Scores, *names: str) -> dict[str, float | int | None]:
-    return summarise(evaluate(table_of_scores(run), gold, list(map(parse, names))), list(gold))
+    return summarise(evaluate(run_of(run), gold, list(map(parse_measure, names))))
 
 
 def test_trec_eval_breaks_ties_as_we_do() -> None:
@@ -243,12 +249,10 @@ def test_ranx_agrees_question_by_question_where_nothing_ties(ranx: Any) -> None:
     run, gold = random_case(300)
     their_run = ranx.Run(run)
     ranx.evaluate(ranx.Qrels(gold), their_run, list(NAMES.values()))
-    evaluation = evaluate(table_of_scores(run), gold, list(map(parse, NAMES)))
-    assert len(evaluation.values) == 300
-    for question_id, values in evaluation.values.items():
-        for name, their_name in NAMES.items():
-            expected = their_run.scores[their_name][question_id]
-            assert values[name] == pytest.approx(expected, abs=1e-12), (question_id, name)
+    evaluation = evaluate(run_of(run), gold, list(map(parse_measure, NAMES)))
+    for name, their_name in NAMES.items():
+        theirs = [their_run.scores[their_name][question_id] for question_id in gold]
+        assert evaluation.values[name] == pytest.approx(theirs, abs=1e-12), name
 
 
 @pytest.mark.slow

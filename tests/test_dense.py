@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,64 +19,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from bears.errors import ConfigurationError, FormatError
-from bears.formats.parquet import stream_parquet
-from bears.retrieval.chunking import pieces
-from bears.retrieval.chunkings.tokens import Tokens
-from bears.retrieval.clock import Clock
-from bears.retrieval.dense import Dense
-from bears.retrieval.encoder import Vectors, normalised
+from bears.retrieval.chunking import chunks
+from bears.retrieval.chunking.tokens import Tokens
+from bears.retrieval.dense.dense import Dense
 from bears.retrieval.retriever import Query
+from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.vector_store import Shard, VectorSearcher
+from bears.retrieval.stores.vector_store import Shard
 from bears.types import Document
+from benchmarks.parquet_corpus import stream_parquet
+from tests.letters import Letters, Recorded, documents
 from tests.workspace import ROOT
-
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-
-
-@dataclass
-class Letters:
-    """How often each letter stands in a text; remembers what it was asked."""
-
-    version: int = 1
-    stop_before: str = "-"
-    asked: list[str] = field(default_factory=list)
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        return {"letters": self.version}
-
-    def load(self) -> None:
-        pass
-
-    def documents(self, texts: Sequence[str]) -> Vectors:
-        if any(self.stop_before in text for text in texts):
-            raise KeyboardInterrupt
-        self.asked += texts
-        return normalised(np.array([[text.count(c) for c in ALPHABET] for text in texts]))
-
-    def questions(self, texts: Sequence[str]) -> Vectors:
-        return Letters().documents(texts)
-
-
-class Recorded:
-    """A store that keeps the shards it is given."""
-
-    def __init__(self) -> None:
-        self.shards: list[Shard] = []
-
-    def write(self, shards: Iterable[Shard], _: Path) -> None:
-        for shard in shards:
-            self.shards.append(shard)
-
-    def open(self, folder: Path) -> VectorSearcher:
-        raise NotImplementedError
-
-
-def documents(texts: Iterable[str]) -> Iterator[Document]:
-    for number, text in enumerate(texts):
-        yield Document(f"d{number}", text, "s", str(number), False, f"g{number % 2}")
-
 
 TEXTS = ["ape", "bear", "cat", "dog", "elk", "fox", "gnu"]
 
@@ -208,15 +161,15 @@ def test_what_an_abandoned_run_kept_goes_after_a_month(tmp_path: Path) -> None:
 
 def test_the_score_of_a_document_is_that_of_its_best_piece_across_shards(tmp_path: Path) -> None:
     texts = ["xx yy aa", "aa bb", "zz zz zz bb bb"]
-    cut = list(pieces(documents(texts), Tokens("tokens", 1, 0)))
+    cut = list(chunks(documents(texts), Tokens("tokens", 1, 0)))
     dense = Dense("d", Letters(), Memory("memory"), shard_size=2)
     (tmp_path / "out").mkdir()
     dense.index(iter(cut), tmp_path / "out", tmp_path)
     searcher = dense.open(tmp_path / "out")
-    hits = searcher.search(Query("a"), 3, Clock())
+    hits = searcher.search([Query("a")], 3, Stopwatch())[0]
     assert [(hit.doc_id, hit.score) for hit in hits] == [("d1", 1.0), ("d0", 1.0), ("d2", 0.0)]
-    assert [hit.doc_id for hit in searcher.search(Query("z"), 1, Clock())] == ["d2"]
-    within = searcher.search(Query("b", "g1"), 3, Clock())
+    assert [hit.doc_id for hit in searcher.search([Query("z")], 1, Stopwatch())[0]] == ["d2"]
+    within = searcher.search([Query("b", "g1")], 3, Stopwatch())[0]
     assert [hit.doc_id for hit in within] == ["d1"]
 
 
@@ -238,7 +191,8 @@ SLOW = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, {root!r})
-from tests.test_dense import Dense, Letters, Recorded, documents
+from bears.retrieval.dense.dense import Dense
+from tests.letters import Letters, Recorded, documents
 class Slow(Letters):
     def documents(self, texts):
         print("encoding", *texts, flush=True)
@@ -299,7 +253,7 @@ def test_a_full_disk_says_so_and_what_is_encoded_is_kept(tmp_path: Path) -> None
     assert message.startswith("StoreError: no space left for the index: No space left on device")
     # A shard takes 2,000 × 26 × 4 bytes: five of them fit.
     assert kept == "5"
-    assert f"10,000 pieces are encoded and kept in {tmp_path}" in message
+    assert f"10,000 chunks are encoded and kept in {tmp_path}" in message
     assert "goes on from there" in message
     assert statuses == "3 0"
     # The one that did not fit was encoded twice.

@@ -19,10 +19,9 @@ import yaml
 from hydra.utils import get_class, get_method
 
 from bears.configuration import Config, compose, pick, read_selection
-from bears.configuration.digests import CODE, DIGESTED, PREFIX
 from bears.configuration.pipeline import GROUPS
-from bears.sampling.ledger import Ledger
-from bears.translation.project import open_project
+from bears.ledger.entries import Ledger
+from bears.translation.task import read_task
 from tests.workspace import ROOT, STAGES
 
 DEFINITIONS: dict[str, dict[str, Any]] = yaml.safe_load(
@@ -43,13 +42,17 @@ def composed(benchmark: str, retriever: str) -> Config:
     return compose(CONF, {**selection, "benchmark": benchmark, "retriever": retriever})
 
 
-def every_configuration() -> Iterator[Config]:
+@cache
+def every_configuration() -> tuple[Config, ...]:
     """Each benchmark with one retriever, and each retriever and other choice with one benchmark."""
-    yield from (composed(benchmark, "bm25") for benchmark in names("benchmark"))
-    yield from (composed("mini", retriever) for retriever in names("retriever"))
-    for group in ("vector_store", "chunking", "engine"):
-        selection = read_selection(ROOT / "params.yaml") | {"retriever": "wordllama"}
-        yield from (compose(CONF, selection | {group: name}) for name in names(group))
+    selection = read_selection(ROOT / "params.yaml") | {"retriever": "wordllama"}
+    groups = ("vector_store", "chunking", "engine")
+    others = [(group, name) for group in groups for name in names(group)]
+    return (
+        *(composed(benchmark, "bm25") for benchmark in names("benchmark")),
+        *(composed("mini", retriever) for retriever in names("retriever")),
+        *(compose(CONF, selection | {group: name}) for group, name in others),
+    )
 
 
 def source(stage: str) -> str:
@@ -57,24 +60,15 @@ def source(stage: str) -> str:
 
 
 def declared(stage: str) -> list[str]:
-    """What a stage declares of data/config.yaml."""
+    """What a stage declares of data/config.yaml, and the language where it declares that file."""
     params = DEFINITIONS[stage]["params"]
-    return [key for item in params if isinstance(item, dict) for key in item["data/config.yaml"]]
-
-
-def digested(stage: str) -> set[str]:
-    """What a stage declares by its digest."""
-    return {key.removeprefix(PREFIX) for key in declared(stage) if key.startswith(PREFIX)}
-
-
-def keys(stage: str) -> list[str]:
-    """The parts of the configuration that a stage declares, by themselves or by their digest."""
-    return [key.removeprefix(PREFIX) for key in declared(stage) if key != CODE]
+    keys = [key for item in params if isinstance(item, dict) for key in item["data/config.yaml"]]
+    return [*keys, "language"] if "data/language.yaml" in DEFINITIONS[stage]["deps"] else keys
 
 
 READERS: dict[str, dict[Any, str]] = {
     "sample": {Ledger: "ledger"},
-    "translate": {open_project: ""},
+    "translate": {read_task: ""},
 }
 """What a stage hands its configuration to, and the key of it that it hands over; "": all of it."""
 
@@ -116,9 +110,15 @@ def imports() -> grimp.ImportGraph:
 
 
 def with_packages(modules: set[str]) -> set[str]:
-    """Importing a module runs the packages around it; no result depends on the outermost ones."""
+    """Importing a module runs the packages around it."""
     parts = [module.split(".") for module in modules]
-    return {".".join(part[:n]) for part in parts for n in range(2, len(part) + 1)}
+    return {".".join(part[:n]) for part in parts for n in range(1, len(part) + 1)}
+
+
+def says_something(file: str) -> bool:
+    """Whether there is more in a file than a docstring."""
+    body = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
+    return any(not isinstance(each, ast.Expr) for each in body)
 
 
 def targets(value: Any) -> Iterator[str]:
@@ -144,7 +144,9 @@ def called_by_name(stage: str) -> set[str]:
 def needed_files(stage: str) -> set[str]:
     roots = {f"stages.{stage}"} | called_by_name(stage)
     upstream = set().union(*(imports().find_upstream_modules(root) for root in roots))
-    return {file_of(module) for module in with_packages(roots | upstream)}
+    files = {file_of(module) for module in with_packages(roots | upstream)}
+    # It only looks for the right interpreter.
+    return {file for file in files - {"stages/__init__.py"} if says_something(file)}
 
 
 def covers(dependency: str, file: str) -> bool:
@@ -156,66 +158,62 @@ def test_the_stages_stand_in_reading_order() -> None:
     assert {path.stem for path in (ROOT / "stages").glob("*.py")} == {*STAGES, "__init__"}
 
 
-def test_the_outermost_package_has_no_say_in_a_result() -> None:
-    # stages/__init__.py only looks for the right interpreter.
-    (docstring,) = ast.parse((ROOT / "bears" / "__init__.py").read_text(encoding="utf-8")).body
-    assert isinstance(docstring, ast.Expr)
-
-
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_imported_module_is_a_dependency(stage: str) -> None:
-    dependencies = DEFINITIONS[stage]["deps"]
-    if stage != "config":
-        assert CODE in declared(stage)
-        dependencies = dependencies + shared_code()
     for file in sorted(needed_files(stage)):
-        assert any(covers(each, file) for each in dependencies), f"{stage} runs {file}"
+        covered = any(covers(each, file) for each in DEFINITIONS[stage]["deps"])
+        assert covered, f"{stage} runs {file}"
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_no_dependency_on_code_is_superfluous(stage: str) -> None:
+def test_a_stage_depends_on_a_whole_room_only_when_it_runs_most_of_it(stage: str) -> None:
+    """Else an edit of what it never runs would run it again."""
     files = needed_files(stage)
     for dependency in DEFINITIONS[stage]["deps"]:
         assert (ROOT / dependency).exists() or dependency.startswith("data/"), dependency
         if dependency.startswith(("bears/", "stages/")):
-            assert any(covers(dependency, file) for file in files), f"{stage} runs no {dependency}"
+            inside = modules_in(dependency)
+            run = [file for file in inside if file in files]
+            assert len(run) > len(inside) / 2, f"{stage} runs {run} of {dependency}"
 
 
-def shared_code() -> list[str]:
-    """What `digest.code` stands for."""
-    return [each for each in DEFINITIONS["config"]["deps"] if each.startswith("bears/")]
+def modules_in(dependency: str) -> list[str]:
+    path = ROOT / dependency
+    files = [path] if path.is_file() else sorted(path.rglob("*.py"))
+    names = [str(file.relative_to(ROOT)) for file in files]
+    return [name for name in names if says_something(name)]
 
 
-def test_shared_code_is_what_every_stage_runs_and_only_the_first_lists() -> None:
-    for stage in STAGES:
-        files = needed_files(stage)
-        for each in shared_code():
-            assert any(covers(each, file) for file in files), f"{stage} runs no {each}"
-            assert stage == "config" or each not in DEFINITIONS[stage]["deps"], stage
-
-
-def test_what_is_digested_stands_in_full_under_an_earlier_stage() -> None:
-    """So `dvc params diff` shows it; but for the language, which is too long to be shown."""
-    for i, stage in enumerate(STAGES):
-        shown = {key for earlier in STAGES[:i] for key in declared(earlier)}
-        assert digested(stage) <= shown | {"code", "language"}, stage
-
-
-def test_what_is_digested_is_declared_by_some_stage() -> None:
-    assert set().union(*map(digested, STAGES)) == {"code", *DIGESTED}
+@pytest.mark.parametrize(
+    ("edited", "first"),
+    [
+        ("bears/gates/source_left.py", "translate"),
+        ("bears/retrieval/retriever.py", "index"),
+        ("bears/formats/trec.py", "retrieve"),
+        ("bears/evaluation/evaluate.py", "evaluate"),
+    ],
+)
+def test_an_edit_runs_nothing_before_what_it_can_change(edited: str, first: str) -> None:
+    running = [s for s in STAGES if any(covers(each, edited) for each in DEFINITIONS[s]["deps"])]
+    assert (ROOT / edited).is_file()
+    assert running[0] == first
+    # A gate judges translations. What it lets through unchanged is not indexed again.
+    assert "gates" not in edited or running == ["translate", "verify"]
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_dependencies_and_parameters_are_sorted_and_named_once(stage: str) -> None:
-    for listed in (DEFINITIONS[stage]["deps"], declared(stage)):
+    params = DEFINITIONS[stage]["params"]
+    keys = [item["data/config.yaml"] for item in params if isinstance(item, dict)]
+    for listed in (DEFINITIONS[stage]["deps"], *keys):
         assert listed == sorted(set(listed))
 
 
 @pytest.mark.parametrize("stage", STAGES[1:])
 def test_declared_keys_exist_and_are_the_ones_that_the_stage_uses(stage: str) -> None:
     for config in every_configuration():
-        pick(config, keys(stage), "the composed configuration")
-    named, used = set(keys(stage)), used_keys(stage)
+        pick(config, declared(stage), "the composed configuration")
+    named, used = set(declared(stage)), used_keys(stage)
     for key in used:
         assert parts(key) & named, f"{stage} reads {key}, which it does not declare"
     for key in named:
@@ -280,12 +278,12 @@ def test_every_choice_composes_and_names_code_that_exists(benchmark: str, retrie
 def test_shares_and_negatives_of_every_benchmark_are_sources_of_it() -> None:
     for benchmark in names("benchmark"):
         config = composed(benchmark, "bm25")
-        recipe = config["sample"]
-        if recipe["sampler"] == "whole":
-            assert [recipe["source"]] == [*config["sources"]]
+        sampling = config["sample"]
+        if sampling["sampler"] == "whole":
+            assert [sampling["source"]] == [*config["sources"]]
         else:
-            named = {share["source"] for share in recipe["sources"]}
-            assert named | set(recipe["negatives"]) <= config["sources"].keys()
+            named = {quota["source"] for quota in sampling["sources"]}
+            assert named | set(sampling["negatives"]) <= config["sources"].keys()
         assert all(entry["name"] == name for name, entry in config["sources"].items())
 
 

@@ -19,11 +19,11 @@ import pytest
 
 from bears.configuration import build, compose, read_selection
 from bears.errors import ConfigurationError, RetrieverUnavailable
-from bears.retrieval.dense import Dense
-from bears.retrieval.encoder import Vectors
-from bears.retrieval.engines.local import Local
-from bears.retrieval.engines.ray_data import RayData
-from tests.test_dense import Letters, Recorded, documents
+from bears.retrieval.dense.dense import Dense
+from bears.retrieval.dense.engines.local import Local
+from bears.retrieval.dense.engines.ray_actors import RayActors
+from bears.retrieval.models.encoder import Vectors
+from tests.letters import Letters, Recorded, documents
 from tests.workspace import ROOT
 
 RUN = "import sys; sys.argv = sys.argv[1:]; exec(open(sys.argv[0]).read())"
@@ -36,10 +36,10 @@ import json, os, signal, subprocess, sys, time
 from dataclasses import dataclass
 from pathlib import Path
 from bears.errors import BearsError, RetrieverUnavailable
-from bears.retrieval.dense import Dense
-from bears.retrieval.encoders.wordllama import WordLlama
-from bears.retrieval.engines.local import Local
-from bears.retrieval.engines.ray_data import RayData
+from bears.retrieval.dense.dense import Dense
+from bears.retrieval.models.wordllama import WordLlama
+from bears.retrieval.dense.engines.local import Local
+from bears.retrieval.dense.engines.ray_actors import RayActors
 from bears.types import Document
 
 folder = Path(sys.argv[1])
@@ -137,10 +137,10 @@ def test_ray_gives_the_same_numbers_in_the_same_order_as_this_process(tmp_path: 
         """
 if __name__ == "__main__":
     here = plain(index(WordLlama(256), Local()))
-    there = plain(index(WordLlama(256), RayData("ray", workers=2)))
+    there = plain(index(WordLlama(256), RayActors("ray", workers=2)))
     left = [str(path) for path in folder.rglob("*") if path.suffix in (".npy", ".parquet")]
-    missing = error(Slow(str(folder / "log"), error="missing"), RayData("ray", workers=1))
-    full = error(Slow(str(folder / "log"), error="full"), RayData("ray", workers=1))
+    missing = error(Slow(str(folder / "log"), error="missing"), RayActors("ray", workers=1))
+    full = error(Slow(str(folder / "log"), error="full"), RayActors("ray", workers=1))
     print(json.dumps([here == there and len(here) == 12, left, missing, full, left_running()]))
 """,
     )
@@ -159,7 +159,7 @@ def test_a_run_by_ray_that_was_killed_goes_on_and_leaves_no_process(tmp_path: Pa
         """
 if __name__ == "__main__":
     log = folder / "log"
-    ray = RayData("ray", workers=1)
+    ray = RayActors("ray", workers=1)
     if sys.argv[2:]:
         index(Slow(str(log), 1.5), ray)
     child = subprocess.Popen([sys.executable, "-c", RUN, *sys.argv, "child"])
@@ -185,6 +185,31 @@ if __name__ == "__main__":
 
 @needs_ray
 @pytest.mark.slow
+def test_the_shards_of_a_worker_that_is_lost_go_to_the_others(tmp_path: Path) -> None:
+    same, lost = told(
+        tmp_path,
+        """
+@dataclass
+class Dying(Slow):
+    def documents(self, texts):
+        if self.error or not Path(self.log).exists():
+            Path(self.log).touch()
+            os._exit(1)
+        return WordLlama(256).documents(texts)
+
+if __name__ == "__main__":
+    here = plain(index(WordLlama(256), Local()))
+    there = plain(index(Dying(str(folder / "log")), RayActors("ray", workers=2)))
+    lost = error(Dying(str(folder / "log"), error="always"), RayActors("ray", workers=2))
+    print(json.dumps([here == there, lost]))
+""",
+    )
+    assert same
+    assert lost.startswith("RetrieverUnavailable: every worker of the engine was lost")
+
+
+@needs_ray
+@pytest.mark.slow
 def test_a_running_cluster_is_used_and_one_too_small_is_refused(tmp_path: Path) -> None:
     refused, nowhere, same = told(
         tmp_path,
@@ -195,16 +220,14 @@ if __name__ == "__main__":
     start = [bin / "ray", "start", "--head", "--port=6399", "--num-cpus=2", "--disable-usage-stats"]
     subprocess.run([*start, "--include-dashboard=false"], check=True, stdout=sys.stderr)
     address = "127.0.0.1:6399"
-    refused = error(WordLlama(256), RayData("ray", workers=2, address=address))
-    there = plain(index(WordLlama(256), RayData("ray", workers=1, address=address)))
-    nowhere = error(WordLlama(256), RayData("ray", address="127.0.0.1:6398"))
+    refused = error(WordLlama(256), RayActors("ray", workers=3, address=address))
+    there = plain(index(WordLlama(256), RayActors("ray", workers=2, address=address)))
+    nowhere = error(WordLlama(256), RayActors("ray", address="127.0.0.1:6398"))
     same = there == plain(index(WordLlama(256), Local()))
     print(json.dumps([refused, nowhere, same]))
 """,
     )
-    assert (
-        "engine.workers is 2: they take 2 CPU, and Ray itself 1, but the cluster has 2" in refused
-    )
+    assert "engine.workers is 3: they take 3 CPU, but the cluster has 2" in refused
     assert "engine.address is '127.0.0.1:6398': no Ray cluster answers there" in nowhere
     assert same
 
@@ -226,7 +249,7 @@ def test_where_every_vector_is_there_no_cluster_is_started(tmp_path: Path) -> No
     with pytest.raises(KeyboardInterrupt):
         Dense("d", Letters(), Full(), Local()).index(documents("abc"), tmp_path, tmp_path)
     store = Recorded()
-    Dense("d", Unwilling(), store, RayData("ray")).index(documents("abc"), tmp_path, tmp_path)
+    Dense("d", Unwilling(), store, RayActors("ray")).index(documents("abc"), tmp_path, tmp_path)
     assert [(s.number, s.doc_ids, s.texts) for s in store.shards] == [
         (0, ("d0", "d1", "d2"), ("a", "b", "c"))
     ]
@@ -237,8 +260,8 @@ def test_without_ray_the_message_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(RetrieverUnavailable, match=r"pip install \"ray\[data\]==2.60.\*\""):
-        Dense("d", Letters(), Recorded(), RayData("ray")).index(
+    with pytest.raises(RetrieverUnavailable, match=r"pip install \"ray==2.60.\*\""):
+        Dense("d", Letters(), Recorded(), RayActors("ray")).index(
             documents("abc"), tmp_path, tmp_path
         )
 
@@ -246,19 +269,19 @@ def test_without_ray_the_message_says_how_to_get_it(
 @pytest.mark.parametrize("wrong", [{"workers": 0}, {"cpus": 0}, {"gpus": -1}])
 def test_settings_that_no_cluster_can_meet_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError, match="engine has workers"):
-        RayData("ray", **wrong)  # type: ignore[arg-type]
+        RayActors("ray", **wrong)  # type: ignore[arg-type]
 
 
 def test_local_is_what_a_retriever_gets_that_names_no_engine_and_ray_imports_nothing() -> None:
     code = (
-        "import sys; from bears.retrieval.dense import Dense; "
-        "from bears.retrieval.engines.ray_data import RayData; RayData('ray'); "
+        "import sys; from bears.retrieval.dense.dense import Dense; "
+        "from bears.retrieval.dense.engines.ray_actors import RayActors; RayActors('ray'); "
         "assert not {'ray', 'pyarrow', 'torch'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("local", Local), ("ray", RayData)])
+@pytest.mark.parametrize(("name", "kind"), [("local", Local), ("ray", RayActors)])
 def test_the_selected_engine_is_the_retrievers(name: str, kind: type) -> None:
     selection = read_selection(ROOT / "params.yaml")
     config = compose(ROOT / "conf", {**selection, "retriever": "wordllama", "engine": name})

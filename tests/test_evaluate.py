@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import re
@@ -12,16 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import ir_measures
+import numpy as np
 import pytest
 import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
-from bears.evaluation import locate
 from bears.evaluation.evaluate import (
     Evaluation,
-    Values,
     ceilings,
     evaluate,
     gold_of,
@@ -30,18 +30,21 @@ from bears.evaluation.evaluate import (
     tie_range,
     undefined,
 )
-from bears.evaluation.measure import Measure, parse
+from bears.evaluation.measure import Measure, parse_measure
 from bears.evaluation.table import table
+from bears.evaluation.tie_bounds import Gold as AnyGold
 from bears.formats.records import write_records
-from bears.formats.trec import order, read_run, read_table, write_run
-from bears.types import Hit, Question, Ranking
+from bears.formats.trec import order, read_table
+from bears.types import Document, Hit, Question, Ranking
 from stages import evaluate as stage
+from tests.measuring import Values, by_question, value
+from tests.runs import read_run, write_run
 
 Gold = dict[str, dict[str, int]]
 Run = dict[str, Ranking]
 
 MEASURES = [
-    parse(name)
+    parse_measure(name)
     for name in (
         *("success@1", "success@3", "strict@2", "strict@5", "recall@1", "recall@3"),
         *("precision@1", "precision@3", "mrr@2", "mrr@5", "mrr", "r_precision"),
@@ -64,7 +67,13 @@ def test_counts_are_printed_as_counts_and_means_with_three_digits() -> None:
 
 
 def measures(*names: str) -> list[Measure]:
-    return [parse(name) for name in names]
+    return [parse_measure(name) for name in names]
+
+
+def everything(evaluation: Evaluation) -> list[dict[str, list[float]]]:
+    """All values, to be compared; none of them is undefined."""
+    each = (evaluation.values, evaluation.lowest, evaluation.highest)
+    return [{name: column.tolist() for name, column in columns.items()} for columns in each]
 
 
 def ranked(*doc_ids: str) -> Ranking:
@@ -78,28 +87,28 @@ def test_each_question_is_measured_on_its_own_gold() -> None:
     run = {"q1": ranked("a", "b", "c"), "q2": ranked("a", "b", "c")}
     gold = {"q1": {"b": 1}, "q2": {"a": 1, "d": 1}}
     evaluation = evaluate(run, gold, measures("mrr@10", "recall@2"))
-    assert evaluation.values == {
+    assert by_question(evaluation.values, gold) == {
         "q1": {"mrr@10": 1 / 2, "recall@2": 1 / 1},
         "q2": {"mrr@10": 1 / 1, "recall@2": 1 / 2},
     }
-    assert summarise(evaluation, gold) == {"mrr@10": 3 / 4, "recall@2": 3 / 4, "n": 2}
+    assert summarise(evaluation) == {"mrr@10": 3 / 4, "recall@2": 3 / 4, "n": 2}
 
 
 def test_a_question_that_the_run_lacks_scores_zero_and_shows_in_the_coverage() -> None:
     gold = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
     evaluation = evaluate({"q1": ranked("a"), "q2": ()}, gold, MEASURES)
-    assert set(evaluation.values["q2"].values()) == {0.0}
-    assert set(evaluation.values["q3"].values()) == {0.0}
-    assert summarise(evaluation, gold)["mrr"] == 1 / 3
+    assert set(by_question(evaluation.values, gold)["q2"].values()) == {0.0}
+    assert set(by_question(evaluation.values, gold)["q3"].values()) == {0.0}
+    assert summarise(evaluation)["mrr"] == 1 / 3
     assert evaluation.n_answered == 1
 
 
 def test_a_question_that_is_not_judged_is_counted_and_neither_dropped_nor_zeroed() -> None:
-    gold: locate.Gold = {"q1": {"a": 1}, "q2": None, "q3": None}
+    gold: AnyGold = {"q1": {"a": 1}, "q2": None, "q3": None}
     evaluation = evaluate({"q1": ranked("b", "a"), "q2": ranked("a")}, gold, MEASURES)
-    assert set(evaluation.values["q2"].values()) == {None}
-    assert set(evaluation.values["q3"].values()) == {None}
-    summary = summarise(evaluation, gold)
+    assert set(by_question(evaluation.values, gold)["q2"].values()) == {None}
+    assert set(by_question(evaluation.values, gold)["q3"].values()) == {None}
+    summary = summarise(evaluation)
     assert (summary["mrr"], summary["n"], summary["n_undefined"]) == (1 / 2, 3, 2)
     assert undefined(evaluation) == {measure.name: 2 for measure in MEASURES}
     assert evaluation.n_answered == 2
@@ -111,12 +120,17 @@ def test_where_nothing_is_relevant_an_empty_ranking_is_right_also_a_missing_one(
     names = ("success@3", "strict@3", "kor_map_official", "kor_map_strict", "ndcg@3", "recall@3")
     evaluation = evaluate(run, gold, measures(*names))
     for name in names[:4]:
-        assert [evaluation.values[q][name] for q in gold] == [0, 1, 1, 0]
+        assert [row[name] for row in by_question(evaluation.values, gold).values()] == [0, 1, 1, 0]
     for name in names[4:]:
-        assert [evaluation.values[q][name] for q in gold] == [None, None, None, 0]
+        assert [row[name] for row in by_question(evaluation.values, gold).values()] == [
+            None,
+            None,
+            None,
+            0,
+        ]
     assert undefined(evaluation) == {"ndcg@3": 3, "recall@3": 3}
-    assert summarise(evaluation, gold)["success@3"] == 2 / 4
-    assert summarise(evaluation, gold)["ndcg@3"] == 0
+    assert summarise(evaluation)["success@3"] == 2 / 4
+    assert summarise(evaluation)["ndcg@3"] == 0
 
 
 def test_the_gold_of_questions_tells_unknown_from_none() -> None:
@@ -137,12 +151,13 @@ def test_the_gold_of_questions_tells_unknown_from_none() -> None:
 def test_a_mean_over_no_defined_value_is_none() -> None:
     gold: Gold = {"q1": {"a": 1}, "q2": {}}
     evaluation = evaluate({"q1": ranked("a")}, gold, measures("mrr"))
-    assert summarise(evaluation, ["q2"]) == {"mrr": None, "n": 1, "n_undefined": 1}
-    assert summarise(evaluation, []) == {"mrr": None, "n": 0}
+    chosen = np.array([False, True])
+    assert summarise(evaluation, chosen) == {"mrr": None, "n": 1, "n_undefined": 1}
+    assert summarise(evaluation, chosen & False) == {"mrr": None, "n": 0}
 
 
 def test_the_ceiling_is_what_a_perfect_run_reaches() -> None:
-    gold: locate.Gold = {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 2}, "q3": {}, "q4": None}
+    gold: AnyGold = {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 2}, "q3": {}, "q4": None}
     names = ("strict@2", "strict@3", "recall@2", "precision@2", "ndcg@2", "retrieval_accuracy@1")
     assert ceilings(gold, measures(*names)) == {
         "strict@2": (0 + 1 + 1) / 3,
@@ -167,20 +182,19 @@ def test_a_part_of_the_questions_can_be_summarised() -> None:
     gold = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
     run = {question_id: ranked("a", "b") for question_id in gold}
     evaluation = evaluate(run, gold, measures("mrr"))
-    assert summarise(evaluation, ["q3", "q2", "q2"]) == {"mrr": (1 / 2 + 0) / 2, "n": 2}
-    with pytest.raises(FormatError, match="not in the evaluation: 'q9'"):
-        summarise(evaluation, ["q1", "q9"])
+    some = np.array([False, True, True])
+    assert summarise(evaluation, some) == {"mrr": (1 / 2 + 0) / 2, "n": 2}
 
 
 def test_grades_of_zero_and_below_are_not_relevant() -> None:
     run = {"q1": ranked("a", "b", "c")}
     strange = evaluate(run, {"q1": {"a": 0, "b": -1, "c": 2}}, MEASURES)
-    assert strange == evaluate(run, {"q1": {"c": 2}}, MEASURES)
+    assert everything(strange) == everything(evaluate(run, {"q1": {"c": 2}}, MEASURES))
 
 
 def test_graded_judgements_reach_ndcg() -> None:
     evaluation = evaluate({"q1": ranked("a", "b")}, {"q1": {"a": 1, "b": 3}}, measures("ndcg@1"))
-    assert evaluation.values == {"q1": {"ndcg@1": 1 / 3}}
+    assert evaluation.values == {"ndcg@1": [1 / 3]}
 
 
 def test_a_question_that_the_gold_lacks_is_refused() -> None:
@@ -198,11 +212,11 @@ def test_a_duplicate_document_is_refused() -> None:
 def test_the_order_of_the_questions_never_reaches_a_mean() -> None:
     dice = random.Random(3)
     run, gold = random_case(dice, n_questions=200)
-    summary = summarise(evaluate(run, gold, MEASURES), gold)
+    summary = summarise(evaluate(run, gold, MEASURES))
     shuffled = list(gold)
     dice.shuffle(shuffled)
     again = evaluate(run, {question_id: gold[question_id] for question_id in shuffled}, MEASURES)
-    assert summarise(again, shuffled) == summary
+    assert summarise(again) == summary
 
 
 def test_a_shuffled_ranking_scores_the_same(tmp_path: Path) -> None:
@@ -213,11 +227,11 @@ def test_a_shuffled_ranking_scores_the_same(tmp_path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     dice.shuffle(lines)
     path.write_bytes(b"".join(lines))
-    expected = evaluate(run, gold, MEASURES)
-    assert evaluate(read_run(path, gold), gold, MEASURES) == expected
-    assert evaluate(read_table(path, gold), gold, MEASURES) == expected
+    expected = everything(evaluate(run, gold, MEASURES))
+    assert everything(evaluate(read_run(path, gold), gold, MEASURES)) == expected
+    assert everything(evaluate(read_table(path, gold), gold, MEASURES)) == expected
     backwards = {question_id: ranking[::-1] for question_id, ranking in run.items()}
-    assert evaluate(backwards, gold, MEASURES) == expected
+    assert everything(evaluate(backwards, gold, MEASURES)) == expected
 
 
 # --- Ties ----------------------------------------------------------------------------------------
@@ -226,9 +240,9 @@ def test_a_shuffled_ranking_scores_the_same(tmp_path: Path) -> None:
 def test_a_tie_is_broken_by_descending_id_and_bounded_by_both_orders() -> None:
     run = {"q1": (Hit("x", 2.0), Hit("b", 1.0), Hit("a", 1.0))}
     evaluation = evaluate(run, {"q1": {"a": 1}}, measures("mrr", "success@2", "recall@3"))
-    assert evaluation.values["q1"] == {"mrr": 1 / 3, "success@2": 0, "recall@3": 1}
-    assert evaluation.lowest["q1"] == evaluation.values["q1"]
-    assert evaluation.highest["q1"] == {"mrr": 1 / 2, "success@2": 1, "recall@3": 1}
+    assert evaluation.values == {"mrr": [1 / 3], "success@2": [0], "recall@3": [1]}
+    assert evaluation.lowest == evaluation.values
+    assert evaluation.highest == {"mrr": [1 / 2], "success@2": [1], "recall@3": [1]}
     assert tie_range(evaluation) == {
         "mrr": {"low": 1 / 3, "high": 1 / 2},
         "success@2": {"low": 0, "high": 1},
@@ -239,7 +253,7 @@ def test_ties_across_questions_are_averaged_over_all_questions() -> None:
     tied = (Hit("a", 1.0), Hit("b", 1.0))
     gold: Gold = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"a": 1}, "q4": {}}
     evaluation = evaluate({"q1": tied, "q2": tied}, gold, measures("mrr"))
-    assert summarise(evaluation, gold)["mrr"] == (1 / 2 + 1 + 0) / 3
+    assert summarise(evaluation)["mrr"] == (1 / 2 + 1 + 0) / 3
     assert tie_range(evaluation) == {
         "mrr": {"low": (1 / 2 + 1 / 2 + 0) / 3, "high": (1 + 1 + 0) / 3}
     }
@@ -251,22 +265,17 @@ def test_ties_that_decide_nothing_are_not_reported() -> None:
     assert tie_range(evaluate(run, {"q1": {}}, MEASURES)) == {}
 
 
-def test_a_ranking_without_ties_shares_its_values() -> None:
-    evaluation = evaluate({"q1": ranked("a", "b")}, {"q1": {"b": 1}}, MEASURES)
-    assert evaluation.lowest["q1"] is evaluation.values["q1"] is evaluation.highest["q1"]
-
-
 def test_the_official_korean_map_has_no_bounds_since_a_better_order_may_lower_it() -> None:
-    assert parse("kor_map_official").value([1, 0, 0, 1], [1, 1]) == 1
-    assert parse("kor_map_official").value([1, 0, 1, 0], [1, 1]) == (1 + 2 / 3) / 2
+    assert value("kor_map_official", [1, 0, 0, 1], [1, 1]) == 1
+    assert value("kor_map_official", [1, 0, 1, 0], [1, 1]) == (1 + 2 / 3) / 2
     run = {"q": (Hit("a", 4.0), Hit("b", 3.0), Hit("d", 2.0), Hit("c", 2.0))}
     evaluation = evaluate(run, {"q": {"a": 1, "c": 1}}, measures("kor_map_official", "map"))
-    assert evaluation.lowest["q"]["kor_map_official"] == 1
+    assert evaluation.lowest["kor_map_official"] == [1]
     assert list(tie_range(evaluation)) == ["map"]
-    assert evaluation.highest["q"] == {"kor_map_official": 1, "map": (1 + 2 / 3) / 2}
+    assert evaluation.highest == {"kor_map_official": [1], "map": [(1 + 2 / 3) / 2]}
 
 
-def tie_orders(ranking: Ranking) -> Iterator[list[str]]:
+def tie_bounds(ranking: Ranking) -> Iterator[list[str]]:
     """Every order of the documents in which no score rises."""
     for order_ in permutations(ranking):
         scores = [hit.score for hit in order_]
@@ -286,17 +295,17 @@ def test_the_bounds_are_those_of_trying_every_order(
     judged = [grade for grade in grade_of.values() if grade > 0]
     for measure in MEASURES:
         low, own, high = (
-            values["q"][measure.name]
-            for values in (evaluation.lowest, evaluation.values, evaluation.highest)
+            by_question(columns, "q")["q"][measure.name]
+            for columns in (evaluation.lowest, evaluation.values, evaluation.highest)
         )
         tried = [
-            measure.value([grade_of.get(doc_id, 0) for doc_id in doc_ids], judged)
-            for doc_ids in tie_orders(ranking)
+            value(measure.name, [grade_of.get(doc_id, 0) for doc_id in doc_ids], judged)
+            for doc_ids in tie_bounds(ranking)
         ]
         if low is None or own is None or high is None:
             assert set(tried) == {None}
             continue
-        values = [value for value in tried if value is not None]
+        values = [each for each in tried if each is not None]
         assert low == pytest.approx(min(values), abs=1e-12)
         assert high == pytest.approx(max(values), abs=1e-12)
         assert low <= own <= high
@@ -317,15 +326,37 @@ def evaluated(
 ) -> dict[str, Any]:
     """metrics/retrieval.json of a stage that is run by itself."""
     write_records(folder / "queries.json", questions)
-    names = ("queries.json", "questions.csv", "metrics.json", "curve.csv", "bars.csv", "timing")
+    write_records(folder / "corpus.json", [Document("a", "text", "source", "a", True)])
+    names = (
+        "queries.json",
+        "corpus.json",
+        "questions.csv",
+        "metrics.json",
+        "curve.csv",
+        "bars.csv",
+        "timing",
+    )
     paths = {name.split(".")[0]: folder / name for name in names}
     for name, run in runs.items():
         paths[name] = folder / f"{name}.trec"
         write_run(paths[name], run, "tag")
     config = {"measures": list(measures), "curve": [1, 2]}
-    stage.main({"evaluate": config, "retrieve": {"depth": depth}}, paths)
+    whole = {"name": "small"}, {"source": {"name": "source", "path": "/some/where", "split": "dev"}}
+    keys = ("benchmark", "sources", "evaluate", "retrieve")
+    stage.main(
+        dict(zip(keys, (*whole, config, {"depth": depth, "score_threshold": 0.0}), strict=True)),
+        paths,
+    )
     results: dict[str, Any] = json.loads(paths["metrics"].read_bytes())
     return results
+
+
+def curve_of(folder: Path) -> list[tuple[str, str, str]]:
+    """k, recall and retriever of each point; the interval holds the recall."""
+    with (folder / "curve.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert all(float(row["low"]) <= float(row["recall"]) <= float(row["high"]) for row in rows)
+    return [(row["k"], row["recall"], row["retriever"]) for row in rows]
 
 
 def asked_of(question_id: str, gold: tuple[str, ...], **more: Any) -> Question:
@@ -340,7 +371,7 @@ def test_a_run_is_not_measured_deeper_than_it_was_cut(
     assert {"recall@1", "map"} <= cut["all"].keys()
     assert "recall@2" not in cut["all"]
     assert "not measured: recall@2, since retrieve.depth is 1" in capsys.readouterr().out
-    assert (tmp_path / "curve.csv").read_text() == "k,recall\n1,0.5\n"
+    assert curve_of(tmp_path) == [("1", "0.5", "run")]
     # A run from elsewhere may be deeper than ours.
     deeper = evaluated(tmp_path, questions, measures, 1, run={"q1": ranked("a", "b")})
     assert deeper["all"]["recall@2"] == 1
@@ -352,7 +383,7 @@ def test_questions_of_a_group_are_measured_within_it_as_well(tmp_path: Path) -> 
     pool = {"q1": ranked("x", "a"), "q2": ranked("b")}
     results = evaluated(tmp_path, questions, run=pool, within={**pool, "q1": ranked("a")})
     assert (results["all"]["success@1"], results["within"]["all"]["success@1"]) == (1 / 2, 1)
-    assert results["within"].keys() == results.keys() - {"within"}
+    assert results["within"].keys() == results.keys() - {"within", "benchmark"}
     header, row, _ = (tmp_path / "questions.csv").read_text().splitlines()
     assert dict(zip(header.split(","), row.split(","), strict=True)) == {
         "question_id": "q1",
@@ -372,7 +403,8 @@ def test_questions_of_a_group_are_measured_within_it_as_well(tmp_path: Path) -> 
 
 def test_without_groups_there_is_nothing_within(tmp_path: Path) -> None:
     results = evaluated(tmp_path, [asked_of("q1", ("a",))], run={"q1": ranked("a")})
-    assert set(results) == {"all", "by_type", "by_source", "tie_range", "ceiling", "interval_95"}
+    parts = {"benchmark", "all", "by_type", "by_source", "tie_range", "ceiling", "interval_95"}
+    assert set(results) == parts
 
 
 def test_unknown_gold_no_gold_grades_and_ceilings_reach_the_metrics(tmp_path: Path) -> None:
@@ -396,7 +428,7 @@ def test_unknown_gold_no_gold_grades_and_ceilings_reach_the_metrics(tmp_path: Pa
     undefined_in = {"success@1": 1, "strict@1": 1, "ndcg@2": 2, "kor_map_strict": 1}
     assert results["undefined"] == undefined_in
     assert results["ceiling"] == {"strict@1": 1 / 2}
-    assert (tmp_path / "curve.csv").read_text() == "k,recall\n1,0.5\n2,1.0\n"
+    assert curve_of(tmp_path) == [("1", "0.5", "run"), ("2", "1.0", "run")]
     assert (tmp_path / "questions.csv").read_text().splitlines()[3].endswith(",0,,,,")
 
 
@@ -449,7 +481,7 @@ def test_pytrec_eval_agrees_question_by_question(ties: bool) -> None:
     run, gold = random_case(random.Random(1), 300, ties)
     asked = {re.sub(r"_(\d+)$", r".\1", name) for name in PYTREC_EVAL.values()}
     theirs = pytrec_eval.RelevanceEvaluator(gold, asked).evaluate(as_scores(run))
-    ours = evaluate(run, gold, measures(*PYTREC_EVAL)).values
+    ours = by_question(evaluate(run, gold, measures(*PYTREC_EVAL)).values, gold)
     assert len(theirs) == len(ours) == 300
     for question_id, values in ours.items():
         for name, their_name in PYTREC_EVAL.items():
@@ -479,7 +511,7 @@ def test_ir_measures_agrees_and_also_counts_the_missing_questions() -> None:
     asked = {name: ir_measures.parse_measure(theirs) for name, theirs in IR_MEASURES.items()}
     theirs = ir_measures.calc_aggregate(list(asked.values()), gold, as_scores(run))
     evaluation = evaluate(run, gold, measures(*IR_MEASURES))
-    summary = summarise(evaluation, gold)
+    summary = summarise(evaluation)
     assert evaluation.n_answered == 270
     for name, measure in asked.items():
         assert summary[name] == pytest.approx(theirs[measure], abs=1e-12), name
@@ -535,9 +567,9 @@ def measured(run: Run, gold: Gold, expected: dict[str, dict[str, str]]) -> Evalu
     return evaluate(run, gold, measures(*expected["all"]))
 
 
-def all_topics(evaluation: Evaluation, gold: Gold) -> dict[str, str]:
-    summary = summarise(evaluation, gold)
-    return printed({name: summary[name] for name in evaluation.measures})
+def all_topics(evaluation: Evaluation) -> dict[str, str]:
+    summary = summarise(evaluation)
+    return printed({name: summary[name] for name in evaluation.values})
 
 
 @pytest.fixture
@@ -559,7 +591,7 @@ def test_the_published_values_of_trec_eval(trec_eval: Path) -> None:
         "map@10": ".0259",
     }
     run = read_run(trec_eval / "results.test", gold)
-    values = all_topics(evaluate(run, gold, measures(*expected)), gold)
+    values = all_topics(evaluate(run, gold, measures(*expected)))
     assert values == {name: f"0{value}" for name, value in expected.items()}
 
 
@@ -568,7 +600,7 @@ def test_all_topics_of_the_whole_run(trec_eval: Path, file: str) -> None:
     expected = read_values(trec_eval / file)
     gold = read_qrels(trec_eval / "qrels.test")
     evaluation = measured(read_run(trec_eval / "results.test", gold), gold, expected)
-    assert all_topics(evaluation, gold) == expected["all"]
+    assert all_topics(evaluation) == expected["all"]
     assert len(expected["all"]) >= 12
 
 
@@ -585,8 +617,8 @@ def test_every_topic_of_a_run_that_lacks_one(trec_eval: Path) -> None:
     evaluation = measured(run, gold, expected)
     assert sorted(run) == ["301", "303"]
     assert evaluation.n_answered == 2
-    assert {q: printed(values) for q, values in evaluation.values.items()} == {
+    assert {q: printed(values) for q, values in by_question(evaluation.values, gold).items()} == {
         question_id: expected[question_id] for question_id in ("301", "302", "303")
     }
-    assert all_topics(evaluation, gold) == expected["all"]
+    assert all_topics(evaluation) == expected["all"]
     assert len(expected["all"]) == 4 + 4 * 9 + 3  # whole ranking, nine cutoffs, success

@@ -2,210 +2,31 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
-from bears.cli import main
-from bears.configuration import Config
-from bears.configuration.pipeline import Paths, run
-from bears.formats.journal import Journal
-from bears.formats.records import read_documents, read_questions
-from bears.language.pseudo import decode, encode
-from bears.translation.glossary import parse_terms
-from stages import download, sample, translate, verify
-from tests.provider_server import ROOT, ProviderServer
-
-FAITHFUL = "tests.fake_translator:faithful"
-SAMPLED = Path("data/mini/sampled")
-MEMORY = Path("data/memory/mini.jsonl")
-WHOLE, WHOLE_ASKED = (), 160 + 18 + 18
-"""Documents, questions and lists of terms; the answers stand in gold documents."""
-SMALL, ASKED = (
-    (
-        "sample.documents=44",
-        "sample.sources=[{source: drcd, questions: 4}, {source: hotpotqa, questions: 2}, "
-        "{source: 2wiki, questions: 2}]",
-    ),
-    44 + 8 + 8,
+from bears.formats.records import read_documents
+from stages import translate
+from tests.desk import (
+    ASKED,
+    MEMORY,
+    SAMPLED,
+    SMALL,
+    WHOLE,
+    WHOLE_ASKED,
+    Desk,
+    Here,
+    asked,
+    assert_nothing_bad,
+    here,
 )
-Stage = Callable[[Config, Paths], None]
+from tests.pseudo import decode
 
-
-@dataclass(frozen=True)
-class Desk:
-    """A folder with mini, sampled and not yet translated, in which commands run."""
-
-    root: Path
-    overrides: tuple[str, ...]
-
-    def run(self, command: str, *words: str, code: int = 0) -> str:
-        """``python -m bears memory`` in this process: what it printed, standard error included."""
-        return self._told(lambda: main(self._command(command, words)), code)
-
-    def stage(self, name: str, stage: Stage, *overrides: str, code: int = 0) -> str:
-        """A stage of the pipeline in this process."""
-        return self._told(lambda: run(name, stage, [*self.overrides, *overrides]), code)
-
-    def _command(self, command: str, words: Sequence[str]) -> list[str]:
-        """The desk's overrides go before those of one call, and all of them after the options."""
-        overrides = [word for word in words if "=" in word]
-        others = [word for word in words if "=" not in word]
-        return ["memory", command, *others, *self.overrides, *overrides]
-
-    def _told(self, call: Callable[[], int], code: int) -> str:
-        told = io.StringIO()
-        with chdir(self.root), redirect_stdout(told), redirect_stderr(told):
-            status = call()
-        assert status == code, told.getvalue()
-        return told.getvalue()
-
-    def start(self, command: str, *words: str, **variables: str) -> subprocess.Popen[str]:
-        """``python -m bears memory`` in a process of its own, away from any terminal."""
-        environment = {name: value for name, value in os.environ.items() if "OPENAI" not in name}
-        return subprocess.Popen(
-            [sys.executable, "-m", "bears", *self._command(command, words)],
-            cwd=self.root,
-            env={**environment, "PYTHONPATH": str(ROOT), **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            # Where the tests themselves run in the background, an interrupt would be ignored.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
-
-    def also(self, *overrides: str) -> Desk:
-        return replace(self, overrides=(*self.overrides, *overrides))
-
-    @property
-    def journal(self) -> Path:
-        return self.root / ".bears" / "journal.jsonl"
-
-    def rows(self, kind: str = "translation") -> list[dict[str, Any]]:
-        """What the journal holds of a kind."""
-        return [row for row in Journal(self.journal).rows() if row["kind"] == kind]
-
-    @property
-    def memory(self) -> bytes:
-        return (self.root / MEMORY).read_bytes()
-
-    def measured(self) -> dict[str, Any]:
-        """Replay and verify with the published memory; what verification measures."""
-        self.stage("translate", translate.main)
-        self.stage("verify", verify.main)
-        metrics: dict[str, Any] = json.loads((self.root / "metrics/verification.json").read_text())
-        return metrics
-
-    def texts(self) -> dict[tuple[str, str], tuple[str, str]]:
-        """(record_id, field) to the text before and after translation."""
-        before, after = self.root / SAMPLED, self.root / "data/mini/translated"
-        found = {}
-        for raw, question in zip(
-            read_questions(before / "queries_raw.json"),
-            read_questions(after / "queries.json"),
-            strict=True,
-        ):
-            found[raw.question_id, "question"] = (raw.question, question.question)
-            found[raw.question_id, "gold_answer"] = (raw.gold_answer, question.gold_answer)
-        for source, document in zip(
-            read_documents(before / "corpus_raw.json"),
-            read_documents(after / "corpus.json"),
-            strict=True,
-        ):
-            found[source.doc_id, "content"] = (source.content, document.content)
-        return found
-
-
-@cache
-def _sampled(folder: Path, size: tuple[str, ...]) -> Path:
-    """The workspace that desks are copies of, made once a session by the stages themselves."""
-    root = folder / ("small" if size else "whole")
-    for name in ("conf", "data/local/mini"):
-        shutil.copytree(ROOT / name, root / name)
-    for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(ROOT / name, root / name)
-    shutil.rmtree(root / "conf" / "ledger", ignore_errors=True)
-    (root / MEMORY).parent.mkdir()
-    (root / MEMORY).touch()
-    made = Desk(root, ("language=pseudo", *size))
-    made.stage("download", download.main)
-    made.stage("sample", sample.main)
-    return root
-
-
-def desk(
-    to: Path, factory: pytest.TempPathFactory, url: str, size: tuple[str, ...] = SMALL
-) -> Desk:
-    """A desk whose translator asks the server at ``url``."""
-    root = to / "desk"
-    shutil.copytree(_sampled(factory.getbasetemp(), size), root)
-    usual = ("translator=gpt-4.1", "language=pseudo", f"translator.base_url={url}")
-    return Desk(root, (*usual, "translator.api_key_env=''", *size))
-
-
-def asked(prompts: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
-    """(field, text) of what a server was asked for."""
-    heads = {
-        "List the names": "terms",
-        "Translate this question": "question",
-        "Translate this short answer": "gold_answer",
-        "Translate this text": "content",
-    }
-    found = []
-    for prompt in prompts:
-        head, _, text = prompt["messages"][-1]["content"].partition("\n\n")
-        found.append((next(heads[start] for start in heads if head.startswith(start)), text))
-    return found
-
-
-def journalled(rows: Sequence[dict[str, Any]]) -> set[tuple[str, str]]:
-    """The same of what a journal holds."""
-    return {(row["field"], row["text"].strip()) for row in rows}
-
-
-def assert_nothing_bad(rows: Sequence[dict[str, Any]]) -> None:
-    """Every translation is what a faithful model makes of its text."""
-    for row in rows:
-        if row["field"] == "terms":
-            parse_terms(row["translation"], row["text"])
-        else:
-            assert row["translation"] == encode(row["text"]).strip()
-
-
-@pytest.fixture
-def here(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[..., tuple[Desk, ProviderServer]]]:
-    """Give a function that makes a desk beside a server with faults."""
-    servers: list[ProviderServer] = []
-
-    def made(
-        behaviour: str = "faithful", size: tuple[str, ...] = SMALL, **faults: Any
-    ) -> tuple[Desk, ProviderServer]:
-        server = ProviderServer(f"tests.fake_translator:{behaviour}", **faults).__enter__()
-        servers.append(server)
-        return desk(tmp_path / str(len(servers)), tmp_path_factory, server.url, size), server
-
-    yield made
-    for server in servers:
-        server.__exit__()
-
-
-Here = Callable[..., tuple[Desk, ProviderServer]]
+__all__ = ["here"]
 
 # ------------------------------------------------------------------------- what comes out
 
@@ -242,7 +63,7 @@ def test_what_is_filled_is_not_asked_again_and_publishes_the_same_bytes(here: He
 
 def test_concurrency_leaves_no_trace_in_the_memory(here: Here) -> None:
     one, _ = here("moody", latency=0.002)
-    many, server = here("moody", latency=0.2)
+    many, server = here("moody", latency=0.4)
     one.run("fill", "translator.concurrency=1")
     many.run("fill", "translator.concurrency=64")
     assert server.stats()["most in flight"] > 30
@@ -422,7 +243,11 @@ def test_a_text_that_keeps_failing_is_missing_and_stays_so(fault: str, here: Her
     assert failure["record_id"] == doc_id
     assert failure["reasons"]
     assert server.stats()["requests"] == ASKED - 1 + (3 if fault == "refusal" else 1)
-    assert "1 texts are still missing" in at.run("publish", code=1)
+    told = at.run("publish", code=1)
+    assert f"{ASKED - 1} entries" in told
+    assert "1 texts are still missing" in told
+    assert f"{doc_id} content: " in told
+    assert "memory fill" in told
     assert words.encode() not in at.memory
     told = at.stage("translate", translate.main, code=1)
     assert "the memory lacks 1 translations" in told

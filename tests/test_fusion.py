@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bears.retrieval.fusion import reciprocal_ranks
+from bears.retrieval.combined.fusion import reciprocal_ranks
 from bears.types import Hit, Ranking
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from bears.configuration import read_mapping
 from bears.errors import ConfigurationError
-from bears.language.gates import GATES, Flag, check
+from bears.gates import GATES, Flag, check
 from bears.language.text import Field, Text
-from tests.test_language_profile import CONF, filler, load
+from tests.languages import CONF, filler, load
 
 CHINESE = load("zh-Hant-TW")
 LANGUAGES = {name: load(name) for name in ("zh-Hant-TW", "ja", "ko", "de", "sl")}

@@ -23,9 +23,9 @@ from bears.configuration import build, compose, read_selection
 from bears.errors import ConfigurationError, FormatError, RetrieverUnavailable
 from bears.formats.journal import Journal
 from bears.formats.records import write_records
-from bears.retrieval.clock import Clock
-from bears.retrieval.encoders.hosted import Hosted
+from bears.retrieval.models.hosted import Hosted
 from bears.retrieval.retriever import Query
+from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Question
 from tests.provider_server import ROOT, ProviderServer, word_vector
 
@@ -163,8 +163,8 @@ def test_what_may_pass_is_asked_for_again(hosted: Make, server: ProviderServer) 
 
 
 def test_the_servers_limit_is_kept(hosted: Make, server: ProviderServer) -> None:
-    """Fifty requests to a server that takes five at once, and fifty a second."""
-    server.reset(key=KEY, limit=3000, capacity=5)
+    """Fifty requests, eight at once, to a server that takes five, and fifty a second."""
+    server.reset(key=KEY, limit=3000, capacity=5, latency=0.05)
     vectors = hosted(batch_texts=2).documents(TEXTS)
     np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-6)
     stats = server.stats()
@@ -463,7 +463,7 @@ def test_every_choice_indexes_and_ranks_by_the_providers_vectors(
     folder = desk / "index"
     folder.mkdir()
     retriever.index(DOCUMENTS, folder, desk / "scratch")
-    ranking = retriever.open(folder).search(Query("green apple juice"), 3, Clock())
+    ranking = retriever.open(folder).search([Query("green apple juice")], 3, Stopwatch())[0]
     assert [hit.doc_id for hit in ranking] == ["d2", "d1", "d3"]
     # Two of three words are one of two, and one of three, of those of the documents.
     scores = [hit.score for hit in ranking]
@@ -472,7 +472,7 @@ def test_every_choice_indexes_and_ranks_by_the_providers_vectors(
     told = {request.get("dimensions") for request in server.prompts()}
     assert told == ({None} if "ada" in name else {dimensions})
     before = len(asked(server))
-    retriever.open(folder).search(Query("green apple juice"), 3, Clock())
+    retriever.open(folder).search([Query("green apple juice")], 3, Stopwatch())[0]
     assert len(asked(server)) == before
 
 

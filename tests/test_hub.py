@@ -22,7 +22,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from bears.sources.location import Source
+from bears.sources.source import Source
 from tests.hub_server import Hub, serve
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -52,7 +52,7 @@ from pathlib import Path
 from bears.errors import BearsError
 from bears.sources import multihop
 from bears.sources.convert import convert
-from bears.sources.location import Source
+from bears.sources.source import Source
 time.sleep = lambda seconds: None
 try:
     source = Source(**json.loads(sys.argv[1]))

@@ -12,16 +12,16 @@ import pytest
 from bears.configuration import build, compose
 from bears.errors import ConfigurationError
 from bears.formats.records import read_documents, read_questions
-from bears.retrieval.bm25 import BM25
-from bears.retrieval.clock import Clock
-from bears.retrieval.dense import Dense
-from bears.retrieval.encoders.wordllama import WordLlama
-from bears.retrieval.fusion import reciprocal_ranks
-from bears.retrieval.hybrid import Hybrid
+from bears.retrieval.combined.fusion import reciprocal_ranks
+from bears.retrieval.combined.hybrid import Hybrid
+from bears.retrieval.dense.dense import Dense
+from bears.retrieval.models.wordllama import WordLlama
 from bears.retrieval.retriever import Query, Retriever
+from bears.retrieval.sparse.bm25 import BM25
+from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
 from bears.retrieval.stores.qdrant_local import QdrantLocal
-from bears.retrieval.vector_store import VectorStore
+from bears.retrieval.stores.vector_store import VectorStore
 from bears.types import Document, Ranking
 from tests.workspace import ROOT
 
@@ -56,7 +56,7 @@ def indexed(retriever: Retriever, corpus: list[Document], folder: Path) -> Path:
 
 def answers(retriever: Retriever, folder: Path, asked: list[Query], k: int = 100) -> list[Ranking]:
     searcher = retriever.open(folder)
-    return [searcher.search(query, k, Clock()) for query in asked]
+    return searcher.search(asked, k, Stopwatch())
 
 
 TEXTS = (
@@ -71,7 +71,7 @@ TEXTS = (
 
 @pytest.fixture(scope="module")
 def mini() -> tuple[list[Document], list[Query]]:
-    """The paragraphs of mini's articles, cut into pieces, and the questions asked of them."""
+    """The paragraphs of mini's articles, cut into chunks, and the questions asked of them."""
     articles = json.loads((ROOT / "data/local/mini/drcd.json").read_text(encoding="utf-8"))
     corpus, asked = [], []
     for article in articles:
@@ -200,10 +200,10 @@ def test_each_stage_is_timed(
     store: VectorStore, fused_by: Literal["us", "store"], stages: set[str], tmp_path: Path
 ) -> None:
     folder = indexed(hybrid(store), documents(*TEXTS), tmp_path / "index")
-    clock = Clock()
+    stopwatch = Stopwatch()
     searcher = hybrid(store, fused_by).open(folder)
-    searcher.search(Query("cat"), 10, clock)
-    assert clock.seconds.keys() == stages
+    searcher.search([Query("cat")], 10, stopwatch)[0]
+    assert stopwatch.seconds.keys() == stages
     assert searcher.exactness(["cat"], 10) == {"exact": True}  # type: ignore[attr-defined]
 
 

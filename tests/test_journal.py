@@ -405,12 +405,13 @@ def test_folders_are_made_and_synced(tmp_path: Path) -> None:
     assert read(tmp_path / "a" / "b" / "journal.jsonl") == ([{"id": 1}], [])
 
 
-def test_the_lock_is_mutual_names_its_holder_and_survives_his_sigkill(path: Path) -> None:
-    told: list[int | None] = []
+def test_the_lock_is_mutual_names_its_holder_and_survives_his_sigkill(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     entered = threading.Event()
 
     def wait() -> None:
-        with Journal(path).exclusive(told.append):
+        with Journal(path).exclusive():
             entered.set()
 
     with child(HOLDER, path, stdout=subprocess.PIPE) as holder:
@@ -422,7 +423,8 @@ def test_the_lock_is_mutual_names_its_holder_and_survives_his_sigkill(path: Path
         holder.send_signal(signal.SIGKILL)
         assert entered.wait(10)
         waiter.join()
-    assert told == [holder.pid]
+    told = f"another fill (process {holder.pid}) is running; waiting for it\n"
+    assert capsys.readouterr().err == told
 
 
 def test_the_lock_does_not_hinder_readers_or_a_writer(path: Path) -> None:

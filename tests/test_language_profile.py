@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from bears.configuration import compose, parse, read_mapping, read_selection
 from bears.errors import ConfigurationError
-from bears.language.gates import GATES, check
+from bears.gates import GATES, check
 from bears.language.profile import Language, family
-from bears.language.pseudo import encode
 from bears.language.scripts import script_share
 from bears.language.text import Text
+from tests.languages import CONF, filler, load
+from tests.pseudo import encode
 
-CONF = Path(__file__).resolve().parents[1] / "conf"
 NAMES = ["zh-Hant-TW", "ja", "ko", "de", "sl", "pseudo"]
-
-# Of a plausible length for each family of target languages, in letters a character.
-_FILLER = "What did the people of the old town say about the river and its mills? " * 40
-_LETTERS = {"zh-Hant-TW": 3.0, "ja": 2.2, "ko": 1.9}
-
-
-def load(name: str) -> Language:
-    return parse(Language, read_mapping(CONF / "language" / f"{name}.yaml", ""), "language")
-
-
-def filler(text: str, language: Language) -> str:
-    return _FILLER[: int(len(text) * _LETTERS.get(language.name, 1.0)) + 1] + "?"
 
 
 def test_every_language_file_is_tested() -> None:

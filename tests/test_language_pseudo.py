@@ -8,11 +8,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bears.gates import check
 from bears.language.answers import preserved
-from bears.language.gates import check
-from bears.language.pseudo import decode, encode
 from bears.language.text import Text
-from tests.test_language_profile import load
+from tests.languages import load
+from tests.pseudo import decode, encode
 
 
 @given(st.text())

@@ -6,6 +6,7 @@ import argparse
 import csv
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,8 @@ from bears.leaderboard.board import (
     upsert,
     write_board,
 )
-from bears.leaderboard.entry import Entry
 from bears.leaderboard.experiments import configuration_digest, entries, workspace
+from bears.leaderboard.row import LeaderboardRow
 
 CONFIG = {
     "benchmark": {"accept": []},
@@ -39,9 +40,16 @@ CONFIG = {
 """As `dvc exp show` gives it: the keys that the stages declare."""
 
 
-def entry(system: str, ndcg: float | None = None, configuration: str = "c", **more: Any) -> Entry:
+STATE = {"source": "folder, dev", "state": "5" * 12, "documents": 160}
+
+
+def entry(
+    system: str, ndcg: float | None = None, configuration: str = "c", **more: Any
+) -> LeaderboardRow:
     values = {} if ndcg is None else {"ndcg@10": ndcg}
-    return Entry("mini", system, configuration, "experiment", values=values, **more)
+    return LeaderboardRow(
+        "mini", "", "s" * 12, system, configuration, "experiment", values=values, **more
+    )
 
 
 def state(config: dict[str, Any], means: dict[str, Any] | None) -> dict[str, Any]:
@@ -50,7 +58,11 @@ def state(config: dict[str, Any], means: dict[str, Any] | None) -> dict[str, Any
             "data/config.yaml": {"data": config},
             "params.yaml": {"data": {"benchmark": "mini"}},
         },
-        "metrics": {"metrics/retrieval.json": {"data": {"all": means} if means else None}},
+        "metrics": {
+            "metrics/retrieval.json": {
+                "data": {"all": means, "benchmark": STATE} if means else None
+            }
+        },
     }
 
 
@@ -69,12 +81,52 @@ def test_another_configuration_is_another_row() -> None:
     assert len(upsert([entry("a", 0.1)], [entry("a", 0.2, configuration="d")])) == 2
 
 
+def test_rows_of_different_records_stand_apart() -> None:
+    """NFCorpus, its dev questions and SciFact are all called `beir`."""
+    states = [("nfcorpus, test", "a" * 12, 323), ("nfcorpus, dev", "b" * 12, 324)]
+    rows = [
+        LeaderboardRow(
+            *("beir", source, state, system, "c", "experiment"),
+            questions=n,
+            documents=3633,
+            values={"ndcg@10": ndcg},
+        )
+        for source, state, n in states
+        for system, ndcg in (("bm25", 0.3), ("dense", 0.4))
+    ]
+    board = upsert([], reversed(rows))
+    assert len(board) == 4
+    lines = [
+        line.strip("| ").split(" ")[0] if "|" in line else line
+        for line in markdown(board).split("\n")
+    ]
+    assert [line for line in lines if line.startswith(("#", "bm25", "dense"))] == [
+        f"## beir (nfcorpus, dev), 324 questions, 3633 documents, state {'b' * 12}",
+        *("dense", "bm25"),
+        f"## beir (nfcorpus, test), 323 questions, 3633 documents, state {'a' * 12}",
+        *("dense", "bm25"),
+    ]
+
+
+@pytest.mark.parametrize(("chunking", "sources"), [("none", 150), ("tokens", None)])
+def test_what_is_counted_over_sources_is_not_known_of_chunked_documents(
+    chunking: str, sources: int | None
+) -> None:
+    values = {"success@2": 150 / 206, "retrieval_accuracy@2": 100 * 150 / 206}
+    row = replace(entry("ours", questions=206, chunking=chunking), values=values)
+    found = cli._pandachat_row(row)
+    assert found is not None
+    assert found["correct_retrieval_count"] == sources
+    assert found["correct_in_documents_count"] == 150
+    assert ("retrieval_accuracy@2" in cli._without_sources(row).values) == (sources is not None)
+
+
 def test_the_order_of_arrival_never_shows(tmp_path: Path) -> None:
     rows = [entry(f"s{i}", i % 3 / 10, configuration=str(i)) for i in range(9)]
     files = set()
     for seed in range(5):
         random.Random(seed).shuffle(rows)
-        board: list[Entry] = []
+        board: list[LeaderboardRow] = []
         for row in rows:
             board = upsert(board, [row])
         write_board(tmp_path / "board.csv", board)
@@ -95,13 +147,13 @@ def test_what_is_written_is_read_back(tmp_path_factory: Any, system: str, ndcg: 
     assert len(read_board(path)) == 1
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "'quoted"])
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "'=quoted"])
 def test_a_cell_never_starts_a_formula(cell: str, tmp_path: Path) -> None:
     assert safe_cell(cell) == f"'{cell}"
     write_board(tmp_path / "board.csv", [entry(cell)])
     with (tmp_path / "board.csv").open(encoding="utf-8", newline="") as stream:
         cells = [each for row in csv.reader(stream) for each in row]
-    assert not [each for each in cells if each.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    assert not [each for each in cells if each.startswith(("=", "+", "-", "@", "＝", "\t", "\r"))]
 
 
 def test_a_line_break_cannot_start_another_row() -> None:
@@ -110,7 +162,7 @@ def test_a_line_break_cannot_start_another_row() -> None:
 
 def test_no_text_leaves_its_cell_in_markdown() -> None:
     text = markdown([entry("a|b <script>alert(1)</script> [x](javascript:1)\nnew")])
-    assert len(text.splitlines()) == 3
+    assert [line[:1] for line in text.splitlines()] == ["#", "", "|", "|", "|"]
     assert "<script>" not in text
     assert "a\\|b" in text
     assert "\\[x\\]\\(javascript:1\\)" in text
@@ -141,6 +193,7 @@ def test_experiments_become_rows_and_failed_ones_do_not() -> None:
     assert rows[0].system == "bm25"
     assert (rows[0].questions, rows[0].answered) == (18, 17)
     assert rows[0].values == {"ndcg@10": 0.5, "map": None}
+    assert (rows[0].source, rows[0].state, rows[0].documents) == ("folder, dev", "5" * 12, 160)
 
 
 def test_a_row_has_what_any_experiment_of_the_same_ranking_was_asked_for() -> None:
@@ -196,13 +249,14 @@ def test_the_digest_is_of_what_decides_the_result() -> None:
 
 def test_pandachats_table_replaces_a_row_and_keeps_the_others(tmp_path: Path) -> None:
     path = tmp_path / "pandachat-sl.json"
-    pandachat.update(path, [pandachat.row("aqa-sl", "bge-m3", 2, 0.58, 206, 206)])
-    pandachat.update(path, [pandachat.row("aqa-sl", "ours", 2, None, 150, 206)])
+    pandachat.update(path, [pandachat.row("aqa-sl", "bge-m3", 2, 0.58, 206, 206, 206)])
+    pandachat.update(path, [pandachat.row("aqa-sl", "ours", 2, None, None, 150, 206)])
     first = (path.read_bytes(), path.with_suffix(".md").read_bytes())
-    table = pandachat.update(path, [pandachat.row("aqa-sl", "ours", 2, None, 150, 206)])
+    table = pandachat.update(path, [pandachat.row("aqa-sl", "ours", 2, None, None, 150, 206)])
     assert (path.read_bytes(), path.with_suffix(".md").read_bytes()) == first
     assert [row["system"] for row in table] == ["bge-m3", "ours"]
-    assert table[1]["correct_retrieval_per"] == pytest.approx(72.8155339)
+    assert table[1]["correct_retrieval_per"] is None
+    assert table[1]["correct_in_documents_per"] == pytest.approx(72.8155339)
     assert list(table[0]) == [
         "eval_scenario",
         "system",
@@ -210,4 +264,6 @@ def test_pandachats_table_replaces_a_row_and_keeps_the_others(tmp_path: Path) ->
         "time_per_question (s)",
         "correct_retrieval_count",
         "correct_retrieval_per",
+        "correct_in_documents_count",
+        "correct_in_documents_per",
     ]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import random
+from pathlib import Path
 
 import pytest
 
-from bears.errors import LedgerError
-from bears.sampling.ledger import Edit, Ledger, Replacement, apply_edits
-from bears.sampling.recipe import Recipe, Share
+from bears.configuration import parse, read_yaml
+from bears.errors import ConfigurationError, LedgerError
+from bears.ledger.entries import Edit, Ledger, Replacement
+from bears.ledger.update import add
+from bears.sampling.edits import apply_edits
+from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import sample
 from bears.types import Article, Document, Question, SourceParagraph, SourceQuestion
 
@@ -55,8 +60,10 @@ def test_an_edit_of_a_text_that_has_changed_is_refused() -> None:
 
 def test_only_texts_can_be_edited() -> None:
     for field in ("gold_doc_ids", "is_gold", "questoin", ""):
-        with pytest.raises(LedgerError, match="expected one of question, gold_answer, content"):
-            Edit("q1", field, "old", "new", "no reason")
+        edit = {"record_id": "q1", "field": field, "old": "o", "new": "n", "reason": "none"}
+        expected = r"edits\.0\.field: Input should be 'question', 'gold_answer' or 'content'"
+        with pytest.raises(ConfigurationError, match=expected):
+            parse(Ledger, {"edits": [edit]}, "ledger")
 
 
 def test_two_edits_of_one_field_are_refused() -> None:
@@ -80,10 +87,10 @@ def paragraph(n: int) -> SourceParagraph:
 
 def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> None:
     rows = [Article("1", "title", tuple(paragraph(n) for n in range(12)))]
-    recipe = Recipe("bears", 3, 5, (Share("read", 2),), ("read",))
-    first = sample(recipe, {"read": rows}, Ledger())
+    mixture = Mixture("bears", 3, 5, (Quota("read", 2),), ("read",))
+    first = sample(mixture, {"read": rows}, Ledger())
     gone = Replacement(first.questions[0].question_id, "unclear")
-    replaced = sample(recipe, {"read": rows}, Ledger(replacements=(gone,)))
+    replaced = sample(mixture, {"read": rows}, Ledger(replacements=(gone,)))
     asked = replaced.questions[0]
     gold = next(d for d in replaced.documents if d.doc_id == asked.gold_doc_ids[0])
     ledger = Ledger(
@@ -95,9 +102,29 @@ def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> Non
             Edit("aaa", "content", "a", "b", "unknown"),
         ),
     )
-    drawn = sample(recipe, {"read": rows}, ledger)
+    drawn = sample(mixture, {"read": rows}, ledger)
     assert drawn.questions[0].gold_answer == "Yes."
     assert drawn.questions[1:] == first.questions[1:]
     assert [d.content for d in drawn.documents if d.doc_id == gold.doc_id] == ["mended"]
     assert drawn.unmatched == ["zzz", *sorted(["aaa", first.questions[0].question_id])]
     assert drawn.lineage == replaced.lineage
+
+
+def test_twelve_who_add_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "ledger" / "mini.yaml"
+    context = multiprocessing.get_context("fork")
+    writers = [
+        context.Process(
+            target=add, args=(path, "replacements", [{"question_id": f"q{n:02}"}], ["question_id"])
+        )
+        for n in range(12)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * 12
+    assert [entry["question_id"] for entry in read_yaml(path)["replacements"]] == [
+        f"q{n:02}" for n in range(12)
+    ]
+    assert [file.name for file in path.parent.iterdir()] == ["mini.yaml"]

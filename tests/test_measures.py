@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.interval import wilson
-from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF, parse
+from bears.evaluation.interval import share_interval, wilson
+from bears.evaluation.judged_rankings import judged_rankings
+from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF, parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.precision import precision
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
-from bears.evaluation.places import results_of_grades
+from tests.measuring import value
 
 EVERY = [f"{word}@{k}" for word in WITH_CUTOFF for k in (1, 10)] + list(WHOLE_RANKING)
 NOTHING_IS_RIGHT = [
@@ -62,7 +63,7 @@ FOUND_TWO_OF_THREE = ([0, 1, 0, 1, 0], [1, 1, 1])
     ],
 )
 def test_two_of_three_found(name: str, expected: float) -> None:
-    assert parse(name).value(*FOUND_TWO_OF_THREE) == pytest.approx(expected, abs=1e-15)
+    assert value(name, *FOUND_TWO_OF_THREE) == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -78,54 +79,53 @@ def test_two_of_three_found(name: str, expected: float) -> None:
     ],
 )
 def test_only_ndcg_looks_at_the_height_of_a_grade(name: str, expected: float) -> None:
-    assert parse(name).value([1, 3, 0], [1, 2, 3]) == pytest.approx(expected, abs=1e-15)
+    assert value(name, [1, 3, 0], [1, 2, 3]) == pytest.approx(expected, abs=1e-15)
 
 
 def test_ndcg_sorts_the_judgements_itself() -> None:
-    measure = parse("ndcg@2")
-    assert measure.value([3, 2], [1, 2, 3]) == measure.value([3, 2], [3, 1, 2]) == 1
+    assert value("ndcg@2", [3, 2], [1, 2, 3]) == value("ndcg@2", [3, 2], [3, 1, 2]) == 1
 
 
 def test_strict_wants_all_gold_documents() -> None:
-    assert parse("strict@3").value([1, 0, 1], [1, 1]) == 1
-    assert parse("strict@2").value([1, 0, 1], [1, 1]) == 0
+    assert value("strict@3", [1, 0, 1], [1, 1]) == 1
+    assert value("strict@2", [1, 0, 1], [1, 1]) == 0
 
 
 def test_more_gold_than_k_caps_some_measures_below_one() -> None:
     perfect, judged = [1, 1, 1], [1, 1, 1]
-    assert parse("strict@2").value(perfect, judged) == 0
-    assert parse("recall@2").value(perfect, judged) == 2 / 3
-    assert parse("map@2").value(perfect, judged) == 2 / 3
-    assert parse("ndcg@2").value(perfect, judged) == 1
-    assert parse("precision@2").value(perfect, judged) == 1
-    assert parse("strict@3").value(perfect, judged) == 1
+    assert value("strict@2", perfect, judged) == 0
+    assert value("recall@2", perfect, judged) == 2 / 3
+    assert value("map@2", perfect, judged) == 2 / 3
+    assert value("ndcg@2", perfect, judged) == 1
+    assert value("precision@2", perfect, judged) == 1
+    assert value("strict@3", perfect, judged) == 1
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "precision@10"])
 def test_the_one_gold_document_on_top_scores_one(name: str) -> None:
-    assert parse(name).value([1, 0, 0], [1]) == parse(name).best
-    assert parse(name).best == (100 if name.startswith("retrieval_accuracy") else 1)
+    assert value(name, [1, 0, 0], [1]) == parse_measure(name).best
+    assert parse_measure(name).best == (100 if name.startswith("retrieval_accuracy") else 1)
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_an_empty_ranking_scores_zero(name: str) -> None:
-    assert parse(name).value([], [1]) == 0
+    assert value(name, [], [1]) == 0
 
 
 @pytest.mark.parametrize("name", sorted(set(EVERY) - set(NOTHING_IS_RIGHT)))
 @pytest.mark.parametrize("grades", [[], [0, 0]])
 def test_without_gold_most_measures_are_undefined(name: str, grades: list[int]) -> None:
-    assert parse(name).value(grades, []) is None
+    assert value(name, grades, []) is None
 
 
 @pytest.mark.parametrize("name", NOTHING_IS_RIGHT)
 def test_without_gold_the_right_answer_is_nothing(name: str) -> None:
-    assert parse(name).value([], []) == parse(name).best
-    assert parse(name).value([0], []) == 0
+    assert value(name, [], []) == parse_measure(name).best
+    assert value(name, [0], []) == 0
 
 
 def test_without_a_cutoff_precision_divides_by_what_was_returned() -> None:
-    values = precision(results_of_grades([[1, 0, 0], []], [[1], [1]]), None)
+    values = precision(judged_rankings([[1, 0, 0], []], [[1], [1]]), None)
     assert values.tolist() == [1 / 3, 0]
 
 
@@ -146,8 +146,8 @@ def test_without_a_cutoff_precision_divides_by_what_was_returned() -> None:
 def test_the_official_map_divides_by_the_hits_and_the_strict_one_does_not(
     grades: list[int], judged: list[int], official: float, strict: float
 ) -> None:
-    assert parse("kor_map_official").value(grades, judged) == official
-    assert parse("kor_map_strict").value(grades, judged) == pytest.approx(strict, abs=1e-15)
+    assert value("kor_map_official", grades, judged) == official
+    assert value("kor_map_strict", grades, judged) == pytest.approx(strict, abs=1e-15)
 
 
 GOLD = {"1": ["a"], "2": ["b", "c"], "3": []}
@@ -239,13 +239,22 @@ def test_the_interval_is_that_of_scipy(hits: int, n: int) -> None:
     assert 0 <= wilson(hits, n)[0] < wilson(hits, n)[1] <= 1
 
 
+def test_the_interval_of_a_mean_is_wilsons_and_never_narrower_than_students() -> None:
+    assert share_interval([1] * 48 + [0] * 12) == wilson(48, 60)
+    stats = pytest.importorskip("scipy.stats")
+    values = [0.2, 0.4, 0.5, 0.5, 0.9] * 12
+    low, high = share_interval(values)
+    theirs = stats.t.interval(0.95, 59, loc=0.5, scale=stats.sem(values))
+    assert low < theirs[0] < theirs[1] < high
+
+
 # --- Names ---------------------------------------------------------------------------------------
 
 
 def test_a_measure_knows_the_name_it_was_asked_by() -> None:
-    assert [parse(name).name for name in EVERY] == EVERY
-    assert parse("ndcg@10").k == 10
-    assert parse("ndcg").k is None
+    assert [parse_measure(name).name for name in EVERY] == EVERY
+    assert parse_measure("ndcg@10").k == 10
+    assert parse_measure("ndcg").k is None
 
 
 @pytest.mark.parametrize(
@@ -259,7 +268,7 @@ def test_a_measure_knows_the_name_it_was_asked_by() -> None:
 )
 def test_an_unknown_name_is_answered_with_the_right_ones(name: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        parse(name)
+        parse_measure(name)
     assert repr(name) in str(caught.value)
     assert "success@k, strict@k, recall@k" in str(caught.value)
     assert "r_precision" in str(caught.value)

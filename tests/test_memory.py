@@ -14,14 +14,20 @@ import pytest
 
 from bears.errors import FormatError, MemoryCorrupt
 from bears.formats.records import write_records
-from bears.translation.memory import Entry, Memory, Request, Translator, load
+from bears.translation.memory import (
+    MemoryEntry,
+    PublishedMemory,
+    TranslationRequest,
+    Translator,
+    load,
+)
 from bears.translation.published import import_published
 from bears.types import Document, Question
 
 TRANSLATOR = Translator("published", {"model": "m", "options": {"a": 1, "b": 2}}, "zh-Hant-TW")
-REQUEST = Request("q1", "question", "en", "Who?")
+REQUEST = TranslationRequest("q1", "question", "en", "Who?")
 ENTRIES = [
-    Entry(f"{n:02}", record_id, "content", f"text {n}", f"第{n}段\u2028{record_id}")
+    MemoryEntry(f"{n:02}", record_id, "content", f"text {n}", f"第{n}段\u2028{record_id}")
     for n in range(10)
     for record_id in ("", "r1", "r2")
 ]
@@ -52,12 +58,12 @@ def test_a_key_does_not_know_the_record_nor_the_order_of_parameters() -> None:
 def test_a_key_is_the_same_on_every_machine_and_in_every_version() -> None:
     """Memories are in git: a new key would orphan every line of them."""
     translator = Translator("published", {}, "zh-Hant-TW")
-    assert translator.key(Request("any", "question", "en", "Café «x»?")) == (
+    assert translator.key(TranslationRequest("any", "question", "en", "Café «x»?")) == (
         "01cdf76653213fcc2667b61abb6a1a8bcf65cdd447e58ca10bfc7f662dc99c71"
     )
     parameters = {"model": "m", "language": {"b": 'ß"', "a": "\u2028"}, "t": 0.3}
     context = {"marked": True, "glossary": [["a", "あ"]], "again": 2}
-    request = Request("any", "content", "en", 'Café\n"x" \\ 😀', context)
+    request = TranslationRequest("any", "content", "en", 'Café\n"x" \\ 😀', context)
     assert Translator("bundle", parameters, "ja").key(request) == (
         "95b9650ee9740617687be9c3dd7ab3a0dbef733ef4498012674f28da6c532627"
     )
@@ -67,13 +73,13 @@ def test_a_key_is_the_same_on_every_machine_and_in_every_version() -> None:
 
 
 def test_a_memory_is_saved_sorted_whatever_the_order_of_its_entries(tmp_path: Path) -> None:
-    Memory(ENTRIES).save(tmp_path / "a.jsonl")
+    PublishedMemory(ENTRIES).save(tmp_path / "a.jsonl")
     rng = random.Random(0)
     for _ in range(5):
         shuffled = rng.sample(ENTRIES, len(ENTRIES))
-        Memory(shuffled).save(tmp_path / "b.jsonl")
+        PublishedMemory(shuffled).save(tmp_path / "b.jsonl")
         assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
-        Memory(shuffled[:9]).merged(shuffled[9:]).save(tmp_path / "b.jsonl")
+        PublishedMemory(shuffled[:9]).merged(shuffled[9:]).save(tmp_path / "b.jsonl")
         assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
     places = [
         (line["key"], line["record_id"])
@@ -84,7 +90,7 @@ def test_a_memory_is_saved_sorted_whatever_the_order_of_its_entries(tmp_path: Pa
 
 
 def test_loading_and_saving_change_nothing(tmp_path: Path) -> None:
-    Memory(ENTRIES).save(tmp_path / "a.jsonl")
+    PublishedMemory(ENTRIES).save(tmp_path / "a.jsonl")
     memory = load(tmp_path / "a.jsonl")
     memory.save(tmp_path / "b.jsonl")
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
@@ -103,14 +109,14 @@ def test_an_absent_memory_is_an_empty_one(tmp_path: Path) -> None:
 
 
 def test_an_entry_of_the_record_goes_before_the_general_one() -> None:
-    memory = Memory([ENTRIES[0], ENTRIES[1]])
+    memory = PublishedMemory([ENTRIES[0], ENTRIES[1]])
     assert memory.get("00", "r1") == ENTRIES[1]
     assert memory.get("00", "r2") == ENTRIES[0]
     assert memory.get("01", "r1") is None
 
 
 def test_merging_replaces_and_leaves_the_first_memory_alone() -> None:
-    memory = Memory(ENTRIES[:2])
+    memory = PublishedMemory(ENTRIES[:2])
     merged = memory.merged([replace(ENTRIES[0], translation="新"), ENTRIES[3]])
     assert (len(memory), len(merged)) == (2, 3)
     assert memory.get("00", "") == ENTRIES[0]
@@ -118,9 +124,9 @@ def test_merging_replaces_and_leaves_the_first_memory_alone() -> None:
 
 
 def test_entries_that_disagree_are_refused() -> None:
-    Memory([ENTRIES[0], ENTRIES[0]])
+    PublishedMemory([ENTRIES[0], ENTRIES[0]])
     with pytest.raises(MemoryCorrupt, match=r"two translations of 'text 0'.*with key 00"):
-        Memory([ENTRIES[0], replace(ENTRIES[0], translation="另一段")])
+        PublishedMemory([ENTRIES[0], replace(ENTRIES[0], translation="另一段")])
 
 
 GOOD = '{"key": "k", "record_id": "", "field": "content", "text": "t", "translation": "譯"}'
@@ -178,16 +184,16 @@ def publish(folder: Path) -> Path:
 def test_a_published_set_gives_an_entry_for_each_translated_text(tmp_path: Path) -> None:
     entries = import_published(publish(tmp_path), LANGUAGES, TRANSLATOR)
     assert entries == [
-        Entry(TRANSLATOR.key(REQUEST), "", "question", "Who?", "是誰？"),
-        Entry(
-            TRANSLATOR.key(Request("", "gold_answer", "en", "Ann")),
+        MemoryEntry(TRANSLATOR.key(REQUEST), "", "question", "Who?", "是誰？"),
+        MemoryEntry(
+            TRANSLATOR.key(TranslationRequest("", "gold_answer", "en", "Ann")),
             "",
             "gold_answer",
             "Ann",
             "安（Ann）",
         ),
-        Entry(
-            TRANSLATOR.key(Request("", "content", "en", "Ann wrote it.")),
+        MemoryEntry(
+            TRANSLATOR.key(TranslationRequest("", "content", "en", "Ann wrote it.")),
             "",
             "content",
             "Ann wrote it.",

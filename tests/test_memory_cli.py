@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from bears.errors import FormatError
-from bears.translation.spreadsheet import read_csv
-from bears.translation.tbx import read_tbx
+from bears.translation.glossary_file import read_glossary
 from stages import translate
-from tests.test_fill import ASKED, Desk, Here, asked, here
+from tests.desk import ASKED, Desk, Here, asked, here
 
 __all__ = ["here"]
 
@@ -105,14 +104,12 @@ def test_at_a_terminal_nothing_is_spent_without_a_yes(
 # ------------------------------------------------------------------------------- glossaries
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tbx"])
-def test_a_corrected_glossary_enters_the_requests(suffix: str, here: Here) -> None:
+def test_a_corrected_glossary_enters_the_requests(here: Here) -> None:
     at, server = here("moody")
     at.run("fill")
-    file = at.root / f"terms{suffix}"
+    file = at.root / "terms.csv"
     assert " terms" in at.run("glossary", str(file))
-    terms = read_csv(file) if suffix == ".csv" else read_tbx(file, "en", "pseudo")
-    term = next(term for term in terms if term.source_language == "en")
+    term = next(term for term in read_glossary(file) if term.source_language == "en")
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace(term.rendering, "ԶԶԶԶ", 1), encoding="utf-8")
     before = len(server.prompts())
@@ -134,7 +131,7 @@ def test_a_glossary_that_is_not_there_is_named(here: Here) -> None:
     told = at.run("plan", "translator.glossary=none.csv", code=1)
     assert "none.csv: no such file" in told
     with pytest.raises(FormatError, match="no such file"):
-        read_csv(at.root / "none.csv")
+        read_glossary(at.root / "none.csv")
 
 
 # ------------------------------------------------------------------------------------ keys

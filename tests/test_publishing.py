@@ -18,8 +18,8 @@ from bears.cli.publish import write_export
 from bears.formats.digest import digest_files
 from bears.formats.records import write_json, write_lines, write_records
 from bears.publishing.attestation import attest, differences
-from bears.publishing.benchmark import Finished, read_finished
 from bears.publishing.card import card
+from bears.publishing.finished import Finished, read_finished
 from bears.publishing.licences import follows
 from bears.types import Document, Question
 from tests.workspace import ROOT
@@ -35,11 +35,16 @@ DOCUMENTS = [
     Document("d3", "three", "t", "3", False),
 ]
 CONFIG: dict[str, Any] = {
-    "benchmark": {"name": "small", "language": "en", "licence": "CC0-1.0", "accept": []},
+    "benchmark": {
+        **{"name": "small", "language": "en", "licence": "CC0-1.0", "accept": []},
+        **{"cite_as": "A. Bear, Small", "date_published": "2026-11-22"},
+    },
     "language": {"name": "en"},
     "sample": {"sampler": "whole"},
     "translator": {"name": "published", "concurrency": 8},
     "ledger": {"replacements": [], "edits": [], "reviews": []},
+    "evaluate": {"measures": ["mrr"], "curve": []},
+    "retrieve": {"depth": 100},
     "sources": {
         "s": {"name": "s", "licence": "CC-BY-SA-3.0", "path": "/mine/s.json"},
         "t": {"name": "t", "licence": "Apache-2.0", "revision": "a" * 40},
@@ -107,6 +112,8 @@ def test_the_croissant_reference_library_reads_it(finished: Finished, tmp_path: 
     write_export(finished, tmp_path / "out")
     dataset = mlcroissant.Dataset(tmp_path / "out" / "croissant.json")
     assert not dataset.metadata.ctx.issues.errors
+    assert dataset.metadata.cite_as == "A. Bear, Small"
+    assert f"{dataset.metadata.date_published:%Y-%m-%d}" == "2026-11-22"
     read = list(dataset.records("corpus"))
     assert [row["corpus/content"].decode() for row in read] == [d.content for d in DOCUMENTS]
 
@@ -167,6 +174,8 @@ def test_every_part_has_its_say_in_the_root(finished: Finished) -> None:
 
 def test_where_files_lie_and_how_fast_a_model_is_asked_change_nothing(finished: Finished) -> None:
     root = attest(finished)["root"]
+    dated = changed(finished, lambda c: c["benchmark"].update(date_published="2030-01-01"))
+    assert attest(dated)["root"] == root
     elsewhere = changed(finished, lambda c: c["sources"]["s"].update(path="/yours/s.json"))
     assert attest(elsewhere)["root"] == root
     assert (
@@ -197,6 +206,15 @@ def test_an_export_is_attested_until_anything_changes(
     assert "out is what this checkout makes" in capsys.readouterr().out
     assert main(["export", "out"]) == 1
     assert "exists already" in capsys.readouterr().err
+
+    raw = checkout / "data" / "raw" / "mini" / "sources.json"
+    raw.write_bytes(raw.read_bytes().replace(b'"source": "t"', b'"source": "drcd"'))
+    assert main(["attest", "out"]) == 0
+    said = capsys.readouterr().out
+    assert "out is what this checkout makes: records" in said
+    assert "its provenance is another one: sources differ" in said
+    assert main(["attest", "out", "--provenance"]) == 1
+    assert "sources: this checkout makes another one" in capsys.readouterr().err
 
     (checkout / "out" / "queries.jsonl").write_text("{}\n", encoding="utf-8")
     assert main(["attest", "out"]) == 1

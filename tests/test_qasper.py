@@ -20,10 +20,10 @@ from pyarrow import parquet
 from bears.errors import ConfigurationError, SourceError
 from bears.formats.rows import open_rows
 from bears.sources import qasper
-from bears.sources.convert import convert_parts
-from bears.sources.location import Part, Source
+from bears.sources.convert import convert
 from bears.sources.pdf import Library, PaperFailed, PdfSettings, Unreachable
 from bears.sources.pdf_text import Chunks, paragraphs
+from bears.sources.source import Part, Source
 from bears.types import Answer, PoolDocument, PoolQuestion
 
 # ---------------------------------------------------------------- the same tiny data, both shapes
@@ -182,7 +182,7 @@ def written(folder: Path, content: Any, name: str = "qasper.json") -> Path:
 def read(folder: Path, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
     """The rows that come out, and the provenance."""
     out = folder / "out.jsonl"
-    found = convert_parts(source(**settings), qasper.read, None, folder, out, folder / ".bears")
+    found = convert(source(**settings), qasper.read, None, folder, out, folder / ".bears")
     return list(open_rows(out)), found
 
 
@@ -240,11 +240,11 @@ def broken(**changes: Any) -> dict[str, Any]:
         (broken(abstract=None), "row 1, field abstract: "),
         (broken(full_text=[{"section_name": "x"}]), "field full_text.0.paragraphs: Field requ"),
         (broken(qas=[{**PAPER["qas"][0], "answers": [annotation()]}]), "q-span has an empty answe"),
-        (broken(qas=[PAPER["qas"][0]] * 2), "field id: 'q-span' stands in an earlier place too"),
+        (broken(qas=[PAPER["qas"][0]] * 2), "id: 'q-span' stands in an earlier row too"),
         (broken(qas=[{"question": "?"}]), "field qas.0.question_id: Field required"),
         ({GROUP: "x"}, "field 2101.00001: not a paper but 'x'"),
         ([{**HUB[0], "full_text": {"section_name": ["a"], "paragraphs": []}}], "lists differ in l"),
-        ([HUB[0], HUB[0]], "row 2, field id: '2101.00001' stands in an earlier place too"),
+        ([HUB[0], HUB[0]], "row 2, field id: '2101.00001' stands in an earlier row too"),
         ([{**HUB[0], "qas": 5}], "field qas: "),
         ({}, "row 1, field id: Field required"),
         ([], "there is no row in its files"),

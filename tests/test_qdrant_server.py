@@ -13,18 +13,18 @@ from qdrant_client import QdrantClient, models
 
 from bears.errors import ConfigurationError, StoreError
 from bears.formats.records import read_documents, read_json, read_questions
-from bears.retrieval.bm25 import BM25
-from bears.retrieval.clock import Clock
-from bears.retrieval.dense import Dense
-from bears.retrieval.encoders.wordllama import WordLlama
-from bears.retrieval.hybrid import Hybrid
+from bears.retrieval.combined.hybrid import Hybrid
+from bears.retrieval.dense.dense import Dense
+from bears.retrieval.models.wordllama import WordLlama
 from bears.retrieval.retriever import Query
+from bears.retrieval.sparse.bm25 import BM25
+from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
 from bears.retrieval.stores.qdrant import Qdrant
-from bears.retrieval.vector_store import Shard, VectorStore
+from bears.retrieval.stores.vector_store import Shard, VectorStore
 from bears.types import Ranking
 from tests.qdrant_server import QdrantServer, free_ports
-from tests.vectors import directions, full_sort, shards
+from tests.vectors import directions, full_sort, nearest, shards
 
 KEY = "TEST_QDRANT_KEY"
 ENCODER = WordLlama(256)
@@ -85,29 +85,29 @@ def versions(url: str, collection: str, number: int) -> list[int]:
     return [point.version for point in sorted(found.points, key=lambda point: int(point.id))]
 
 
-@pytest.mark.parametrize("pieces", [1, 3])
+@pytest.mark.parametrize("chunks", [1, 3])
 def test_the_server_gives_the_ranking_of_a_full_sort(
-    server: QdrantServer, pieces: int, tmp_path: Path
+    server: QdrantServer, chunks: int, tmp_path: Path
 ) -> None:
-    vectors = directions(600, seed=pieces)
+    vectors = directions(600, seed=chunks)
     vectors[100:300] = vectors[0]
-    made = list(shards(vectors, pieces=pieces))
+    made = list(shards(vectors, chunks=chunks))
     searcher = qdrant(server.url).open(written(qdrant(server.url), made, tmp_path))
     for vector in (vectors[0], *directions(5, seed=9)):
         for k in (1, 10, 1000):
-            assert searcher.nearest(vector, k) == full_sort(made, vector, k)
-    assert searcher.nearest(vectors[0], 4, "g7") == full_sort(made, vectors[0], 4, "g7")
+            assert nearest(searcher, vector, k) == full_sort(made, vector, k)
+    assert nearest(searcher, vectors[0], 4, "g7") == full_sort(made, vectors[0], 4, "g7")
     assert searcher.exactness(vectors, 10) == {"exact": True}
 
 
-def test_a_point_says_what_it_is_a_piece_of(server: QdrantServer, tmp_path: Path) -> None:
-    made = list(shards(directions(30, seed=20), size=4, pieces=3))
+def test_a_point_says_what_it_is_a_chunk_of(server: QdrantServer, tmp_path: Path) -> None:
+    made = list(shards(directions(30, seed=20), size=4, chunks=3))
     written(qdrant(server.url, collection="payloads"), made, tmp_path)
     (point,) = client(server.url).retrieve("payloads", [17])
     assert point.payload is not None
     assert point.payload["shard"] == read_json(tmp_path / "store.json")["shards"]["16"]
     del point.payload["shard"]
-    # The document's first two pieces lie in the shard before.
+    # The document's first two chunks lie in the shard before.
     assert point.payload == {"doc_id": "d5", "text": "text 17", "group": "g0", "chunk": 2}
 
 
@@ -135,7 +135,7 @@ def test_an_approximate_search_tells_its_recall(server: QdrantServer, tmp_path: 
     searcher = rough.open(written(rough, made, tmp_path))
     shares = []
     for vector in asked:
-        found = {hit.doc_id for hit in searcher.nearest(vector, 10)}
+        found = {hit.doc_id for hit in nearest(searcher, vector, 10)}
         shares.append(len(found & {hit.doc_id for hit in full_sort(made, vector, 10)}) / 10)
     said = searcher.exactness(asked, 10)
     assert (said["exact"], said["ef"]) == (False, 4)
@@ -218,7 +218,7 @@ def test_a_key_that_is_missing_or_wrong_is_named_but_not_shown(
         monkeypatch.delenv(KEY)
         (tmp_path / ".env").write_text(f"{KEY}=right\n")
         with pytest.warns(UserWarning, match="insecure connection"):
-            assert guarded.open(written(guarded, made, tmp_path)).nearest(directions(1)[0], 1)
+            assert nearest(guarded.open(written(guarded, made, tmp_path)), directions(1)[0], 1)
 
 
 def test_a_server_killed_while_it_is_written_to_is_resumed_and_holds_nothing_twice(
@@ -253,7 +253,7 @@ def test_a_server_killed_while_it_is_written_to_is_resumed_and_holds_nothing_twi
         assert watching.count("killed").count == 1000
         searcher = store.open(tmp_path)
         for vector in directions(3, seed=1):
-            assert searcher.nearest(vector, 20) == full_sort(made, vector, 20)
+            assert nearest(searcher, vector, 20) == full_sort(made, vector, 20)
 
 
 def test_a_server_killed_while_it_is_searched_is_a_clear_error_and_can_come_back(
@@ -264,18 +264,18 @@ def test_a_server_killed_while_it_is_searched_is_a_clear_error_and_can_come_back
     with QdrantServer(tmp_path / "server") as server:
         store = qdrant(server.url, patience_s=0.5)
         searcher = store.open(written(store, made, tmp_path))
-        expected = searcher.nearest(vector, 10)
+        expected = nearest(searcher, vector, 10)
         server.kill()
         with pytest.raises(StoreError, match=f"{server.url}; no Qdrant answers there"):
-            searcher.nearest(vector, 10)
+            nearest(searcher, vector, 10)
         server.start()
-        assert searcher.nearest(vector, 10) == expected
+        assert nearest(searcher, vector, 10) == expected
         # A short absence is waited for.
         patient = qdrant(server.url, patience_s=20).open(tmp_path)
         server.kill()
         back = threading.Timer(0.5, server.start)
         back.start()
-        assert patient.nearest(vector, 10) == expected
+        assert nearest(patient, vector, 10) == expected
         back.join()
 
 
@@ -292,7 +292,7 @@ def published(shared_data: Path) -> tuple[list[Any], list[Query]]:
 
 def run_of(retriever: Hybrid, folder: Path, asked: list[Query]) -> list[Ranking]:
     searcher = retriever.open(folder)
-    return [searcher.search(query, 100, Clock()) for query in asked]
+    return searcher.search(asked, 100, Stopwatch())
 
 
 def indexed(retriever: Hybrid, documents: list[Any], folder: Path) -> Path:
@@ -351,4 +351,4 @@ def test_the_hybrid_run_of_a_cluster_equals_the_local_one_also_when_a_node_is_ki
     assert len(info.local_shards) + len(info.remote_shards) == 12
     searcher = hybrid(qdrant(cluster[0].url, patience_s=20, **settings)).open(folder)
     cluster[2].kill()
-    assert [searcher.search(query, 100, Clock()) for query in asked] == expected
+    assert searcher.search(asked, 100, Stopwatch()) == expected

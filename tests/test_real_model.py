@@ -14,15 +14,16 @@ import pytest
 
 from bears.configuration import compose, read_selection
 from bears.formats.records import write_lines, write_records
-from bears.language.gates import check
+from bears.gates import check
 from bears.language.text import Text
 from bears.sources.multihop import read
-from bears.translation.engine import Report
+from bears.sources.parts import Parts
+from bears.translation.fill import FillReport
 from bears.translation.glossary import occurs
 from bears.translation.memory import load
-from bears.translation.project import Project, open_project
-from bears.translation.session import Session
 from bears.translation.spans import read_back
+from bears.translation.task import TranslationTask, read_task
+from bears.translation.workflow import TranslationWorkflow
 from bears.types import Document, Question
 from tests import real_model
 from tests.real_model import Exchange
@@ -45,7 +46,7 @@ Row = dict[str, Any]
 class Filling:
     """One fill: its report, what it journalled, what went over the wire, what it says it cost."""
 
-    report: Report
+    report: FillReport
     rows: list[Row]
     exchanges: list[Exchange]
     usd: float
@@ -58,7 +59,7 @@ class Filling:
 class Filled:
     """A benchmark that was filled twice."""
 
-    session: Session
+    workflow: TranslationWorkflow
     severities: Mapping[str, Any]
     first: Filling
     second: Filling
@@ -85,12 +86,12 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         # The server has it open; so the gigabyte goes when that ends, whatever becomes of us.
         model.unlink()
         config = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), _overrides(url))
-        project = open_project(config, folder / "sampled", folder)
-        session = Session(project, folder / "memory.jsonl", folder, config["gates"])
-        first = _fill(session, exchanges)
-        left = {project.translator.key(request) for request in session.resolve().missing}
-        second = _fill(session, exchanges)
-    return Filled(session, config["gates"], first, second, left)
+        task = read_task(config, folder / "sampled", folder)
+        workflow = TranslationWorkflow(task, folder / "memory.jsonl", folder)
+        first = _fill(workflow, exchanges)
+        left = {task.translator.key(request) for request in workflow.resolve().missing}
+        second = _fill(workflow, exchanges)
+    return Filled(workflow, config["gates"], first, second, left)
 
 
 def _overrides(url: str) -> list[str]:
@@ -112,7 +113,7 @@ def _overrides(url: str) -> list[str]:
 def _write_benchmark(folder: Path, wanted: Mapping[str, int]) -> None:
     """The wanted questions, each with its gold documents and so many hard negatives."""
     file = ROOT / "data" / "local" / "mini" / "2wiki.json"
-    rows = read(enumerate(json.loads(file.read_text("utf-8"))), str(file))
+    rows = read(Parts("2wiki", {"rows": [file]}))
     questions, documents, lineage = [], [], []
     for row in (row for row in rows if row.id in wanted):
         gold = [passage for passage in row.passages if passage.is_gold]
@@ -129,12 +130,12 @@ def _write_benchmark(folder: Path, wanted: Mapping[str, int]) -> None:
     write_lines(folder / "lineage.jsonl", lineage)
 
 
-def _fill(session: Session, exchanges: list[Exchange]) -> Filling:
-    journalled, passed = len(list(session.journal.rows())), len(exchanges)
+def _fill(workflow: TranslationWorkflow, exchanges: list[Exchange]) -> Filling:
+    journalled, passed = len(list(workflow.journal.rows())), len(exchanges)
     spent = [0.0]
-    report = session.fill(lambda _done, _total, usd: spent.append(usd))
+    report = workflow.fill(lambda _done, _total, usd: spent.append(usd))
     filling = Filling(
-        report, list(session.journal.rows())[journalled:], exchanges[passed:], spent[-1]
+        report, list(workflow.journal.rows())[journalled:], exchanges[passed:], spent[-1]
     )
     # Shown with -s, and where a test fails.
     seconds = sorted(round(exchange.seconds, 1) for exchange in filling.exchanges)
@@ -203,22 +204,22 @@ def test_an_incomplete_answer_is_never_stored(filled: Filled) -> None:
 
 
 def test_every_stored_text_passes_the_gates(filled: Filled) -> None:
-    project, known = filled.session.project, _stored(filled)
-    used = filled.session.resolve().used
+    task, known = filled.workflow.task, _stored(filled)
+    used = filled.workflow.resolve().used
     assert known.keys() == used.keys(), "everything stored is used, and nothing else"
     for row in known.values():
         if row["field"] == "terms":
             assert list(json.loads(row["translation"])) == ["terms"]
         else:
-            assert _errors(filled, row, project) == []
-    for question in filled.session.project.work.questions:
-        for source, rendering in filled.session.resolve().terms.get(question.question_id, ()):
+            assert _errors(filled, row, task) == []
+    for question in filled.workflow.task.source_texts.questions:
+        for source, rendering in filled.workflow.resolve().terms.get(question.question_id, ()):
             assert rendering
             assert any(occurs(source, row["text"]) for row in known.values())
 
 
 def test_a_failure_is_journalled_and_reported_as_missing(filled: Filled) -> None:
-    session, key = filled.session, filled.session.project.translator.key
+    workflow, key = filled.workflow, filled.workflow.task.translator.key
     for filling in filled.both:
         report = filling.report
         assert not report.stopped
@@ -229,13 +230,13 @@ def test_a_failure_is_journalled_and_reported_as_missing(filled: Filled) -> None
             assert key(request) == name
             assert reasons == failed[name]["reasons"] != []
         assert report.stored == len(filling.of("translation"))
-    left = session.resolve()
+    left = workflow.resolve()
     missing = {key(request) for request in left.missing}
     # With every text asked for as often as may be, what has none is what failed.
     assert missing == filled.second.report.failed.keys()
     assert filled.second.report.missing >= len(missing)
     assert (filled.second.report.missing > 0) == bool(left.missing or left.waiting)
-    assert {row["key"] for row in session.failures()} == missing
+    assert {row["key"] for row in workflow.failures()} == missing
 
 
 def test_the_second_fill_asks_only_for_what_failed_and_what_follows_from_it(
@@ -252,12 +253,12 @@ def test_the_second_fill_asks_only_for_what_failed_and_what_follows_from_it(
 
 
 def test_only_what_was_stored_is_published(filled: Filled) -> None:
-    session = filled.session
-    total, _, missing = session.publish()
-    left = session.resolve()
+    workflow = filled.workflow
+    total, _, missing = workflow.publish()
+    left = workflow.resolve()
     assert missing == len(left.missing) + len(left.waiting)
     stored = _stored(filled)
-    memory = load(session.memory)
+    memory = load(workflow.memory)
     assert total == len(memory) == len(stored)
     for name, row in stored.items():
         entry = memory.get(name, "")
@@ -274,9 +275,9 @@ def _stored(filled: Filled) -> dict[str, Row]:
     return stored
 
 
-def _errors(filled: Filled, row: Row, project: Project) -> list[str]:
+def _errors(filled: Filled, row: Row, task: TranslationTask) -> list[str]:
     """What the gates with severity error say of a journalled translation."""
     source, translation = read_back(row["text"])[0], read_back(row["translation"])[0]
-    text = Text(row["field"], source, translation, "en", project.language.name)
-    flags = check(text, project.language, filled.severities)
+    text = Text(row["field"], source, translation, "en", task.language.name)
+    flags = check(text, task.language, filled.severities)
     return [flag.message for flag in flags if flag.severity == "error"]

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from bears.errors import LedgerError, SamplingError
-from bears.sampling.ledger import Ledger, Replacement
-from bears.sampling.recipe import Recipe, Share
+from bears.ledger.entries import Ledger, Replacement
+from bears.sampling.drafts import Sources
+from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import Sample, sample
-from bears.sampling.walk import Sources
 from bears.types import Document, PassageRow, Question
-from tests.test_sampling import (
+from tests.sampled import (
     BEARS,
     Rows,
     article,
@@ -172,23 +172,23 @@ def test_every_promise_holds_where_questions_share_paragraphs() -> None:
     for seed in range(100):
         rng = random.Random(seed)
         sources = typed(generated(rng, rows=70, share=rng.choice([0.1, 0.2, 0.3])))
-        recipe = small("bears", seed, questions=4, documents=120)
+        mixture = small("bears", seed, questions=4, documents=120)
         try:
-            base = sample(recipe, sources, Ledger())
+            base = sample(mixture, sources, Ledger())
         except SamplingError:
             continue
         slots = rng.sample(range(12), rng.randrange(1, 7))
         ids = [question_ids(base)[slot] for slot in slots]
         try:
             singles = {
-                slot: sample(recipe, sources, replacing([i]))
+                slot: sample(mixture, sources, replacing([i]))
                 for slot, i in zip(slots, ids, strict=True)
             }
-            together = sample(recipe, sources, replacing(ids))
+            together = sample(mixture, sources, replacing(ids))
         except LedgerError:
             continue
         replaced += 1
-        assert_sound(together, recipe, sources)
+        assert_sound(together, mixture, sources)
         shared += any(len(line.get("questions", [])) > 1 for line in base.lineage)
         for slot in range(12):
             expected = singles.get(slot, base).questions[slot]
@@ -204,26 +204,26 @@ def test_every_promise_holds_where_questions_share_paragraphs() -> None:
                 assert len(line["questions"]) > 1, "left by all who shared it"
                 assert set(line["questions"]) <= set(ids)
         for single in singles.values():
-            assert_sound(single, recipe, sources)
+            assert_sound(single, mixture, sources)
     assert replaced > 60
     assert shared > 25
 
 
-def tiny(*rows: Any, fill: int, documents: int) -> tuple[Recipe, Rows]:
-    recipe = Recipe("bears", 0, documents, (Share("hop", 1),), ("fill",))
-    return recipe, {"hop": list(rows), "fill": [article(*(f"f{n}" for n in range(fill)))]}
+def tiny(*rows: Any, fill: int, documents: int) -> tuple[Mixture, Rows]:
+    mixture = Mixture("bears", 0, documents, (Quota("hop", 1),), ("fill",))
+    return mixture, {"hop": list(rows), "fill": [article(*(f"f{n}" for n in range(fill)))]}
 
 
 def test_when_the_spares_are_used_up_the_entry_is_refused() -> None:
     rows = [passage_row(name, (name, f"text {name}", True)) for name in "abc"]
-    recipe, sources = tiny(*rows, fill=4, documents=2)
+    mixture, sources = tiny(*rows, fill=4, documents=2)
     ids = [uuid(f"q:hop:{name}") for name in "abc"]
     for left in ids:
-        drawn = sample(recipe, sources, replacing(i for i in ids if i != left))
+        drawn = sample(mixture, sources, replacing(i for i in ids if i != left))
         assert question_ids(drawn) == [left]
-        assert_sound(drawn, recipe, sources)
+        assert_sound(drawn, mixture, sources)
     with pytest.raises(LedgerError, match=r"question .* source hop has no further question"):
-        sample(recipe, sources, replacing(ids))
+        sample(mixture, sources, replacing(ids))
 
 
 def test_a_spare_never_shares_a_paragraph_with_the_benchmark() -> None:
@@ -231,10 +231,10 @@ def test_a_spare_never_shares_a_paragraph_with_the_benchmark() -> None:
         passage_row("a", ("A", "a", True), ("S", "shared", False)),
         passage_row("b", ("B", "b", True), ("S", "shared", False)),
     ]
-    recipe, sources = tiny(*rows, fill=4, documents=3)
-    (first,) = question_ids(sample(recipe, sources, Ledger()))
+    mixture, sources = tiny(*rows, fill=4, documents=3)
+    (first,) = question_ids(sample(mixture, sources, Ledger()))
     with pytest.raises(LedgerError, match="shares no paragraph with the benchmark"):
-        sample(recipe, sources, replacing([first]))
+        sample(mixture, sources, replacing([first]))
 
 
 def test_a_larger_stand_in_comes_after_those_that_need_no_more_places() -> None:
@@ -244,33 +244,33 @@ def test_a_larger_stand_in_comes_after_those_that_need_no_more_places() -> None:
         passage_row("other", ("B", "b", True)),
         passage_row("large", ("C", "c", True), ("D", "d", False), ("E", "e", False)),
     ]
-    recipe, sources = tiny(*rows, fill=8, documents=4)
+    mixture, sources = tiny(*rows, fill=8, documents=4)
     name = {i: uuid(f"q:hop:{i}") for i in ("small", "other", "large")}
     tried = 0
     for seed in range(30):
-        recipe = replace(recipe, seed=seed)
-        (first,) = question_ids(sample(recipe, sources, Ledger()))
+        mixture = replace(mixture, seed=seed)
+        (first,) = question_ids(sample(mixture, sources, Ledger()))
         if first == name["large"]:
             continue
         tried += 1
         second = next(i for key, i in name.items() if i != first and key != "large")
-        drawn = sample(recipe, sources, replacing([first]))
+        drawn = sample(mixture, sources, replacing([first]))
         assert question_ids(drawn) == [second]
-        drawn = sample(recipe, sources, replacing([first, second]))
+        drawn = sample(mixture, sources, replacing([first, second]))
         assert question_ids(drawn) == [name["large"]]
-        assert_sound(drawn, recipe, sources)
+        assert_sound(drawn, mixture, sources)
     assert tried > 5
 
 
 def test_where_no_negative_can_fill_or_give_its_place_the_entry_is_refused() -> None:
     large = passage_row("large", ("C", "c", True), ("D", "d", False))
-    recipe, sources = tiny(large, passage_row("small", ("A", "a", True)), fill=0, documents=2)
-    (first,) = question_ids(sample(replace(recipe, seed=1), {**sources, "hop": [large]}, Ledger()))
+    mixture, sources = tiny(large, passage_row("small", ("A", "a", True)), fill=0, documents=2)
+    (first,) = question_ids(sample(replace(mixture, seed=1), {**sources, "hop": [large]}, Ledger()))
     assert first == uuid("q:hop:large")
     refused = 0
     for seed in range(10):
         try:
-            sample(replace(recipe, seed=seed), sources, replacing([first]))
+            sample(replace(mixture, seed=seed), sources, replacing([first]))
         except (SamplingError, LedgerError) as error:
             refused += "too few random negatives" in str(error)
     assert refused > 0
@@ -283,18 +283,18 @@ def test_a_replaced_user_leaves_a_shared_paragraph_that_is_no_longer_gold() -> N
         "two": [passage_row("b", ("S", "shared", False), ("B", "b", True))],
         "fill": [article(*(f"f{n}" for n in range(8)))],
     }
-    recipe = Recipe("bears", 0, 5, (Share("one", 1), Share("two", 1)), ("fill",))
+    mixture = Mixture("bears", 0, 5, (Quota("one", 1), Quota("two", 1)), ("fill",))
     spare = passage_row("c", ("C", "c", True))
     found = 0
     for seed in range(10):
-        base = sample(replace(recipe, seed=seed), sources, Ledger())
+        base = sample(replace(mixture, seed=seed), sources, Ledger())
         with_spare = {**sources, "one": [*sources["one"], spare]}
-        drawn = sample(replace(recipe, seed=seed), with_spare, Ledger())
+        drawn = sample(replace(mixture, seed=seed), with_spare, Ledger())
         if question_ids(drawn) != question_ids(base):
             continue
         found += 1
-        new = sample(replace(recipe, seed=seed), with_spare, replacing([uuid("q:one:a")]))
-        assert_sound(new, recipe, with_spare)
+        new = sample(replace(mixture, seed=seed), with_spare, replacing([uuid("q:one:a")]))
+        assert_sound(new, mixture, with_spare)
         before = {d.content: d.is_gold for d in drawn.documents}
         after = {d.content: d.is_gold for d in new.documents}
         assert (before["shared"], after["shared"]) == (True, False)

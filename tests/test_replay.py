@@ -12,15 +12,16 @@ import pytest
 from bears.configuration import compose, parse
 from bears.errors import MemoryMiss
 from bears.formats.records import read_documents, read_questions, write_records
-from bears.sampling.ledger import Ledger, Replacement
-from bears.sampling.recipe import Recipe
+from bears.ledger.entries import Ledger, Replacement
+from bears.sampling.mixture import Mixture
 from bears.sampling.sample import sample
-from bears.translation.memory import Memory, Translator, load
+from bears.translation.memory import PublishedMemory, Translator, load
 from bears.translation.published import import_published
-from bears.translation.replay import requests
+from bears.translation.source_texts import SourceTexts
 from bears.types import Document, Question
-from tests.test_sampling import BEARS, CHOICES, ROOT, V1, Rows, read_sources
+from tests.sampled import BEARS, CHOICES, V1, Rows, read_sources
 from tests.translating import translate
+from tests.workspace import ROOT
 
 TRANSLATOR = Translator("published", {}, "zh-Hant-TW")
 BEARS_LANGUAGES = {"drcd": "zh-Hant-TW", "hotpotqa": "en", "2wiki": "en"}
@@ -32,15 +33,15 @@ def published(shared_data: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def memory(published: Path) -> Memory:
-    return Memory(import_published(published, BEARS_LANGUAGES, TRANSLATOR))
+def memory(published: Path) -> PublishedMemory:
+    return PublishedMemory(import_published(published, BEARS_LANGUAGES, TRANSLATOR))
 
 
 # ------------------------------------------------------------------------- the published BEARS
 
 
 def test_the_published_files_come_out_to_the_byte(
-    published: Path, memory: Memory, tmp_path: Path
+    published: Path, memory: PublishedMemory, tmp_path: Path
 ) -> None:
     memory.save(tmp_path / "memory.jsonl")
     questions, documents = translate(
@@ -56,15 +57,15 @@ def test_the_published_files_come_out_to_the_byte(
         assert (tmp_path / name).read_bytes() == (published / name).read_bytes()
 
 
-@pytest.mark.parametrize("recipe", [V1, BEARS], ids=lambda recipe: recipe.sampler)
+@pytest.mark.parametrize("mixture", [V1, BEARS], ids=lambda mixture: mixture.sampler)
 def test_one_memory_serves_v1_and_the_mended_sample(
-    recipe: Recipe,
+    mixture: Mixture,
     published: Path,
-    memory: Memory,
+    memory: PublishedMemory,
     shared_data: Path,
     tmp_path: Path,
 ) -> None:
-    drawn = sample(recipe, read_sources("bears", shared_data / "raw", tmp_path), Ledger())
+    drawn = sample(mixture, read_sources("bears", shared_data / "raw", tmp_path), Ledger())
     questions, documents = translate(
         drawn.questions, drawn.documents, BEARS_LANGUAGES, memory, TRANSLATOR
     )
@@ -96,7 +97,7 @@ DOCUMENTS = [
 
 
 def test_texts_in_the_target_language_are_not_asked_for() -> None:
-    asked = requests(QUESTIONS, DOCUMENTS, LANGUAGES, "zh-Hant-TW")
+    asked = SourceTexts(QUESTIONS, DOCUMENTS, LANGUAGES, "zh-Hant-TW").requests()
     assert [(r.record_id, r.field, r.source_language, r.text) for r in asked] == [
         ("q1", "question", "en", "Who?"),
         ("q1", "gold_answer", "en", "Ann"),
@@ -108,7 +109,7 @@ def test_texts_in_the_target_language_are_not_asked_for() -> None:
 def test_what_is_missing_is_counted_and_listed_and_nothing_comes_back() -> None:
     many = [replace(DOCUMENTS[0], doc_id=f"e{n}", content=f"Text {n}.") for n in range(7)]
     with pytest.raises(MemoryMiss) as caught:
-        translate(QUESTIONS, [*DOCUMENTS, *many], LANGUAGES, Memory(), TRANSLATOR)
+        translate(QUESTIONS, [*DOCUMENTS, *many], LANGUAGES, PublishedMemory(), TRANSLATOR)
     message = str(caught.value)
     assert "lacks 11 translations into zh-Hant-TW" in message
     assert "(9 content, 1 gold_answer, 1 question)" in message
@@ -118,7 +119,9 @@ def test_what_is_missing_is_counted_and_listed_and_nothing_comes_back() -> None:
     assert "q2" not in message
 
 
-def test_one_missing_entry_is_enough(published: Path, memory: Memory, tmp_path: Path) -> None:
+def test_one_missing_entry_is_enough(
+    published: Path, memory: PublishedMemory, tmp_path: Path
+) -> None:
     memory.save(tmp_path / "m.jsonl")
     lines = (tmp_path / "m.jsonl").read_bytes().split(b"\n")
     (tmp_path / "m.jsonl").write_bytes(b"\n".join(lines[:100] + lines[101:]))
@@ -135,7 +138,7 @@ def test_one_missing_entry_is_enough(published: Path, memory: Memory, tmp_path: 
 # ------------------------------------------------------------------- one text, two translations
 
 
-def publish(folder: Path, *translations: Mapping[str, str]) -> Memory:
+def publish(folder: Path, *translations: Mapping[str, str]) -> PublishedMemory:
     """A set of questions with the same text, each with its own translation."""
     raw = [replace(QUESTIONS[0], question_id=f"q{n}") for n in range(len(translations))]
     done = [
@@ -146,7 +149,7 @@ def publish(folder: Path, *translations: Mapping[str, str]) -> Memory:
     write_records(folder / "queries.json", done)
     write_records(folder / "corpus_raw.json", DOCUMENTS[1:2])
     write_records(folder / "corpus.json", DOCUMENTS[1:2])
-    memory = Memory(import_published(folder, LANGUAGES, TRANSLATOR))
+    memory = PublishedMemory(import_published(folder, LANGUAGES, TRANSLATOR))
     assert translate(raw, [], LANGUAGES, memory, TRANSLATOR) == (done, [])
     return memory
 
@@ -181,7 +184,7 @@ def test_two_documents_with_one_id_keep_their_own_texts(tmp_path: Path) -> None:
     write_records(tmp_path / "queries.json", [QUESTIONS[1]])
     write_records(tmp_path / "corpus_raw.json", raw)
     write_records(tmp_path / "corpus.json", done)
-    memory = Memory(import_published(tmp_path, LANGUAGES, TRANSLATOR))
+    memory = PublishedMemory(import_published(tmp_path, LANGUAGES, TRANSLATOR))
     twins = [raw[0], replace(raw[1], doc_id="d1")]
     _, documents = translate([], twins, LANGUAGES, memory, TRANSLATOR)
     assert [d.content for d in documents] == ["安寫了它。", "鮑伯讀了它。"]
@@ -201,8 +204,8 @@ def mini_rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 
 def replay_mini(mini: dict[str, Any], rows: Rows, seed: int, ledger: Ledger) -> None:
-    recipe = replace(parse(Recipe, mini["sample"], "sample"), seed=seed)
-    drawn = sample(recipe, rows, ledger)
+    mixture = replace(parse(Mixture, mini["sample"], "sample"), seed=seed)
+    drawn = sample(mixture, rows, ledger)
     languages = {name: source["language"] for name, source in mini["sources"].items()}
     memory = load(ROOT / "data" / "memory" / "mini.jsonl")
     translate(drawn.questions, drawn.documents, languages, memory, TRANSLATOR)
@@ -218,7 +221,7 @@ def test_the_memory_of_mini_is_complete_at_every_seed(
 def test_the_memory_of_mini_is_complete_for_every_replacement(
     mini: dict[str, Any], mini_rows: Rows
 ) -> None:
-    recipe = parse(Recipe, mini["sample"], "sample")
-    for question in sample(recipe, mini_rows, Ledger()).questions:
+    mixture = parse(Mixture, mini["sample"], "sample")
+    for question in sample(mixture, mini_rows, Ledger()).questions:
         ledger = Ledger(replacements=(Replacement(question.question_id, "unclear"),))
-        replay_mini(mini, mini_rows, recipe.seed, ledger)
+        replay_mini(mini, mini_rows, mixture.seed, ledger)

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from bears.configuration import build, compose, read_selection
 from bears.errors import ConfigurationError, FormatError, RetrieverUnavailable
-from bears.retrieval.bm25 import BM25
-from bears.retrieval.clock import Clock
-from bears.retrieval.dense import Dense
-from bears.retrieval.encoders.wordllama import WordLlama
-from bears.retrieval.rerank import Reranked
-from bears.retrieval.rerankers.cross_encoder import CrossEncoder
+from bears.retrieval.combined.rerank import Reranked
+from bears.retrieval.combined.stored_texts import RecordedTexts, StoredTexts
+from bears.retrieval.dense.dense import Dense
+from bears.retrieval.models.cross_encoder import CrossEncoder
+from bears.retrieval.models.wordllama import WordLlama
 from bears.retrieval.retriever import Query, Retriever
+from bears.retrieval.sparse.bm25 import BM25
+from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.texts import Recorded, Texts
 from bears.types import Document, Ranking
 from tests.tiny_models import TEXTS, save_xlm_roberta
 from tests.workspace import ROOT
@@ -41,13 +41,13 @@ class Longest:
         return np.array([len(text) for text in texts], np.float32)
 
 
-def pieces(*texts: tuple[str, str]) -> list[Document]:
+def chunks(*texts: tuple[str, str]) -> list[Document]:
     return [Document(name, text, "s", name, False, group=name[0]) for name, text in texts]
 
 
 # By BM25, "cat" ranks these as they stand, without the last: the more of a text is the word, the
 # better. They have 15, 21, 26 and 33 letters.
-CATS = pieces(
+CATS = chunks(
     ("a1", "cat cat cat cat"),
     ("a2", "cat cat bird bird cat"),
     ("b1", "cat cat a bird in the tree"),
@@ -66,7 +66,7 @@ def search(
     (folder / "index").mkdir(exist_ok=True)
     # An iterator: it can be read once.
     retriever.index(iter(documents), folder / "index", folder / "scratch")
-    return retriever.open(folder / "index").search(query, k, Clock())
+    return retriever.open(folder / "index").search([query], k, Stopwatch())[0]
 
 
 def ids(ranking: Ranking) -> list[str]:
@@ -98,22 +98,22 @@ def test_the_first_depth_are_reranked_and_the_rest_follow_with_falling_scores(
 
 
 def test_equal_scores_of_the_first_stage_stay_in_its_order_beyond_depth(tmp_path: Path) -> None:
-    same = pieces(*((f"d{number}", "cat") for number in range(5)))
+    same = chunks(*((f"d{number}", "cat") for number in range(5)))
     ranking = search(Reranked("r", bm25(), Longest(), 2), tmp_path, same, Query("cat"))
     assert ids(ranking) == ["d4", "d3", "d2", "d1", "d0"]
     assert [hit.score for hit in ranking] == [3, 3, 2, 1, 0]
 
 
 def test_scores_fall_through_ten_thousand_documents(tmp_path: Path) -> None:
-    many = pieces(*((f"d{number:05}", "cat") for number in range(10_000)))
+    many = chunks(*((f"d{number:05}", "cat") for number in range(10_000)))
     ranking = search(Reranked("r", bm25(), Longest(), 1), tmp_path, many, Query("cat"), 10_000)
     scores = [hit.score for hit in ranking]
     assert len(scores) == len(set(np.array(scores, np.float32).tolist())) == 10_000
     assert scores == sorted(scores, reverse=True)
 
 
-def test_a_document_counts_by_its_best_piece_and_all_its_pieces_are_read(tmp_path: Path) -> None:
-    cut = pieces(("a1", "cat cat"), ("a1", "x" * 40), ("b1", "cat bird"), ("b1", "cat"))
+def test_a_document_counts_by_its_best_chunk_and_all_its_chunks_are_read(tmp_path: Path) -> None:
+    cut = chunks(("a1", "cat cat"), ("a1", "x" * 40), ("b1", "cat bird"), ("b1", "cat"))
     longest = Longest()
     ranking = search(Reranked("r", bm25(), longest, 2), tmp_path, cut, Query("cat"))
     assert [(hit.doc_id, hit.score) for hit in ranking] == [("a1", 40), ("b1", 8)]
@@ -137,10 +137,10 @@ def test_the_first_stage_may_be_dense_and_the_time_of_each_stage_is_told(tmp_pat
     (tmp_path / "index").mkdir()
     reranked = Reranked("r", dense, Longest(), 3)
     reranked.index(iter(CATS), tmp_path / "index", tmp_path / "scratch")
-    clock = Clock()
-    ranking = reranked.open(tmp_path / "index").search(Query("a cat in a tree"), 5, clock)
+    stopwatch = Stopwatch()
+    ranking = reranked.open(tmp_path / "index").search([Query("a cat in a tree")], 5, stopwatch)[0]
     assert len(ranking) == 5
-    assert set(clock.seconds) == {"encode", "search", "rerank"}
+    assert set(stopwatch.seconds) == {"encode", "search", "rerank"}
 
 
 def test_a_depth_below_one_is_refused() -> None:
@@ -148,29 +148,21 @@ def test_a_depth_below_one_is_refused() -> None:
         Reranked("r", bm25(), Longest(), 0)
 
 
-def recorded(documents: Sequence[Document], folder: Path) -> Texts:
-    stream = Recorded(iter(documents), folder)
+def recorded(documents: Sequence[Document], folder: Path) -> StoredTexts:
+    stream = RecordedTexts(iter(documents), folder)
     assert list(stream) == list(documents)
     stream.finish()
-    return Texts(folder)
+    return StoredTexts(folder)
 
 
 def test_texts_are_found_by_id_whatever_is_in_them(tmp_path: Path) -> None:
     odd = ["line\nline\r\n", "\u2028 臺北", "", '"quoted"\\', "🐈\x00"]
-    documents = pieces(*((f"id {number}/ü", text) for number, text in enumerate(odd)))
-    texts = recorded([*documents, *pieces(("last", "one"), ("last", "two"))], tmp_path)
-    assert [texts.pieces(document.doc_id) for document in documents] == [[text] for text in odd]
-    assert texts.pieces("last") == ["one", "two"]
+    documents = chunks(*((f"id {number}/ü", text) for number, text in enumerate(odd)))
+    texts = recorded([*documents, *chunks(("last", "one"), ("last", "two"))], tmp_path)
+    assert [texts.chunks(document.doc_id) for document in documents] == [[text] for text in odd]
+    assert texts.chunks("last") == ["one", "two"]
     with pytest.raises(FormatError, match=r"lacks the text of 'other'.*dvc repro --force index"):
-        texts.pieces("other")
-
-
-def test_ids_of_the_same_key_are_told_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bears.retrieval.texts._key", lambda _: 7)
-    texts = recorded(pieces(("a", "one"), ("b", "two"), ("c", "three")), tmp_path)
-    assert [texts.pieces(name) for name in "abc"] == [["one"], ["two"], ["three"]]
+        texts.chunks("other")
 
 
 def test_an_interrupted_recording_leaves_no_texts(tmp_path: Path) -> None:
@@ -179,10 +171,10 @@ def test_an_interrupted_recording_leaves_no_texts(tmp_path: Path) -> None:
         raise OSError("gone")
 
     with pytest.raises(OSError, match="gone"):
-        list(Recorded(broken(), tmp_path))
+        list(RecordedTexts(broken(), tmp_path))
     assert not list(tmp_path.iterdir())
     with pytest.raises(FormatError, match="make the index again"):
-        Texts(tmp_path)
+        StoredTexts(tmp_path)
 
 
 def test_the_configuration_puts_the_reranker_over_any_first_stage() -> None:
@@ -193,7 +185,7 @@ def test_the_configuration_puts_the_reranker_over_any_first_stage() -> None:
     word = "retriever@retriever.first=wordllama"
     config = compose(ROOT / "conf", selection, [word])["retriever"]
     assert config["name"] == "bge-reranker-v2-m3"
-    assert config["first"]["_target_"] == "bears.retrieval.dense.Dense"
+    assert config["first"]["_target_"] == "bears.retrieval.dense.dense.Dense"
     assert isinstance(build(config, "retriever"), Reranked)
 
 

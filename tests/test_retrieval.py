@@ -16,14 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.errors import RetrieverUnavailable
-from bears.retrieval.bm25 import BM25
-from bears.retrieval.clock import Clock
-from bears.retrieval.dense import Dense
-from bears.retrieval.encoder import normalised
-from bears.retrieval.encoders.wordllama import WordLlama
-from bears.retrieval.retriever import BITS, Query, Retriever, best, kth_best, rounded_scores
+from bears.retrieval.dense.dense import Dense
+from bears.retrieval.models.encoder import normalised
+from bears.retrieval.models.wordllama import WordLlama
+from bears.retrieval.ranking import BITS, best, kth_best, rounded_scores
+from bears.retrieval.retriever import Query, Retriever
+from bears.retrieval.sparse.bm25 import BM25
+from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.vector_store import Shard
+from bears.retrieval.stores.vector_store import Shard
 from bears.types import Document, Ranking
 from tests.workspace import ROOT, Workspace, environment_for
 
@@ -46,7 +47,7 @@ def ranked(
     documents = [Document(f"d{i}", text, "drcd", str(i), False) for i, text in enumerate(texts)]
     folder.mkdir(exist_ok=True)
     retriever.index(documents, folder, folder / "scratch")
-    return retriever.open(folder).search(Query(question), k, Clock())
+    return retriever.open(folder).search([Query(question)], k, Stopwatch())[0]
 
 
 def ids(ranking: Ranking) -> list[str]:
@@ -56,10 +57,10 @@ def ids(ranking: Ranking) -> list[str]:
 INDEX = """
 import sys
 from pathlib import Path
-from bears.retrieval.bm25 import BM25
-from bears.retrieval.clock import Clock
-from bears.retrieval.dense import Dense
-from bears.retrieval.encoders.wordllama import WordLlama
+from bears.retrieval.sparse.bm25 import BM25
+from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.dense.dense import Dense
+from bears.retrieval.models.wordllama import WordLlama
 from bears.retrieval.retriever import Query
 from bears.retrieval.stores.memory import Memory
 from bears.types import Document
@@ -71,7 +72,7 @@ for retriever in (BM25("a", 0.9, 0.4, analyzer="cjk-bigrams"),
     folder = Path(sys.argv[1]) / retriever.name
     folder.mkdir(parents=True)
     retriever.index(documents, folder, folder.parent / "scratch")
-    hits = retriever.open(folder).search(Query("臺北 weather"), 9, Clock())
+    hits = retriever.open(folder).search([Query("臺北 weather")], 9, Stopwatch())[0]
     print([(hit.doc_id, hit.score) for hit in hits])
 """
 
@@ -145,7 +146,7 @@ def test_dense_search_is_by_cosine_and_not_by_length(tmp_path: Path) -> None:
     vectors = normalised(np.array([[10.0, 10.0], [0.0, 1.0], [0.0, 0.0], [3.0, 0.0]]))
     names = ("long", "up", "zero", "right")
     Memory("memory").write([Shard(0, names, ("",) * 4, names, vectors)], tmp_path)
-    hits = Memory("memory").open(tmp_path).nearest(np.array([1, 0], np.float32), 4)
+    hits = Memory("memory").open(tmp_path).nearest(np.array([[1, 0]], np.float32), 4, [""])[0]
     assert [hit.doc_id for hit in hits] == ["right", "long", "zero", "up"]
     assert [hit.score for hit in hits] == pytest.approx([1, math.sqrt(0.5), 0, 0], rel=1e-6)
 

@@ -11,7 +11,7 @@ import pytest
 
 from bears.configuration import parse
 from bears.errors import ConfigurationError
-from bears.retrieval.settings import Retrieval
+from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.types import Hit, Question, Turn
 from tests.workspace import Workspace, finished
 
@@ -29,14 +29,14 @@ RANKING = (Hit("a", 3.0), Hit("b", 2.0), Hit("c", -1.0))
     ],
 )
 def test_what_of_a_conversation_is_asked(turns: Any, text: str) -> None:
-    assert Retrieval(10, turns, None, False).text(ASKED) == text
+    assert RetrieveSettings(10, turns, None, False).text(ASKED) == text
 
 
 @pytest.mark.parametrize(
     ("threshold", "kept"), [(None, "abc"), (2.0, "ab"), (2.5, "a"), (9.0, ""), (-5.0, "abc")]
 )
 def test_below_the_threshold_nothing_is_kept(threshold: float | None, kept: str) -> None:
-    hits = Retrieval(10, "last", threshold, False).kept("a", RANKING)
+    hits = RetrieveSettings(10, "last", threshold, False).kept("a", RANKING)
     assert "".join(hit.doc_id for hit in hits) == kept
 
 
@@ -47,7 +47,7 @@ def test_below_the_threshold_nothing_is_kept(threshold: float | None, kept: str)
 def test_a_question_that_is_a_document_does_not_find_itself(
     ignored: bool, question_id: str, kept: str
 ) -> None:
-    settings = Retrieval(2, "last", None, ignored)
+    settings = RetrieveSettings(2, "last", None, ignored)
     assert "".join(hit.doc_id for hit in settings.kept(question_id, RANKING)) == kept
     ignored_ids = [hit.doc_id for hit in RANKING if settings.ignores(question_id, hit.doc_id)]
     assert bool(ignored_ids) is (kept != "abc")
@@ -55,10 +55,10 @@ def test_a_question_that_is_a_document_does_not_find_itself(
 
 def test_gold_under_the_questions_own_id_is_not_left_out_in_silence() -> None:
     numbered = [Question(i, "Why?", "", (gold,), "s", "ad-hoc") for i, gold in ("ab", "bb")]
-    Retrieval(2, "last", None, ignore_identical_ids=False).check(numbered)
-    Retrieval(2, "last", None, ignore_identical_ids=True).check(numbered[:1])
+    RetrieveSettings(2, "last", None, ignore_identical_ids=False).check(numbered)
+    RetrieveSettings(2, "last", None, ignore_identical_ids=True).check(numbered[:1])
     with pytest.raises(ConfigurationError, match="'b' has the document of that id as its gold"):
-        Retrieval(2, "last", None, ignore_identical_ids=True).check(numbered)
+        RetrieveSettings(2, "last", None, ignore_identical_ids=True).check(numbered)
 
 
 FIT = {"depth": 1, "turns": "last", "score_threshold": None, "ignore_identical_ids": False}
@@ -74,7 +74,7 @@ FIT = {"depth": 1, "turns": "last", "score_threshold": None, "ignore_identical_i
 )
 def test_a_setting_that_does_not_fit_is_named(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        parse(Retrieval, values, "retrieve")
+        parse(RetrieveSettings, values, "retrieve")
 
 
 def test_a_threshold_beyond_every_score_answers_nothing(
@@ -85,6 +85,11 @@ def test_a_threshold_beyond_every_score_answers_nothing(
     files = ["--run", "mine/run.trec", "--within", "mine/within.trec", "--timing", "mine/t.json"]
     run("stages.retrieve", "retrieve.score_threshold=1000", *files)
     outputs = [f"--{name}=mine/{name}" for name in ("questions", "metrics", "curve", "bars")]
-    run("stages.evaluate", *files, *outputs)
+    # Without a threshold that is no result but a mistake, most often in the language.
+    refused = run("stages.evaluate", *files, *outputs, code=1)
+    assert "the run has no document for 18 of 18 questions" in refused
+    assert "benchmark.language" in refused
+    assert not (workspace.root / "mine/metrics").exists()
+    run("stages.evaluate", "retrieve.score_threshold=1000", *files, *outputs)
     means = json.loads(workspace.text("mine/metrics"))["all"]
     assert (means["answered"], means["n"], means["ndcg@10"]) == (0, 18, 0.0)

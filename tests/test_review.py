@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from bears.formats.records import read_documents, read_questions
-from bears.language.pseudo import encode
 from bears.translation.review import COLUMNS, read_decisions, write_review
 from stages import translate, verify
-from tests.test_fill import MEMORY, SAMPLED, Desk, Here, asked, here
+from tests.desk import MEMORY, SAMPLED, Desk, Here, asked, here
+from tests.pseudo import encode
 
 __all__ = ["here"]
 

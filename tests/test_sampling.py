@@ -1,81 +1,46 @@
-"""Sampling: v1 again to the byte, v1 read a second time from its description, and v1 mended."""
+"""Sampling: v1 to the byte, v1 read again from its description, and v1 without its defects."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
-from uuid import NAMESPACE_DNS, uuid5
 
 import pytest
-from hydra.utils import get_method
 
 from bears.configuration import compose, parse
 from bears.errors import ConfigurationError, SamplingError
 from bears.formats.records import read_documents, write_records
-from bears.formats.rows import open_rows
-from bears.sampling.ledger import Ledger, Replacement
-from bears.sampling.recipe import Recipe, Share
+from bears.ledger.entries import Ledger, Replacement
+from bears.sampling.drafts import Sources
+from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import Sample, count_reasons, sample
-from bears.sampling.walk import Sources
-from bears.sources import drcd, multihop
-from bears.sources.convert import convert
-from bears.sources.location import Source
 from bears.types import Article, Document, Passage, PassageRow, SourceParagraph, SourceQuestion
-
-ROOT = Path(__file__).resolve().parents[1]
-CHOICES = {
-    "retriever": "bm25",
-    "vector_store": "memory",
-    "chunking": "none",
-    "engine": "local",
-    "translator": "published",
-    "language": "zh-Hant-TW",
-}
-SHARES = (Share("drcd", 20), Share("hotpotqa", 20), Share("2wiki", 20))
-BEARS = Recipe("bears", seed=42, documents=600, sources=SHARES, negatives=("drcd",))
-V1 = replace(BEARS, sampler="bears-v1")
-PUBLISHED = replace(BEARS, sampler="bears-published")
-
-Rows = dict[str, Any]
-Sampler = Literal["bears", "bears-v1", "bears-published"]
-Raw = Mapping[str, list[dict[str, Any]]]
-
-
-def uuid(name: str) -> str:
-    return str(uuid5(NAMESPACE_DNS, name))
-
-
-def draw(recipe: Recipe, sources: Sources) -> Sample:
-    return sample(recipe, sources, Ledger())
-
-
-def digest(ids: Sequence[str]) -> str:
-    return sha256("\n".join(ids).encode()).hexdigest()
-
-
-def question_ids(drawn: Sample) -> list[str]:
-    return [question.question_id for question in drawn.questions]
-
-
-def doc_ids(drawn: Sample) -> list[str]:
-    return [document.doc_id for document in drawn.documents]
-
-
-def read_sources(benchmark: str, mirror: Path | None, folder: Path) -> Rows:
-    """The rows of a benchmark, as its stages `download` and `sample` hand them over."""
-    rows: Rows = {}
-    for name, value in compose(ROOT / "conf", {"benchmark": benchmark, **CHOICES})[
-        "sources"
-    ].items():
-        source = parse(Source, value, name)
-        convert(source, get_method(source.reader), mirror, ROOT, folder / f"{name}.jsonl")
-        rows[name] = list(open_rows(folder / f"{name}.jsonl"))
-    return rows
+from tests.sampled import (
+    BEARS,
+    CHOICES,
+    PUBLISHED,
+    QUOTAS,
+    V1,
+    Raw,
+    Rows,
+    Sampler,
+    article,
+    assert_sound,
+    digest,
+    doc_ids,
+    draw,
+    generated,
+    passage_row,
+    question_ids,
+    read_sources,
+    small,
+    typed,
+    uuid,
+)
+from tests.workspace import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +50,7 @@ def real(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 @pytest.fixture(scope="module")
 def real_raw(shared_data: Path) -> Raw:
-    names = [share.source for share in SHARES]
+    names = [quota.source for quota in QUOTAS]
     return {n: json.loads((shared_data / "raw" / f"{n}.json").read_bytes()) for n in names}
 
 
@@ -100,8 +65,8 @@ def published(shared_data: Path) -> Path:
 def test_seed_42_gives_the_digests_of_the_origin(real: Sources) -> None:
     drawn = draw(V1, real)
     by_source = {
-        share.source: [q.question_id for q in drawn.questions if q.source_dataset == share.source]
-        for share in SHARES
+        quota.source: [q.question_id for q in drawn.questions if q.source_dataset == quota.source]
+        for quota in QUOTAS
     }
     assert digest(question_ids(drawn)) == (
         "aab12c3efdded494fdcd690c3436d57c4b5254e2ba0258d22587316fed96b297"
@@ -169,9 +134,9 @@ def test_the_published_corpus_cannot_be_made_without_that_row(real: Sources) -> 
 
 def test_the_samplers_of_the_origin_take_no_ledger(real: Sources) -> None:
     ledger = Ledger(replacements=(Replacement("any", "unclear"),))
-    for recipe in (V1, PUBLISHED):
+    for mixture in (V1, PUBLISHED):
         with pytest.raises(Exception, match=r"takes no ledger; use sample.sampler=bears"):
-            sample(recipe, real, ledger)
+            sample(mixture, real, ledger)
 
 
 # ------------------------------------------------------- v1, read a second time, step by step
@@ -264,64 +229,6 @@ def test_v1_agrees_with_its_description_on_real_data(
     assert_by_the_book(draw(replace(V1, seed=seed), real), book)
 
 
-def generated(rng: random.Random, rows: int = 30, share: float = 1.0) -> Raw:
-    """Sources in which paragraphs are shared and repeated, within a row and across sources.
-
-    Args:
-        rng: what chooses.
-        rows: of each source.
-        share: of the paragraphs of passage rows that other rows can hold as well.
-    """
-    texts = [f"text {n}" for n in range(rng.choice([25, 60, 200]))]
-
-    def sentences() -> list[str]:
-        return (rng.choice(texts) if rng.random() < share else f"own {rng.random()}").split()
-
-    def row(n: int) -> dict[str, Any]:
-        titles = [rng.choice("ABCDEFGH") for _ in range(rng.choice([0, 2, 4, 6]))]
-        return {
-            "id": f"r{n}",
-            "question": f"question {n}?",
-            "answer": f"answer {n}",
-            "context": {"title": titles, "sentences": [sentences() for _ in titles]},
-            "supporting_facts": {"title": rng.choices("ABCDEFGHI", k=2)},
-        }
-
-    def article(n: int) -> dict[str, Any]:
-        paragraphs = [
-            {
-                "id": f"{n}-{p}",
-                "context": rng.choice(texts) if rng.random() < 0.3 else f"paragraph {n}-{p}",
-                "qas": [
-                    {"id": f"{n}-{p}-{q}", "question": "?", "answers": [{"text": f"a{q}"}]}
-                    for q in range(rng.randrange(3))
-                ],
-            }
-            for p in range(3)
-        ]
-        return {"id": str(n), "title": f"title {n}", "paragraphs": paragraphs}
-
-    return {
-        "drcd": [article(n) for n in range(rows + 10)],
-        "hotpotqa": [row(n) for n in range(rows)],
-        "2wiki": [row(n) for n in range(rows)],
-    }
-
-
-def typed(raw: Raw) -> Rows:
-    """The generated rows, read as the real ones are."""
-    return {
-        "drcd": list(drcd.read(iter(enumerate(raw["drcd"], 1)), "drcd.json")),
-        "hotpotqa": list(multihop.read(iter(enumerate(raw["hotpotqa"], 1)), "hotpotqa.json")),
-        "2wiki": list(multihop.read(iter(enumerate(raw["2wiki"], 1)), "2wiki.json")),
-    }
-
-
-def small(sampler: Sampler, seed: int, questions: int, documents: int) -> Recipe:
-    shares = tuple(Share(share.source, questions) for share in SHARES)
-    return replace(BEARS, sampler=sampler, seed=seed, documents=documents, sources=shares)
-
-
 def test_v1_agrees_with_its_description_on_overlapping_sources() -> None:
     rejected = repeated = shared = 0
     for seed in range(200):
@@ -343,30 +250,12 @@ def test_v1_agrees_with_its_description_on_overlapping_sources() -> None:
 # ------------------------------------------------------------ v1's defects, and the same mended
 
 
-def passage_row(identifier: str, *passages: tuple[str, str, bool]) -> Any:
-    return PassageRow(
-        identifier,
-        f"question {identifier}?",
-        f"answer {identifier}",
-        "multi-hop",
-        "bridge",
-        tuple(Passage(*passage) for passage in passages),
-    )
-
-
-def article(*texts: str) -> Any:
-    """Paragraphs p0, p1, … without questions: random negatives."""
-    return Article(
-        "1", "title", tuple(SourceParagraph(f"p{n}", t, ()) for n, t in enumerate(texts))
-    )
-
-
 def both(sources: Sources, shares: Mapping[str, int], documents: int, seed: int) -> list[Sample]:
     """The sample of v1 and the mended one."""
-    recipe = Recipe(
-        "bears-v1", seed, documents, tuple(Share(s, n) for s, n in shares.items()), ("fill",)
+    mixture = Mixture(
+        "bears-v1", seed, documents, tuple(Quota(s, n) for s, n in shares.items()), ("fill",)
     )
-    return [draw(recipe, sources), draw(replace(recipe, sampler="bears"), sources)]
+    return [draw(mixture, sources), draw(replace(mixture, sampler="bears"), sources)]
 
 
 def contents(drawn: Sample) -> list[str]:
@@ -442,14 +331,14 @@ def test_defect_4_a_negative_is_named_by_its_paragraph() -> None:
         "asked",
         tuple(SourceParagraph(f"asked-{n}", f"asked {n}", (q,)) for n, q in enumerate(questions)),
     )
-    recipe = Recipe("bears-v1", 0, 7, (Share("read", 1),), ("read",))
+    mixture = Mixture("bears-v1", 0, 7, (Quota("read", 1),), ("read",))
     sources = {"read": [asked, article("f0", "f1")]}
 
     def ids(sampler: Sampler) -> dict[str, set[str]]:
         """The texts that each id of a negative bears under twenty seeds."""
         found: dict[str, set[str]] = {}
         for seed in range(20):
-            drawn = draw(replace(recipe, sampler=sampler, seed=seed), sources)
+            drawn = draw(replace(mixture, sampler=sampler, seed=seed), sources)
             for document in drawn.documents:
                 if not document.is_gold:
                     found.setdefault(document.doc_id, set()).add(document.content)
@@ -478,9 +367,9 @@ def test_one_title_with_two_texts_gives_two_ids() -> None:
         passage_row("a", ("T", "first", True), ("T", "second", True)),
         passage_row("b", ("T", "third", True), ("T", "fourth", True), ("T", "third", True)),
     ]
-    recipe = Recipe("bears", 0, 4, (Share("hop", 1),), ("hop",))
+    mixture = Mixture("bears", 0, 4, (Quota("hop", 1),), ("hop",))
     for seed in range(4):
-        drawn = draw(replace(recipe, seed=seed), {"hop": rows})
+        drawn = draw(replace(mixture, seed=seed), {"hop": rows})
         assert {d.content: d.original_id for d in drawn.documents} == {
             "first": "a_T",
             "second": "a_T#2",
@@ -491,62 +380,6 @@ def test_one_title_with_two_texts_gives_two_ids() -> None:
 
 
 # ------------------------------------------------------------------ what `bears` always holds to
-
-
-def texts_of(drawn: Sample, sources: Sources) -> tuple[list[set[str]], list[set[str]]]:
-    """For each question all texts of its row, and the gold ones; the lineage says which row."""
-    everything: list[set[str]] = []
-    gold: list[set[str]] = []
-    asked = [row for row in drawn.lineage if row["kind"] == "question"]
-    for question, line in zip(drawn.questions, asked, strict=True):
-        assert question.question_id == line["record_id"]
-        assert question.question_id == uuid(f"q:{line['source']}:{line['upstream_id']}")
-        row = sources[line["source"]][line["row"] - 1]
-        if isinstance(row, PassageRow):
-            everything.append({p.text for p in row.passages})
-            gold.append({p.text for p in row.passages if p.is_gold})
-        else:
-            ids = {q.id: p.text for p in row.paragraphs for q in p.questions}
-            everything.append({ids[line["upstream_id"]]})
-            gold.append({ids[line["upstream_id"]]})
-    return everything, gold
-
-
-def assert_sound(drawn: Sample, recipe: Recipe, sources: Sources) -> None:
-    """Everything that a sample of `bears` promises, also after replacements."""
-    everything, gold = texts_of(drawn, sources)
-    ids = question_ids(drawn)
-    by_id = {document.doc_id: document for document in drawn.documents}
-    assert [q.source_dataset for q in drawn.questions] == [
-        share.source for share in recipe.sources for _ in range(share.questions)
-    ]
-    assert len(drawn.documents) == recipe.documents
-    assert len(set(ids)) == len(ids)
-    assert len(by_id) == recipe.documents
-    assert len({document.content for document in drawn.documents}) == recipe.documents
-    for question, expected in zip(drawn.questions, gold, strict=True):
-        assert len(set(question.gold_doc_ids)) == len(question.gold_doc_ids) > 0
-        assert {by_id[doc_id].content for doc_id in question.gold_doc_ids} == expected
-    named = {doc_id for question in drawn.questions for doc_id in question.gold_doc_ids}
-    assert {document.doc_id for document in drawn.documents if document.is_gold} == named
-    used = set().union(*everything)
-    assert used <= {document.content for document in drawn.documents}
-    paragraphs = {
-        (source, paragraph.id): paragraph.text
-        for source in recipe.negatives
-        for row in sources[source]
-        if isinstance(row, Article)
-        for paragraph in row.paragraphs
-    }
-    roles = {row["record_id"]: row["role"] for row in drawn.lineage if row["kind"] == "document"}
-    for document in drawn.documents:
-        assert document.doc_id == uuid(f"{document.original_source}:{document.original_id}")
-        if document.content in used:
-            assert roles[document.doc_id] == ("gold" if document.is_gold else "hard_negative")
-        else:
-            place = document.original_source, document.original_id
-            assert paragraphs[place] == document.content
-            assert roles[document.doc_id] == "random_negative"
 
 
 def assert_order_of_v1(bears: Sample, v1: Sample) -> None:
@@ -568,13 +401,13 @@ def test_bears_is_sound_on_overlapping_sources() -> None:
     drawn = 0
     for seed in range(50):
         sources = typed(generated(random.Random(seed)))
-        recipe = small("bears", seed, 4, 90)
+        mixture = small("bears", seed, 4, 90)
         try:
-            bears, v1 = draw(recipe, sources), draw(replace(recipe, sampler="bears-v1"), sources)
+            bears, v1 = draw(mixture, sources), draw(replace(mixture, sampler="bears-v1"), sources)
         except SamplingError:
             continue
         drawn += 1
-        assert_sound(bears, recipe, sources)
+        assert_sound(bears, mixture, sources)
         assert question_ids(bears) == question_ids(v1)
         assert_order_of_v1(bears, v1)
     assert drawn > 30
@@ -616,7 +449,7 @@ def test_rows_that_give_no_question_are_listed_with_their_reasons() -> None:
         passage_row("late", ("G", "g", True)),
     ]
     drawn = draw(
-        Recipe("bears", 0, 2, (Share("hop", 1),), ("fill",)),
+        Mixture("bears", 0, 2, (Quota("hop", 1),), ("fill",)),
         {"hop": rows[:3], "fill": [article("f")]},
     )
     reasons = {row["upstream_id"]: row["reason"] for row in drawn.passed_over}
@@ -625,10 +458,10 @@ def test_rows_that_give_no_question_are_listed_with_their_reasons() -> None:
         ("no-gold", "the row has no gold paragraph"),
     }
     sources = {"hop": [*rows, passage_row("other", ("O", "o", True))], "fill": [article("f")]}
-    recipe = Recipe("bears", 0, 3, (Share("hop", 2),), ("fill",))
+    mixture = Mixture("bears", 0, 3, (Quota("hop", 2),), ("fill",))
     seen: set[tuple[str, int, str, str]] = set()
     for seed in range(20):
-        passed = draw(replace(recipe, seed=seed), sources).passed_over
+        passed = draw(replace(mixture, seed=seed), sources).passed_over
         seen |= {(r["source"], r["row"], r["upstream_id"], r["reason"]) for r in passed}
         assert sum(count_reasons(passed).get("hop", {}).values()) == len(passed)
     assert seen == {
@@ -656,43 +489,45 @@ def test_a_source_with_too_few_questions_is_refused() -> None:
 
 @pytest.mark.parametrize("sampler", ["bears", "bears-v1"])
 def test_too_few_documents_are_refused(sampler: Sampler) -> None:
-    recipe = replace(BEARS, sampler=sampler, documents=4, sources=(Share("hop", 1),))
+    mixture = replace(BEARS, sampler=sampler, documents=4, sources=(Quota("hop", 1),))
     sources = {"hop": [passage_row("a", ("G", "g", True))], "drcd": [article("f0", "f1", "g")]}
     with pytest.raises(SamplingError, match=r"sample.documents is 4, but .* (are|is) "):
-        draw(recipe, sources)
+        draw(mixture, sources)
 
 
 @pytest.mark.parametrize("sampler", ["bears", "bears-v1", "bears-published"])
 def test_a_pool_too_small_for_the_questions_is_refused(sampler: Sampler) -> None:
-    recipe = replace(BEARS, sampler=sampler, documents=2, sources=(Share("hop", 1),))
+    mixture = replace(BEARS, sampler=sampler, documents=2, sources=(Quota("hop", 1),))
     rows = [
         passage_row("a", ("G", "g", True), ("H", "h", False), ("I", "i", False)),
         passage_row("a", ("G", "g", True), ("H", "h", False), ("I", "i", False)),
     ]
     with pytest.raises(SamplingError, match=r"sample.documents is 2, but"):
-        draw(recipe, {"hop": rows, "drcd": [article("f0", "f1")]})
+        draw(mixture, {"hop": rows, "drcd": [article("f0", "f1")]})
 
 
 def test_the_published_sampler_wants_a_row_that_gave_no_question() -> None:
     rows = [passage_row("a", ("G", "g", True), ("H", "h", False), ("H", "h", False))]
-    recipe = replace(PUBLISHED, documents=4, sources=(Share("hop", 1),))
+    mixture = replace(PUBLISHED, documents=4, sources=(Quota("hop", 1),))
     with pytest.raises(SamplingError, match=r"row \(none\)"):
-        draw(recipe, {"hop": rows, "drcd": [article("f0", "f1")]})
+        draw(mixture, {"hop": rows, "drcd": [article("f0", "f1")]})
 
 
 def test_an_unknown_source_is_refused() -> None:
     rows = [passage_row("a", ("G", "g", True))]
     for shares, negatives in (({"hop": 1, "hip": 1}, "hop"), ({"hop": 1}, "hip")):
-        recipe = Recipe("bears", 0, 1, tuple(Share(s, n) for s, n in shares.items()), (negatives,))
+        mixture = Mixture(
+            "bears", 0, 1, tuple(Quota(s, n) for s, n in shares.items()), (negatives,)
+        )
         with pytest.raises(SamplingError, match=r"source hip is asked for .* has only hop;"):
-            draw(recipe, {"hop": rows})
+            draw(mixture, {"hop": rows})
 
 
 def test_a_recipe_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="expected each source once"):
-        replace(BEARS, sources=(Share("drcd", 1), Share("drcd", 2)))
+        replace(BEARS, sources=(Quota("drcd", 1), Quota("drcd", 2)))
     with pytest.raises(ConfigurationError, match=r"drcd has questions=0"):
-        replace(BEARS, sources=(Share("drcd", 0),))
+        replace(BEARS, sources=(Quota("drcd", 0),))
     with pytest.raises(ConfigurationError, match=r"sample.documents is 0"):
         replace(BEARS, documents=0)
 
@@ -713,11 +548,11 @@ def test_a_sample_is_a_function_of_its_arguments() -> None:
 
 def test_documents_of_the_mini_benchmark_are_sound_at_every_seed(tmp_path: Path) -> None:
     sources = read_sources("mini", None, tmp_path)
-    recipe = parse(
-        Recipe, compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})["sample"], "sample"
+    mixture = parse(
+        Mixture, compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})["sample"], "sample"
     )
     for seed in range(21):
-        assert_sound(draw(replace(recipe, seed=seed), sources), recipe, sources)
+        assert_sound(draw(replace(mixture, seed=seed), sources), mixture, sources)
 
 
 def test_a_document_is_the_same_record_under_every_seed(real: Sources) -> None:

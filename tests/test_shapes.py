@@ -18,14 +18,16 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from bears.configuration import compose
 from bears.configuration.pipeline import run
 from bears.errors import ConfigurationError, FormatError, MalformedRow, SourceError
 from bears.formats.records import write_records
 from bears.formats.rows import open_rows
 from bears.sources import beir, own, pandachat, science_ko
-from bears.sources.convert import convert_parts
-from bears.sources.location import Part, Source
-from bears.sources.parts import Reader, locate_parts
+from bears.sources.convert import convert
+from bears.sources.location import locate
+from bears.sources.parts import Reader
+from bears.sources.source import Part, Source
 from bears.types import (
     Answer,
     Document,
@@ -36,6 +38,7 @@ from bears.types import (
     Turn,
 )
 from tests.hub_server import Hub, serve
+from tests.sampled import CHOICES
 from tests.workspace import ROOT
 
 Rows = list[dict[str, Any]]
@@ -67,7 +70,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 def rows(folder: Path, reader: Reader, asked: Source) -> list[Any]:
     """What the reader gives, written to a file and read back."""
-    convert_parts(asked, reader, None, folder, folder / "out.jsonl")
+    convert(asked, reader, None, folder, folder / "out.jsonl")
     return list(open_rows(folder / "out.jsonl"))
 
 
@@ -134,6 +137,21 @@ def test_packed_and_parquet_parts_read_the_same(tmp_path: Path) -> None:
     assert rows(tmp_path, beir.read, source(BEIR_PARTS)) == BEIR_ROWS
 
 
+def test_mteb_calls_ids_by_another_name_and_has_judgements_as_json_lines(tmp_path: Path) -> None:
+    renamed = [{"id": str(row["_id"]), **row} for row in [*CORPUS, *QUERIES]]
+    bare = [{k: v for k, v in row.items() if k != "_id"} for row in renamed]
+    judged = [
+        {"query-id": row.question_id, "corpus-id": row.doc_id, "score": float(row.grade)}
+        for row in BEIR_ROWS
+        if isinstance(row, Judgement)
+    ]
+    files = {"corpus.jsonl": lines(bare[:3]), "queries.jsonl": lines(bare[3:])}
+    write(tmp_path, {**files, "qrels/test.jsonl": lines(judged)})
+    parts = compose(ROOT / "conf", {"benchmark": "beir", **CHOICES})["sources"]["beir"]["parts"]
+    asked = source({name: Part(tuple(part["files"])) for name, part in parts.items()})
+    assert rows(tmp_path, beir.read, asked) == BEIR_ROWS
+
+
 def without(row: dict[str, Any], field: str) -> Rows:
     return [{key: value for key, value in row.items() if key != field}]
 
@@ -177,7 +195,7 @@ def test_a_broken_file_of_beirs_layout_is_named(
 def test_a_document_without_a_text_is_counted(tmp_path: Path) -> None:
     """Some of BEIR's corpora have them, so verification decides."""
     write(tmp_path, {**BEIR, "corpus.jsonl": lines([*CORPUS, {"_id": "d4", "text": ""}])})
-    found = convert_parts(source(BEIR_PARTS), beir.read, None, tmp_path, tmp_path / "o")
+    found = convert(source(BEIR_PARTS), beir.read, None, tmp_path, tmp_path / "o")
     assert found["notes"] == {"documents without a text": 1}
     assert [(file["name"], file["rows"]) for file in found["files"]] == [
         ("corpus.jsonl", 4),
@@ -206,31 +224,31 @@ def test_the_first_pattern_that_matches_is_taken(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     one = {"papers": Part(("no.json", "a/*.json", "*.json"))}
     expected = {"papers": [folder / "a/1.json", folder / "a/2.json"]}
-    assert locate_parts(source(one), None, tmp_path) == expected
-    assert locate_parts(source(one, path="", name="in"), tmp_path, Path("/no")) == expected
+    assert locate(source(one), None, tmp_path) == expected
+    assert locate(source(one, path="", name="in"), tmp_path, Path("/no")) == expected
     # The only part may be given as a file, and a file may lie anywhere.
     for found in (
         source(one, path="in/b.json"),
         source({"papers": Part((str(folder / "b.json"),))}),
     ):
-        assert locate_parts(found, None, tmp_path) == {"papers": [folder / "b.json"]}
+        assert locate(found, None, tmp_path) == {"papers": [folder / "b.json"]}
 
 
 def test_a_part_that_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
     write(tmp_path, {"corpus.jsonl": "", "queries.jsonl": "", "qrels/dev.tsv": ""})
     with pytest.raises(SourceError) as caught:
-        locate_parts(source(BEIR_PARTS), None, tmp_path)
+        locate(source(BEIR_PARTS), None, tmp_path)
     message = str(caught.value)
     assert "part qrels: no file matches qrels/test.tsv or qrels/test*.parquet in" in message
     assert "there: corpus.jsonl, qrels, qrels/dev.tsv, queries.jsonl" in message
     assert "sources.s.split=NAME" in message
     with pytest.raises(SourceError, match="no is no folder; it should hold corpus"):
-        locate_parts(source(BEIR_PARTS, path="no"), None, tmp_path)
+        locate(source(BEIR_PARTS, path="no"), None, tmp_path)
 
 
 def test_without_a_folder_or_a_hub_the_message_says_what_to_give(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
-        locate_parts(source(OWN_PARTS, path="", name="own"), None, tmp_path)
+        locate(source(OWN_PARTS, path="", name="own"), None, tmp_path)
     assert "-S mirror=FOLDER" in str(caught.value)
     assert "sources.own.path=FOLDER" in str(caught.value)
 
@@ -238,18 +256,18 @@ def test_without_a_folder_or_a_hub_the_message_says_what_to_give(tmp_path: Path)
 def test_a_local_file_is_held_against_its_digest(tmp_path: Path) -> None:
     write(tmp_path, BEIR)
     right = sha256(BEIR["corpus.jsonl"].encode()).hexdigest()
-    assert locate_parts(source(BEIR_PARTS, sha256={"corpus.jsonl": right}), None, tmp_path)
+    assert locate(source(BEIR_PARTS, sha256={"corpus.jsonl": right}), None, tmp_path)
     with pytest.raises(SourceError, match=f"corpus.jsonl has sha256 {right}, expected 0000"):
-        locate_parts(source(BEIR_PARTS, sha256={"corpus.jsonl": "0" * 64}), None, tmp_path)
+        locate(source(BEIR_PARTS, sha256={"corpus.jsonl": "0" * 64}), None, tmp_path)
 
 
 FETCH = """
 import json, sys
 from pathlib import Path
 from bears.configuration import parse
-from bears.sources.location import Source
-from bears.sources.parts import locate_parts
-found = locate_parts(parse(Source, json.loads(sys.argv[1]), "s"), None, Path("."))
+from bears.sources.source import Source
+from bears.sources.location import locate
+found = locate(parse(Source, json.loads(sys.argv[1]), "s"), None, Path("."))
 print(json.dumps({name: [path.read_text() for path in paths] for name, paths in found.items()}))
 """
 
@@ -376,7 +394,7 @@ def test_a_page_is_indexed_without_any_question_asked_of_it(tmp_path: Path, give
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ([*PANDA, PANDA[0]], "row 4, field query: stands in an earlier row too"),
+        ([*PANDA, PANDA[0]], "row 4, field query: 'Kaj je čaj?' stands in an earlier row too"),
         ([PANDA[0], {**PANDA[1], "text": "x"}], "row 2, field text_without_Q: the page 'web.1'"),
         ([{**PANDA[0], "query": float("nan")}], "row 1, field query: "),
         ([{**PANDA[0], "text": " "}], "row 1, field text: is empty"),
@@ -433,13 +451,14 @@ KO: Rows = [
     {"eval_id": "x", "doc_id": None, "msg": ASKED},
     {"eval_id": 9, "doc_id": [], "msg": ASKED},
     {"eval_id": 10, "doc_id": "", "msg": ASKED},
+    {"eval_id": 11, "ground_truth_doc_id": "k2", "msg": ASKED},
 ]
 TURNS = (Turn("user", "수소 알아?"), Turn("assistant", "네."))
 
 
 def korean(folder: Path, questions: str, **more: Any) -> list[Any]:
     write(folder, {"documents.jsonl": lines(KO_DOCUMENTS), "test.jsonl": questions})
-    return rows(folder, science_ko.read, source(KO_PARTS, **more))
+    return rows(folder, science_ko.read, source(KO_PARTS, language="ko", **more))
 
 
 def test_conversations_with_one_gold_document_several_or_none(tmp_path: Path) -> None:
@@ -451,6 +470,7 @@ def test_conversations_with_one_gold_document_several_or_none(tmp_path: Path) ->
         PoolQuestion("x", "수소가 뭐야?"),
         PoolQuestion("9", "수소가 뭐야?"),
         PoolQuestion("10", "수소가 뭐야?"),
+        PoolQuestion("11", "수소가 뭐야?", gold=(("k2", 1),)),
     ]
 
 
@@ -486,13 +506,14 @@ def test_a_broken_conversation_is_named(tmp_path: Path, row: dict[str, Any], mes
 
 def test_the_korean_task_is_complete(shared_data: Path, tmp_path: Path) -> None:
     folder = str(shared_data / "science_ko")
-    asked = source(KO_PARTS, path=folder, split="validation_eval_199_with_docid")
+    asked = source(KO_PARTS, language="ko", path=folder, split="validation_eval_199_with_docid")
     found = rows(tmp_path, science_ko.read, asked)
     ids = {row.id for row in found if isinstance(row, PoolDocument)}
     questions = [row for row in found if isinstance(row, PoolQuestion)]
     assert (len(ids), len(questions)) == (4272, 199)
     assert all(len(question.gold) == 1 and question.gold[0][0] in ids for question in questions)
-    task = source(KO_PARTS, path=folder, split="eval", settings={"judged": False})
+    settings = {"judged": False}
+    task = source(KO_PARTS, language="ko", path=folder, split="eval", settings=settings)
     questions = [r for r in rows(tmp_path, science_ko.read, task) if isinstance(r, PoolQuestion)]
     assert len(questions) == 220
     assert sorted(len(question.turns) for question in questions) == [0] * 200 + [2] * 20
@@ -616,6 +637,8 @@ def test_another_language_can_be_asked_for(
     assert (by_hand.download(), by_hand.sample()) == (0, 0)
     assert by_hand.translate() == 1
     assert "translations into zh-Hant-TW by published (3 content" in capsys.readouterr().err
+    assert stages(*words, "benchmark.language=jp").translate() == 1
+    assert "benchmark.language is 'jp'; expected the language" in capsys.readouterr().err
     # In its own language there is nothing to translate.
     assert stages(*words, "sources.beir.language=zh-Hant-TW").translate() == 0
 
@@ -624,10 +647,46 @@ def test_the_published_bears_by_its_path_is_the_same_to_the_byte(
     shared_data: Path, tmp_path: Path, stages: By
 ) -> None:
     folder = shared_data / "bears-published"
-    by_hand = stages("benchmark=own", f"sources.own.path={folder}")
+    by_hand = stages(
+        "benchmark=own", f"sources.own.path={folder}", "sources.own.language=zh-Hant-TW"
+    )
     assert by_hand.all() == 0
     for name in ("queries.json", "corpus.json"):
         assert (tmp_path / "translated" / name).read_bytes() == (folder / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [
+        ("", "sources.own.language is ''; expected the language of the texts"),
+        ("jp", "sources.own.language is 'jp'; expected the language of the texts"),
+        ("en", "600 documents do not look so (CJK/HAN script)"),
+        ("zh-Hans", "600 documents do not look so (traditional characters)"),
+    ],
+)
+def test_a_language_that_the_documents_are_not_in_is_refused(
+    shared_data: Path,
+    tmp_path: Path,
+    stages: By,
+    capsys: pytest.CaptureFixture[str],
+    language: str,
+    message: str,
+) -> None:
+    path = f"sources.own.path={shared_data / 'bears-published'}"
+    assert stages("benchmark=own", path, f"sources.own.language={language}").download() == 1
+    assert message.replace("600", "300") in capsys.readouterr().err
+    assert not (tmp_path / "rows/own.jsonl").exists()
+
+
+def test_some_documents_in_another_language_are_told(
+    tmp_path: Path, stages: By, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign = [{"_id": f"f{n}", "text": "茶葉在水中。"} for n in range(2)]
+    write(tmp_path, {**BEIR, "corpus.jsonl": lines([*CORPUS, *foreign])})
+    by_hand = stages("benchmark=beir", f"sources.beir.path={tmp_path / 'in'}")
+    assert by_hand.download() == 0
+    message = "warning: source beir: its language is en, but 2 of the first 5 documents do not"
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,12 @@ import pytest
 from pyarrow import parquet
 
 from bears.errors import ConfigurationError, MalformedRow, SourceError
-from bears.sources import drcd, ms_marco, multihop, squad_v2
-from bears.sources.convert import Reader, convert
-from bears.sources.location import Source, locate
+from bears.sources import ms_marco, multihop, squad
+from bears.sources.convert import convert
+from bears.sources.location import locate
+from bears.sources.parts import Parts, Reader
 from bears.sources.rows import read_rows
+from bears.sources.source import Source
 from bears.types import (
     Article,
     Passage,
@@ -336,19 +338,19 @@ FORMS: list[tuple[str, Writer]] = [
 ]
 
 
-def read(reader: Reader, path: Path) -> list[Article | PassageRow]:
-    return list(reader(enumerate(read_rows(path), start=1), path.name))
+def read(reader: Reader, path: Path) -> list[Any]:
+    return list(reader(Parts("s", {"rows": [path]})))
 
 
 @pytest.mark.parametrize(("name", "write"), FORMS)
 @pytest.mark.parametrize(
     ("reader", "rows", "expected"),
     [
-        pytest.param(drcd.read, DRCD_HUB, DRCD, id="drcd"),
-        pytest.param(drcd.read, DRCD_OFFICIAL["data"], DRCD, id="drcd-bare"),
+        pytest.param(squad.read, DRCD_HUB, DRCD, id="drcd"),
+        pytest.param(squad.read, DRCD_OFFICIAL["data"], DRCD, id="drcd-bare"),
         pytest.param(multihop.read, HOTPOT_HUB, HOTPOT, id="hotpotqa"),
         pytest.param(multihop.read, WIKI_HUB, WIKI, id="2wiki"),
-        pytest.param(squad_v2.read, SQUAD_HUB, SQUAD, id="squad_v2"),
+        pytest.param(squad.read, SQUAD_HUB, SQUAD, id="squad_v2"),
         pytest.param(ms_marco.read, MARCO_HUB, MARCO, id="ms_marco"),
     ],
 )
@@ -362,10 +364,10 @@ def test_the_hubs_rows_read_the_same_from_every_form(
 @pytest.mark.parametrize(
     ("reader", "write", "content", "expected"),
     [
-        pytest.param(drcd.read, write_array, DRCD_OFFICIAL, DRCD, id="drcd"),
+        pytest.param(squad.read, write_array, DRCD_OFFICIAL, DRCD, id="drcd"),
         pytest.param(multihop.read, write_array, HOTPOT_OFFICIAL, HOTPOT, id="hotpotqa"),
         pytest.param(multihop.read, write_array, WIKI_OFFICIAL, WIKI, id="2wiki"),
-        pytest.param(squad_v2.read, write_array, SQUAD_OFFICIAL, SQUAD, id="squad_v2"),
+        pytest.param(squad.read, write_array, SQUAD_OFFICIAL, SQUAD, id="squad_v2"),
         pytest.param(ms_marco.read, write_lines, MARCO_OFFICIAL, MARCO, id="ms_marco-v1.1"),
         pytest.param(ms_marco.read, write_array, MARCO_COLUMNS, MARCO, id="ms_marco-v2.1"),
     ],
@@ -411,12 +413,105 @@ def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
     assert list(read_rows(tmp_path / "rows.jsonl")) == [{"id": 1}, {"id": 2}]
 
 
+# CMRC 2018 as its owners publish it in SQuAD's shape: three annotators, and ids for everything.
+CMRC_OFFICIAL: dict[str, Any] = {
+    "version": "v1.0",
+    "data": [
+        {
+            "paragraphs": [
+                {
+                    "id": "DEV_0",
+                    "context": "《战国无双3》是由光荣和ω-force开发的战国无双系列的正统第三续作。",
+                    "qas": [
+                        {
+                            "question": "《战国无双3》是由哪两个公司合作开发的？",
+                            "id": "DEV_0_QUERY_0",
+                            "answers": [
+                                {"text": "光荣和ω-force", "answer_start": 8},
+                                {"text": "光荣和ω-force", "answer_start": 8},
+                                {"text": "光荣", "answer_start": 8},
+                            ],
+                        }
+                    ],
+                }
+            ],
+            "id": "DEV_0",
+            "title": "战国无双3",
+        },
+        {
+            "paragraphs": [{"id": "DEV_1", "context": "锣鼓经。", "qas": []}],
+            "id": "DEV_1",
+            "title": "",
+        },
+    ],
+}
+# The hub's rows of CMRC and of XQuAD have no title.
+CMRC_HUB: Rows = [
+    {
+        "id": f"DEV_{n}_QUERY_{m}",
+        "context": context,
+        "question": question,
+        "answers": {"text": ["光荣", "光荣和ω-force"], "answer_start": [8, 8]},
+    }
+    for n, context in enumerate(["《战国无双3》是由光荣和ω-force开发的。", "锣鼓经。"])
+    for m, question in enumerate(["谁开发？", "哪两个公司？"])
+]
+XQUAD: dict[str, Any] = {
+    "data": [
+        {
+            "title": title,
+            "paragraphs": [
+                {
+                    "context": f"{title} {n}：黑豹隊的防守只丟了 308 分。",
+                    "qas": [
+                        {
+                            "id": f"{title}-{article}-{n}",
+                            "question": "黑豹隊丟了多少分？",
+                            "answers": [{"text": "308", "answer_start": 12}],
+                        }
+                    ],
+                }
+                for n in range(2)
+            ],
+        }
+        for article, title in enumerate(["Super_Bowl_50", "Warsaw", "Super_Bowl_50"])
+    ],
+    "version": "1.1",
+}
+
+
+def names(articles: list[Article]) -> list[tuple[str, list[str]]]:
+    return [(article.id, [p.id for p in article.paragraphs]) for article in articles]
+
+
+def test_cmrc_has_every_annotators_answer_and_articles_without_a_title(tmp_path: Path) -> None:
+    write_array(tmp_path / "cmrc2018_dev.json", CMRC_OFFICIAL)
+    official = read(squad.read, tmp_path / "cmrc2018_dev.json")
+    assert names(official) == [("DEV_0", ["DEV_0"]), ("DEV_1", ["DEV_1"])]
+    [question] = official[0].paragraphs[0].questions
+    assert question.answers == ("光荣和ω-force", "光荣和ω-force", "光荣")
+
+    write_parquet(tmp_path / "cmrc.parquet", CMRC_HUB)
+    hub = read(squad.read, tmp_path / "cmrc.parquet")
+    assert names(hub) == [(f"DEV_{n}_QUERY_0", [f"DEV_{n}_QUERY_0-0"]) for n in range(2)]
+    assert [len(article.paragraphs[0].questions) for article in hub] == [2, 2]
+
+
+def test_articles_of_one_title_do_not_collide(tmp_path: Path) -> None:
+    write_array(tmp_path / "xquad.zh.json", XQUAD)
+    found = read(squad.read, tmp_path / "xquad.zh.json")
+    assert [name for name, _ in names(found)] == ["Super_Bowl_50", "Warsaw", "Super_Bowl_50#2"]
+    paragraphs = [name for _, ids in names(found) for name in ids]
+    assert len(set(paragraphs)) == len(paragraphs) == 6
+    assert {q.answers for a in found for p in a.paragraphs for q in p.questions} == {("308",)}
+
+
 # --------------------------------------------------------------------------------- the real files
 
 
 def test_both_shapes_of_drcd_hold_the_same_articles(shared_data: Path) -> None:
-    articles = read(drcd.read, shared_data / "raw/drcd.json")
-    assert articles == read(drcd.read, shared_data / "official/DRCD_test.json")
+    articles = read(squad.read, shared_data / "raw/drcd.json")
+    assert articles == read(squad.read, shared_data / "official/DRCD_test.json")
 
     assert len(articles) == 378
     paragraphs = [p for a in articles if isinstance(a, Article) for p in a.paragraphs]
@@ -467,7 +562,7 @@ def test_a_question_in_both_real_shapes_brings_the_same_passages(
 def test_the_real_half_of_squad(shared_data: Path) -> None:
     path = shared_data / "squad_v2/dev-v2.0.half.json"
     data = json.loads(path.read_bytes())["data"]
-    articles = [a for a in read(squad_v2.read, path) if isinstance(a, Article)]
+    articles = [a for a in read(squad.read, path) if isinstance(a, Article)]
 
     assert [article.title for article in articles] == [article["title"] for article in data]
     assert [len(article.paragraphs) for article in articles] == [
@@ -498,10 +593,10 @@ ARTICLE = DRCD_OFFICIAL["data"][0]
 @pytest.mark.parametrize(
     ("reader", "good", "bad", "field", "problem"),
     [
-        (drcd.read, ARTICLE, without(ARTICLE, "title"), "title", "required"),
-        (drcd.read, ARTICLE, {**ARTICLE, "id": 1147}, "id", "string"),
-        (drcd.read, ARTICLE, {**ARTICLE, "paragraphs": [{}]}, "paragraphs.0.id", "required"),
-        (drcd.read, ARTICLE, {"data": None}, "(row)", "dictionary"),
+        (squad.read, ARTICLE, without(ARTICLE, "paragraphs"), "question", "required"),
+        (squad.read, ARTICLE, {**ARTICLE, "id": 1147}, "id", "string"),
+        (squad.read, ARTICLE, {**ARTICLE, "paragraphs": [{}]}, "paragraphs.0.context", "required"),
+        (squad.read, ARTICLE, {"data": None}, "(row)", "dictionary"),
         (multihop.read, HOTPOT_ROW, without(HOTPOT_ROW, "context"), "context", "required"),
         (multihop.read, HOTPOT_ROW, {**HOTPOT_ROW, "answer": None}, "answer", "string"),
         (
@@ -509,7 +604,7 @@ ARTICLE = DRCD_OFFICIAL["data"][0]
             HOTPOT_ROW,
             {**HOTPOT_ROW, "context": {"title": ["a", "b"], "sentences": [["c"]]}},
             "context",
-            "2 titles for 1 lists of sentences",
+            "its lists differ in length: {'title': 2, 'sentences': 1}",
         ),
         (multihop.read, WIKI_ROW, without(WIKI_ROW, "_id"), "_id", "required"),
         (
@@ -519,9 +614,9 @@ ARTICLE = DRCD_OFFICIAL["data"][0]
             "supporting_facts.0",
             "2 items",
         ),
-        (squad_v2.read, SQUAD_HUB[0], without(SQUAD_HUB[0], "title"), "title", "required"),
+        (squad.read, SQUAD_HUB[0], without(SQUAD_HUB[0], "context"), "context", "required"),
         (
-            squad_v2.read,
+            squad.read,
             SQUAD_HUB[0],
             {**SQUAD_HUB[0], "answers": {"text": "a"}},
             "answers.text",
@@ -534,7 +629,7 @@ ARTICLE = DRCD_OFFICIAL["data"][0]
             MARCO_ROW,
             {**MARCO_ROW, "passages": {"is_selected": [0], "passage_text": []}},
             "passages",
-            "0 texts for 1 selections",
+            "its lists differ in length",
         ),
         (multihop.read, HOTPOT_ROW, 42, "(row)", "not an object but 42"),
         (multihop.read, HOTPOT_ROW, ["a"], "(row)", "not an object but ['a']"),
@@ -736,7 +831,7 @@ def test_a_mirror_stands_in_for_the_hub(tmp_path: Path, name: str, write: Writer
     path = mirror / f"hotpotqa{Path(name).suffix}"
     write(path, HOTPOT_HUB)
 
-    assert locate(on_hub(), mirror, tmp_path) == [path]
+    assert locate(on_hub(), mirror, tmp_path) == {"rows": [path]}
     # A mirror may hold a part, and in another form: the pinned files' digests and rows do not bind.
     digests = {"validation-00000-of-00001.parquet": "c2" * 32}
     out = tmp_path / "out.jsonl"
@@ -747,7 +842,8 @@ def test_a_mirror_stands_in_for_the_hub(tmp_path: Path, name: str, write: Writer
 
 def test_a_shipped_file_is_read_beside_a_mirror(tmp_path: Path) -> None:
     write_array(tmp_path / "a.json", TWO)
-    assert locate(shipped("a.json"), tmp_path / "mirror", tmp_path) == [tmp_path / "a.json"]
+    expected = {"rows": [tmp_path / "a.json"]}
+    assert locate(shipped("a.json"), tmp_path / "mirror", tmp_path) == expected
 
 
 def test_a_mirror_without_a_candidate_shows_what_it_holds(tmp_path: Path) -> None:
@@ -777,7 +873,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from bears.sources.convert import convert
-from bears.sources.location import Source
+from bears.sources.source import Source
 path = Path(sys.argv[2])
 source = Source("tried", sys.argv[1], "en", "CC0-1.0", path=path.name)
 reader = import_module(f"bears.sources.{sys.argv[1]}").read

@@ -6,6 +6,7 @@ import gc
 import os
 import tempfile
 import tracemalloc
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,13 +17,13 @@ import yaml
 from bears.configuration import build
 from bears.errors import ConfigurationError, StoreError
 from bears.formats.digest import sha256_of
-from bears.retrieval.encoder import Vectors, normalised
+from bears.retrieval.models.encoder import Vectors, normalised
 from bears.retrieval.stores.exact import candidates, dense_slack
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.stores.packed import pack, unpack
+from bears.retrieval.stores.packed_folder import pack, unpack
 from bears.retrieval.stores.qdrant_local import QdrantLocal
-from bears.retrieval.vector_store import Shard, VectorSearcher, VectorStore
-from tests.vectors import directions, full_sort, shards
+from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
+from tests.vectors import directions, full_sort, nearest, shards
 from tests.workspace import ROOT
 
 GRAPH = {"m": 4, "ef_construct": 16, "ef": 4, "from_kb": 10}
@@ -42,15 +43,15 @@ def stored(store: VectorStore, made: list[Shard], folder: Path) -> VectorSearche
 
 
 @STORES
-@pytest.mark.parametrize("pieces", [1, 3])
+@pytest.mark.parametrize("chunks", [1, 3])
 def test_the_nearest_are_those_of_a_full_sort(
-    store: VectorStore, pieces: int, tmp_path: Path
+    store: VectorStore, chunks: int, tmp_path: Path
 ) -> None:
-    made = list(shards(directions(950), pieces=pieces))
+    made = list(shards(directions(950), chunks=chunks))
     searcher = stored(store, made, tmp_path)
     for vector in directions(20, seed=1):
         for k in (1, 10, 100, 2000):
-            assert searcher.nearest(vector, k) == full_sort(made, vector, k)
+            assert nearest(searcher, vector, k) == full_sort(made, vector, k)
 
 
 @STORES
@@ -58,9 +59,9 @@ def test_a_group_is_searched_alone(store: VectorStore, tmp_path: Path) -> None:
     made = list(shards(directions(300)))
     searcher = stored(store, made, tmp_path)
     for vector in directions(5, seed=1):
-        assert searcher.nearest(vector, 7, "g12") == full_sort(made, vector, 7, "g12")
-    assert len(searcher.nearest(directions(1)[0], 50, "g3")) == 10
-    assert searcher.nearest(directions(1)[0], 50, "nowhere") == ()
+        assert nearest(searcher, vector, 7, "g12") == full_sort(made, vector, 7, "g12")
+    assert len(nearest(searcher, directions(1)[0], 50, "g3")) == 10
+    assert nearest(searcher, directions(1)[0], 50, "nowhere") == ()
 
 
 @STORES
@@ -70,7 +71,7 @@ def test_equal_vectors_tie_and_the_greatest_ids_are_kept(
     vectors = directions(600)
     vectors[100:500] = vectors[0]
     made = list(shards(vectors))
-    found = stored(store, made, tmp_path).nearest(vectors[0], 5)
+    found = nearest(stored(store, made, tmp_path), vectors[0], 5)
     assert found == full_sort(made, vectors[0], 5)
     assert [hit.doc_id for hit in found] == ["d499", "d498", "d497", "d496", "d495"]
 
@@ -84,14 +85,14 @@ def test_scores_too_close_for_float32_are_told_apart(store: VectorStore, tmp_pat
     searcher = stored(store, made, tmp_path)
     for vector in directions(3, 256, seed=3):
         for k in (1, 20, 200):
-            assert searcher.nearest(vector, k) == full_sort(made, vector, k)
+            assert nearest(searcher, vector, k) == full_sort(made, vector, k)
 
 
 def test_candidates_hold_all_that_may_be_among_the_best_and_little_else() -> None:
     scores = np.array([0.5, 0.9, 0.2, 0.5 - 1e-7, 0.4], np.float32)
     slack = dense_slack(4)
     assert candidates(scores, ["a", "b", "c", "d", "e"], 2, slack).tolist() == [0, 1, 3]
-    # The best three pieces are of one document, so more are wanted for two documents.
+    # The best three chunks are of one document, so more are wanted for two documents.
     assert candidates(scores, ["a", "a", "c", "a", "e"], 2, slack).tolist() == [0, 1, 3, 4]
 
 
@@ -100,7 +101,7 @@ def test_a_search_leaves_every_file_as_it_is(store: VectorStore, tmp_path: Path)
     stored(store, list(shards(directions(300))), tmp_path)
     files = {path: sha256_of(path) for path in sorted(tmp_path.rglob("*")) if path.is_file()}
     searcher = store.open(tmp_path)
-    searcher.nearest(directions(1)[0], 10)
+    nearest(searcher, directions(1)[0], 10)
     del searcher
     assert files == {p: sha256_of(p) for p in sorted(tmp_path.rglob("*")) if p.is_file()}
 
@@ -156,13 +157,13 @@ def test_an_empty_corpus_is_refused(store: VectorStore, tmp_path: Path) -> None:
 def test_a_question_of_other_dimensions_is_refused(store: VectorStore, tmp_path: Path) -> None:
     searcher = stored(store, list(shards(directions(10, 16))), tmp_path)
     with pytest.raises(StoreError, match="24 dimensions, the index 16; index again"):
-        searcher.nearest(directions(1, 24)[0], 1)
+        nearest(searcher, directions(1, 24)[0], 1)
 
 
 @STORES
 def test_zeros_are_as_near_as_anything(store: VectorStore, tmp_path: Path) -> None:
     vectors: Vectors = np.zeros((3, 4), np.float32)
-    found = stored(store, list(shards(vectors)), tmp_path).nearest(vectors[0], 2)
+    found = nearest(stored(store, list(shards(vectors)), tmp_path), vectors[0], 2)
     assert [(hit.doc_id, hit.score) for hit in found] == [("d2", 0.0), ("d1", 0.0)]
 
 
@@ -177,7 +178,7 @@ def test_an_approximate_search_tells_its_recall_against_the_exact_one(tmp_path: 
     searcher = stored(local(exact=False), made, tmp_path)
     shares = []
     for vector in asked:
-        found = {hit.doc_id for hit in searcher.nearest(vector, 10)}
+        found = {hit.doc_id for hit in nearest(searcher, vector, 10)}
         shares.append(len(found & {hit.doc_id for hit in full_sort(made, vector, 10)}) / 10)
     said = searcher.exactness(asked, 10)
     assert said["recall"] == pytest.approx(np.mean(shares), abs=1e-6)
@@ -215,7 +216,7 @@ def test_what_is_packed_is_small_and_goes_with_the_searcher(
     assert {path.name for path in folder.iterdir()} == {"points.zip", "store.json"}
     assert (folder / "points.zip").stat().st_size < 1_000_000
     assert any(unpacked.iterdir())
-    assert searcher.nearest(directions(1)[0], 1)[0].doc_id == "d0"
+    assert nearest(searcher, directions(1)[0], 1)[0].doc_id == "d0"
     del searcher
     gc.collect()
     assert not any(unpacked.iterdir())
@@ -239,6 +240,18 @@ def test_a_folder_comes_back_from_its_pack_byte_for_byte(tmp_path: Path) -> None
     assert sorted(str(p.relative_to(after)) for p in after.rglob("*") if p.is_file()) == names
     assert all((after / name).read_bytes() == (before / name).read_bytes() for name in names)
     assert (tmp_path / "packed").stat().st_size < 100_000
+
+
+@pytest.mark.parametrize("name", ["../outside", "below/../../outside", "{}/outside"])
+def test_a_pack_never_writes_outside_of_its_folder(name: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "points.zip", "w") as packed:
+        packed.writestr(f"{name.format(tmp_path)}@0", b"data")
+    with pytest.raises(zipfile.BadZipFile, match="outside@0' leads out of the folder"):
+        unpack(tmp_path / "points.zip", tmp_path / "inside")
+    assert not list(tmp_path.rglob("outside"))
+    (tmp_path / "store.json").write_text('{"dimensions": 16}')
+    with pytest.raises(StoreError, match=r"points\.zip cannot be opened .*leads out"):
+        local().open(tmp_path)
 
 
 @pytest.mark.parametrize("size", [0, 100, 20_000])

@@ -10,7 +10,7 @@ import pytest
 
 from bears.errors import FormatError
 from bears.submissions import read
-from bears.submissions.check import Matched, match
+from bears.submissions.check import CheckedSubmission, check
 from bears.submissions.read import read_submission
 from bears.submissions.science_ko import submission_row
 from bears.submissions.submission import Submission, printable
@@ -40,8 +40,8 @@ def submitted(folder: Path, value: Any, name: str = "submission.json") -> Submis
     return read_submission(path)
 
 
-def matched(submission: Submission, k: int = 2) -> Matched:
-    return match(submission, QUESTIONS, DOCUMENTS, k)
+def checked(submission: Submission, k: int = 2) -> CheckedSubmission:
+    return check(submission, QUESTIONS, DOCUMENTS, k)
 
 
 def checks(findings: tuple[Finding, ...]) -> set[tuple[str, str]]:
@@ -63,7 +63,7 @@ def test_the_published_submissions_give_the_published_counts(
     found = {}
     for path in folder.iterdir():
         submission = read_submission(path)
-        lists = match(submission, questions, [], 2).lists
+        lists = check(submission, questions, [], 2).lists
         found[submission.system] = tuple(
             sum(bool({*lists[q.question_id][:k]} & {*q.gold_doc_ids}) for q in questions)
             for k in (2, 1)
@@ -77,7 +77,7 @@ def test_only_the_list_of_one_source_is_warned_of(pandachat: tuple[Path, list[Qu
     warned = {}
     for path in folder.iterdir():
         submission = read_submission(path)
-        findings = match(submission, questions, documents, 2).findings
+        findings = check(submission, questions, documents, 2).findings
         assert not [finding for finding in findings if finding.severity == "error"]
         warned[submission.system] = [f for f in findings if f.check == "short_list"]
     short = warned.pop("qdrant-openai-embedding-3-small")
@@ -93,7 +93,7 @@ def test_a_claimed_gold_is_never_believed(
     whole = json.loads(path.read_bytes())
     for row in whole["df"]:
         row["document"] = row["sources"][0]
-    lists = match(submitted(tmp_path, whole), questions, [], 2)
+    lists = check(submitted(tmp_path, whole), questions, [], 2)
     correct = sum(bool({*lists.lists[q.question_id][:2]} & {*q.gold_doc_ids}) for q in questions)
     assert correct == 199
     assert ("other_gold", "warning") in checks(lists.findings)
@@ -102,8 +102,8 @@ def test_a_claimed_gold_is_never_believed(
 def test_a_question_that_is_a_document_does_not_count_as_its_own_find(tmp_path: Path) -> None:
     questions = [question("d1", "d2"), question("q2", "d2")]
     run = submitted(tmp_path, {"d1": ["d1", "d2"], "q2": ["d1", "d2"]})
-    assert match(run, questions, DOCUMENTS, 2).lists["d1"] == ("d1", "d2")
-    ignoring = match(run, questions, DOCUMENTS, 2, ignore_identical_ids=True)
+    assert check(run, questions, DOCUMENTS, 2).lists["d1"] == ("d1", "d2")
+    ignoring = check(run, questions, DOCUMENTS, 2, ignore_identical_ids=True)
     assert ignoring.lists == {"d1": ("d2",), "q2": ("d1", "d2")}
     assert ("identical_id", "warning") in checks(ignoring.findings)
 
@@ -120,7 +120,7 @@ def test_a_trec_run_is_ranked_by_score_and_named_by_its_tag(tmp_path: Path) -> N
     run = "q1 Q0 d4 1 0.5 other\nq1 Q0 d1 2 0.9 other\n"
     submission = submitted(tmp_path, run, "run.trec")
     assert (submission.form, submission.system) == ("trec", "other")
-    assert matched(submission).lists == {"q1": ("d1", "d4")}
+    assert checked(submission).lists == {"q1": ("d1", "d4")}
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_trec_run_is_ranked_by_score_and_named_by_its_tag(tmp_path: Path) -> N
 def test_our_own_form_in_its_shapes(tmp_path: Path, value: Any) -> None:
     submission = submitted(tmp_path, value)
     assert submission.form == "bears"
-    assert matched(submission).lists == {"q1": ("d1", "d4")}
+    assert checked(submission).lists == {"q1": ("d1", "d4")}
 
 
 def results(*rows: tuple[str, list[str]]) -> list[dict[str, Any]]:
@@ -161,11 +161,11 @@ WHOLE = [("q1", ["d1", "d4"]), ("q2", ["d2", "d3"]), ("q3", [])]
 def test_what_is_said_of_a_submission(
     tmp_path: Path, rows: list[tuple[str, list[str]]], expected: set[tuple[str, str]]
 ) -> None:
-    assert checks(matched(submitted(tmp_path, results(*rows))).findings) == expected
+    assert checks(checked(submitted(tmp_path, results(*rows))).findings) == expected
 
 
 def test_an_empty_list_is_the_right_answer_where_nothing_is_to_be_found(tmp_path: Path) -> None:
-    facts = matched(submitted(tmp_path, results(*WHOLE))).facts
+    facts = checked(submitted(tmp_path, results(*WHOLE))).facts
     assert (facts["questions"], facts["listed"], facts["answered"]) == (3, 3, 2)
 
 
@@ -173,7 +173,7 @@ def test_an_empty_list_is_the_right_answer_where_nothing_is_to_be_found(tmp_path
 def test_a_time_that_cannot_be_is_flagged(tmp_path: Path, seconds: str) -> None:
     text = json.dumps({"system": "s", "results": results(*WHOLE), "seconds_per_question": 0})
     submission = submitted(tmp_path, text.replace("0}", f"{seconds}}}"))
-    assert ("suspicious_time", "warning") in checks(matched(submission).findings)
+    assert ("suspicious_time", "warning") in checks(checked(submission).findings)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_what_is_no_file_is_not_read(path: str) -> None:
 
 def test_a_path_from_within_is_only_an_id(tmp_path: Path) -> None:
     rows = [("q1", ["../../etc/passwd", "d1"]), *WHOLE[1:]]
-    found = matched(submitted(tmp_path, results(*rows)))
+    found = checked(submitted(tmp_path, results(*rows)))
     assert found.lists["q1"] == ("../../etc/passwd", "d1")
     assert checks(found.findings) == {("unknown_document", "warning")}
 

@@ -16,9 +16,9 @@ import pytest
 
 from bears.configuration import build, compose, read_selection
 from bears.errors import ConfigurationError, RetrieverUnavailable
-from bears.retrieval.encoder import Vectors
-from bears.retrieval.encoders.transformer import Transformer
-from bears.retrieval.models.batching import batches
+from bears.retrieval.models.encoder import Vectors
+from bears.retrieval.models.placement import Placement, batches
+from bears.retrieval.models.transformer import POOLING, TransformerEncoder
 from bears.types import Document
 from tests.tiny_models import TEXTS, save_gte, save_tokenizer, save_xlm_roberta
 from tests.workspace import ROOT, environment_for
@@ -91,7 +91,7 @@ def test_bge_m3_takes_the_first_token_of_up_to_8192_without_a_prefix(tmp_path: P
     expected = first_token(transformers.AutoModel.from_pretrained(tmp_path), tmp_path, texts, 8192)
     assert encoder.documents(texts) == pytest.approx(expected, abs=1e-5)
     assert encoder.questions(texts) == pytest.approx(expected, abs=1e-5)
-    assert encoder._length == 8192
+    assert encoder.model.max_seq_length == 8192
 
 
 def test_gte_takes_the_first_token_and_runs_no_code_of_the_hub(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def with_modules(folder: Path, pooling: str) -> Any:
     return model
 
 
-@pytest.mark.parametrize("pooling", ["mean", "cls", "max", "lasttoken", "mean_sqrt_len_tokens"])
+@pytest.mark.parametrize("pooling", POOLING)
 def test_any_other_model_is_encoded_as_sentence_transformers_does_from_its_own_files(
     tmp_path: Path, pooling: str
 ) -> None:
@@ -136,7 +136,7 @@ def test_any_other_model_is_encoded_as_sentence_transformers_does_from_its_own_f
     assert encoder.questions(TEXTS) == pytest.approx(model.encode_query(TEXTS), abs=1e-5)
     assert encoder.documents(TEXTS) == pytest.approx(model.encode_document(TEXTS), abs=1e-5)
     assert encoder.dimensions == 16
-    assert encoder._length == 40
+    assert encoder.model.max_seq_length == 40
 
 
 PLAIN: dict[str, Any] = {
@@ -153,31 +153,56 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_how_texts_share_batches_changes_no_vector(tiny: Path) -> None:
-    alone = np.concatenate([Transformer(str(tiny), **PLAIN).documents([text]) for text in TEXTS])
+    alone = np.concatenate(
+        [TransformerEncoder(str(tiny), **PLAIN).documents([text]) for text in TEXTS]
+    )
     for tokens in (1, 50, 200, 100_000):
-        together = Transformer(str(tiny), **PLAIN, batch_tokens=tokens).documents(TEXTS)
+        together = TransformerEncoder(str(tiny), **PLAIN, batch_tokens=tokens).documents(TEXTS)
         assert together == pytest.approx(alone, abs=1e-5)
 
 
 def test_vectors_come_in_the_order_of_the_texts_and_repeated_texts_share_one(tiny: Path) -> None:
-    encoder = Transformer(str(tiny), **PLAIN, batch_tokens=60)
+    encoder = TransformerEncoder(str(tiny), **PLAIN, batch_tokens=60)
     once = encoder.documents(TEXTS)
-    asked: list[int] = []
-    tokens = encoder._tokens
-    encoder._tokens = lambda texts: asked.append(len(texts)) or tokens(texts)  # type: ignore[func-returns-value, method-assign]
+    asked: list[str] = []
+    encode = encoder.model.encode_document
+
+    def counted(some: list[str], **settings: Any) -> Any:
+        asked.extend(some)
+        return encode(some, **settings)
+
+    encoder.model.encode_document = counted
     repeated = encoder.documents([*reversed(TEXTS), *TEXTS])
     assert (repeated == np.concatenate([once[::-1], once])).all()
-    assert asked == [len(TEXTS)]
+    assert sorted(asked) == sorted(TEXTS)
+
+
+def test_a_long_text_is_cut_before_it_is_read_and_does_not_pad_the_others(tiny: Path) -> None:
+    encoder = TransformerEncoder(str(tiny), **PLAIN)
+    encode = encoder.model.encode_document
+    asked: list[list[str]] = []
+
+    def counted(some: list[str], **settings: Any) -> Any:
+        asked.append(some)
+        return encode(some, **settings)
+
+    encoder.model.encode_document = counted
+    long = "word and " * 100_000
+    vectors = encoder.documents([long, *(f"short {number}" for number in range(99))])
+    # 64 tokens of 100 characters are the most that is read.
+    assert max(len(text) for batch in asked for text in batch) == 6_400
+    assert vectors[0] == pytest.approx(encoder.documents([long[:500]])[0], abs=1e-5)
+    assert len(asked[0]) < 40
 
 
 def test_no_text_gives_no_vector_but_its_dimensions(tiny: Path) -> None:
-    assert Transformer(str(tiny), **PLAIN).documents([]).shape == (0, 32)
+    assert TransformerEncoder(str(tiny), **PLAIN).documents([]).shape == (0, 32)
 
 
 def test_the_same_texts_give_the_same_bytes_in_another_process(tiny: Path) -> None:
     code = (
-        "import sys; from bears.retrieval.encoders.transformer import Transformer; "
-        f"print(Transformer({str(tiny)!r}, **{PLAIN!r}).documents({TEXTS!r}).tobytes().hex())"
+        "import sys; from bears.retrieval.models.transformer import TransformerEncoder as Encoder; "
+        f"print(Encoder({str(tiny)!r}, **{PLAIN!r}).documents({TEXTS!r}).tobytes().hex())"
     )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
@@ -186,14 +211,11 @@ def test_the_same_texts_give_the_same_bytes_in_another_process(tiny: Path) -> No
         encoding="utf-8",
         check=True,
     )
-    assert done.stdout.strip() == Transformer(str(tiny), **PLAIN).documents(TEXTS).tobytes().hex()
+    assert (
+        done.stdout.strip()
+        == TransformerEncoder(str(tiny), **PLAIN).documents(TEXTS).tobytes().hex()
+    )
     assert done.stderr == ""
-
-
-def test_the_number_of_torchs_threads_is_as_before(tiny: Path) -> None:
-    before = torch.get_num_threads()
-    Transformer(str(tiny), **PLAIN, batch_tokens=50).documents(TEXTS)
-    assert torch.get_num_threads() == before
 
 
 @pytest.mark.parametrize(
@@ -221,7 +243,7 @@ def test_the_device_is_the_best_that_is_there(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
-    assert Transformer("a/b", COMMIT)._hardware.chosen().type == chosen
+    assert Placement("key").torch_device() == chosen
 
 
 @pytest.mark.parametrize(
@@ -233,19 +255,21 @@ def test_numbers_are_short_on_a_gpu_alone_unless_asked_for(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: bf16)
-    assert Transformer("a/b", COMMIT, **PLAIN).identity["dtype"] == numbers
-    assert Transformer("a/b", COMMIT, **PLAIN, dtype="float16").identity["dtype"] == "float16"
+    assert TransformerEncoder("a/b", COMMIT, **PLAIN).identity["dtype"] == numbers
+    assert (
+        TransformerEncoder("a/b", COMMIT, **PLAIN, dtype="float16").identity["dtype"] == "float16"
+    )
 
 
 def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch, tiny: Path) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ConfigurationError, match=r"device is 'cuda', but .* finds only .*cpu here"):
-        Transformer(str(tiny), **PLAIN, device="cuda").documents(["x"])
+        TransformerEncoder(str(tiny), **PLAIN, device="cuda").documents(["x"])
 
 
 def test_bfloat16_on_the_cpu_stays_close(tiny: Path) -> None:
-    short = Transformer(str(tiny), **PLAIN, dtype="bfloat16").documents(TEXTS)
-    assert cosines(short, Transformer(str(tiny), **PLAIN).documents(TEXTS)).min() > 0.99
+    short = TransformerEncoder(str(tiny), **PLAIN, dtype="bfloat16").documents(TEXTS)
+    assert cosines(short, TransformerEncoder(str(tiny), **PLAIN).documents(TEXTS)).min() > 0.99
 
 
 @pytest.mark.parametrize(
@@ -265,19 +289,19 @@ def test_bfloat16_on_the_cpu_stays_close(tiny: Path) -> None:
 )
 def test_settings_that_mean_nothing_are_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^retriever.encoder.{message}|^{message}"):
-        Transformer(**{"model": "owner/name", "revision": COMMIT, **wrong})
+        TransformerEncoder(**{"model": "owner/name", "revision": COMMIT, **wrong})
 
 
 def test_more_tokens_than_the_model_reads_are_refused(tiny: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"max_length is 65, but .* reads 64 tokens"):
-        Transformer(str(tiny), **{**PLAIN, "max_length": 65}).documents(["x"])
+        TransformerEncoder(str(tiny), **{**PLAIN, "max_length": 65}).documents(["x"])
 
 
 def test_a_missing_model_says_where_it_was_looked_for_and_how_to_get_it(tmp_path: Path) -> None:
     code = (
         "from bears.errors import RetrieverUnavailable\n"
-        "from bears.retrieval.encoders.transformer import Transformer\n"
-        f"try: Transformer('owner/name', {COMMIT!r}).documents(['x'])\n"
+        "from bears.retrieval.models.transformer import POOLING, TransformerEncoder\n"
+        f"try: TransformerEncoder('owner/name', {COMMIT!r}).documents(['x'])\n"
         "except RetrieverUnavailable as error: print(error)"
     )
     nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "home")}
@@ -298,7 +322,10 @@ def test_a_missing_model_says_where_it_was_looked_for_and_how_to_get_it(tmp_path
     ("files", "message"),
     [
         ({}, "there is no .*config.json"),
-        ({"config.json": {"model_type": "xlm-roberta"}}, "holds no model.safetensors"),
+        (
+            {"config.json": {"model_type": "xlm-roberta"}},
+            "cannot load .*no file named model.safetensors",
+        ),
         (
             {"config.json": {"model_type": "own", "auto_map": {"AutoModel": "own.Model"}}},
             "type 'own', .* does not know.*own.Model.*code_revision=COMMIT",
@@ -315,7 +342,7 @@ def test_a_folder_that_is_no_model_says_what_is_missing(
     for name, content in files.items():
         (tmp_path / name).write_text(json.dumps(content))
     with pytest.raises(RetrieverUnavailable, match=message):
-        Transformer(str(tmp_path), **PLAIN).documents(["x"])
+        TransformerEncoder(str(tmp_path), **PLAIN).documents(["x"])
 
 
 def test_weights_of_another_architecture_are_refused(tmp_path: Path) -> None:
@@ -325,7 +352,7 @@ def test_weights_of_another_architecture_are_refused(tmp_path: Path) -> None:
     # What transformers logs of it would not stop a run.
     logging.getLogger("transformers").setLevel(logging.ERROR)
     with pytest.raises(RetrieverUnavailable, match=r"16 weights .*layer.2.*random numbers"):
-        Transformer(str(tmp_path), **PLAIN).documents(["x"])
+        TransformerEncoder(str(tmp_path), **PLAIN).documents(["x"])
 
 
 def said(file: str, content: Any) -> Callable[[Path], None]:
@@ -337,8 +364,8 @@ def said(file: str, content: Any) -> Callable[[Path], None]:
 
 
 STEPS = [
-    {"path": "", "type": "sentence_transformers.models.Transformer"},
-    {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+    {"name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+    {"name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
 ]
 
 
@@ -347,21 +374,17 @@ STEPS = [
     [
         ([], ConfigurationError, "no modules.json that says how to pool"),
         (
-            [said("modules.json", [*STEPS, {"path": "2", "type": "models.LSTM"}])],
-            RetrieverUnavailable,
-            "has the steps Transformer, Pooling, LSTM",
-        ),
-        (
             [
-                said("modules.json", STEPS),
-                said("1_Pooling/config.json", {"pooling_mode_weightedmean_tokens": True}),
+                said("1_Pooling/config.json", {"embedding_dimension": 32, "pooling_mode": "mean"}),
+                said("modules.json", [*STEPS, {"name": "2", "path": "2", "type": "no_such.Step"}]),
             ],
             RetrieverUnavailable,
-            "pools .*weightedmean",
+            "cannot load .*no_such",
         ),
         (
             [
                 said("modules.json", STEPS),
+                said("1_Pooling/config.json", {"embedding_dimension": 32, "pooling_mode": "mean"}),
                 said("config_sentence_transformers.json", {"similarity_fn_name": "dot"}),
             ],
             ConfigurationError,
@@ -375,10 +398,11 @@ def test_a_recipe_that_is_not_to_be_had_is_refused(
     error: type[Exception],
     message: str,
 ) -> None:
+    save_xlm_roberta(tmp_path, 64)
     for step in write:
         step(tmp_path)
     with pytest.raises(error, match=message):
-        _ = Transformer(str(tmp_path)).identity
+        TransformerEncoder(str(tmp_path)).documents(["x"])
 
 
 @pytest.mark.parametrize("package", ["torch", "transformers"])
@@ -387,38 +411,36 @@ def test_without_a_package_the_message_says_how_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(RetrieverUnavailable, match=rf"needs {package}, .*`make dense`"):
-        Transformer(str(tiny), **PLAIN).documents(["x"])
+        TransformerEncoder(str(tiny), **PLAIN).documents(["x"])
 
 
 def test_a_package_without_its_model_says_how_to_install_it() -> None:
     with pytest.raises(RetrieverUnavailable, match="pip install no-such-model"):
-        Transformer("package:no_such_model", **PLAIN).documents(["x"])
+        TransformerEncoder("package:no_such_model", **PLAIN).documents(["x"])
 
 
 def test_the_identity_pins_what_the_vectors_depend_on(tmp_path: Path) -> None:
-    hub = Transformer("a/b", COMMIT, **PLAIN, dtype="float32")
+    hub = TransformerEncoder("a/b", COMMIT, **PLAIN, dtype="float32")
     assert hub.identity == {
         "model": "a/b",
         "revision": COMMIT,
         "question_prefix": "",
         "document_prefix": "",
-        "pooling": ("mean",),
+        "pooling": "mean",
         "max_length": 64,
-        "lower_case": False,
-        "projections": (),
         "dtype": "float32",
     }
     save_tokenizer(tmp_path, 64)
-    before = Transformer(str(tmp_path), **PLAIN).identity
+    before = TransformerEncoder(str(tmp_path), **PLAIN).identity
     (tmp_path / "model.safetensors").write_bytes(b"other weights")
-    assert Transformer(str(tmp_path), **PLAIN).identity != before
+    assert TransformerEncoder(str(tmp_path), **PLAIN).identity != before
 
 
 def test_the_constructor_loads_nothing() -> None:
     code = (
-        "import sys; from bears.retrieval.encoders.transformer import Transformer; "
-        "from bears.retrieval.rerankers.cross_encoder import CrossEncoder; "
-        f"Transformer('a/b', {COMMIT!r}); CrossEncoder('a/b', {COMMIT!r}); "
+        "import sys; from bears.retrieval.models.transformer import TransformerEncoder; "
+        "from bears.retrieval.models.cross_encoder import CrossEncoder; "
+        f"TransformerEncoder('a/b', {COMMIT!r}); CrossEncoder('a/b', {COMMIT!r}); "
         "assert not {'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
-from bears.formats import trec
-from bears.formats.run_table import table_of_run, table_of_scores
-from bears.formats.trec import order, read_run, read_table, write_run
+from bears.formats.run_table import table_of_run
+from bears.formats.trec import order, read_table
 from bears.types import Hit, Ranking
+from tests.runs import read_run, write_run
 
 IDS = st.text(
     st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=4
@@ -156,50 +156,6 @@ def test_a_byte_order_mark_is_no_part_of_the_first_question(tmp_path: Path) -> N
     assert read_run(padded, ["q1"]) == {"q1": (Hit("a", 1.0),)}
 
 
-@given(run=st.dictionaries(IDS, RANKINGS, min_size=1, max_size=4), shuffle=st.randoms())
-def test_the_fast_reader_and_the_patient_one_agree(
-    run: dict[str, Ranking], shuffle: random.Random, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """A file with one space between its columns is read in bulk, one with two line by line."""
-    folder = tmp_path_factory.mktemp("readers")
-    write_run(folder / "bulk.trec", run, "bears")
-    lines = (folder / "bulk.trec").read_bytes().splitlines(keepends=True)
-    shuffle.shuffle(lines)
-    (folder / "bulk.trec").write_bytes(b"".join(lines))
-    (folder / "line.trec").write_bytes(b"".join(lines).replace(b" Q0 ", b"  Q0 "))
-    bulk, line = (read_run(folder / name, None) for name in ("bulk.trec", "line.trec"))
-    assert bulk == line == run
-    assert list(bulk) == list(line)
-
-
-DAMAGE = [
-    *(b" ", b"\t", b"\n", b"\r", b"\r\n", b'"', b"'", b",", b"\x0b", b"\x1c", b"\x00", b"\xff"),
-    *(b"\xe3\x80\x80", b"\xc2\xa0", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"nan", b"inf", b"1e400"),
-    *(b"0x1", b"_", b"+1", b"e", b"", b"-", b"."),
-]
-
-
-def test_of_a_damaged_file_the_fast_reader_takes_nothing_that_the_patient_one_does_not(
-    tmp_path: Path,
-) -> None:
-    dice, path, taken = random.Random(1), tmp_path / "run.trec", 0
-    for _ in range(500):
-        lines = [
-            f"q{dice.randint(1, 3)} Q0 d{dice.randint(1, 30)} {rank} {dice.choice([1, -2.5])} t\n"
-            for rank in range(dice.randint(1, 4))
-        ]
-        data = "".join(lines).encode()
-        for _ in range(dice.randint(0, 2)):
-            at = dice.randrange(len(data) + 1)
-            data = data[:at] + dice.choice(DAMAGE) + data[at + dice.randint(0, 1) :]
-        path.write_bytes(data)
-        fast = trec._plain_table(data)
-        if fast is not None:
-            taken += 1
-            assert fast.rankings() == trec._table_by_line(path, None).rankings(), data
-    assert taken > 150
-
-
 def test_a_run_in_columns_has_its_rankings_in_order(tmp_path: Path) -> None:
     path = written(
         tmp_path, "q2 Q0 b 1 0.5 t", "q1 Q0 a 1 1.0 t", "q2 Q0 a 1 0.5 t", "q2 Q0 c 1 0.7 t"
@@ -211,10 +167,52 @@ def test_a_run_in_columns_has_its_rankings_in_order(tmp_path: Path) -> None:
     assert table.scores.tolist() == [0.7, 0.5, 0.5, 1.0]
 
 
-def test_a_table_of_scores_is_that_of_the_same_run() -> None:
-    run = {"q1": (Hit("b", 2.0), Hit("a", 1.0)), "q2": (), "q3": (Hit("a", 3.0),)}
-    table = table_of_scores({"q1": {"a": 1.0, "b": 2.0}, "q2": {}, "q3": {"a": 3.0}})
-    assert table.rankings() == table_of_run(run).rankings() == run
+def test_the_table_of_rankings_has_them_in_order() -> None:
+    run = {"q1": (Hit("a", 1.0), Hit("b", 2.0)), "q2": (), "q3": (Hit("a", 3.0),)}
+    expected = {"q1": (Hit("b", 2.0), Hit("a", 1.0)), "q2": (), "q3": (Hit("a", 3.0),)}
+    assert table_of_run(run).rankings() == expected
+
+
+RISING, FALLING = ("0.1", "0.2", "0.3"), ("0.3", "0.2", "0.1")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scores", "remark"),
+    [
+        ("123", FALLING, None),
+        ("321", RISING, None),  # the worst document first
+        ("111", RISING, None),  # ranks that say nothing
+        ("123", ("0.3", "0.3", "0.1"), None),
+        ("123", RISING, "in 1 of 1 questions a document of a worse rank has a higher score"),
+        ("012", ("9", "8", "8.5"), "if these are distances, negate them"),
+        ("123", ("0", "0", "0"), "in 1 of 1 questions all documents have the same score"),
+    ],
+)
+def test_scores_that_contradict_the_ranks_are_remarked_on(
+    tmp_path: Path, ranks: str, scores: tuple[str, ...], remark: str | None
+) -> None:
+    lines = [f"q1 Q0 d{r}{s} {r} {s} tag" for r, s in zip(ranks, scores, strict=True)]
+    remarks = read_table(written(tmp_path, *lines), None).remarks
+    assert len(remarks) == (remark is not None)
+    assert (remark or "") in "".join(remarks)
+
+
+def test_unknown_questions_are_left_out_and_counted_if_one_says_so(tmp_path: Path) -> None:
+    lines = ["q1 Q0 a 1 2 t", "x Q0 a 1 2 t", "x Q0 a 1 2 t", "y Q0 b 1 2 t", "q1 Q0 b 2 1 t"]
+    path = written(tmp_path, *lines)
+    with pytest.raises(FormatError, match=r"line 2: question 'x' .*; --ignore-unknown leaves"):
+        read_table(path, ["q1"])
+    table = read_table(path, ["q1"], ignore_unknown=True)
+    assert table.rankings() == {"q1": (Hit("a", 2.0), Hit("b", 1.0))}
+    assert table.unknown == 2
+
+
+def test_ties_can_be_ordered_as_anserini_does(tmp_path: Path) -> None:
+    lines = [f"q1 Q0 {doc_id} 1 {score} t" for doc_id, score in zip("badc", "2232", strict=True)]
+    path = written(tmp_path, *lines)
+    assert ids(read_table(path, None).rankings()["q1"]) == ["d", "c", "b", "a"]
+    table = read_table(path, None, ascending_ids=True)
+    assert ids(table.rankings()["q1"]) == ["d", "a", "b", "c"]
 
 
 def test_an_id_that_no_file_could_hold_is_refused() -> None:

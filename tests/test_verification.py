@@ -11,18 +11,19 @@ import pytest
 
 from bears.configuration import compose, parse
 from bears.formats.records import read_documents, read_questions
-from bears.language.gates import GATES, GateSeverity
+from bears.gates import GATES, GateSeverity
 from bears.language.profile import Language
 from bears.language.scripts import letters, script_share
-from bears.sampling.ledger import Ledger
-from bears.sampling.recipe import Recipe
+from bears.ledger.entries import Ledger, Review
+from bears.sampling.mixture import Mixture
 from bears.sampling.sample import sample
 from bears.translation.memory import Translator, load
 from bears.types import Answer, Document, Finding, Question, Turn
 from bears.verification.benchmark import Benchmark
 from bears.verification.verify import Acceptance, reviewed, summarise, verify
-from tests.test_sampling import CHOICES, ROOT, read_sources
+from tests.sampled import CHOICES, read_sources
 from tests.translating import translate
+from tests.workspace import ROOT
 
 COMPOSED = compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})
 CHINESE = COMPOSED["language"]
@@ -299,17 +300,18 @@ def test_numbers_alone_need_no_translation() -> None:
 
 def test_a_message_says_what_is_wrong_with_the_text() -> None:
     (finding,) = verify(after("documents", 3, content="One dog (狗) ran by here."))
-    expected = "content: 17% of it is Traditional Chinese (Taiwan), expected at least 30%"
-    assert finding.message == expected
+    expected = "17% of it is Traditional Chinese (Taiwan), expected at least 30%"
+    assert (finding.field, finding.message) == ("content", expected)
     (finding,) = verify(after("questions", 1, question="Wer hat es geschrieben?"))
-    assert finding.message.startswith("question: 0% of it is")
+    assert finding.field == "question"
+    assert finding.message.startswith("0% of it is")
 
 
 def test_an_answer_of_ordinary_words_is_translated() -> None:
     answered = both("questions", 1, gold_answer="the old book")
     (finding,) = verify(answered)
     assert (finding.check, finding.severity, finding.record_id) == ("echo", "error", "q2")
-    assert finding.message == "gold_answer: the translation is the source text"
+    assert (finding.field, finding.message) == ("gold_answer", "the translation is the source text")
 
 
 def test_a_gate_has_the_severity_of_the_configuration() -> None:
@@ -445,11 +447,11 @@ def test_a_doubt_of_the_translation_is_a_warning_until_someone_looks_at_it() -> 
     benchmark = replace(SOUND, doubts=[doubt])
     (finding,) = verify(benchmark)
     assert (finding.check, finding.severity, finding.record_id) == ("mark_lost", "warning", "d1")
-    assert finding.message == "content: gone"
+    assert (finding.field, finding.message) == ("content", "gone")
     assert summarise([finding], benchmark)["warnings"] == 1
-    review = {"record_id": "d1", "field": "content", "decision": "accept", "reason": "read"}
+    review = Review("d1", "content", "accept", "read")
     assert [f.severity for f in verify(benchmark, reviewed([review]))] == ["accepted"]
-    other = {**review, "field": "question"}
+    other = replace(review, field="question")
     assert [f.severity for f in verify(benchmark, reviewed([other]))] == ["warning"]
 
 
@@ -516,14 +518,34 @@ def test_a_review_accepts_what_the_gates_say_of_its_field(
     review: dict[str, str], severities: list[str]
 ) -> None:
     spoilt = after("questions", 1, question="誰在尼日利亞寫的？", gold_answer="尼日利亞")
-    findings = verify(spoilt, reviewed([{"record_id": "q2", "reason": "a title", **review}]))
+    findings = verify(
+        spoilt,
+        reviewed(parse(list[Review], [{"record_id": "q2", "reason": "a title", **review}], "")),
+    )
     gated = [finding for finding in findings if finding.check == "variant"]
     assert [finding.severity for finding in gated] == severities
     assert all("(a title)" in f.message for f in gated if f.severity == "accepted")
 
 
+@pytest.mark.parametrize(
+    ("field", "severity"), [("", "accepted"), ("gold_answer", "accepted"), ("question", "warning")]
+)
+def test_a_lost_answer_is_accepted_by_its_field(field: str, severity: str) -> None:
+    lost = after("questions", 1, gold_answer="柔伊")
+    accepted = [Acceptance("answer_lost", "q2", "an alias", field)]
+    assert [(f.check, f.severity) for f in verify(lost, accepted)] == [("answer_lost", severity)]
+
+
+def test_a_review_accepts_a_lost_answer() -> None:
+    lost = after("questions", 1, gold_answer="柔伊")
+    reviews = [Review("q2", "gold_answer", "accept", "an alias")]
+    assert [f.severity for f in verify(lost, reviewed(reviews))] == ["accepted"]
+    reviews = [Review("q2", "question", "accept")]
+    assert [f.severity for f in verify(lost, reviewed(reviews))] == ["warning"]
+
+
 def test_a_review_accepts_no_damage() -> None:
-    accepted = reviewed([{"record_id": "d4", "field": "content", "decision": "accept"}])
+    accepted = reviewed([Review("d4", "content", "accept")])
     for damaged in (
         both("documents", 3, is_gold=True),
         after("documents", 3, content=" "),
@@ -566,7 +588,7 @@ def benchmark_of(
     return Benchmark(
         *raw,
         *translated,
-        shares={share["source"]: share["questions"] for share in config["sample"]["sources"]},
+        shares={quota["source"]: quota["questions"] for quota in config["sample"]["sources"]},
         size=config["sample"]["documents"],
         languages={name: source["language"] for name, source in config["sources"].items()},
         target=TARGET,
@@ -634,8 +656,8 @@ def test_mini_has_no_error_at_any_seed(tmp_path: Path) -> None:
     memory = load(ROOT / "data" / "memory" / "mini.jsonl")
     translator = Translator("published", {}, "zh-Hant-TW")
     for seed in (42, *range(5)):
-        recipe = replace(parse(Recipe, config["sample"], "sample"), seed=seed)
-        drawn = sample(recipe, rows, Ledger())
+        mixture = replace(parse(Mixture, config["sample"], "sample"), seed=seed)
+        drawn = sample(mixture, rows, Ledger())
         raw = drawn.questions, drawn.documents
         translated = translate(*raw, languages, memory, translator)
         findings = verify(benchmark_of(config, raw, translated), accepted)

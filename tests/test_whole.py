@@ -10,8 +10,8 @@ import pytest
 
 from bears.configuration import parse
 from bears.errors import ConfigurationError, LedgerError, SamplingError
-from bears.sampling.ledger import Edit, Ledger
-from bears.sampling.whole import Whole, WholeSample, sample_whole
+from bears.ledger.entries import Edit, Ledger
+from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
 from bears.types import (
     Answer,
     Article,
@@ -23,7 +23,7 @@ from bears.types import (
     Turn,
 )
 
-ALL = Whole("whole", "s")
+ALL = WholeSettings("whole", "s")
 POOL = [PoolDocument(f"d{n}", f"text {n}") for n in range(8)]
 JUDGED = [
     *POOL,
@@ -41,7 +41,7 @@ JUDGED = [
 ]
 
 
-def taken(rows: Sequence[Any], settings: Whole = ALL) -> WholeSample:
+def taken(rows: Sequence[Any], settings: WholeSettings = ALL) -> WholeBenchmark:
     return sample_whole(settings, {"s": rows}, Ledger())
 
 
@@ -146,7 +146,7 @@ def test_every_record_has_a_line_that_says_where_it_comes_from() -> None:
     ],
 )
 def test_what_cannot_be_taken_is_refused(
-    rows: Sequence[Any], settings: Whole, message: str
+    rows: Sequence[Any], settings: WholeSettings, message: str
 ) -> None:
     with pytest.raises(SamplingError) as caught:
         taken(rows, settings)
@@ -164,4 +164,4 @@ def test_a_benchmark_of_others_is_not_edited() -> None:
 )
 def test_settings_that_do_not_fit_are_named(value: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="sample"):
-        parse(Whole, {"sampler": "whole", "source": "s", **value}, "sample")
+        parse(WholeSettings, {"sampler": "whole", "source": "s", **value}, "sample")

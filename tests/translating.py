@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bears.translation.memory import Memory, Translator
+from bears.translation.memory import PublishedMemory, Translator
 from bears.translation.replay import apply, resolve_fields
-from bears.translation.work import Work
+from bears.translation.source_texts import SourceTexts
 from bears.types import Document, Question
 
 
@@ -14,12 +14,12 @@ def translate(
     questions: Sequence[Question],
     documents: Sequence[Document],
     languages: Mapping[str, str],
-    memory: Memory,
+    memory: PublishedMemory,
     translator: Translator,
 ) -> tuple[list[Question], list[Document]]:
     """Translate field by field from a memory alone."""
-    work = Work(questions, documents, languages, translator.target)
+    source_texts = SourceTexts(questions, documents, languages, translator.target)
     found = resolve_fields(
-        work, lambda request: memory.get(translator.key(request), request.record_id)
+        source_texts, lambda request: memory.get(translator.key(request), request.record_id)
     )
-    return apply(work, found, translator)
+    return apply(source_texts, found, translator)

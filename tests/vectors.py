@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bears.retrieval.encoder import Vectors, normalised
-from bears.retrieval.retriever import rounded_scores
-from bears.retrieval.vector_store import Shard
+from bears.retrieval.models.encoder import Vectors, normalised
+from bears.retrieval.ranking import rounded_scores
+from bears.retrieval.stores.vector_store import Shard, VectorSearcher
 from bears.types import Hit, Ranking
 
 
@@ -17,21 +17,21 @@ def directions(number: int, dimensions: int = 16, seed: int = 0) -> Vectors:
     return normalised(np.random.default_rng(seed).standard_normal((number, dimensions)))
 
 
-def shards(vectors: Vectors, size: int = 100, pieces: int = 1) -> Iterator[Shard]:
-    """``pieces`` of them make a document, ten documents a group: d0 … in g0 …"""
+def shards(vectors: Vectors, size: int = 100, chunks: int = 1) -> Iterator[Shard]:
+    """``chunks`` of them make a document, ten documents a group: d0 … in g0 …"""
     for number, start in enumerate(range(0, len(vectors), size)):
         places = range(start, min(start + size, len(vectors)))
         yield Shard(
             number,
-            tuple(f"d{place // pieces}" for place in places),
-            tuple(f"g{place // pieces // 10}" for place in places),
+            tuple(f"d{place // chunks}" for place in places),
+            tuple(f"g{place // chunks // 10}" for place in places),
             tuple(f"text {place}" for place in places),
             vectors[places.start : places.stop],
         )
 
 
 def full_sort(made: Sequence[Shard], vector: Vectors, k: int, group: str = "") -> Ranking:
-    """Every document by its best piece, in float64."""
+    """Every document by its best chunk, in float64."""
     best: dict[str, float] = {}
     for shard in made:
         scores = rounded_scores(shard.vectors.astype(np.float64) @ vector.astype(np.float64))
@@ -40,3 +40,9 @@ def full_sort(made: Sequence[Shard], vector: Vectors, k: int, group: str = "") -
                 best[doc_id] = max(score, best.get(doc_id, -2.0))
     pairs = sorted(((score, doc_id) for doc_id, score in best.items()), reverse=True)
     return tuple(Hit(doc_id, score) for score, doc_id in pairs[:k])
+
+
+def nearest(searcher: VectorSearcher, vector: Vectors, k: int, group: str = "") -> Ranking:
+    """What one question finds."""
+    [ranking] = searcher.nearest(vector[None], k, [group])
+    return ranking

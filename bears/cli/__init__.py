@@ -1,29 +1,39 @@
 """The command line: ``python -m bears COMMAND``; ``--help`` lists the commands."""
 
-from __future__ import annotations
-
 import argparse
-import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from tabulate import tabulate
 
-from bears.cli import answers, embeddings, leaderboard, ledger, memory, metrics, publish, submit
+from bears.cli import answers, embeddings, leaderboard, memory, metrics, publish, submit
 from bears.cli.selection import CONF, composed
-from bears.configuration import parse
 from bears.errors import BearsError, FormatError, LedgerError
 from bears.evaluation.table import table
-from bears.formats.records import read_questions, write_text
-from bears.sampling.ledger import Ledger, sampling_part
+from bears.formats.records import read_json, read_questions, write_text
+from bears.ledger.update import add
+
+RETRIEVAL = Path("metrics/retrieval.json")
+VERIFICATION = Path("metrics/verification.json")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it did what was asked, 1 with a message when it could not."""
-    arguments = _parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    parser = _parser()
+    if not words:
+        parser.print_help(sys.stderr)
+        return 2
+    arguments = parser.parse_args(words)
     try:
         arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads it has seen enough (`| head`); what is still buffered has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (BearsError, OSError) as error:
         print(f"bears: {error}", file=sys.stderr)
         return 1
@@ -75,9 +85,10 @@ def _parser() -> argparse.ArgumentParser:
     publish.add_attest(
         commands.add_parser(
             "attest",
-            help="recompute the benchmark's root digest and compare it with an export's",
-            description="One digest over records, sources, configuration, memory and ledger. "
-            "Exits with 1 and names what differs when FOLDER is not what this checkout makes.",
+            help="recompute the benchmark's digests and compare them with an export's",
+            description="Two answers: are the records the same (questions, gold, documents), and "
+            "is their provenance (sources, configuration, memory, ledger)? Exits with 1 and names "
+            "what differs when the records of FOLDER are not what this checkout makes.",
         )
     )
     replacing = commands.add_parser(
@@ -95,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     showing = commands.add_parser(
         "show",
         help="the metrics as a table",
-        description="Read the output of `dvc metrics show --json` and print it as a table.",
+        description="Print the metrics of the last run, also of one that came from DVC's cache.",
     )
     showing.set_defaults(run=_show)
     plotting = commands.add_parser(
@@ -112,10 +123,9 @@ def _parser() -> argparse.ArgumentParser:
 def _replace(arguments: argparse.Namespace) -> None:
     config = composed(arguments.benchmark, [])
     benchmark = config["benchmark"]["name"]
-    present = parse(Ledger, sampling_part(config["ledger"]), "ledger")
     if not arguments.reason.strip():
         raise LedgerError("an entry needs a reason: --reason 'why'")
-    if arguments.question_id in present.replaced:
+    if any(e["question_id"] == arguments.question_id for e in config["ledger"]["replacements"]):
         raise LedgerError(f"{arguments.question_id} is replaced already")
     queries = Path("data") / benchmark / "sampled" / "queries_raw.json"
     if not queries.is_file():
@@ -130,23 +140,16 @@ def _replace(arguments: argparse.Namespace) -> None:
         "author": arguments.author,
     }
     path = CONF / "ledger" / f"{benchmark}.yaml"
-    ledger.add(path, "replacements", [entry], ("question_id",))
+    add(path, "replacements", [entry], ("question_id",))
     print(f"{path}: {arguments.question_id} will be replaced at the next `dvc repro`")
 
 
 def _show(_: argparse.Namespace) -> None:
-    try:
-        (workspace,) = json.load(sys.stdin).values()
-        files = workspace["data"]
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise FormatError("expected the output of `dvc metrics show --json` on stdin") from None
-    for path, content in files.items():
-        print(f"{path}:")
-        values = content.get("data", {})
-        if {"all", "by_type", "by_source"} <= values.keys():
-            print(table(values), end="\n\n")
-        else:
-            print(tabulate(values.items(), tablefmt="plain"), end="\n\n")
+    if not RETRIEVAL.is_file():
+        raise FormatError(f"{RETRIEVAL}: no such file; run `dvc repro`, in the project's root")
+    print(f"{RETRIEVAL}:\n{table(read_json(RETRIEVAL))}\n")
+    found = read_json(VERIFICATION).items()
+    print(f"{VERIFICATION}:\n{tabulate(found, tablefmt='plain')}\n")
 
 
 def _plot_template(arguments: argparse.Namespace) -> None:

@@ -1,7 +1,5 @@
 """``python -m bears answers``: what a system answered, against the annotators' answers."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,9 @@ from tabulate import tabulate
 
 from bears.cli.selection import add_benchmark_arguments, results_of
 from bears.evaluation.answers.predictions import read_predictions
+from bears.evaluation.answers.references import with_references
 from bears.evaluation.answers.score import score_answers, summarise_answers
-from bears.formats.records import read_documents, read_questions, write_json
+from bears.formats.records import read_documents, read_lines, read_questions, write_json
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -34,10 +33,13 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
 def _score(arguments: argparse.Namespace) -> None:
     folder, config = results_of(arguments.benchmark, arguments.folder)
-    questions = read_questions(folder / "queries.json")
+    language = config["benchmark"]["language"]
+    questions = with_references(
+        read_questions(folder / "queries.json"), _references(folder), language
+    )
     documents = read_documents(folder / "corpus.json")
     predictions = read_predictions(arguments.file, questions, documents)
-    scores = score_answers(questions, predictions, config["benchmark"]["language"])
+    scores = score_answers(questions, predictions, language)
     summary = summarise_answers(scores, len(predictions))
     if arguments.out:
         values = {
@@ -46,6 +48,14 @@ def _score(arguments: argparse.Namespace) -> None:
         }
         write_json(arguments.out, {**summary, "questions": values})
     print(_table(summary))
+
+
+def _references(folder: Path) -> dict[str, list[str]]:
+    """What `sample` noted of further annotators, beside the records or among the pipeline's."""
+    places = (folder / "lineage.jsonl", folder.parent / "sampled" / "lineage.jsonl")
+    lineage = next((path for path in places if path.exists()), None)
+    rows = (row for _, row in read_lines(lineage)) if lineage else ()
+    return {row["record_id"]: row["references"] for row in rows if "references" in row}
 
 
 def _table(summary: dict[str, Any]) -> str:

@@ -1,7 +1,5 @@
 """``python -m bears embeddings``: what a hosted model's vectors cost, and buying them."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -14,9 +12,9 @@ from bears.cli.spending import show, spending
 from bears.configuration import Config, build, parse
 from bears.errors import ConfigurationError
 from bears.formats.records import read_questions, stream_documents
-from bears.retrieval.chunking import pieces
-from bears.retrieval.encoders.hosted import Cost, Hosted, Kind
-from bears.retrieval.settings import Retrieval
+from bears.retrieval.chunking import chunks
+from bears.retrieval.models.hosted import Cost, Hosted, Kind
+from bears.retrieval.retrieve_settings import RetrieveSettings
 
 TARGET = f"{Hosted.__module__}.{Hosted.__qualname__}"
 SLICE = 10_000
@@ -31,7 +29,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     planning = commands.add_parser(
         "plan",
         help="what the missing vectors cost",
-        description="Count the pieces of documents and the questions of the selected benchmark "
+        description="Count the chunks of documents and the questions of the selected benchmark "
         "whose vectors are not kept yet, their tokens, and their price.",
     )
     planning.set_defaults(run=_plan)
@@ -97,10 +95,10 @@ def _hosted(value: object) -> Iterator[Config]:
 def _texts(config: Config, folder: Path) -> Iterator[tuple[Kind, list[str]]]:
     """What the stages index and retrieve encode, in slices."""
     chunking = build(config["chunking"], "chunking")
-    cut = (piece.content for piece in pieces(stream_documents(folder / "corpus.json"), chunking))
+    cut = (chunk.content for chunk in chunks(stream_documents(folder / "corpus.json"), chunking))
     while part := list(islice(cut, SLICE)):
         yield "document", part
-    settings = parse(Retrieval, config["retrieve"], "retrieve")
+    settings = parse(RetrieveSettings, config["retrieve"], "retrieve")
     yield "question", [settings.text(each) for each in read_questions(folder / "queries.json")]
 
 

@@ -1,7 +1,5 @@
 """``python -m bears leaderboard``: DVC's experiments on the leaderboard."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess
@@ -14,8 +12,8 @@ from bears.formats.digest import sha256_of
 from bears.formats.records import read_json
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import BOARD, markdown, read_board, upsert, write_board
-from bears.leaderboard.entry import Entry
 from bears.leaderboard.experiments import entries, workspace
+from bears.leaderboard.row import LeaderboardRow
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,31 +30,48 @@ def _update(arguments: argparse.Namespace) -> None:
     found = [_timed(entry) if here and entry.key == here.key else entry for entry in entries(shown)]
     # The workspace and what is newest come first, and are to be what stays.
     for entry in reversed(found):
-        accuracy = entry.values.get(f"retrieval_accuracy@{pandachat.TOP}")
-        if entry.questions and accuracy:
-            correct = round(accuracy * entry.questions / 100)
-            row = pandachat.row(
-                pandachat.SCENARIO,
-                _label(entry),
-                pandachat.TOP,
-                entry.seconds_per_question,
-                correct,
-                entry.questions,
-            )
+        if row := _pandachat_row(entry):
             pandachat.update(BOARD.with_name(f"{entry.benchmark}.json"), [row])
-    board = upsert(read_board(BOARD), found)
+    board = upsert(read_board(BOARD), map(_without_sources, found))
     write_board(BOARD, board)
     print(markdown(board), end="")
     print(f"{BOARD}: {len(board)} rows, {len(found)} of them from experiments")
 
 
-def _label(entry: Entry) -> str:
+def _pandachat_row(entry: LeaderboardRow) -> dict[str, Any] | None:
+    """The row of a result that was measured as PandaChat measures."""
+    k = pandachat.TOP
+    share = entry.values.get(f"success@{k}")
+    if not entry.questions or share is None or f"retrieval_accuracy@{k}" not in entry.values:
+        return None
+    documents = round(share * entry.questions)
+    sources = documents if _whole(entry) else None
+    label, seconds = _label(entry), entry.seconds_per_question
+    return pandachat.row(pandachat.SCENARIO, label, k, seconds, sources, documents, entry.questions)
+
+
+def _whole(entry: LeaderboardRow) -> bool:
+    """Whether documents were searched whole, so that a source is a document."""
+    return entry.chunking in ("", "none")
+
+
+def _without_sources(entry: LeaderboardRow) -> LeaderboardRow:
+    """Without what is counted over sources, where a run of documents does not tell them."""
+    values = {
+        name: value
+        for name, value in entry.values.items()
+        if _whole(entry) or not name.startswith("retrieval_accuracy@")
+    }
+    return replace(entry, values=values)
+
+
+def _label(entry: LeaderboardRow) -> str:
     """By embedding model and vector store, as the table's authors name systems."""
     chunking = "" if entry.chunking == "none" else entry.chunking
     return " / ".join(filter(None, (entry.system, entry.vector_store, chunking)))
 
 
-def _timed(entry: Entry) -> Entry:
+def _timed(entry: LeaderboardRow) -> LeaderboardRow:
     """With the measured time, where the run in the workspace is the one that was measured."""
     runs = Path("data") / entry.benchmark / "runs"
     run, timing = runs / f"{entry.system}.trec", runs / f"{entry.system}.timing.json"

@@ -1,31 +1,27 @@
 """``python -m bears memory``: import, plan, fill, publish, review, glossary."""
 
-from __future__ import annotations
-
 import argparse
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from tabulate import tabulate
 
-from bears.cli import ledger
 from bears.cli.selection import CONF, composed
 from bears.cli.spending import show, spending
 from bears.configuration import Config, checkout, parse
 from bears.errors import ConfigurationError, MemoryMiss
-from bears.formats.journal import tell_waiting
 from bears.language.profile import Language
-from bears.translation.engine import Report
-from bears.translation.glossary import Glossary, Term
+from bears.ledger.update import add
+from bears.translation.fill import FillReport
+from bears.translation.glossary_file import Term, write_glossary
 from bears.translation.memory import load
-from bears.translation.plan import Plan
-from bears.translation.project import open_project
 from bears.translation.published import import_published
-from bears.translation.review import as_entry, flagged, read_decisions, write_review
-from bears.translation.session import Session
-from bears.translation.settings import Settings
-from bears.translation.spreadsheet import write_glossary
-from bears.translation.tbx import write_tbx
+from bears.translation.replay import missing_message
+from bears.translation.review import flagged, read_decisions, write_review
+from bears.translation.settings import TranslatorSettings
+from bears.translation.task import read_task
+from bears.translation.workflow import FillPlan, TranslationWorkflow
 
 SHOWN = 10
 
@@ -60,7 +56,8 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     publishing = commands.add_parser(
         "publish",
         help="write the journal's translations into the memory",
-        description="Write what the benchmark uses to data/memory/BENCHMARK.jsonl, for git.",
+        description="Write what the benchmark uses to data/memory/BENCHMARK.jsonl, for git. Where "
+        "texts are still missing, write what is there, say which are missing, and exit with 1.",
     )
     publishing.set_defaults(run=_publish)
     reviewing = commands.add_parser(
@@ -76,8 +73,8 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     reviewing.set_defaults(run=_review)
     terms = commands.add_parser(
         "glossary",
-        help="the terms that were learned, as CSV or TBX",
-        description="Write the learned terms to FILE (.csv or .tbx). Correct them, and name the "
+        help="the terms that were learned, as CSV",
+        description="Write the learned terms to FILE, a CSV. Correct them, and name the "
         "file under translator.glossary: its renderings go before learned ones.",
     )
     terms.add_argument("file", metavar="FILE", type=Path)
@@ -86,7 +83,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         command.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
 
 
-def _session(overrides: list[str]) -> tuple[Config, Session]:
+def _workflow(overrides: list[str]) -> tuple[Config, TranslationWorkflow]:
     config = composed("", overrides)
     name = config["benchmark"]["name"]
     sampled = Path("data") / name / "sampled"
@@ -95,19 +92,22 @@ def _session(overrides: list[str]) -> tuple[Config, Session]:
             f"{sampled}/queries_raw.json does not exist; run `dvc repro sample` with "
             f"benchmark: {name} first"
         )
-    project = open_project(config, sampled, checkout())
+    task = read_task(config, sampled, checkout())
     memory = Path("data/memory") / f"{name}.jsonl"
-    session = Session(project, memory, checkout(), config["gates"])
-    for line, reason in session.damaged():
-        print(f"{session.journal.path}, line {line}: {reason}; skipped", file=sys.stderr)
-    return config, session
+    workflow = TranslationWorkflow(task, memory, checkout())
+    journal = workflow.journal
+    for _ in journal.rows():
+        pass  # only to be told of lines that are not to be trusted
+    for line, reason in journal.damaged:
+        print(f"{journal.path}, line {line}: {reason}; skipped", file=sys.stderr)
+    return config, workflow
 
 
 def _import(arguments: argparse.Namespace) -> None:
     config = composed(arguments.benchmark, arguments.overrides)
     languages = {name: source["language"] for name, source in config["sources"].items()}
     language = parse(Language, config["language"], "language")
-    translator = parse(Settings, config["translator"], "translator").translator(language)
+    translator = parse(TranslatorSettings, config["translator"], "translator").translator(language)
     entries = import_published(arguments.folder, languages, translator)
     path = Path("data/memory") / f"{config['benchmark']['name']}.jsonl"
     before = load(path)
@@ -117,14 +117,14 @@ def _import(arguments: argparse.Namespace) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> None:
-    _, session = _session(arguments.overrides)
-    _show_plan(session, session.plan())
+    _, workflow = _workflow(arguments.overrides)
+    _show_plan(workflow, workflow.plan())
 
 
 def _fill(arguments: argparse.Namespace) -> None:
-    _, session = _session(arguments.overrides)
-    plan = session.plan()
-    _show_plan(session, plan)
+    _, workflow = _workflow(arguments.overrides)
+    plan = workflow.plan()
+    _show_plan(workflow, plan)
     if not plan.calls:
         print("nothing is missing")
         return
@@ -134,12 +134,12 @@ def _fill(arguments: argparse.Namespace) -> None:
             bar.total = max(bar.total or 0, total)
             show(bar, done, usd)
 
-        report = session.fill(progress, tell_waiting)
+        report = workflow.fill(progress)
     _show_report(report)
 
 
-def _show_plan(session: Session, plan: Plan) -> None:
-    price, settings = session.price, session.project.settings
+def _show_plan(workflow: TranslationWorkflow, plan: FillPlan) -> None:
+    price, settings = workflow.price, workflow.task.settings
     rows: list[list[object]] = [
         ["model", f"{settings.model} ({settings.backend})"],
         ["calls", ", ".join(f"{n} {field}" for field, n in plan.calls.items()) or "none"],
@@ -154,7 +154,7 @@ def _show_plan(session: Session, plan: Plan) -> None:
     print(tabulate(rows, tablefmt="plain", disable_numparse=True))
 
 
-def _show_report(report: Report) -> None:
+def _show_report(report: FillReport) -> None:
     print(f"{report.answered} answers, {report.stored} translations stored")
     for request, reasons in list(report.failed.values())[:SHOWN]:
         why = "; ".join(reasons)
@@ -168,40 +168,42 @@ def _show_report(report: Report) -> None:
 
 
 def _publish(arguments: argparse.Namespace) -> None:
-    _, session = _session(arguments.overrides)
-    total, new, missing = session.publish()
-    print(f"{session.memory}: {total} entries, {new} of them new")
+    _, workflow = _workflow(arguments.overrides)
+    total, new, missing = workflow.publish()
+    print(f"{workflow.memory}: {total} entries, {new} of them new")
     if missing:
-        raise MemoryMiss(f"{missing} texts are still missing; fill first")
+        told = missing_message(workflow.resolve(), workflow.task.translator)
+        raise MemoryMiss(f"what is there was written, {missing} texts are still missing: {told}")
 
 
 def _review(arguments: argparse.Namespace) -> None:
-    config, session = _session(arguments.overrides)
+    config, workflow = _workflow(arguments.overrides)
     if arguments.export:
-        rows = flagged(session.project, session.resolve(), session.failures(), session.severities)
+        rows = flagged(workflow.task, workflow.resolve(), workflow.failures())
         write_review(arguments.export, rows)
         print(f"{arguments.export}: {len(rows)} texts to look at")
         return
-    decisions = read_decisions(arguments.decisions, session.project.work.places())
-    entries = [as_entry(decision) for decision in decisions]
+    requests = workflow.task.source_texts.requests()
+    places = {(request.record_id, request.field) for request in requests}
+    decisions = read_decisions(arguments.decisions, places)
+    again = workflow.task.source_texts.again
+    entries = []
+    for decision in decisions:
+        earlier = again.get((decision.record_id, decision.field), 0)
+        counted = replace(decision, times=earlier + (decision.decision == "retranslate"))
+        entries.append({name: value for name, value in asdict(counted).items() if value})
     path = CONF / "ledger" / f"{config['benchmark']['name']}.yaml"
-    for entry in entries:
-        earlier = session.project.work.again.get((entry["record_id"], entry["field"]), 0)
-        if times := earlier + (entry["decision"] == "retranslate"):
-            entry["times"] = times
-    ledger.add(path, "reviews", entries, ("record_id", "field"))
+    add(path, "reviews", entries, ("record_id", "field"))
     print(f"{path}: {len(entries)} decisions")
 
 
 def _glossary(arguments: argparse.Namespace) -> None:
-    _, session = _session(arguments.overrides)
-    work = session.project.work
-    languages = {q.question_id: work.languages[q.source_dataset] for q in work.questions}
-    terms = Glossary(
-        Term(source, rendering, languages[question_id], work.target)
-        for question_id, pairs in session.resolve().terms.items()
+    _, workflow = _workflow(arguments.overrides)
+    source_texts = workflow.task.source_texts
+    languages = workflow.task.languages()
+    terms = (
+        Term(source, rendering, languages[question_id], source_texts.target)
+        for question_id, pairs in workflow.resolve().terms.items()
         for source, rendering in pairs
     )
-    write = write_tbx if arguments.file.suffix == ".tbx" else write_glossary
-    write(arguments.file, terms)
-    print(f"{arguments.file}: {len(terms)} terms")
+    print(f"{arguments.file}: {write_glossary(arguments.file, terms)} terms")

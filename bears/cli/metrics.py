@@ -1,7 +1,5 @@
 """``python -m bears metrics``: every metric, what it is and whose it is."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import textwrap

@@ -1,22 +1,20 @@
 """``python -m bears export`` and ``attest``: a benchmark to give away, and proof of what it is."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from bears.cli.selection import composed
+from bears.cli.selection import EXPORTED, composed, exported_part
 from bears.errors import AttestationFailed, FormatError
 from bears.formats.digest import sha256_of
 from bears.formats.records import read_json, write_json, write_text
 from bears.publishing import beir, parquet
-from bears.publishing.attestation import attest, differences
-from bears.publishing.benchmark import Finished, read_finished
+from bears.publishing.attestation import RECORDS, attest, differences
 from bears.publishing.card import card
 from bears.publishing.croissant import croissant
+from bears.publishing.finished import Finished, read_finished
 
 DATA = Path("data")
 ATTESTATION = "attestation.json"
@@ -33,6 +31,12 @@ def add_attest(parser: argparse.ArgumentParser) -> None:
     """The options of ``attest``."""
     parser.add_argument(
         "folder", metavar="FOLDER", type=Path, nargs="?", help="an export; default: print the root"
+    )
+    parser.add_argument(
+        "--provenance",
+        action="store_true",
+        help="fail if the same records have another provenance: sources' files, configuration, "
+        "ledger, memory",
     )
     _add_selection(parser)
     parser.set_defaults(run=_attest)
@@ -64,6 +68,10 @@ def _export(arguments: argparse.Namespace) -> None:
 
 def write_export(finished: Finished, folder: Path) -> dict[str, Any]:
     """Write every form into ``folder``, the attestation last, and return that."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (finished.queries, finished.corpus):
+        shutil.copyfile(path, folder / path.name)
+    write_json(folder / EXPORTED, exported_part(finished.config))
     beir.write_beir(finished, folder)
     parquet.write_parquet(finished, folder)
     attestation = attest(finished)
@@ -80,16 +88,26 @@ def write_export(finished: Finished, folder: Path) -> dict[str, Any]:
 def _attest(arguments: argparse.Namespace) -> None:
     found = attest(_finished(arguments))
     if arguments.folder is None:
-        for name, digest in found["parts"].items():
-            print(f"{name:14} {digest}")
-        print(f"{'root':14} {found['root']}")
+        digests = {**found["parts"], "records": found["records"], "root": found["root"]}
+        print("\n".join(f"{name:14} {digest}" for name, digest in digests.items()))
         return
     expected = read_json(arguments.folder / ATTESTATION)
     if not isinstance(expected, dict):
         raise FormatError(f"{arguments.folder / ATTESTATION}: expected an object")
-    if problems := [*_changed(arguments.folder, expected), *_differing(expected, found)]:
+    differing = differences(expected, found)
+    fatal = [name for name in differing if name in RECORDS or arguments.provenance]
+    problems = _changed(arguments.folder, expected)
+    for name in fatal:
+        problems.append(
+            f"{name}: this checkout makes another one than {expected.get('benchmark')}'s export"
+        )
+    if problems:
         raise AttestationFailed("\n".join(problems))
-    print(f"{arguments.folder} is what this checkout makes: root {found['root']}")
+    print(f"{arguments.folder} is what this checkout makes: records {found['records']}")
+    if differing:
+        print(f"its provenance is another one: {', '.join(differing)} differ")
+    else:
+        print(f"its provenance is the same: root {found['root']}")
 
 
 def _changed(folder: Path, expected: dict[str, Any]) -> list[str]:
@@ -109,10 +127,3 @@ def _changed(folder: Path, expected: dict[str, Any]) -> list[str]:
         elif sha256_of(path) != digest:
             problems.append(f"{path}: changed since it was exported")
     return problems
-
-
-def _differing(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
-    return [
-        f"{name}: this checkout makes another one than {expected.get('benchmark')}'s export"
-        for name in differences(expected, found)
-    ]

@@ -1,15 +1,17 @@
 """The configuration that a command works on."""
 
-from __future__ import annotations
-
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bears.configuration import Config, compose, read_selection
 from bears.errors import ConfigurationError
+from bears.formats.records import read_json
 
 CONF = Path("conf")
+EXPORTED = "benchmark.json"
+"""In an export: the name of the benchmark, its measures, and how its questions are asked."""
 
 
 def composed(benchmark: str, overrides: Sequence[str]) -> Config:
@@ -25,17 +27,36 @@ def composed(benchmark: str, overrides: Sequence[str]) -> Config:
 
 def add_benchmark_arguments(parser: argparse.ArgumentParser) -> None:
     """What `results_of` is given."""
-    parser.add_argument("--benchmark", required=True, help="its results must be in data/")
-    parser.add_argument("--folder", type=Path, help="with queries.json and corpus.json")
+    parser.add_argument("--benchmark", default="", help="its results must be in data/")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="an export of a benchmark, which needs no --benchmark and no pipeline; or a folder "
+        "with queries.json and corpus.json",
+    )
 
 
 def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:
-    """Where the questions and documents of ``benchmark`` lie, and its configuration.
+    """Where the questions and documents of a benchmark lie, and its configuration.
+
+    Args:
+        benchmark: its name; may be empty for an export.
+        folder: an export, or any folder with the two files; None: where the pipeline has them.
 
     Raises:
-        ConfigurationError: the pipeline did not make it yet.
+        ConfigurationError: the pipeline did not make it yet, no benchmark is named, or the export
+            is of another one.
     """
-    config = composed(benchmark, [])
+    if folder and (folder / EXPORTED).is_file():
+        config = read_json(folder / EXPORTED)
+        if benchmark not in ("", config["benchmark"]["name"]):
+            raise ConfigurationError(
+                f"{folder} is an export of {config['benchmark']['name']}, not of {benchmark}"
+            )
+    elif benchmark:
+        config = composed(benchmark, [])
+    else:
+        raise ConfigurationError("--benchmark NAME is needed, or --folder with an export")
     where = folder or Path("data") / benchmark / "translated"
     for name in ("queries.json", "corpus.json"):
         if not (where / name).is_file():
@@ -44,3 +65,22 @@ def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:
                 "it, or name a folder that has it: --folder FOLDER"
             )
     return where, config
+
+
+def exported_part(config: Mapping[str, Any]) -> Config:
+    """What of its configuration an export tells, so that it can be scored against by itself."""
+    benchmark = {key: config["benchmark"][key] for key in ("name", "language")}
+    sources = {
+        name: {
+            "name": source.get("name", name),
+            "path": Path(source.get("path") or "").name,
+            "split": source.get("split", ""),
+        }
+        for name, source in config["sources"].items()
+    }
+    return {
+        "benchmark": benchmark,
+        "sources": sources,
+        "evaluate": config["evaluate"],
+        "retrieve": config["retrieve"],
+    }

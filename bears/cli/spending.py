@@ -1,7 +1,5 @@
 """Before and while a command spends money."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,35 +1,27 @@
 """``python -m bears submit``: other people's results, and files for other people's tasks."""
 
-from __future__ import annotations
-
 import argparse
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from tabulate import tabulate
-
+from bears.cli.scored_submission import ScoredSubmission, score
 from bears.cli.selection import add_benchmark_arguments, results_of
-from bears.configuration import parse as config_parse
-from bears.errors import SubmissionRefused
-from bears.evaluation.evaluate import evaluate, gold_of, summarise
-from bears.evaluation.measure import parse
-from bears.evaluation.measures.kor_map_official import official_score
-from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
+from bears.configuration import Config
+from bears.configuration import parse as parse_settings
+from bears.errors import ConfigurationError, FormatError, SubmissionRefused
+from bears.evaluation.measure import parse_measure
+from bears.formats.benchmark_state import benchmark_state
 from bears.formats.digest import sha256_of
-from bears.formats.records import read_questions, stream_documents, write_text
-from bears.formats.trec import read_run
+from bears.formats.records import read_questions, stream_documents, to_json, write_text
+from bears.formats.trec import read_table
 from bears.leaderboard import pandachat
-from bears.leaderboard.board import BOARD, number, read_board, upsert, write_board
-from bears.leaderboard.entry import MEASURES, Entry
-from bears.retrieval.settings import Retrieval
-from bears.submissions.check import Matched, match
+from bears.leaderboard.board import BOARD, read_board, upsert, write_board
+from bears.retrieval.retrieve_settings import RetrieveSettings
+from bears.submissions.check import check
 from bears.submissions.read import FORMS, read_submission
 from bears.submissions.science_ko import TOP, submission_row
-from bears.submissions.submission import Submission, printable
-from bears.types import Finding, Hit, Question
+from bears.types import Finding
 
 SHOWN = 10
 
@@ -39,19 +31,30 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     scoring = commands.add_parser(
         "score",
-        help="score a file of results against our gold",
+        help="score files of results against our gold",
         description="Read PandaChat JSON, a TREC run, the Korean task's JSON Lines or a BEARS "
         'list ({"system": …, "results": [{"question_id": …, "doc_ids": […]}]}), hold it against '
         "the benchmark, and put its score on the leaderboard. Errors refuse it; warnings stand "
-        "beside the score.",
+        "beside the score. Of a folder every file is scored; one that is refused stops no other.",
     )
-    scoring.add_argument("file", metavar="FILE", type=Path)
+    scoring.add_argument("files", metavar="FILE", type=Path, nargs="+", help="or a folder")
     add_benchmark_arguments(scoring)
     scoring.add_argument("--system", default="", help="default: what the file says")
     scoring.add_argument("--form", default="", choices=FORMS, help="default: by the content")
     top = pandachat.TOP
     scoring.add_argument(
         "--top", type=_depth, default=top, help=f"k of PandaChat's table (default {top})"
+    )
+    scoring.add_argument(
+        "--measures",
+        type=_measures,
+        metavar="NAME,NAME",
+        help="for example recall@20,mrr; default: those of the benchmark",
+    )
+    scoring.add_argument(
+        "--ignore-unknown",
+        action="store_true",
+        help="leave out questions that the benchmark lacks, and say how many they are",
     )
     scoring.add_argument("--json", action="store_true", help="print the report as JSON")
     scoring.add_argument("--no-board", action="store_true", help="leave the leaderboard alone")
@@ -68,6 +71,13 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     writing.set_defaults(run=_write)
 
 
+def _measures(words: str) -> list[str]:
+    try:
+        return [parse_measure(word.strip()).name for word in words.split(",")]
+    except ConfigurationError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _depth(word: str) -> int:
     if not word.isdecimal() or int(word) < 1:
         raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from 1")
@@ -76,107 +86,74 @@ def _depth(word: str) -> int:
 
 def _score(arguments: argparse.Namespace) -> None:
     folder, config = results_of(arguments.benchmark, arguments.folder)
-    questions = read_questions(folder / "queries.json")
-    documents = {document.doc_id for document in stream_documents(folder / "corpus.json")}
-    submission = read_submission(arguments.file, arguments.form)
-    asked = config_parse(Retrieval, config["retrieve"], "retrieve")
-    asked.check(questions)
-    matched = match(submission, questions, documents, arguments.top, asked.ignore_identical_ids)
-    _refuse(matched.findings)
-    score = Score(
-        benchmark=arguments.benchmark,
-        system=printable(arguments.system or submission.system or arguments.file.stem),
-        submission=submission,
-        matched=matched,
-        values=_values(submission, matched, questions, config["evaluate"]["measures"]),
-        judged=sum(question.judged for question in questions),
-        correct={k: _correct(matched.lists, questions, k) for k in sorted({1, arguments.top})},
-    )
-    if not arguments.no_board:
-        _publish(score, arguments.file, arguments.top)
-    print(json.dumps(score.report(), ensure_ascii=False, indent=2) if arguments.json else score)
+    benchmark = _Benchmark(folder, config, arguments)
+    scored, refused = [], []
+    for file in _files(arguments.files):
+        try:
+            scored.append(benchmark.score(file))
+        except (FormatError, SubmissionRefused) as error:
+            refused.append(f"{file}: {error}" if str(file) not in str(error) else str(error))
+    if scored and not arguments.no_board:
+        _publish(scored, arguments.top)
+    if arguments.json:
+        reports = [each.report() for _, each in scored]
+        several = len(scored) + len(refused) > 1
+        print(to_json(reports if several or not reports else reports[0]))
+    else:
+        print("\n\n".join(str(each) for _, each in scored))
+    if refused:
+        raise SubmissionRefused("\n".join(refused))
 
 
-@dataclass(frozen=True)
-class Score:
-    """What a submission scored, and what is to be said beside it."""
-
-    benchmark: str
-    system: str
-    submission: Submission
-    matched: Matched
-    values: Mapping[str, float | None]
-    judged: int
-    correct: Mapping[int, int]
-
-    def report(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        n = self.judged
-        return {
-            "benchmark": self.benchmark,
-            "system": self.system,
-            "form": self.submission.form,
-            "facts": dict(self.matched.facts),
-            "correct_retrieval": {
-                f"top {k}": {"count": count, "of": n, "per": 100 * count / n}
-                for k, count in self.correct.items()
-                if n
-            },
-            "measures": dict(self.values),
-            "seconds_per_question": self.submission.seconds_per_question,
-            "warnings": [f"{f.check}: {f.record_id}: {f.message}" for f in self.matched.findings],
-        }
-
-    def __str__(self) -> str:
-        report = self.report()
-        counts = [
-            [f"correct in the {top}", f"{c['count']} of {c['of']} ({c['per']:.2f} %)"]
-            for top, c in report["correct_retrieval"].items()
-        ]
-        facts = [[name.replace("_", " "), number(x)] for name, x in report["facts"].items()]
-        means = [[name, number(mean) or "–"] for name, mean in self.values.items()]
-        lines = [f"{self.system} on {self.benchmark} ({report['form']})"]
-        lines.append(tabulate([*facts, *counts, *means], tablefmt="plain", disable_numparse=True))
-        if not self.judged:
-            lines.append("nobody knows the gold of this benchmark: nothing is scored")
-        lines += [f"warning: {warning}" for warning in report["warnings"]]
-        return "\n".join(lines)
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """The files that are named, and for a folder all that lie in it, by name."""
+    files: list[Path] = []
+    for path in paths:
+        inside = sorted(f for f in path.iterdir() if f.is_file()) if path.is_dir() else [path]
+        files += [file for file in inside if not file.name.startswith(".") or file == path]
+        if not inside:
+            raise FormatError(f"{path}: no file in this folder")
+    return files
 
 
-def _values(
-    submission: Submission,
-    matched: Matched,
-    questions: Sequence[Question],
-    names: Sequence[str],
-) -> dict[str, float | None]:
-    """Every measure that the benchmark asks for; a list counts each document where it first is.
+class _Benchmark:
+    """What submissions are held against."""
 
-    The official Korean score and PandaChat's accuracy are those of the lists as submitted, the
-    latter without documents that the benchmark ignores.
-    """
-    run = {
-        question_id: tuple(Hit(d, -float(i)) for i, d in enumerate(dict.fromkeys(ids)))
-        for question_id, ids in matched.lists.items()
-    }
-    gold = gold_of(questions)
-    measures = [parse(name) for name in dict.fromkeys(names)]
-    means = summarise(evaluate(run, gold, measures), list(gold))
-    values = {measure.name: means[measure.name] for measure in measures}
-    if "kor_map_official" in values:
-        wanted = {q: list(grades) for q, grades in gold.items() if grades is not None}
-        rows = [(row.question, row.doc_ids) for row in submission.rows if row.question in wanted]
-        values["kor_map_official"] = official_score(rows, wanted) if rows else None
-    judged = sum(question.judged for question in questions)
-    for measure in measures:
-        if measure.name.startswith("retrieval_accuracy@") and measure.k and judged:
-            values[measure.name] = 100 * _correct(matched.lists, questions, measure.k) / judged
-    return values
+    def __init__(self, folder: Path, config: Config, arguments: argparse.Namespace) -> None:
+        queries, corpus = folder / "queries.json", folder / "corpus.json"
+        self._questions = read_questions(queries)
+        self._documents = {document.doc_id for document in stream_documents(corpus)}
+        self._state = benchmark_state(
+            config["benchmark"]["name"], config["sources"], queries, corpus
+        )
+        self._retrieval = parse_settings(RetrieveSettings, config["retrieve"], "retrieve")
+        self._retrieval.check(self._questions)
+        self._measures = arguments.measures or config["evaluate"]["measures"]
+        self._arguments = arguments
 
-
-def _correct(lists: Mapping[str, Sequence[str]], questions: Sequence[Question], k: int) -> int:
-    judged = [question for question in questions if question.judged]
-    sources = [lists.get(question.question_id, ()) for question in judged]
-    return correct_retrievals(sources, [question.gold_doc_ids for question in judged], k)
+    def score(self, file: Path) -> tuple[Path, ScoredSubmission]:
+        """Raises FormatError or SubmissionRefused if the file is malformed or does not fit."""
+        arguments = self._arguments
+        submission = read_submission(file, arguments.form)
+        checked = check(
+            submission,
+            self._questions,
+            self._documents,
+            arguments.top,
+            self._retrieval.ignore_identical_ids,
+            arguments.ignore_unknown,
+        )
+        _refuse(checked.findings)
+        system = arguments.system or submission.system or file.stem
+        return file, score(
+            submission,
+            checked,
+            self._questions,
+            self._state,
+            system,
+            self._measures,
+            arguments.top,
+        )
 
 
 def _refuse(findings: Sequence[Finding]) -> None:
@@ -188,41 +165,19 @@ def _refuse(findings: Sequence[Finding]) -> None:
         raise SubmissionRefused("the submission is refused:\n" + "\n".join(lines))
 
 
-def _publish(score: Score, file: Path, k: int) -> None:
-    questions, answered = (int(score.matched.facts[name]) for name in ("questions", "answered"))
-    pandachat_form = score.submission.form == "pandachat" and score.judged > 0
-    accuracy = {
-        f"retrieval_accuracy@{k}": 100 * count / score.judged
-        for k, count in score.correct.items()
-        if pandachat_form
-    }
-    entry = Entry(
-        benchmark=score.benchmark,
-        system=score.system,
-        configuration=sha256_of(file)[:12],
-        origin="submission",
-        questions=questions,
-        answered=answered,
-        values={
-            name: value for name, value in {**score.values, **accuracy}.items() if name in MEASURES
-        },
-        seconds_per_question=score.submission.seconds_per_question,
-        warnings=", ".join(sorted({finding.check for finding in score.matched.findings})),
-    )
-    write_board(BOARD, upsert(read_board(BOARD), [entry]))
-    if pandachat_form:
-        scenario, seconds = score.submission.scenario, score.submission.seconds_per_question
-        row = pandachat.row(
-            printable(scenario), score.system, k, seconds, score.correct[k], score.judged
-        )
-        pandachat.update(BOARD.with_name(f"{score.benchmark}.json"), [row])
+def _publish(scored: Sequence[tuple[Path, ScoredSubmission]], k: int) -> None:
+    rows = [each.leaderboard_row(sha256_of(file)) for file, each in scored]
+    write_board(BOARD, upsert(read_board(BOARD), rows))
+    if ours := [each for _, each in scored if each.pandachat]:
+        table = BOARD.with_name(f"{ours[0].state.name}.json")
+        pandachat.update(table, [each.pandachat_row(k) for each in ours])
 
 
 def _write(arguments: argparse.Namespace) -> None:
     folder, config = results_of(arguments.benchmark, arguments.folder)
     questions = read_questions(folder / "queries.json")
-    run = read_run(arguments.run_file, {question.question_id for question in questions})
-    asked = config_parse(Retrieval, config["retrieve"], "retrieve")
+    run = read_table(arguments.run_file, {q.question_id for q in questions}).rankings()
+    asked = parse_settings(RetrieveSettings, config["retrieve"], "retrieve")
     wanted = {hit.doc_id for ranking in run.values() for hit in ranking[:TOP]}
     texts = {
         document.doc_id: document.content

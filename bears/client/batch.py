@@ -4,31 +4,33 @@ A process killed between making a batch and writing its id finds it again by its
 provider keeps in the batch's metadata; see `bears.client.batch_state`.
 """
 
-from __future__ import annotations
-
+import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 
+import openai
+from openai import HttpxBinaryResponseContent
 from openai.types import Batch as ProviderBatch
+from openai.types import FileObject
 
-from bears.client.batch_files import Missing, Part, outcomes, parts
-from bears.client.batch_provider import Provider, make_client
-from bears.client.batch_state import Pending, State
+from bears.client.batch_files import BatchPart, not_answered, outcomes, parts
+from bears.client.batch_provider import batch_client, create, find, retrying
+from bears.client.batch_state import Pending, read_pending, write_pending
 from bears.client.budget import Budget
 from bears.client.endpoint import Endpoint, find_access
 from bears.client.errors import RequestFailed
-from bears.client.limits import Clock
 from bears.client.models import Models, Price
-from bears.client.run import Outcome
-from bears.client.wire import ChatRequest
+from bears.client.wire import ChatRequest, Outcome
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 200_000_000
+LONGEST_POLL_S = 300.0
 ENDED = ("completed", "failed", "expired", "cancelled")
 
 
-class Batch:
+class BatchApi:
     """A model that answers within a day.
 
     Args:
@@ -37,8 +39,7 @@ class Batch:
         state: the state file; one for each provider and account.
         budget: what may be spent, at the price of batches; None: no cap.
         env_folder: the folder of ``.env``.
-        clock: the time, for tests.
-        poll_s: the first wait between two looks at a batch; it grows to ``longest_poll_s``.
+        poll_s: the first wait between two looks at a batch; it grows to `LONGEST_POLL_S`.
         most_requests, most_bytes: the provider's limits of one file.
 
     Raises:
@@ -52,20 +53,17 @@ class Batch:
         state: Path,
         budget: Budget | None = None,
         env_folder: Path | None = None,
-        clock: Clock | None = None,
         poll_s: float = 10.0,
-        longest_poll_s: float = 300.0,
         most_requests: int = MOST_REQUESTS,
         most_bytes: int = MOST_BYTES,
     ) -> None:
         self.endpoint = endpoint
         self.budget = budget or Budget(None, Price(0, 0))
-        self._model = endpoint.accepts(models)
+        self._model = models.model(endpoint.model)
         self._access = find_access(endpoint, env_folder)
-        self._state = State(state)
-        self._clock = clock or Clock()
-        self._polls = (poll_s, longest_poll_s)
+        self._state, self._poll_s = state, poll_s
         self._most = (most_requests, most_bytes)
+        self._call = retrying(endpoint)
 
     async def answers(
         self, requests: Iterable[ChatRequest]
@@ -79,39 +77,36 @@ class Batch:
             RunStopped: the provider takes no batches from us.
         """
         asked = {request.key: request for request in requests}
-        rounds = dict.fromkeys(asked, 0)
-        held: dict[str, float] = {}
-        async with make_client(self._access, self.endpoint) as client:
-            provider = Provider(client, self._access, self.endpoint, self._clock)
-            pending = await self._found(provider)
-            waiting = {key for batch in pending for key in batch.keys} & asked.keys()
-            for key in waiting:
+        rounds, held = Counter[str](), dict[str, float]()
+        async with batch_client(self._access, self.endpoint) as client:
+            pending = await self._found(client)
+            for key in {key for batch in pending for key in batch.keys} & asked.keys():
                 held[key] = self.budget.bound(asked[key])
                 self.budget.hold(held[key])
-            fresh = [request for key, request in asked.items() if key not in waiting]
+            fresh = [request for key, request in asked.items() if key not in held]
             while pending or fresh:
                 fitting, unfit = self._fitting(fresh, held)
-                pending += [await self._submit(provider, part) for part in self._parts(fitting)]
-                for request in fitting:
-                    rounds[request.key] += 1
+                rounds.update(request.key for request in fitting)
+                for part in parts(fitting, self.endpoint.model, self._model, *self._most):
+                    await self._submit(client, part, pending)
                 if not pending:
                     for request in unfit:
                         yield request, self.budget.exhausted(self.budget.bound(request))
                     return
-                ended = await self._next_ended(provider, pending)
-                results = await self._results(provider, ended, asked)
+                batch, seen = await self._next_ended(client, pending)
+                results = await self._results(client, batch, seen, asked)
                 again = []
-                for key in dict.fromkeys(ended[0].keys):
-                    if key not in asked or key not in held:
+                for key in batch.keys:
+                    if key not in held:
                         continue
-                    outcome = results.get(key)
+                    outcome = results[key]
                     await self._settle(held.pop(key), outcome)
-                    if isinstance(outcome, Missing) and rounds[key] < self.endpoint.attempts:
+                    if isinstance(outcome, RequestFailed) and rounds[key] < self.endpoint.attempts:
                         again.append(asked[key])
                     else:
-                        yield asked[key], _final(outcome)
-                self._state.write("closed", ended[0].mark)
-                pending.remove(ended[0])
+                        yield asked[key], outcome
+                pending.remove(batch)
+                write_pending(self._state, pending)
                 fresh = again + unfit
 
     def _fitting(
@@ -129,70 +124,64 @@ class Batch:
                 unfit.append(request)
         return fitting, unfit
 
-    async def _submit(self, provider: Provider, part: Part) -> Pending:
+    async def _submit(
+        self, client: openai.AsyncOpenAI, part: BatchPart, pending: list[Pending]
+    ) -> None:
+        content = b"".join(line for _, line in part)
+        named = ("requests.jsonl", content, "application/jsonl")
+        file: FileObject = await self._call(client.files.create, file=named, purpose="batch")
         batch = Pending(uuid.uuid4().hex, tuple(key for key, _ in part))
-        file = await provider.upload(b"".join(line for _, line in part))
-        self._state.write("intent", batch.mark, keys=batch.keys)
-        batch.id = await provider.create(file, batch.mark)
-        self._state.write("created", batch.mark, id=batch.id)
-        return batch
+        pending.append(batch)
+        write_pending(self._state, pending)
+        batch.id = await self._call(create, client, self._call, file.id, batch.mark)
+        write_pending(self._state, pending)
 
-    async def _found(self, provider: Provider) -> list[Pending]:
+    async def _found(self, client: openai.AsyncOpenAI) -> list[Pending]:
         """The batches of earlier runs; those that never reached the provider are dropped."""
-        pending = self._state.pending()
-        for batch in [batch for batch in pending if not batch.id]:
-            batch.id = await provider.find(batch.mark)
-            if batch.id:
-                self._state.write("created", batch.mark, id=batch.id)
-            else:
-                self._state.write("closed", batch.mark)
-        return [batch for batch in pending if batch.id]
+        pending = read_pending(self._state)
+        for batch in pending:
+            batch.id = batch.id or await self._call(find, client, batch.mark)
+        found = [batch for batch in pending if batch.id]
+        write_pending(self._state, found)
+        return found
 
     async def _next_ended(
-        self, provider: Provider, pending: list[Pending]
+        self, client: openai.AsyncOpenAI, pending: list[Pending]
     ) -> tuple[Pending, ProviderBatch | None]:
-        """Look at the batches, less and less often, until one has ended."""
-        pause, longest = self._polls
+        """Look at the batches, less and less often, until one has ended; None: it is not known."""
+        pause = self._poll_s
         while True:
             for batch in pending:
-                seen = await provider.retrieve(batch.id)
-                if seen is None or seen.status in ENDED:
+                try:
+                    seen: ProviderBatch = await self._call(client.batches.retrieve, batch.id)
+                except openai.NotFoundError:
+                    return batch, None
+                if seen.status in ENDED:
                     return batch, seen
-            await self._clock.sleep(pause)
-            pause = min(longest, pause * 1.5)
-
-    def _parts(self, requests: Iterable[ChatRequest]) -> Iterator[Part]:
-        return parts(requests, self.endpoint.model, self._model, *self._most)
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_POLL_S, pause * 1.5)
 
     async def _results(
         self,
-        provider: Provider,
-        ended: tuple[Pending, ProviderBatch | None],
+        client: openai.AsyncOpenAI,
+        batch: Pending,
+        seen: ProviderBatch | None,
         asked: Mapping[str, ChatRequest],
-    ) -> dict[str, Outcome | Missing]:
-        batch, seen = ended
+    ) -> dict[str, Outcome]:
         if seen is None:
-            return dict.fromkeys(batch.keys, Missing("the provider no longer knows the batch"))
-        reason = Missing(self._access.clean(f"the batch {seen.status}{_told(seen)}"))
-        results: dict[str, Outcome | Missing] = dict.fromkeys(batch.keys, reason)
-        for file in (seen.error_file_id, seen.output_file_id):
-            if file:
-                content = await provider.download(file)
-                results.update(outcomes(content, batch.keys, asked, self._access))
+            return dict.fromkeys(batch.keys, not_answered("the provider lost the batch"))
+        reason = self._access.clean(f"the batch {seen.status}{_told(seen)}")
+        results: dict[str, Outcome] = dict.fromkeys(batch.keys, not_answered(reason))
+        for file in filter(None, (seen.error_file_id, seen.output_file_id)):
+            found: HttpxBinaryResponseContent = await self._call(client.files.content, file)
+            results.update(outcomes(found.content, batch.keys, asked, self._access))
         return results
 
-    async def _settle(self, amount: float, outcome: Outcome | Missing | None) -> None:
-        if isinstance(outcome, Exception | Missing) or outcome is None:
+    async def _settle(self, amount: float, outcome: Outcome) -> None:
+        if isinstance(outcome, Exception):
             await self.budget.release(amount)
         else:
             await self.budget.settle(amount, outcome.input_tokens, outcome.output_tokens)
-
-
-def _final(outcome: Outcome | Missing | None) -> Outcome:
-    if outcome is None or isinstance(outcome, Missing):
-        reason = outcome.reason if outcome else "no line in the batch's files"
-        return RequestFailed(f"not answered in any batch: {reason}")
-    return outcome
 
 
 def _told(seen: ProviderBatch) -> str:

@@ -1,35 +1,24 @@
 """What the files of a batch hold: requests on the way out, answers on the way back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bears.client.endpoint import Access
-from bears.client.errors import RequestRefused
+from bears.client.errors import RequestFailed, RequestRefused
 from bears.client.models import Model
-from bears.client.run import Outcome
-from bears.client.wire import ChatRequest, read_answer, to_body, to_problem
+from bears.client.wire import ChatRequest, Outcome, read_answer, to_body, to_problem
 from bears.formats.records import to_line
 
-Part = list[tuple[str, bytes]]
+BatchPart = list[tuple[str, bytes]]
 """The lines of one file, each with the key of its request."""
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A request that a batch did not answer, though another may."""
-
-    reason: str
 
 
 def parts(
     requests: Iterable[ChatRequest], name: str, model: Model, most_requests: int, most_bytes: int
-) -> Iterator[Part]:
+) -> Iterator[BatchPart]:
     """Files that ask the model ``name``, of at most so many requests and bytes."""
-    part: Part = []
+    part: BatchPart = []
     size = 0
     for request in requests:
         line = _line(len(part), request, name, model)
@@ -50,8 +39,10 @@ def _line(place: int, request: ChatRequest, name: str, model: Model) -> bytes:
 
 def outcomes(
     content: bytes, keys: Sequence[str], asked: Mapping[str, ChatRequest], access: Access
-) -> Iterator[tuple[str, Outcome | Missing]]:
+) -> Iterator[tuple[str, Outcome]]:
     """Key and outcome of each line of an output or error file.
+
+    RequestFailed is what another batch may answer.
 
     Args:
         content: of the file; a line that cannot be read is passed over.
@@ -69,13 +60,18 @@ def outcomes(
             continue
 
 
-def _outcome(row: Mapping[str, Any], request: ChatRequest, access: Access) -> Outcome | Missing:
+def not_answered(reason: str) -> RequestFailed:
+    """The outcome of a request that a batch did not answer, though another may."""
+    return RequestFailed(f"not answered in any batch: {reason}")
+
+
+def _outcome(row: Mapping[str, Any], request: ChatRequest, access: Access) -> Outcome:
     response = row.get("response")
     if not response:
-        return Missing(access.clean(str(to_problem(0, row.get("error") or {}))))
+        return not_answered(access.clean(str(to_problem(0, row.get("error") or {}))))
     status = int(response["status_code"])
     if status == 200:
         return read_answer(response["body"], request)
     problem = to_problem(status, response["body"])
     told = access.clean(str(problem))
-    return Missing(told) if problem.passes else RequestRefused(told)
+    return not_answered(told) if problem.passes else RequestRefused(told)

@@ -1,12 +1,11 @@
 """A cap on what a run may cost that holds whatever the answers turn out to be."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import Protocol
 
+from bears.client.embedding_wire import EmbeddingRequest
 from bears.client.errors import BudgetExhausted
 from bears.client.models import Price
+from bears.client.wire import ChatRequest
 
 
 class Budget:
@@ -34,7 +33,7 @@ class Budget:
         """What is neither spent nor reserved; None without a limit."""
         return None if self.limit is None else self.limit - self.spent - self.reserved
 
-    def bound(self, request: Sized) -> float:
+    def bound(self, request: ChatRequest | EmbeddingRequest) -> float:
         """The most that ``request`` can cost."""
         return self.price.of(request.most_input_tokens(), request.max_output_tokens)
 
@@ -43,26 +42,21 @@ class Budget:
         # A billionth of a dollar is the rounding of sums, not money.
         return self.left is None or amount <= self.left + 1e-9
 
-    async def reserve(self, request: Sized) -> float:
-        """Set aside the most that ``request`` can cost, waiting for others to settle if need be.
-
-        Returns:
-            The amount, for `settle`, `release` or `forfeit`.
+    async def reserve(self, amount: float) -> None:
+        """Set ``amount`` dollars aside, waiting for others to settle if need be.
 
         Raises:
             BudgetExhausted: it does not fit, and nothing in flight can give anything back.
         """
-        amount = self.bound(request)
         if self.fits(amount):
             self.hold(amount)
-            return amount
+            return
         async with self._change:
             while not self.fits(amount):
                 if not self._in_flight:
                     raise self.exhausted(amount)
                 await self._change.wait()
             self.hold(amount)
-        return amount
 
     def hold(self, amount: float) -> None:
         """Reserve without asking whether it fits: for what is at the provider already."""
@@ -97,16 +91,3 @@ class Budget:
             f"next request may cost {amount:.4f} USD. What is answered is kept; "
             f"raise {self._where}.budget to go on"
         )
-
-
-class Sized(Protocol):
-    """What a budget must know of a request."""
-
-    @property
-    def max_output_tokens(self) -> int:
-        """The most tokens that its answer may have."""
-        ...
-
-    def most_input_tokens(self) -> int:
-        """The most tokens that it can have itself."""
-        ...

@@ -1,7 +1,5 @@
 """The wire format of ``/embeddings``: texts that are sent together, and the vectors that come."""
 
-from __future__ import annotations
-
 import binascii
 from base64 import b64decode
 from dataclasses import dataclass

@@ -1,9 +1,5 @@
 """Asking a provider for embeddings: batches of texts, paced, retried, within a budget."""
 
-from __future__ import annotations
-
-import asyncio
-import json
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
@@ -11,15 +7,14 @@ from typing import Any
 from bears.client.budget import Budget
 from bears.client.embedding_wire import Embedded, EmbeddingRequest, read_vectors
 from bears.client.endpoint import Endpoint, find_access
-from bears.client.errors import BudgetExhausted, ClientError, RequestFailed, RunStopped
-from bears.client.limits import Gate, Limits
+from bears.client.errors import ClientError, RunStopped
 from bears.client.models import Models
-from bears.client.post import Lost, Post, make_client
-from bears.client.retry import Retries, error_of, paid
-from bears.client.run import GivenUp, Run
-from bears.client.wire import read_problem
+from bears.client.post import Post, make_client
+from bears.client.rate_limits import RateLimits, RequestQueue
+from bears.client.request_pool import RequestPool
+from bears.client.retry import answered
 
-Answer = tuple[EmbeddingRequest, Embedded | ClientError]
+EmbeddingOutcome = tuple[EmbeddingRequest, Embedded | ClientError]
 
 
 class Embeddings:
@@ -39,16 +34,16 @@ class Embeddings:
         self,
         endpoint: Endpoint,
         models: Models,
-        limits: Limits,
+        limits: RateLimits,
         env_folder: Path | None = None,
     ) -> None:
         self._endpoint, self._limits = endpoint, limits
         self._access = find_access(endpoint, env_folder)
-        self._told = "dimensions" not in endpoint.accepts(models).refuses
+        self._told = "dimensions" not in models.model(endpoint.model).refuses
 
     async def answers(
         self, requests: Iterable[EmbeddingRequest], budget: Budget
-    ) -> AsyncIterator[Answer]:
+    ) -> AsyncIterator[EmbeddingOutcome]:
         """Yield each request with its vectors, or why it has none, as they come.
 
         At most ``concurrency`` are in flight. After BudgetExhausted or RunStopped no more are
@@ -56,62 +51,36 @@ class Embeddings:
 
         Args:
             budget: what may be spent; of one event loop.
+
+        Raises:
+            RunStopped: key, model, address, quota or dimensions are wrong.
         """
-        run = Run(iter(()), asyncio.Queue())
-        source, running = iter(requests), set[asyncio.Task[Answer]]()
+        run = RequestPool()
         async with make_client(self._access, self._endpoint) as client:
-            gate = Gate(self._limits)
-            post = Post(client, gate, run, path="/embeddings")
-            try:
-                while True:
-                    while len(running) < self._endpoint.concurrency and not run.over:
-                        if (request := next(source, None)) is None:
-                            break
-                        running.add(asyncio.create_task(self._outcome(request, post, budget)))
-                    if not running:
-                        return
-                    done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                    for task in done:
-                        yield task.result()
-            finally:
-                for task in running:
-                    task.cancel()
-                await asyncio.gather(*running, return_exceptions=True)
+            gate = RequestQueue(self._limits, run)
+            post = Post(client, self._access, self._endpoint, "/embeddings", gate)
 
-    async def _outcome(self, request: EmbeddingRequest, post: Post, budget: Budget) -> Answer:
-        async def once() -> Embedded:
-            answer = await paid(budget, request, lambda: self._ask(request, post))
-            given = answer.vectors.shape[1]
-            if given != request.dimensions:
-                raise RunStopped(
-                    f"{self._access.base_url} answers vectors of {given} dimensions for "
-                    f"{self._endpoint.model}, and {request.dimensions} are configured"
+            async def answer(request: EmbeddingRequest) -> Embedded:
+                found = await answered(
+                    run, self._endpoint, budget, request, lambda: self._ask(request, post)
                 )
-            return answer
+                self._check(found.vectors.shape[1], request)
+                return found
 
-        try:
-            return request, await Retries(self._endpoint, post.gate.clock)(post.run, once)
-        except GivenUp:
-            return request, post.run.stopped or RequestFailed("not sent")
-        except RunStopped as stopped:
-            post.run.stop(stopped)
-            return request, stopped
-        except ClientError as error:
-            post.run.over = post.run.over or isinstance(error, BudgetExhausted)
-            return request, error
+            async for pair in run.outcomes(requests, answer, self._endpoint.concurrency):
+                yield pair
+
+    def _check(self, dimensions: int, request: EmbeddingRequest) -> None:
+        if dimensions != request.dimensions:
+            raise RunStopped(
+                f"{self._access.base_url} answers vectors of {dimensions} dimensions for "
+                f"{self._endpoint.model}, and {request.dimensions} are configured"
+            )
 
     async def _ask(self, request: EmbeddingRequest, post: Post) -> Embedded:
         body: dict[str, Any] = {"model": self._endpoint.model, "input": request.texts}
         body["encoding_format"] = "base64"
         if self._told:
             body["dimensions"] = request.dimensions
-        content = json.dumps(body, ensure_ascii=False).encode("utf-8")
-        reply = await post(content, request.expected_tokens())
-        if reply.status == 200:
-            try:
-                return read_vectors(json.loads(reply.content), request)
-            except ValueError as error:
-                # The provider has done the work, so it may charge it.
-                raise Lost(self._access.clean(f"the answer cannot be read: {error}")) from None
-        problem = read_problem(reply.status, reply.content)
-        raise error_of(problem, reply.after, self._access, self._endpoint)
+        tokens = request.expected_tokens()
+        return await post(body, tokens, lambda answer: read_vectors(answer, request))

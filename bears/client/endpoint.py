@@ -1,25 +1,24 @@
 """Where a model is, and the key to it. The key never enters a value that could be printed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 from dotenv import dotenv_values
 
-from bears.client.models import Model, Models, Price
-from bears.configuration import STRICT
+from bears.client.models import Models, Price
 from bears.errors import ConfigurationError
+from bears.types import Closed
 
 LONGEST_MESSAGE = 400
 PROVIDER = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """A model behind an OpenAI-compatible address.
+class Endpoint(Closed):
+    """A model behind an OpenAI-compatible address; settings of what asks one extend it.
 
     Args:
         model: its name there.
@@ -31,10 +30,10 @@ class Endpoint:
         attempts: how often a request is tried; answers of 429 do not count.
         backoff_s: the wait before the second attempt; it doubles each time.
         price: overrides conf/models.yaml.
-        where: the key of the configuration that these settings stand under, for messages.
     """
 
-    __pydantic_config__ = STRICT
+    where: ClassVar[str] = "translator"
+    """The key of the configuration that these settings stand under, for messages."""
 
     model: str
     base_url: str = ""
@@ -46,7 +45,6 @@ class Endpoint:
     attempts: int = 6
     backoff_s: float = 1.0
     price: Price | None = None
-    where: str = "translator"
 
     def __post_init__(self) -> None:
         limits = (self.requests_per_minute, self.tokens_per_minute)
@@ -57,30 +55,11 @@ class Endpoint:
                 "tokens_per_minute must be above 0, and backoff_s not below"
             )
 
-    @classmethod
-    def of(cls, settings: object, where: str) -> Endpoint:
-        """The part of a translator's or an encoder's settings that says where to ask.
-
-        Args:
-            settings: has ``model`` and whichever of the other fields it lets a user choose.
-            where: the key of the configuration that it was read from.
-
-        Raises:
-            ConfigurationError: a number cannot be.
-        """
-        names = {field.name for field in fields(cls)} - {"where"}
-        given = {name: getattr(settings, name) for name in names if hasattr(settings, name)}
-        return cls(**given, where=where)
-
     def price_in(self, models: Models) -> Price:
         """The price given here, or else the table's. Raises ConfigurationError without either."""
         if self.price is None:
             return models.price_of(self.model, self.where)
         return replace(self.price, source=self.price.source or f"{self.where}.price")
-
-    def accepts(self, models: Models) -> Model:
-        """What the model accepts."""
-        return models.model(self.model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +67,7 @@ class Access:
     """The address and the key, found. Neither ``repr`` nor a message shows the key."""
 
     base_url: str
-    _key: str
-
-    def __repr__(self) -> str:
-        return f"Access({self.base_url!r})"
+    _key: str = field(repr=False)
 
     def key(self) -> str:
         """The key, for the client alone."""
@@ -108,7 +84,7 @@ def find_access(endpoint: Endpoint, env_folder: Path | None = None) -> Access:
     Raises:
         ConfigurationError: the key is missing or cannot be one.
     """
-    known = _environment(env_folder)
+    known = environment(env_folder)
     base_url = (endpoint.base_url or known.get("OPENAI_BASE_URL") or PROVIDER).rstrip("/")
     if not base_url.startswith(("http://", "https://")):
         raise ConfigurationError(f"{endpoint.where}.base_url: {base_url!r} is no http address")
@@ -132,10 +108,11 @@ def find_access(endpoint: Endpoint, env_folder: Path | None = None) -> Access:
 def has_key(endpoint: Endpoint, env_folder: Path | None = None) -> bool:
     """Whether the key is there, or none is wanted."""
     name = endpoint.api_key_env
-    return not name or bool(_environment(env_folder).get(name, "").strip())
+    return not name or bool(environment(env_folder).get(name, "").strip())
 
 
-def _environment(folder: Path | None) -> Mapping[str, str]:
+def environment(folder: Path | None) -> Mapping[str, str]:
+    """The variables of this process, and below them those of ``.env`` in ``folder``."""
     file = folder / ".env" if folder else None
     written = dotenv_values(file, interpolate=False) if file and file.is_file() else {}
     return {**{name: value for name, value in written.items() if value}, **os.environ}

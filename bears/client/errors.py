@@ -1,7 +1,5 @@
 """What can keep a request from being answered. The messages never hold the key."""
 
-from __future__ import annotations
-
 from bears.errors import BearsError
 
 
@@ -10,7 +8,16 @@ class ClientError(BearsError):
 
 
 class RequestRefused(ClientError):
-    """The server refuses this one request (400, 413, 422 …); asking again would not help."""
+    """The server refuses this one request (400, 413, 422 …); asking again would not help.
+
+    Args:
+        reason: what it said.
+        about_schema: whether that was about the form of the answer.
+    """
+
+    def __init__(self, reason: str, about_schema: bool = False) -> None:
+        super().__init__(reason)
+        self.about_schema = about_schema
 
 
 class RequestFailed(ClientError):

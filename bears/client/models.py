@@ -1,14 +1,12 @@
 """What each model accepts and costs, read from conf/models.yaml, and estimates of tokens."""
 
-from __future__ import annotations
-
-import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from bears.configuration import STRICT, parse, read_mapping
+from bears.configuration import parse, read_mapping
 from bears.errors import ConfigurationError
+from bears.types import Closed
 
 Structured = Literal["json_schema", "json_object", "none"]
 
@@ -18,19 +16,18 @@ MESSAGE_TOKENS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class Price(Closed):
     """US dollars per million tokens.
 
     Args:
         input: for tokens that are sent.
         output: for tokens that are answered, the hidden ones of reasoning included.
-        cached_input: for sent tokens that the provider still remembers; None where unknown.
+        cached_input: for sent tokens that the provider still remembers; for the record, as no
+            estimate and no budget counts on it.
         batch: what the batch API's price is multiplied by.
         date: the day of the source.
         source: where the price was read.
     """
-
-    __pydantic_config__ = STRICT
 
     input: float
     output: float
@@ -47,20 +44,15 @@ class Price:
         """What so many tokens cost, in dollars, as if none were cached."""
         return (input_tokens * self.input + output_tokens * self.output) / MILLION
 
-    def in_batches(self) -> Price:
+    def in_batches(self) -> Self:
         """The price through the batch API."""
-        cached = None if self.cached_input is None else self.cached_input * self.batch
-        return dataclasses.replace(
-            self,
-            input=self.input * self.batch,
-            output=self.output * self.batch,
-            cached_input=cached,
-            batch=1.0,
+        return replace(
+            self, input=self.input * self.batch, output=self.output * self.batch, batch=1
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class Model(Closed):
     """What a model accepts.
 
     Args:
@@ -70,8 +62,6 @@ class Model:
         price: None where it is not known.
     """
 
-    __pydantic_config__ = STRICT
-
     refuses: tuple[str, ...] = ()
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     structured: Structured = "json_schema"
@@ -79,10 +69,8 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
+class Models(Closed):
     """The table of models. A dated snapshot (gpt-4o-2024-08-06) that is absent is not known."""
-
-    __pydantic_config__ = STRICT
 
     models: dict[str, Model] = field(default_factory=dict)
 

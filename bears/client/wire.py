@@ -1,12 +1,11 @@
 """The provider's wire format: a request as JSON, an answer read back, and an error understood."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bears.client.errors import ClientError
 from bears.client.models import MESSAGE_TOKENS, Model, Structured, ceiling, estimate
 
 STOPPING = (401, 403, 404)
@@ -61,6 +60,10 @@ class ChatAnswer:
     input_tokens: int
     output_tokens: int
     model: str
+
+
+Outcome = ChatAnswer | ClientError
+"""What becomes of a request."""
 
 
 @dataclass(frozen=True, slots=True)

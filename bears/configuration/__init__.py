@@ -1,24 +1,19 @@
 """One truth for configuration: params.yaml selects, conf/ defines, this module composes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from bears.configuration.arguments import check_arguments, problems_of
+from bears.configuration.arguments import check_arguments
 from bears.errors import BearsError, ConfigurationError
-from bears.formats.records import write_text
+from bears.formats.records import problems_of, write_text
 
 Config = dict[str, Any]
 T = TypeVar("T")
-
-STRICT = ConfigDict(extra="forbid")
-"""What a dataclass that `parse` builds sets as ``__pydantic_config__``: no unknown keys."""
 
 
 def checkout() -> Path:
@@ -102,7 +97,12 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
         resolved = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
         cause = f" ({error.__cause__})" if error.__cause__ else ""
-        raise ConfigurationError(f"{error}{cause}") from None
+        kept = selection.get("overrides")
+        # DVC leaves the overrides of an experiment there, and the next one may not know their key.
+        remedy = (
+            f"\nparams.yaml has overrides: {kept}; -S 'overrides=[]' drops them" if kept else ""
+        )
+        raise ConfigurationError(f"{error}{cause}{remedy}") from None
     assert isinstance(resolved, dict)
     return {str(key): value for key, value in resolved.items()}
 
@@ -142,7 +142,7 @@ def parse(shape: type[T], value: Any, where: str) -> T:
     """Build the dataclass ``shape`` from plain values, refusing wrong types and unknown keys.
 
     Args:
-        shape: a dataclass; it sets ``__pydantic_config__`` to `STRICT`.
+        shape: a dataclass; a `Closed` one.
         value: what the configuration holds at ``where``.
 
     Raises:

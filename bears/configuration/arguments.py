@@ -1,7 +1,5 @@
 """Holding settings against the class that takes them, before it is called."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from inspect import Parameter, signature
 from types import NoneType, UnionType
@@ -10,6 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from bears.errors import ConfigurationError
+from bears.formats.records import problems_of
 
 PLAIN = (bool, int, float, str, NoneType)
 EXACT = ConfigDict(strict=True, allow_inf_nan=False)
@@ -60,11 +59,3 @@ def _is_plain(hint: Any) -> bool:
     if get_origin(hint) in (Union, UnionType):
         return all(map(_is_plain, get_args(hint)))
     return hint in PLAIN or get_origin(hint) is Literal
-
-
-def problems_of(error: ValidationError, where: str) -> str:
-    """What does not fit of the values at ``where``: the place, why, and what is there of each."""
-    return "; ".join(
-        f"{'.'.join([where, *map(str, item['loc'])])}: {item['msg']}, found {item['input']!r}"
-        for item in error.errors(include_url=False)
-    )

@@ -1,19 +1,15 @@
 """What every stage program does around its own work.
 
 A stage's paths are the ``--name path`` pairs of its ``cmd`` in dvc.yaml; its configuration is
-what it names there under ``params``, by itself or by its digest, and nothing else. So dvc.yaml
-cannot drift from the code: a key that is not declared is not there.
+what it names there under ``params``, and the language where that file is among its ``deps``. So
+dvc.yaml cannot drift from the code: a key that is not declared is not there.
 """
 
-from __future__ import annotations
-
-import os
-import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
+from string import Template
 from typing import Any, NoReturn
 
 from bears.configuration import (
@@ -24,13 +20,12 @@ from bears.configuration import (
     read_selection,
     read_yaml,
 )
-from bears.configuration.digests import CODE, PREFIX, digest
 from bears.errors import BearsError, ConfigurationError
 
 CONFIG = Path("data/config.yaml")
 LANGUAGE = Path("data/language.yaml")
-"""What is under ``language``. `CONFIG` has its name alone: DVC parses that file in every stage, and
-a language is longer than all the rest."""
+"""What is under ``language``. `CONFIG` has its name alone: a language is longer than all the rest,
+and DVC parses what stands under params a dozen times in every run."""
 GROUPS = (
     "benchmark",
     "retriever",
@@ -59,17 +54,18 @@ def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) 
         paths, overrides = _split(argv)
         defined = definition(stage)
         config = load_config(overrides)
-        known = _paths(defined, {name: config[name]["name"] for name in GROUPS})
+        names = {group: config[group]["name"] for group in GROUPS}
+        texts = [defined["cmd"], *defined["deps"]]
+        command, *inputs = (Template(text).substitute(names) for text in texts)
+        known, _ = _split(shlex.split(command)[3:])
         if unknown := paths.keys() - known.keys():
             raise ConfigurationError(
                 f"unknown option --{', --'.join(sorted(unknown))}; "
                 f"expected --{', --'.join(known)} or Hydra overrides"
             )
-        _check_inputs(stage, defined, {**known, **paths})
-        part = pick(config, _keys(defined), str(CONFIG))
-        if not overrides:
-            _check_digests(config, defined)
-        main(part, {**known, **paths})
+        paths = {**known, **paths}
+        _check_inputs(stage, [Path(path) for path in inputs], known, paths)
+        main(pick(config, _keys(defined), str(CONFIG)), paths)
     except BearsError as error:
         print(f"{stage}: {error}", file=sys.stderr)
         return 1
@@ -126,51 +122,20 @@ def definition(stage: str) -> dict[str, Any]:
     return found
 
 
-def _paths(defined: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Path]:
-    command = re.sub(r"\$\{(\w+)\}", lambda match: names[match[1]], defined["cmd"])
-    return _split(shlex.split(command)[3:])[0]
-
-
-def _check_inputs(stage: str, defined: Mapping[str, Any], paths: Paths) -> None:
+def _check_inputs(stage: str, inputs: Container[Path], known: Paths, paths: Paths) -> None:
     """DVC looks after the inputs of its own runs; a run by hand can come too early."""
-    words = shlex.split(defined["cmd"])[3:]
-    inputs = {name[2:] for name, path in pairwise(words) if path in defined["deps"]}
     for name, path in paths.items():
-        if name in inputs and not path.exists():
+        if known[name] in inputs and not path.exists():
             raise ConfigurationError(
                 f"--{name}: {path} does not exist yet; `dvc repro {stage}` makes it first"
             )
 
 
-def _check_digests(config: Config, defined: Mapping[str, Any]) -> None:
-    # Who runs a stage by hand may be trying code that they have just written.
-    code = shared_code() if "DVC_STAGE" in os.environ else []
-    recorded = config.get("digest", {})
-    for key in _declared(defined):
-        name = key.removeprefix(PREFIX)
-        if name == key or (key == CODE and not code):
-            continue
-        if recorded.get(name) != digest(name, config, code):
-            what = ", ".join(map(str, code)) if key == CODE else name
-            raise ConfigurationError(
-                f"{CONFIG} was written for another state of {what}; run `dvc repro config` first"
-            )
-
-
-def shared_code() -> list[Path]:
-    """What `digest.code` stands for."""
-    return [Path(each) for each in definition("config")["deps"] if each.startswith("bears/")]
-
-
-def _declared(defined: Mapping[str, Any]) -> list[str]:
-    """What a stage names of data/config.yaml under params."""
-    params = [item for item in defined.get("params", []) if isinstance(item, dict)]
-    return [key for item in params for key in item.get(str(CONFIG), [])]
-
-
 def _keys(defined: Mapping[str, Any]) -> list[str]:
-    """The parts of the configuration that a stage names, by themselves or by their digest."""
-    return sorted(key.removeprefix(PREFIX) for key in _declared(defined) if key != CODE)
+    """The parts of the configuration that a stage names."""
+    params = [item for item in defined.get("params", []) if isinstance(item, dict)]
+    keys = [key for item in params for key in item.get(str(CONFIG), [])]
+    return [*keys, "language"] if str(LANGUAGE) in defined["deps"] else keys
 
 
 def _help(stage: str, doc: str) -> str:

@@ -1,45 +1,42 @@
 """A run against the gold documents: values per question, their means, what ties leave open."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bears.errors import FormatError
 from bears.evaluation.interval import wilson
-from bears.evaluation.locate import Gold, locate, relevant
+from bears.evaluation.judged_rankings import Floats, JudgedRankings, ideal_ranks
 from bears.evaluation.measure import Measure
-from bears.evaluation.places import Results, ideal_places
+from bears.evaluation.tie_bounds import Gold, relevant, tie_bounds
 from bears.formats.run_table import RunTable, table_of_run
 from bears.types import Question, Run
 
-Values = Mapping[str, float | None]
-"""Name of a measure to its value for one question, None where undefined."""
+Columns = Mapping[str, Floats]
+"""Name of a measure to its values, shape (n,), of n questions; NaN where undefined."""
 
 TOLERANCE = 1e-12
 """Means that differ by no more than this are the same mean."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """What a run scores, for each question of the gold, in the gold's order.
+    """What a run scores, for each of the n questions of the gold, in the gold's order.
 
     Attributes:
-        measures: names of the measures, in the order asked for.
-        values: question_id to its values, ties broken by `bears.formats.trec.order`.
+        values: the measures, in the order asked for, ties broken by `bears.formats.trec.order`.
         lowest: the same with the documents of equal score in their worst order; unchanged for
             kor_map_official, which a relevant document that moves up may lower.
         highest: the same with the documents of equal score in their best order.
         n_answered: coverage, the questions of the gold for which the run has any document.
     """
 
-    measures: tuple[str, ...]
-    values: Mapping[str, Values]
-    lowest: Mapping[str, Values]
-    highest: Mapping[str, Values]
+    values: Columns
+    lowest: Columns
+    highest: Columns
     n_answered: int
 
 
@@ -55,7 +52,7 @@ def evaluate(run: Run | RunTable, gold: Gold, measures: Sequence[Measure]) -> Ev
 
     A question that the run lacks counts as an empty ranking. Where nothing is relevant that is
     the right answer, and a measure says in its docstring whether it gives 1 or is undefined. A
-    question that is not judged is undefined (None) in every measure.
+    question that is not judged is undefined in every measure.
 
     Args:
         run: its rankings in columns, or question_id to ranking, which is put in order here.
@@ -68,47 +65,40 @@ def evaluate(run: Run | RunTable, gold: Gold, measures: Sequence[Measure]) -> Ev
             question, or a score that is not finite.
     """
     table = run if isinstance(run, RunTable) else table_of_run(run)
-    _refuse_unknown(table.question_ids, gold)
-    located = locate(table, gold)
-    own = _rows(located.own, measures, gold, range(len(gold)))
+    if unknown := [question_id for question_id in table.question_ids if question_id not in gold]:
+        shown, more = ", ".join(map(repr, unknown[:3])), len(unknown) - 3
+        raise FormatError(
+            f"the run has questions that the gold lacks: {shown}"
+            + (f" and {more} more" if more > 0 else "")
+        )
+    own, worst, best = tie_bounds(table, gold)
+    values = _columns(own, measures, gold)
     bounded = [measure for measure in measures if measure.gains_by_rank]
-
-    def bound(results: Results | None) -> dict[str, Values]:
-        rows = _rows(results, bounded, gold, located.tied) if results else {}
-        return {question_id: {**own[question_id], **row} for question_id, row in rows.items()}
-
-    names = tuple(measure.name for measure in measures)
-    n_answered = int((located.own.returned > 0).sum())
-    lowest, highest = {**own, **bound(located.worst)}, {**own, **bound(located.best)}
-    return Evaluation(names, own, lowest, highest, n_answered)
+    lowest = {**values, **_columns(worst, bounded, gold)}
+    highest = {**values, **_columns(best, bounded, gold)}
+    return Evaluation(values, lowest, highest, int((own.returned > 0).sum()))
 
 
 def summarise(
-    evaluation: Evaluation, question_ids: Collection[str]
+    evaluation: Evaluation, chosen: NDArray[np.bool_] | None = None
 ) -> dict[str, float | int | None]:
-    """Means over ``question_ids``, each question counted once.
+    """Means over the questions that ``chosen``, shape (n,), picks; over all if it is None.
 
     Returns:
         For each measure its mean over those of the questions for which it is defined, None if
         there are none; ``n``, how many questions there are; and, only when it is not 0,
         ``n_undefined``, for how many of them some measure is undefined.
-
-    Raises:
-        FormatError: a question was not evaluated.
     """
-    rows = _chosen(evaluation, question_ids)
-    summary: dict[str, float | int | None] = {**_means(rows, evaluation.measures), "n": len(rows)}
-    if undefined := sum(1 for row in rows if None in row.values()):
-        summary["n_undefined"] = undefined
-    return summary
+    picked = slice(None) if chosen is None else chosen
+    columns = {name: column[picked] for name, column in evaluation.values.items()}
+    lacking = np.logical_or.reduce([np.isnan(column) for column in columns.values()])
+    summary = {**_means(columns), "n": len(lacking)}
+    return {**summary, "n_undefined": int(lacking.sum())} if lacking.any() else summary
 
 
 def undefined(evaluation: Evaluation) -> dict[str, int]:
     """For how many questions each measure is undefined, where it is for any."""
-    counts = {
-        name: sum(row[name] is None for row in evaluation.values.values())
-        for name in evaluation.measures
-    }
+    counts = {name: int(np.isnan(column).sum()) for name, column in evaluation.values.items()}
     return {name: count for name, count in counts.items() if count}
 
 
@@ -119,14 +109,12 @@ def tie_range(evaluation: Evaluation) -> dict[str, dict[str, float]]:
         ``{measure: {"low": …, "high": …}}`` for the measures whose two means differ by more than
         1e-12; empty when ties decide nothing.
     """
-    low = _means(evaluation.lowest.values(), evaluation.measures)
-    high = _means(evaluation.highest.values(), evaluation.measures)
-    ranges = {}
-    for name in evaluation.measures:
-        lower, upper = low[name], high[name]
-        if lower is not None and upper is not None and upper - lower > TOLERANCE:
-            ranges[name] = {"low": lower, "high": upper}
-    return ranges
+    low, high = _means(evaluation.lowest), _means(evaluation.highest)
+    return {
+        name: {"low": lower, "high": upper}
+        for name, lower in low.items()
+        if lower is not None and (upper := high[name]) is not None and upper - lower > TOLERANCE
+    }
 
 
 def intervals(evaluation: Evaluation, measures: Sequence[Measure]) -> dict[str, dict[str, float]]:
@@ -136,12 +124,11 @@ def intervals(evaluation: Evaluation, measures: Sequence[Measure]) -> dict[str, 
         ``{measure: {"low": …, "high": …}}``, without a measure that is undefined everywhere.
     """
     ranges = {}
-    for name in (measure.name for measure in measures if measure.yes_or_no):
-        values = [row[name] for row in evaluation.values.values()]
-        defined = [value for value in values if value is not None]
-        if defined:
-            low, high = wilson(math.fsum(defined), len(defined))
-            ranges[name] = {"low": low, "high": high}
+    for measure in measures:
+        values = defined(evaluation.values[measure.name])
+        if measure.yes_or_no and len(values):
+            low, high = wilson(math.fsum(values), len(values))
+            ranges[measure.name] = {"low": low, "high": high}
     return ranges
 
 
@@ -150,10 +137,8 @@ def ceilings(gold: Gold, measures: Sequence[Measure]) -> dict[str, float]:
 
     ``strict@2`` cannot reach 1 where questions have three gold documents.
     """
-    ideal = ideal_places([list(relevant(grades).values()) for grades in gold.values()])
-    perfect = Results(ideal, ideal, ideal.count())
-    rows = _rows(perfect, measures, gold, range(len(gold)))
-    means = _means(rows.values(), [measure.name for measure in measures])
+    ideal = ideal_ranks([list(relevant(grades).values()) for grades in gold.values()])
+    means = _means(_columns(JudgedRankings(ideal, ideal, ideal.count()), measures, gold))
     return {
         measure.name: mean
         for measure in measures
@@ -161,50 +146,24 @@ def ceilings(gold: Gold, measures: Sequence[Measure]) -> dict[str, float]:
     }
 
 
-def _rows(
-    results: Results, measures: Sequence[Measure], gold: Gold, numbers: Sequence[int]
-) -> dict[str, Values]:
-    """The values of the questions of these ``numbers``, counted in the gold's order."""
-    question_ids = list(gold)
-    unjudged = [number for number, grades in enumerate(gold.values()) if grades is None]
-    columns = []
-    for measure in measures:
-        values = measure.values(results)
-        values[unjudged] = np.nan
-        chosen = values[numbers]
-        column: list[float | None] = chosen.tolist()
-        for place in np.flatnonzero(np.isnan(chosen)):
-            column[place] = None
-        columns.append(column)
-    names = [measure.name for measure in measures]
-    rows = zip(*columns, strict=True) if columns else (() for _ in numbers)
+def defined(column: Floats) -> Floats:
+    """The values of the questions for which there is one."""
+    return column[~np.isnan(column)]
+
+
+def _columns(
+    rankings: JudgedRankings, measures: Sequence[Measure], gold: Gold
+) -> dict[str, Floats]:
+    judged = np.array([grades is not None for grades in gold.values()], np.bool_)
     return {
-        question_ids[number]: dict(zip(names, row, strict=True))
-        for number, row in zip(numbers, rows, strict=True)
+        measure.name: np.where(judged, measure.values(rankings), np.nan) for measure in measures
     }
 
 
-def _chosen(evaluation: Evaluation, question_ids: Collection[str]) -> list[Values]:
-    asked = set(question_ids)
-    if unknown := sorted(asked - evaluation.values.keys()):
-        raise FormatError(f"not in the evaluation: {_some(unknown)}")
-    return [evaluation.values[question_id] for question_id in asked]
-
-
-def _means(rows: Collection[Values], names: Sequence[str]) -> dict[str, float | None]:
+def _means(columns: Columns) -> dict[str, float | None]:
     means: dict[str, float | None] = {}
-    for name in names:
-        defined = [value for row in rows if (value := row[name]) is not None]
+    for name, column in columns.items():
+        values = defined(column)
         # fsum rounds once, so that the order of the questions cannot reach the result.
-        means[name] = math.fsum(defined) / len(defined) if defined else None
+        means[name] = math.fsum(values) / len(values) if len(values) else None
     return means
-
-
-def _refuse_unknown(question_ids: Sequence[str], gold: Gold) -> None:
-    if unknown := [question_id for question_id in question_ids if question_id not in gold]:
-        raise FormatError(f"the run has questions that the gold lacks: {_some(unknown)}")
-
-
-def _some(ids: Sequence[str]) -> str:
-    shown = ", ".join(repr(each) for each in ids[:3])
-    return shown if len(ids) <= 3 else f"{shown} and {len(ids) - 3} more"

@@ -1,8 +1,7 @@
 """How sure a share of questions is."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Collection
 from statistics import NormalDist
 
 Z = NormalDist().inv_cdf(0.975)
@@ -22,3 +21,12 @@ def wilson(hits: float, n: int) -> tuple[float, float]:
     low, high = (middle - half) / (1 + weight), (middle + half) / (1 + weight)
     # Rounding may leave the ends of 0 and of n hits just outside.
     return (0.0 if hits == 0 else low), (1.0 if hits == n else high)
+
+
+def share_interval(values: Collection[float]) -> tuple[float, float]:
+    """A 95 % interval of the mean of ``values`` between 0 and 1, one at the least.
+
+    It is Wilson's with their sum in place of the hits: exact for values of 0 and 1, and too wide
+    for others, since no values between 0 and 1 of the same mean spread more than zeros and ones.
+    """
+    return wilson(math.fsum(values), len(values))

@@ -1,14 +1,11 @@
 """From the name of a measure, as a configuration has it, to something that measures."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from bears.errors import ConfigurationError
+from bears.evaluation.judged_rankings import Floats, JudgedRankings
 from bears.evaluation.measures.average_precision import average_precision
 from bears.evaluation.measures.kor_map_official import kor_map_official
 from bears.evaluation.measures.kor_map_strict import kor_map_strict
@@ -20,9 +17,8 @@ from bears.evaluation.measures.reciprocal_rank import reciprocal_rank
 from bears.evaluation.measures.retrieval_accuracy import retrieval_accuracy
 from bears.evaluation.measures.strict import strict
 from bears.evaluation.measures.success import success
-from bears.evaluation.places import Floats, Results, results_of_grades
 
-Function = Callable[[Results, int | None], Floats]
+Function = Callable[[JudgedRankings, int | None], Floats]
 
 WITH_CUTOFF: dict[str, Function] = {
     "success": success,
@@ -70,22 +66,12 @@ class Measure:
         """The value of a perfect ranking, if nothing caps it."""
         return 100 if self.function is retrieval_accuracy else 1
 
-    def values(self, results: Results) -> Floats:
+    def values(self, rankings: JudgedRankings) -> Floats:
         """One value a question, NaN where undefined; see `bears.evaluation.measures`."""
-        return self.function(results, self.k)
-
-    def value(self, grades: Sequence[int], judged: Sequence[int]) -> float | None:
-        """The value for one literal ranking, None where undefined.
-
-        Args:
-            grades: the grade of each ranked document, best first, 0 for one that is not relevant.
-            judged: the positive grades of all relevant documents, in any order.
-        """
-        value = float(self.values(results_of_grades([grades], [judged]))[0])
-        return None if np.isnan(value) else value
+        return self.function(rankings, self.k)
 
 
-def parse(name: str) -> Measure:
+def parse_measure(name: str) -> Measure:
     """The measure that ``name`` asks for: ``ndcg@10``, or ``ndcg`` for the whole ranking.
 
     Raises:

@@ -1,7 +1,5 @@
 """Metrics as a table that people can read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Digests that tie a result to the files that it was made from."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path

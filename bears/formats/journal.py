@@ -4,8 +4,6 @@ A line is ``{"checksum":"…","row":…}`` where the checksum is the sha256 of t
 canonical JSON. A line is trusted when it says so itself, never because of where it stands.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import hashlib
@@ -14,17 +12,16 @@ import os
 import re
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from typing import IO, Any
 
 from bears.errors import FormatError
 
 LINE = re.compile(rb'\{"checksum":"([0-9a-f]{64})","row":(\{.*\})\}\n?', re.DOTALL)
-POLL_SECONDS = 0.05
 
 Append = Callable[[Mapping[str, Any]], "Future[None]"]
 
@@ -86,18 +83,16 @@ class Journal:
                 yield row
 
     @contextmanager
-    def exclusive(self, waiting: Callable[[int | None], None] | None = None) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Hold the journal for one process at a time; the kernel releases it when that one dies.
 
-        Args:
-            waiting: called with the holder's process id (None while unknown) when another process
-                holds it, and again whenever the holder changes.
+        Whoever has to wait says on stderr for which process.
         """
         _make_folder(self.path.parent)
         # The side file stays: removing it would let two processes lock two files of one name.
         lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            _acquire(lock, waiting)
+            _acquire(lock)
             os.ftruncate(lock, 0)
             os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
             yield
@@ -124,7 +119,7 @@ class Journal:
         finally:
             group.close()
         if group.error is not None:
-            raise _copy(group.error)
+            raise group.error
 
 
 class _GroupCommit:
@@ -132,7 +127,7 @@ class _GroupCommit:
 
     def __init__(self, path: Path) -> None:
         self.error: OSError | None = None
-        self._path, self._descriptor = path, _open(path)
+        self._path, self._stream = path, _open(path)
         self._queued: list[tuple[bytes, Future[None]]] = []
         self._closed = False
         self._changed = threading.Condition()
@@ -159,35 +154,28 @@ class _GroupCommit:
 
     def _run(self) -> None:
         # Closed here and not in `close`, which an interrupt can leave while this still writes.
-        with os.fdopen(self._descriptor, "rb", buffering=0):
+        with self._stream:
             while batch := self._take():
-                self._commit(b"".join(line for line, _ in batch))
+                if self.error is None:  # after a failure nothing is known of what the disk holds
+                    self._commit(b"".join(line for line, _ in batch))
                 for _, future in batch:
                     if self.error is None:
                         future.set_result(None)
                     else:
-                        future.set_exception(_copy(self.error))
+                        future.set_exception(self.error)
 
     def _commit(self, data: bytes) -> None:
-        if self.error is not None:  # after a failure nothing is known of what the disk holds
-            return
         try:
-            _write(self._descriptor, data)
-            os.fsync(self._descriptor)
+            _write(self._stream, data)
+            os.fsync(self._stream.fileno())
         except OSError as error:
             self.error = OSError(error.errno, error.strerror, str(self._path))
 
     def _take(self) -> list[tuple[bytes, Future[None]]]:
         with self._changed:
-            while not self._queued and not self._closed:
-                self._changed.wait()
+            self._changed.wait_for(lambda: self._queued or self._closed)
             batch, self._queued = self._queued, []
             return batch
-
-
-def _copy(error: OSError) -> OSError:
-    """A fresh one for each that raises it, since raising adds to an exception's traceback."""
-    return OSError(error.errno, error.strerror, error.filename)
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
@@ -222,73 +210,53 @@ def _read(line: bytes) -> dict[str, Any] | str:
     return row if isinstance(row, dict) else "not an object"
 
 
-def _open(path: Path) -> int:
+def _open(path: Path) -> FileIO:
     _make_folder(path.parent)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        _sync_folder(path.parent)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
+    stream = path.open("ab+", buffering=0)
+    _sync_folder(path.parent)
+    return stream
 
 
 def _settled_size(stream: IO[bytes]) -> int:
     """The file's size while nobody is half way through an append."""
-    fcntl.flock(stream, fcntl.LOCK_SH)
-    try:
+    with _locked(stream, fcntl.LOCK_SH):
         return os.fstat(stream.fileno()).st_size
+
+
+@contextmanager
+def _locked(stream: IO[bytes], how: int) -> Iterator[None]:
+    fcntl.flock(stream, how)
+    try:
+        yield
     finally:
         fcntl.flock(stream, fcntl.LOCK_UN)
 
 
-def _write(descriptor: int, data: bytes) -> None:
+def _write(stream: FileIO, data: bytes) -> None:
     """Append ``data`` on a line of its own, all of it or nothing, one process at a time."""
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    try:
-        status = os.fstat(descriptor)
+    with _locked(stream, fcntl.LOCK_EX):
+        status = os.fstat(stream.fileno())
         if status.st_nlink == 0:
             raise OSError(errno.ESTALE, "the journal was removed while it was being written")
-        if status.st_size and os.pread(descriptor, 1, status.st_size - 1) != b"\n":
+        if status.st_size and os.pread(stream.fileno(), 1, status.st_size - 1) != b"\n":
             data = b"\n" + data
+        rest = memoryview(data)
         try:
-            _write_all(descriptor, data)
+            while rest:
+                rest = rest[stream.write(rest) :]
         except OSError:
             with suppress(OSError):
-                os.ftruncate(descriptor, status.st_size)
+                stream.truncate(status.st_size)
             raise
-    finally:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-
-
-def tell_waiting(process: int | None) -> None:
-    """Say on stderr that another process holds the journal."""
-    print(f"another fill (process {process}) is running; waiting for it", file=sys.stderr)
-
-
-def _acquire(lock: int, waiting: Callable[[int | None], None] | None) -> None:
-    told: list[int | None] = []
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            holder = _holder(lock)
-            if waiting is not None and told[-1:] != [holder]:
-                told.append(holder)
-                waiting(holder)
-        time.sleep(POLL_SECONDS)
-
-
-def _holder(lock: int) -> int | None:
-    text = os.pread(lock, 32, 0).strip()
-    return int(text) if text.isdigit() else None
+def _acquire(lock: int) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(lock, 32, 0).decode().strip() or "unknown"
+        print(f"another fill (process {holder}) is running; waiting for it", file=sys.stderr)
+        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def _make_folder(folder: Path) -> None:

@@ -1,7 +1,5 @@
 """Reading and writing of files: the published JSON form, JSON Lines, and atomic replacement."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io
@@ -13,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from pydantic import TypeAdapter, ValidationError
+
 from bears.errors import FormatError
 from bears.types import Document, Question
-
-_DOCUMENT = b'"doc_id":'
 
 Record = TypeVar("Record", Question, Document)
 
@@ -65,17 +63,21 @@ def read_json(path: Path) -> Any:
         FormatError: the file is absent, empty or not JSON.
     """
     try:
-        return json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise FormatError(f"{path}: no such file") from None
+        return json.loads(read_bytes(path))
     except ValueError as error:
         raise FormatError(f"{path}: not valid JSON ({error})") from None
 
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file. Raises FormatError when there is none."""
+    with opened(path) as stream:
+        return stream.read()
+
+
+def opened(path: Path) -> IO[bytes]:
+    """A file to be read. Raises FormatError when there is none."""
     try:
-        return path.read_bytes()
+        return path.open("rb")
     except FileNotFoundError:
         raise FormatError(f"{path}: no such file") from None
 
@@ -126,20 +128,13 @@ def document_count(path: Path) -> int:
     """How many documents a file of them holds, found without parsing it, at a GB a second or so.
 
     Within a text of JSON every quotation mark has a backslash before it, so the key's name with its
-    own marks stands nowhere but at a document.
+    own marks stands nowhere but at a document; and no line ends within it.
     """
-    count, rest = 0, b""
     with path.open("rb") as stream:
-        while chunk := stream.read(1 << 20):
-            chunk = rest + chunk
-            count += chunk.count(_DOCUMENT)
-            rest = chunk[len(chunk) - len(_DOCUMENT) + 1 :]
-    return count
+        return sum(line.count(b'"doc_id":') for line in stream)
 
 
 def _records(path: Path, record: type[Record]) -> Iterator[Record]:
-    from pydantic import TypeAdapter, ValidationError
-
     adapter = TypeAdapter(record)
     names = ", ".join(field.name for field in dataclasses.fields(record))
     for position, row in enumerate(_array(path), start=1):
@@ -147,19 +142,23 @@ def _records(path: Path, record: type[Record]) -> Iterator[Record]:
             # Strict, since a number for a text is an error; JSON, since it has no tuples.
             yield adapter.validate_json(json.dumps(row), strict=True)
         except ValidationError as error:
-            problem = "; ".join(
-                f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']}"
-                for item in error.errors(include_url=False)
-            )
-            raise FormatError(
-                f"{path}, record {position}: {problem}; the fields are {names}"
-            ) from None
+            problem = f"{problems_of(error)}; the fields are {names}"
+            raise FormatError(f"{path}, record {position}: {problem}") from None
+
+
+def problems_of(error: ValidationError, where: str = "") -> str:
+    """What does not fit of the values at ``where``: the place, why, and what is there of each."""
+    return "; ".join(
+        f"{'.'.join(filter(None, [where, *map(str, item['loc'])])) or 'record'}: {item['msg']}, "
+        f"found {item['input']!r:.80}"
+        for item in error.errors(include_url=False)
+    )
 
 
 def _array(path: Path) -> Iterator[Any]:
     import ijson
 
-    with _opened(path) as stream:
+    with opened(path) as stream:
         first = stream.read(64).lstrip()[:1]
         if first != b"[":
             raise FormatError(f"{path}: expected a JSON array of records, found {first!r}")
@@ -212,12 +211,5 @@ def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield (number from 1, line) of a file, splitting on LF only. Raises FormatError if absent."""
-    with _opened(path) as stream:
+    with opened(path) as stream:
         yield from enumerate(stream, start=1)
-
-
-def _opened(path: Path) -> IO[bytes]:
-    try:
-        return path.open("rb")
-    except FileNotFoundError:
-        raise FormatError(f"{path}: no such file") from None

@@ -5,22 +5,21 @@ rank column and the order of the lines carry no meaning when a file is read: as 
 score and the document id decide, and words after the tag belong to it.
 """
 
-from __future__ import annotations
-
 import math
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from bears.errors import FormatError
-from bears.formats.records import atomic_write, numbered_lines, read_bytes
-from bears.formats.run_table import RunTable, arranged, numbered, table_of_scores
-from bears.types import Hit, Ranking, Run
+from bears.formats.records import atomic_write, numbered_lines
+from bears.formats.run_table import RepeatedDocument, RunColumns, RunTable
+from bears.types import Hit, Ranking
 
-BLOCK = 1 << 20
 COLUMNS = ("question_id", "Q0", "doc_id", "rank", "score", "tag")
 
 
@@ -43,20 +42,19 @@ def order(hits: Iterable[Hit]) -> Ranking:
     return ranking
 
 
-def read_run(path: Path, question_ids: Collection[str] | None) -> dict[str, Ranking]:
-    """Read a run: question_id to its ranking, questions in the order of their first line.
-
-    Arguments and errors are those of `read_table`, which is for runs of millions of lines.
-    """
-    return read_table(path, question_ids).rankings()
-
-
-def read_table(path: Path, question_ids: Collection[str] | None) -> RunTable:
+def read_table(
+    path: Path,
+    question_ids: Collection[str] | None,
+    ignore_unknown: bool = False,
+    ascending_ids: bool = False,
+) -> RunTable:
     """Read a run in columns.
 
     Args:
         path: the file; lines end with LF or CR LF, and may be in any order.
         question_ids: the questions of the benchmark, or None to accept every question.
+        ignore_unknown: leave out and count questions outside ``question_ids``.
+        ascending_ids: order documents of equal score as Anserini does, not as trec_eval does.
 
     Returns:
         Only the questions that have a line, in the order of their first one; an empty file is an
@@ -67,15 +65,96 @@ def read_table(path: Path, question_ids: Collection[str] | None) -> RunTable:
             id that holds whitespace, a score that is not a finite number, a document that the
             question already has, a question outside ``question_ids``.
     """
-    known = None if question_ids is None else frozenset(question_ids)
-    table = _plain_table(read_bytes(path))
-    if table is None or (known is not None and not known.issuperset(table.question_ids)):
-        return _table_by_line(path, known)
-    return table
+    reader = _Reader(question_ids, ignore_unknown)
+    reader.read(path)
+    try:
+        table = reader.columns.table(ascending_ids)
+    except RepeatedDocument as error:
+        number, (question_id, doc_id) = _second_line(path, *error.line), error.line
+        raise FormatError(
+            f"{path}, line {number}: question {question_id!r} already has document {doc_id!r}"
+        ) from None
+    remarks = tuple(_remarks(table, len(reader.contradicted)))
+    return replace(table, unknown=len(reader.unknown), remarks=remarks)
 
 
-def write_run(path: Path, run: Run, tag: str) -> None:
-    """Write ``run`` atomically, questions in its order, documents as `order` has them.
+class _Reader:
+    """Takes the lines of a run into columns."""
+
+    def __init__(self, question_ids: Collection[str] | None, ignore_unknown: bool) -> None:
+        self.columns = RunColumns()
+        self.unknown: set[bytes] = set()
+        self.contradicted: set[bytes] = set()
+        self._known = None if question_ids is None else {q.encode() for q in question_ids}
+        self._ignore_unknown = ignore_unknown
+
+    def read(self, path: Path) -> None:
+        last, last_rank, last_score = b"", b"", math.inf
+        for number, line in numbered_lines(path):
+            try:
+                question, document, rank, score = _columns(line, number)
+                if question != last:
+                    self._check_question(question)
+                    last, last_score = question, math.inf
+                if document not in self.columns.documents:
+                    _check_word(document.decode(), "doc_id")
+            except ValueError as error:
+                raise FormatError(f"{path}, line {number}: {error}") from None
+            if question not in self.unknown:
+                if score > last_score and _falls(last_rank, rank):
+                    self.contradicted.add(question)
+                last_rank, last_score = rank, score
+                self.columns.add(question, document, score)
+
+    def _check_question(self, question: bytes) -> None:
+        if question in self.columns.questions or question in self.unknown:
+            return
+        question_id = question.decode()
+        _check_word(question_id, "question_id")
+        if self._known is not None and question not in self._known:
+            if not self._ignore_unknown:
+                raise ValueError(
+                    f"question {question_id!r} is not a question of this benchmark; "
+                    "--ignore-unknown leaves such questions out"
+                )
+            self.unknown.add(question)
+
+
+def _falls(last_rank: bytes, rank: bytes) -> bool:
+    """Whether a rank is worse than the one before it, where both are numbers."""
+    return last_rank.isdigit() and rank.isdigit() and int(rank) > int(last_rank)
+
+
+def _remarks(table: RunTable, contradicted: int) -> Iterator[str]:
+    """What makes one doubt that the scores of a run are scores."""
+    if contradicted:
+        yield (
+            f"in {contradicted} of {len(table.question_ids)} questions a document of a worse rank "
+            "has a higher score; the score decides, so if these are distances, negate them"
+        )
+    several = np.diff(table.starts) > 1
+    first, last = table.starts[:-1][several], table.starts[1:][several] - 1
+    tied = int((table.scores[first] == table.scores[last]).sum())
+    if 2 * tied > len(first):
+        yield (
+            f"in {tied} of {len(table.question_ids)} questions all documents have the same score, "
+            "so that their ids alone decide the order"
+        )
+
+
+def _second_line(path: Path, question_id: str, doc_id: str) -> int:
+    """The line at which a document comes for the second time."""
+    wanted = (question_id.encode(), doc_id.encode())
+    lines = (
+        number for number, line in numbered_lines(path) if _columns(line, number)[:2] == wanted
+    )
+    next(lines)
+    return next(lines)
+
+
+@contextmanager
+def run_writer(path: Path, tag: str) -> Iterator[Callable[[str, Ranking], None]]:
+    """Write a run atomically: gives a function that writes a question's ranking, as `order` has it.
 
     Scores are printed as the shortest decimals that read back as the same float, so the bytes are
     the same on every machine. A question with an empty ranking leaves no line.
@@ -84,13 +163,16 @@ def write_run(path: Path, run: Run, tag: str) -> None:
         FormatError: an id or the tag is empty or holds whitespace, a document occurs twice in a
             question, a score is NaN or infinite. No file is then written or replaced.
     """
-    try:
-        _check_word(tag, "tag")
-        with atomic_write(path) as stream:
-            for question_id, ranking in run.items():
-                stream.write(_lines(question_id, ranking, tag).encode("utf-8"))
-    except ValueError as error:
-        raise FormatError(f"{path} was not written: {error}") from None
+
+    def write(question_id: str, ranking: Ranking) -> None:
+        try:
+            _check_word(tag, "tag")
+            stream.write(_lines(question_id, ranking, tag).encode("utf-8"))
+        except ValueError as error:
+            raise FormatError(f"{path} was not written: {error}") from None
+
+    with atomic_write(path) as stream:
+        yield write
 
 
 def _lines(question_id: str, ranking: Ranking, tag: str) -> str:
@@ -107,115 +189,27 @@ def _lines(question_id: str, ranking: Ranking, tag: str) -> str:
     return "".join(lines)
 
 
-def _plain_table(data: bytes) -> RunTable | None:
-    """The table of a file of six columns with one space or tab between them, None of any other.
-
-    Whatever is doubtful is left to `_table_by_line`, which is eight times slower, reads all that
-    may be read, and names the line of what may not.
-    """
-    import pyarrow
-    from pyarrow import csv
-
-    data = data.replace(b"\r\n", b"\n") if b"\r" in data else data
-    delimiter = "\t" if b"\t" in data[: data.find(b"\n")] else " "
-    if not _single_spaced(data, delimiter.encode()):
-        return None
-    try:
-        lines = csv.read_csv(
-            pyarrow.BufferReader(data),
-            csv.ReadOptions(column_names=COLUMNS),
-            csv.ParseOptions(
-                delimiter=delimiter,
-                quote_char=False,
-                double_quote=False,
-                ignore_empty_lines=False,
-            ),
-            csv.ConvertOptions(
-                column_types={
-                    "question_id": pyarrow.string(),
-                    "doc_id": pyarrow.string(),
-                    "score": pyarrow.float64(),
-                },
-                include_columns=["question_id", "doc_id", "score"],
-                null_values=[],
-            ),
-        )
-        questions = lines["question_id"].dictionary_encode().combine_chunks()
-        question_ids = questions.dictionary.to_pylist()
-        doc_ids, documents = numbered(lines["doc_id"].dictionary_encode().combine_chunks())
-        if not (_are_words(question_ids) and _are_words(doc_ids)):
-            return None
-        return arranged(
-            question_ids,
-            np.from_dlpack(questions.indices).astype(np.int64),
-            doc_ids,
-            documents,
-            np.from_dlpack(lines["score"].combine_chunks()).astype(np.float64, copy=False),
-        )
-    except (pyarrow.ArrowInvalid, FormatError):
-        return None
-
-
-def _single_spaced(data: bytes, delimiter: bytes) -> bool:
-    """Whether the delimiter and LF are all the white space, and no two of them meet."""
-    if any(bytes([other]) in data for other in b" \t\v\f\r" if bytes([other]) != delimiter):
-        return False
-    # In blocks that stay in the processor's cache, each beginning with the last byte of another.
-    for start in range(0, len(data), BLOCK):
-        blank = np.frombuffer(data[max(start - 1, 0) : start + BLOCK], np.uint8) <= ord(" ")
-        if (blank[1:] & blank[:-1]).any():
-            return False
-    return not data.startswith(delimiter) and not data.endswith(delimiter)
-
-
-def _are_words(ids: list[str]) -> bool:
-    return "\n".join(ids).split() == ids
-
-
-def _table_by_line(path: Path, known: frozenset[str] | None) -> RunTable:
-    scores: dict[str, dict[str, float]] = {}
-    for number, line in numbered_lines(path):
-        try:
-            _add(scores, line.removeprefix(BOM_UTF8) if number == 1 else line, known)
-        except ValueError as error:
-            raise FormatError(f"{path}, line {number}: {error}") from None
-    return table_of_scores(scores)
-
-
-def _add(scores: dict[str, dict[str, float]], line: bytes, known: frozenset[str] | None) -> None:
-    question_id, doc_id, score = (word.decode("utf-8") for word in _columns(line))
-    if question_id not in scores:
-        _check_word(question_id, "question_id")
-        if known is not None and question_id not in known:
-            raise ValueError(f"question {question_id!r} is not a question of this benchmark")
-        scores[question_id] = {}
-    _check_word(doc_id, "doc_id")
-    if doc_id in scores[question_id]:
-        raise ValueError(f"question {question_id!r} already has document {doc_id!r}")
-    scores[question_id][doc_id] = _score(score)
-
-
-def _columns(line: bytes) -> tuple[bytes, bytes, bytes]:
+def _columns(line: bytes, number: int) -> tuple[bytes, bytes, bytes, float]:
+    """Question, document, rank and score of a line."""
+    if number == 1:
+        line = line.removeprefix(BOM_UTF8)
     # bytes.split knows ASCII whitespace alone, so that an ideographic space stays inside its
     # column and is reported instead of being taken for a separator.
     columns = line.split()
     # Words may follow the tag. A rank that is none then says that an id was cut in two.
     if len(columns) < len(COLUMNS) or (len(columns) > len(COLUMNS) and not columns[3].isdigit()):
         raise ValueError(f"{len(columns)} columns, expected six: {' '.join(COLUMNS)}")
-    if b"\r" in line.rstrip(b"\r\n"):
+    if b"\r" in line and b"\r" in line.rstrip(b"\r\n"):
         raise ValueError("a carriage return within the line; end lines with LF or CR LF")
-    return columns[0], columns[2], columns[4]
-
-
-def _score(text: str) -> float:
+    text = columns[4]
     try:
         score = float(text)
     except ValueError:
         score = math.nan
-    # Python reads "1_0" and full-width digits as numbers; no other tool does.
-    if not math.isfinite(score) or "_" in text or not text.isascii():
-        raise ValueError(f"the score {text!r} is not a finite number")
-    return score
+    # Python reads "1_0" as a number; no other tool does.
+    if not math.isfinite(score) or b"_" in text:
+        raise ValueError(f"the score {text.decode()!r} is not a finite number")
+    return columns[0], columns[2], columns[3], score
 
 
 def _check_word(text: str, column: str) -> None:

@@ -1,12 +1,9 @@
 """Whether an answer still stands in its documents, and what else it may be called."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from bears.language.profile import Language
 from bears.language.text import parenthesised, without_parentheses
@@ -62,26 +59,12 @@ def aliases(answer: str, language: Language) -> list[str]:
     return [form for form in unique if form and form != answer]
 
 
-@dataclass(frozen=True, slots=True)
-class Rendering:
-    """How one term came through one bundle.
-
-    Args:
-        term: in the source language.
-        rendering: what the glossary says.
-        where: how many of the texts hold the term.
-        kept: how many of those hold the rendering in their translation.
-    """
+class Rendering(NamedTuple):
+    """How often a bundle's texts hold a term, and how many of those hold its rendering."""
 
     term: str
-    rendering: str
     where: int
     kept: int
-
-    @property
-    def consistent(self) -> bool:
-        """Whether the rendering stands wherever the term does."""
-        return self.kept == self.where
 
 
 def term_renderings(
@@ -98,15 +81,8 @@ def term_renderings(
         held = [translation for source, translation in texts if _holds(source, term)]
         kept = sum(preserved(rendering, [text], language) is not None for text in held)
         if held:
-            found.append(Rendering(term, rendering, len(held), kept))
+            found.append(Rendering(term, len(held), kept))
     return found
-
-
-def consistent(
-    glossary: Iterable[tuple[str, str]], texts: Sequence[tuple[str, str]], language: Language
-) -> bool:
-    """Whether every term has its one rendering in every text of the bundle that holds it."""
-    return all(item.consistent for item in term_renderings(glossary, texts, language))
 
 
 def _holds(source: str, term: str) -> bool:

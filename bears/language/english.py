@@ -1,7 +1,5 @@
 """What the gates know of English sources: months, number words, question words."""
 
-from __future__ import annotations
-
 import re
 
 MONTHS = (

@@ -1,7 +1,5 @@
 """Which texts are in the language that is asked for already."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 

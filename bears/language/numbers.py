@@ -1,7 +1,5 @@
 """The numbers that stand in a text, however its language writes them."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping

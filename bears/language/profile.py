@@ -1,21 +1,19 @@
 """What is known of a target language: one file under conf/language."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import ConfigDict
-
-from bears.configuration import STRICT
+from bears.language.tags import primary
+from bears.types import Closed
 
 Family = Literal["alphabetic", "syllabic", "logographic"]
 """How much a character says: a sound, a syllable (Korean) or a word (Chinese, Japanese)."""
 
 
 @dataclass(frozen=True)
-class Prompt:
+class Prompt(Closed):
     """What a translator is told of the language, in English.
 
     Args:
@@ -25,8 +23,6 @@ class Prompt:
         quotes: which quotation and title marks.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-
     variant: str
     names: str
     numbers: str
@@ -34,7 +30,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Mood:
+class Mood(Closed):
     """What makes a sentence a question.
 
     Args:
@@ -43,15 +39,19 @@ class Mood:
         answers: regular expressions that begin an answer, never a question.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-
     marks: str
     words: tuple[str, ...]
     answers: tuple[str, ...]
 
+    def asks(self, text: str) -> bool:
+        """Whether ``text`` has a question mark or a question word."""
+        return any(mark in text for mark in self.marks) or any(
+            re.search(pattern, text, re.IGNORECASE) for pattern in self.words
+        )
+
 
 @dataclass(frozen=True)
-class Numbers:
+class Numbers(Closed):
     """How numbers and dates are written besides plain digits.
 
     Args:
@@ -60,15 +60,13 @@ class Numbers:
         months: twelve regular expressions, January first.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-
     months: tuple[str, ...]
     multipliers: Mapping[str, int] = field(default_factory=dict)
     numerals: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Variant:
+class Variant(Closed):
     """How another regional or historical form of the language is told from this one.
 
     A character is foreign when it is an ideograph that one of ``foreign_charsets`` has and
@@ -83,8 +81,6 @@ class Variant:
         strangers: regular expressions of more of its words, where the context decides.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-
     own_charset: str = ""
     foreign_charsets: tuple[str, ...] = ()
     forbidden: str = ""
@@ -94,7 +90,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class Thresholds(Closed):
     """Where the gates close.
 
     Args:
@@ -108,8 +104,6 @@ class Thresholds:
         invented_digits: least number of digits of a number that must come from the source.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-
     source_share: float = 0.25
     source_words: int = 4
     source_run: int = 6
@@ -121,7 +115,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
-class Language:
+class Language(Closed):
     """A target language.
 
     Args:
@@ -147,8 +141,6 @@ class Language:
         thresholds: see `Thresholds`.
         native: passages on which no gate may close.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     name: str
     title: str
@@ -184,7 +176,6 @@ class Language:
 
 def family(language: str) -> Family:
     """The family of a BCP 47 tag; what is not known is alphabetic."""
-    primary = language.split("-", 1)[0].lower()
-    if primary in {"zh", "yue", "wuu", "lzh", "ja"}:
+    if primary(language) in {"zh", "yue", "wuu", "lzh", "ja"}:
         return "logographic"
-    return "syllabic" if primary == "ko" else "alphabetic"
+    return "syllabic" if primary(language) == "ko" else "alphabetic"

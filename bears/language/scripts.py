@@ -1,10 +1,15 @@
 """Telling by its characters whether a text is in a language's script."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+
+HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+HANGUL = "\uac00-\ud7af"
+SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+"""Ranges of regular expressions: Thai, Lao, Myanmar and Khmer. Like Han and kana they are written
+without spaces between words; Hangul has spaces, and suffixes that are glued on."""
 
 
 @lru_cache(maxsize=65536)

@@ -1,7 +1,5 @@
 """Where sentences end, and splitting a long text there."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -1,9 +1,6 @@
 """A translation beside its source, and small questions that several gates ask of a text."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,16 +12,6 @@ _INNERMOST = re.compile(
     r"\([^()（）]*\)|（[^()（）]*）|\([^()（）]*）|（[^()（）]*\)|［[^［］]*］|\[[^\[\]]*\]"
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
-
-YES_NO: Mapping[str, tuple[str, str]] = {
-    "en": ("yes", "no"),
-    "de": ("ja", "nein"),
-    "sl": ("da", "ne"),
-    "ja": ("はい", "いいえ"),
-    "ko": ("예", "아니요"),
-    "zh": ("是", "否"),
-}
-"""How a source says yes and no, by the primary subtag of its language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +69,6 @@ def share_of(text: str, script: str) -> float:
     """Share of the letters of ``text`` that are in ``script``; 0 where there are none."""
     found = [script_of(character) for character in text if character.isalpha()]
     return sum(script in name for name in found) / len(found) if found else 0.0
-
-
-def yes_or_no(text: Text) -> Literal["yes", "no"] | None:
-    """Whether the source is a yes or a no and nothing else."""
-    pair = YES_NO.get(text.source_language.split("-", 1)[0].lower())
-    said = text.source.strip().strip(".!。！").casefold()
-    if pair is None or said not in pair:
-        return None
-    return "yes" if said == pair[0] else "no"
 
 
 def echoes_name(text: Text) -> bool:

@@ -1,43 +1,52 @@
 """The leaderboard as a CSV file, one row a key, and as Markdown for people."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import groupby
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
 from tabulate import tabulate
 
 from bears.errors import FormatError
 from bears.formats.records import read_bytes, write_csv, write_text
-from bears.leaderboard.entry import MAIN, MEASURES, Entry
+from bears.formats.spreadsheet import guard, restored
+from bears.leaderboard.row import MAIN, MEASURES, LeaderboardRow
 
-_WORDS = ("benchmark", "system", "configuration", "origin", "vector_store", "chunking")
-HEADER = (*_WORDS, "questions", "answered", *MEASURES, "seconds_per_question", "warnings")
+_STATE = ("benchmark", "source", "state")
+_WORDS = (*_STATE, "system", "configuration", "origin", "vector_store", "chunking")
+_COUNTS = ("questions", "documents", "answered")
+HEADER = (*_WORDS, *_COUNTS, *MEASURES, "seconds_per_question", "warnings")
 
-# A spreadsheet takes what starts so for a formula (OWASP, CSV injection).
+
 BOARD = Path("metrics/leaderboard.csv")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
-def upsert(board: Iterable[Entry], entries: Iterable[Entry]) -> list[Entry]:
+def upsert(
+    board: Iterable[LeaderboardRow], entries: Iterable[LeaderboardRow]
+) -> list[LeaderboardRow]:
     """The board with ``entries``, each in place of the row with its key, in the board's order.
 
-    The order is by benchmark, then by `MAIN` from the best, then by name: the same everywhere.
+    The order is by benchmark and its state, then by `MAIN` from the best, then by name: the same
+    everywhere.
     """
     rows = {entry.key: entry for entry in (*board, *entries)}
     return sorted(rows.values(), key=_place)
 
 
-def _place(entry: Entry) -> tuple[str, float, str, str]:
+def _place(entry: LeaderboardRow) -> tuple[tuple[str, ...], float, tuple[str, ...]]:
     main = entry.values.get(MAIN)
-    return entry.benchmark, -(main if main is not None else -1.0), *entry.key[1:]
+    return _state(entry), -(main if main is not None else -1.0), entry.key
 
 
-def read_board(path: Path) -> list[Entry]:
+def _state(entry: LeaderboardRow) -> tuple[str, str, str]:
+    return entry.benchmark, entry.source, entry.state
+
+
+def read_board(path: Path) -> list[LeaderboardRow]:
     """The rows of a leaderboard; none where the file does not exist.
 
     Raises:
@@ -51,17 +60,34 @@ def read_board(path: Path) -> list[Entry]:
     return [_entry(row, f"{path}, row {number}") for number, row in enumerate(rows[1:], start=2)]
 
 
-def write_board(path: Path, board: Sequence[Entry]) -> None:
+def write_board(path: Path, board: Sequence[LeaderboardRow]) -> None:
     """Write the board as CSV, and beside it as Markdown, both atomically."""
     write_csv(path, HEADER, ([safe_cell(cell) for cell in _cells(entry)] for entry in board))
     write_text(path.with_suffix(".md"), markdown(board))
 
 
-def markdown(board: Sequence[Entry]) -> str:
-    """A table with the columns that any row fills; no cell can leave it or hold a link."""
-    rows = [_cells(entry) for entry in board]
-    filled = [i for i in range(len(HEADER)) if any(row[i] for row in rows) or i < 3]
-    return markdown_table([HEADER[i] for i in filled], [[row[i] for i in filled] for row in rows])
+def markdown(board: Sequence[LeaderboardRow]) -> str:
+    """A table for each state of a benchmark, since only its rows can be compared.
+
+    It has the columns that any row fills; no cell can leave it or hold a link.
+    """
+    states = groupby(board, key=_state)
+    return "\n".join(_section(state, list(rows)) for state, rows in states)
+
+
+def _section(state: tuple[str, str, str], board: Sequence[LeaderboardRow]) -> str:
+    name, source, digest = map(_escaped, state)
+    sizes = (f"{getattr(board[0], word)} {word}" for word in _COUNTS[:2] if getattr(board[0], word))
+    heading = f"{name} ({source})" if source else name
+    rows = [dict(zip(HEADER, _cells(entry), strict=True)) for entry in board]
+    filled = [
+        column
+        for column in HEADER
+        if column not in (*_STATE, *_COUNTS[:2]) and any(row[column] for row in rows)
+    ]
+    parts = (heading, *sizes, f"state {digest or 'unknown'}")
+    table = markdown_table(filled, [[row[column] for column in filled] for row in rows])
+    return f"## {', '.join(parts)}\n\n{table}"
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -72,8 +98,7 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def safe_cell(text: str) -> str:
     """``text`` on one line, and so that no spreadsheet takes it for a formula."""
-    text = re.sub(r"[\r\n]", " ", text)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return guard(re.sub(r"[\r\n]", " ", text))
 
 
 def number(value: float | None) -> str:
@@ -81,34 +106,25 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def _cells(entry: Entry) -> list[str]:
-    counts = ["" if n is None else str(n) for n in (entry.questions, entry.answered)]
+def _cells(entry: LeaderboardRow) -> list[str]:
+    counts = [number(getattr(entry, name)) for name in _COUNTS]
     measures = [number(entry.values.get(name)) for name in MEASURES]
     words = [getattr(entry, name) for name in _WORDS]
     return [*words, *counts, *measures, number(entry.seconds_per_question), entry.warnings]
 
 
-def _entry(row: list[str], where: str) -> Entry:
+def _entry(row: list[str], where: str) -> LeaderboardRow:
     if len(row) != len(HEADER):
         raise FormatError(f"{where}: {len(row)} cells, expected {len(HEADER)}")
-    cells = dict(zip(HEADER, (_plain(cell) for cell in row), strict=True))
+    cells = {name: restored(cell) for name, cell in zip(HEADER, row, strict=True) if cell}
+    values = {name: cells.pop(name) for name in MEASURES if name in cells}
     try:
-        return Entry(
-            **{name: cells[name] for name in _WORDS},
-            questions=int(cells["questions"]) if cells["questions"] else None,
-            answered=int(cells["answered"]) if cells["answered"] else None,
-            values={name: float(cells[name]) for name in MEASURES if cells[name]},
-            seconds_per_question=float(cells["seconds_per_question"])
-            if cells["seconds_per_question"]
-            else None,
-            warnings=cells["warnings"],
+        return TypeAdapter(LeaderboardRow).validate_python(
+            {**dict.fromkeys(_WORDS, ""), **cells, "values": values}
         )
-    except ValueError as error:
-        raise FormatError(f"{where}: {error}") from None
-
-
-def _plain(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") else cell
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise FormatError(f"{where}, {problem['loc'][-1]}: {problem['msg']}") from None
 
 
 def _escaped(text: str) -> str:

@@ -1,13 +1,11 @@
 """Rows of the leaderboard out of DVC's experiments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from bears.formats.digest import digest_of
-from bears.leaderboard.entry import MEASURES, Entry
+from bears.leaderboard.row import MEASURES, LeaderboardRow
 
 CONFIG, RESULTS = "data/config.yaml", "metrics/retrieval.json"
 
@@ -23,14 +21,14 @@ DECIDING = (
 """The parts of a configuration that a result depends on, beside the digest of its language."""
 
 
-def entries(shown: Any) -> list[Entry]:
+def entries(shown: Any) -> list[LeaderboardRow]:
     """The results among what ``dvc exp show --json`` prints.
 
     Revisions and experiments without results (failed, queued) are passed over. Of several with
     the same key the first counts: the workspace, then the newest. What only a later one was asked
     for is taken from there, if all that both were asked for is equal.
     """
-    found: dict[tuple[str, str, str], Entry] = {}
+    found: dict[tuple[str, ...], LeaderboardRow] = {}
     for state in _states(shown):
         entry = _entry(state)
         if entry is not None:
@@ -38,14 +36,14 @@ def entries(shown: Any) -> list[Entry]:
     return list(found.values())
 
 
-def _joined(first: Entry, other: Entry) -> Entry:
+def _joined(first: LeaderboardRow, other: LeaderboardRow) -> LeaderboardRow:
     both = first.values.keys() & other.values.keys()
     if not both or any(first.values[name] != other.values[name] for name in both):
         return first
     return replace(first, values={**other.values, **first.values})
 
 
-def workspace(shown: Any) -> Entry | None:
+def workspace(shown: Any) -> LeaderboardRow | None:
     """The result in the workspace, if there is one."""
     first = shown[0] if isinstance(shown, list) and shown else {}
     return _entry(first["data"]) if first.get("rev") == "workspace" and first.get("data") else None
@@ -61,20 +59,24 @@ def _states(shown: Any) -> Iterator[Mapping[str, Any]]:
                     yield state["data"]
 
 
-def _entry(state: Mapping[str, Any]) -> Entry | None:
+def _entry(state: Mapping[str, Any]) -> LeaderboardRow | None:
     config = _content(state, "params", CONFIG)
-    means = _content(state, "metrics", RESULTS).get("all")
+    results = _content(state, "metrics", RESULTS)
+    means, benchmark = results.get("all"), results.get("benchmark", {})
     if not means or "retriever" not in config or "benchmark" not in config:
         return None
     retriever = config["retriever"]
-    return Entry(
+    return LeaderboardRow(
         benchmark=str(_content(state, "params", "params.yaml").get("benchmark", "")),
+        source=str(benchmark.get("source", "")),
+        state=str(benchmark.get("state", "")),
         system=str(retriever.get("name", "")),
         configuration=configuration_digest(config),
         origin="experiment",
         vector_store=_store(retriever),
         chunking=str((config.get("chunking") or {}).get("name", "")),
         questions=means.get("n"),
+        documents=benchmark.get("documents"),
         answered=means.get("answered"),
         values={name: means[name] for name in MEASURES if name in means},
     )

@@ -1,16 +1,21 @@
-"""One root digest over records, configuration, memory and ledger."""
-
-from __future__ import annotations
+"""Two digests: of a benchmark's records, and of these with all that they were made from."""
 
 import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from bears.formats.benchmark_state import records_digest
 from bears.formats.digest import digest_of, sha256_of
-from bears.publishing.benchmark import Finished
+from bears.publishing.finished import Finished
 
 BUILDING = ("benchmark", "language", "sample", "translator")
 """The parts of the configuration that decide what the records are."""
+
+RECORDS = ("queries", "corpus")
+"""The parts that are the benchmark; the others are its provenance."""
+
+_CITATION = ("cite_as", "date_published")
+"""What is only said of a benchmark."""
 
 _PLACES = ("path", "homepage", "name")
 """What says where a source lies rather than what it holds."""
@@ -22,8 +27,9 @@ def attest(finished: Finished) -> dict[str, Any]:
     Where a source's files lie is left out, their own digests are not: they are in the provenance.
 
     Returns:
-        ``{"benchmark", "root", "parts": {part: sha256}}``; the root is the sha256 of the parts
-        as a line of canonical JSON.
+        ``{"benchmark", "records", "root", "parts": {part: sha256}}``. ``records`` is the same for
+        the same questions, gold and documents, whatever files they came from; ``root`` only for
+        the same provenance as well, and is the sha256 of the parts as a line of canonical JSON.
     """
     config = finished.config
     memory = finished.memory
@@ -35,7 +41,13 @@ def attest(finished: Finished) -> dict[str, Any]:
         "ledger": digest_of(config["ledger"]),
         "memory": sha256_of(memory) if memory.exists() else hashlib.sha256(b"").hexdigest(),
     }
-    return {"benchmark": finished.name, "root": digest_of(parts), "parts": parts}
+    records = records_digest(parts["queries"], parts["corpus"])
+    return {
+        "benchmark": finished.name,
+        "records": records,
+        "root": digest_of(parts),
+        "parts": parts,
+    }
 
 
 def differences(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
@@ -51,6 +63,8 @@ def differences(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[s
 
 def _building(config: Mapping[str, Any], key: str) -> Any:
     value = config[key]
+    if key == "benchmark":
+        return {name: part for name, part in value.items() if name not in _CITATION}
     if key == "translator":
         # How fast and how dear a model may be asked changes no text; its key would name the rest.
         return {name: value.get(name) for name in ("name", "model", "method", "prompt")}

@@ -1,13 +1,11 @@
 """A benchmark as a folder in BEIR's layout (Thakur et al. 2021)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from bears.formats.records import write_lines, write_text
-from bears.publishing.benchmark import Finished
+from bears.publishing.finished import Finished
 
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
 

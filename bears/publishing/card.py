@@ -1,7 +1,5 @@
 """The dataset card: what the set is made of, under which licence, and how to make it again."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +9,7 @@ import yaml
 from tabulate import tabulate
 
 from bears.publishing import parquet
-from bears.publishing.benchmark import Finished
+from bears.publishing.finished import Finished
 from bears.publishing.licences import follows
 
 
@@ -38,7 +36,6 @@ def _licences(finished: Finished) -> list[str]:
 
 
 def _front_matter(finished: Finished, licence: str) -> dict[str, Any]:
-    files = zip(("queries", "corpus", "qrels"), parquet.FILES, strict=True)
     known = licence != "NOASSERTION" and not licence.startswith("LicenseRef-")
     return {
         "pretty_name": finished.name,
@@ -48,22 +45,17 @@ def _front_matter(finished: Finished, licence: str) -> dict[str, Any]:
         "size_categories": [_size(len(finished.documents))],
         "configs": [
             {"config_name": name, "data_files": [{"split": "test", "path": path}]}
-            for name, path in files
+            for name, path in parquet.FILES.items()
         ],
     }
 
 
 def _size(documents: int) -> str:
     """The hub's own names for sizes."""
-    bounds = (
-        (1_000, "n<1K"),
-        (10_000, "1K<n<10K"),
-        (100_000, "10K<n<100K"),
-        (1_000_000, "100K<n<1M"),
-        (10_000_000, "1M<n<10M"),
-        (100_000_000, "10M<n<100M"),
-    )
-    return next((name for bound, name in bounds if documents < bound), "100M<n<1B")
+    names = ("1K", "10K", "100K", "1M", "10M", "100M", "1B")
+    # A thousand has four digits; ten times as many have one more.
+    power = min(max(len(str(documents)), 3), 9) - 3
+    return f"{names[power - 1]}<n<{names[power]}" if power else "n<1K"
 
 
 def _composition(finished: Finished) -> str:

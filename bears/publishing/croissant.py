@@ -1,71 +1,32 @@
 """Croissant 1.0 metadata (MLCommons, http://mlcommons.org/croissant/1.0) of an export."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bears.formats.digest import sha256_of
 from bears.publishing import parquet
-from bears.publishing.benchmark import Finished
+from bears.publishing.finished import Finished
 from bears.publishing.licences import follows
 
-_FIELDS: dict[str, dict[str, str]] = {
-    "queries": {
-        "question_id": "sc:Text",
-        "question": "sc:Text",
-        "gold_answer": "sc:Text",
-        "source_dataset": "sc:Text",
-        "question_type": "sc:Text",
-        "judged": "sc:Boolean",
-        "group": "sc:Text",
-    },
-    "corpus": {
-        "doc_id": "sc:Text",
-        "content": "sc:Text",
-        "original_source": "sc:Text",
-        "original_id": "sc:Text",
-        "is_gold": "sc:Boolean",
-        "group": "sc:Text",
-    },
-    "qrels": {"question_id": "sc:Text", "doc_id": "sc:Text", "grade": "sc:Integer"},
-}
+_KINDS = {"string": "sc:Text", "bool": "sc:Boolean", "int64": "sc:Integer"}
+"""Types of parquet's columns as Croissant calls them; lists are left out."""
 
+_OWN_TERMS = """
+citeAs column extract field fileObject fileProperty fileSet format includes isLiveDataset jsonPath
+key md5 parentField path recordSet references regex repeated replace separator source subField
+transform
+"""
 _CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
     "conformsTo": "dct:conformsTo",
     "cr": "http://mlcommons.org/croissant/",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
     "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
+    **{term: f"cr:{term}" for term in _OWN_TERMS.split()},
 }
 
 
@@ -81,13 +42,13 @@ def croissant(finished: Finished, folder: Path) -> dict[str, Any]:
         "documents, for measuring retrievers.",
         "license": f"https://spdx.org/licenses/{licence}",
         "url": f"urn:bears:{finished.name}",
+        "citeAs": finished.config["benchmark"]["cite_as"],
+        "datePublished": finished.config["benchmark"]["date_published"],
         "version": "1.0.0",
         "isLiveDataset": False,
         "inLanguage": finished.config["benchmark"]["language"],
-        "distribution": [_file(name, folder) for name in parquet.FILES],
-        "recordSet": [
-            _records(name, path) for name, path in zip(_FIELDS, parquet.FILES, strict=True)
-        ],
+        "distribution": [_file(path, folder) for path in parquet.FILES.values()],
+        "recordSet": [_records(name, path, folder) for name, path in parquet.FILES.items()],
     }
 
 
@@ -103,8 +64,9 @@ def _file(name: str, folder: Path) -> dict[str, Any]:
     }
 
 
-def _records(name: str, path: str) -> dict[str, Any]:
-    fields: Sequence[tuple[str, str]] = list(_FIELDS[name].items())
+def _records(name: str, path: str, folder: Path) -> dict[str, Any]:
+    from pyarrow.parquet import read_schema
+
     return {
         "@type": "cr:RecordSet",
         "@id": name,
@@ -112,11 +74,12 @@ def _records(name: str, path: str) -> dict[str, Any]:
         "field": [
             {
                 "@type": "cr:Field",
-                "@id": f"{name}/{column}",
-                "name": f"{name}/{column}",
-                "dataType": kind,
-                "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
+                "@id": f"{name}/{column.name}",
+                "name": f"{name}/{column.name}",
+                "dataType": _KINDS[str(column.type)],
+                "source": {"fileObject": {"@id": path}, "extract": {"column": column.name}},
             }
-            for column, kind in fields
+            for column in read_schema(folder / path)
+            if str(column.type) in _KINDS
         ],
     }

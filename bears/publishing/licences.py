@@ -4,8 +4,6 @@ This is bookkeeping, not legal advice: it names the strictest licence among the 
 where two of them cannot be met by one adapted work.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 # From the most permissive to the strictest; SPDX identifiers. A later version of a share-alike

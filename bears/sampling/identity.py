@@ -1,7 +1,5 @@
 """Ids that depend on what a record is, never on when or where it was sampled."""
 
-from __future__ import annotations
-
 from uuid import NAMESPACE_DNS, uuid5
 
 

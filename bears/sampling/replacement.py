@@ -6,23 +6,15 @@ each other. So a replacement depends on its own question alone: the order of the
 cannot matter, and replacing one question never changes another's records.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from bears.errors import LedgerError
+from bears.sampling.bears import Pool, passage_texts, question_documents
+from bears.sampling.drafts import Draft
 from bears.sampling.identity import question_id
-from bears.sampling.mended import (
-    Pool,
-    negative_document,
-    passage_texts,
-    question_documents,
-)
-from bears.sampling.origin import Negative
-from bears.sampling.walk import Draft
 from bears.types import Document
 
 SPARES_PER_QUESTION = 10
@@ -45,7 +37,7 @@ class _Slot:
     own: list[str]
     shared: list[str]
     spares: list[Draft]
-    fillers: list[Negative]
+    fillers: list[Document]
     surplus: list[str]
 
 
@@ -81,7 +73,7 @@ def replace_questions(
 def _slots(pool: Pool, rest: dict[str, Iterator[Draft]]) -> Iterator[_Slot]:
     half = len(pool.spare_negatives) // 2
     fillers = pool.spare_negatives[:half]
-    spares = _spares(pool, rest, {negative.text for negative in fillers})
+    spares = _spares(pool, rest, {negative.content for negative in fillers})
     used = passage_texts(pool.drafts)
     unclaimed_fillers = iter(fillers)
     unclaimed_surplus = (text for text in reversed(pool.order) if text not in used)
@@ -178,4 +170,4 @@ def _fillers(slot: _Slot, count: int) -> dict[str, Document]:
             "replaced: there are too few random negatives to keep the number of documents; name "
             "more sources under sample.negatives, or remove the entry"
         )
-    return {n.text: negative_document(n) for n in slot.fillers[:count]}
+    return {negative.content: negative for negative in slot.fillers[:count]}

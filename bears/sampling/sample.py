@@ -1,19 +1,19 @@
-"""From rows and a recipe to a benchmark in its source languages."""
-
-from __future__ import annotations
+"""From rows and a mixture to a benchmark in its source languages."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from bears.errors import LedgerError, SamplingError
-from bears.sampling.ledger import Ledger, apply_edits
-from bears.sampling.mended import Pool, mend, passage_texts, questions_of, role
-from bears.sampling.origin import Origin, corrected_by_hand, sample_origin
-from bears.sampling.recipe import Recipe
+from bears.ledger.entries import Ledger
+from bears.sampling.bears import Pool, bears_pool, passage_texts, questions_of, role
+from bears.sampling.drafts import Draft, Sources, Visit
+from bears.sampling.edits import apply_edits
+from bears.sampling.identity import question_id
+from bears.sampling.mixture import Mixture
 from bears.sampling.replacement import replace_questions
-from bears.sampling.walk import Sources, Visit
+from bears.sampling.v1 import V1Sample, as_published, sample_v1
 from bears.types import Document, Question
 
 
@@ -22,7 +22,7 @@ class Sample:
     """A benchmark before translation.
 
     Args:
-        questions: in the order of the recipe's sources.
+        questions: in the order of the mixture's sources.
         documents: the pool, in its final order.
         lineage: one row for each record that says where it comes from.
         passed_over: one row for each upstream row that the walk came by and could not use.
@@ -36,18 +36,18 @@ class Sample:
     unmatched: list[str]
 
 
-def sample(recipe: Recipe, sources: Sources, ledger: Ledger) -> Sample:
+def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
     """Sample a benchmark; a pure function of its arguments.
 
     Raises:
-        SamplingError: the sources cannot give what the recipe asks for.
+        SamplingError: the sources cannot give what the mixture asks for.
         LedgerError: an entry cannot be applied.
     """
-    origin = sample_origin(recipe, sources)
-    passed_over = [_passed(visit) for visit in origin.visits if not visit.taken]
-    if recipe.sampler != "bears":
-        return _as_the_origin(recipe, sources, origin, ledger, passed_over)
-    pool, unknown = replace_questions(mend(origin, recipe), origin.rest, ledger.replaced)
+    v1 = sample_v1(mixture, sources)
+    passed_over = [_passed(visit) for visit in v1.visits if not visit.taken]
+    if mixture.sampler != "bears":
+        return _as_v1(mixture, sources, v1, ledger, passed_over)
+    pool, unknown = replace_questions(bears_pool(v1, mixture), v1.rest, ledger.replaced)
     questions, documents, unused = apply_edits(
         list(questions_of(pool.drafts, pool.documents)),
         [pool.documents[text] for text in pool.order],
@@ -65,32 +65,35 @@ def count_reasons(passed_over: Iterable[dict[str, Any]]) -> dict[str, dict[str, 
     return {source: dict(sorted(reasons.items())) for source, reasons in sorted(counts.items())}
 
 
-def _as_the_origin(
-    recipe: Recipe,
+def _as_v1(
+    mixture: Mixture,
     sources: Sources,
-    origin: Origin,
+    v1: V1Sample,
     ledger: Ledger,
     passed_over: list[dict[str, Any]],
 ) -> Sample:
     if ledger != Ledger():
         raise LedgerError(
-            f"sampler {recipe.sampler} reproduces a published set and takes no ledger; "
+            f"sampler {mixture.sampler} reproduces a published set and takes no ledger; "
             "use sample.sampler=bears, or remove the entries"
         )
-    documents = origin.pool
-    if recipe.sampler == "bears-published":
-        documents = corrected_by_hand(origin, recipe, sources)
-    if len(documents) != recipe.documents:
+    documents = v1.pool
+    if mixture.sampler == "bears-published":
+        documents = as_published(v1, mixture, sources)
+    if len(documents) != mixture.documents:
         raise SamplingError(
-            f"sample.documents is {recipe.documents}, but sampler {recipe.sampler} gives "
+            f"sample.documents is {mixture.documents}, but sampler {mixture.sampler} gives "
             f"{len(documents)}: the questions bring more, or the unused paragraphs of "
-            f"{', '.join(recipe.negatives)} are too few; change sample.documents"
+            f"{', '.join(mixture.negatives)} are too few; change sample.documents"
         )
-    lineage = [
+    lineage: list[dict[str, Any]] = [
+        line for visit in v1.taken if "references" in (line := _question_line(visit.draft))
+    ]
+    lineage += [
         {"record_id": d.doc_id, "source": d.original_source, "original_id": d.original_id}
         for d in documents
     ]
-    return Sample(origin.questions(), documents, lineage, passed_over, [])
+    return Sample(v1.questions(), documents, lineage, passed_over, [])
 
 
 def _passed(visit: Visit) -> dict[str, Any]:
@@ -103,20 +106,25 @@ def _passed(visit: Visit) -> dict[str, Any]:
     }
 
 
+def _question_line(draft: Draft) -> dict[str, Any]:
+    line = {
+        "record_id": question_id(draft.source, draft.upstream_id),
+        "kind": "question",
+        "source": draft.source,
+        "row": draft.row,
+        "upstream_id": draft.upstream_id,
+    }
+    references = [*dict.fromkeys(answer for answer in draft.answers if answer.strip())]
+    return {**line, "references": references} if len(references) > 1 else line
+
+
 def _lineage(pool: Pool) -> list[dict[str, Any]]:
-    questions = list(questions_of(pool.drafts, pool.documents))
     texts = passage_texts(pool.drafts)
-    users = _users(pool, questions)
-    rows: list[dict[str, Any]] = [
-        {
-            "record_id": question.question_id,
-            "kind": "question",
-            "source": draft.source,
-            "row": draft.row,
-            "upstream_id": draft.upstream_id,
-        }
-        for question, draft in zip(questions, pool.drafts, strict=True)
-    ]
+    rows = [_question_line(draft) for draft in pool.drafts]
+    users: dict[str, list[str]] = {}
+    for row, draft in zip(rows, pool.drafts, strict=True):
+        for text in passage_texts([draft]):
+            users.setdefault(text, []).append(row["record_id"])
     for text in pool.order:
         document = pool.documents[text]
         rows.append(
@@ -130,11 +138,3 @@ def _lineage(pool: Pool) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def _users(pool: Pool, questions: Sequence[Question]) -> dict[str, list[str]]:
-    users: dict[str, list[str]] = {}
-    for question, draft in zip(questions, pool.drafts, strict=True):
-        for text in dict.fromkeys(passage.text for passage in draft.passages):
-            users.setdefault(text, []).append(question.question_id)
-    return users

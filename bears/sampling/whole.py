@@ -1,25 +1,22 @@
 """The sampler ``whole``: a source that is a benchmark already, taken as it is."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict
+from pydantic import Field
 
-from bears.configuration import STRICT
-from bears.errors import ConfigurationError, LedgerError, SamplingError
+from bears.errors import LedgerError, SamplingError
 from bears.formats.rows import PoolRow
-from bears.sampling.ledger import Ledger
-from bears.types import Document, Judgement, PoolDocument, PoolQuestion, Question
+from bears.ledger.entries import Ledger
+from bears.types import Closed, Document, Judgement, PoolDocument, PoolQuestion, Question
 
 UNJUDGED = "no document is judged for it"
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeSettings(Closed):
     """What to take of a benchmark.
 
     Args:
@@ -28,20 +25,14 @@ class Whole:
             ``seed``, in the source's order; null: all.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-
     sampler: Literal["whole"]
     source: str
     seed: int = 42
-    max_docs: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.max_docs is not None and self.max_docs < 1:
-            raise ConfigurationError(f"sample.max_docs is {self.max_docs}; expected at least 1")
+    max_docs: Annotated[int, Field(ge=1)] | None = None
 
 
 @dataclass(frozen=True)
-class WholeSample:
+class WholeBenchmark:
     """A benchmark as its source has it. Documents are read when they are asked for.
 
     Args:
@@ -58,14 +49,14 @@ class WholeSample:
     unjudged: int
     _source: str = field(repr=False)
     _rows: Iterable[PoolRow] = field(repr=False)
-    _chosen: Callable[[int], bool] = field(repr=False)
+    _chosen: set[int] | None = field(repr=False)
 
     def documents(self) -> Iterator[Document]:
         """The documents in the source's order; ids and texts are the source's own."""
         gold = {doc_id for question in self.questions for doc_id in question.gold_doc_ids}
         rows = (row for row in self._rows if isinstance(row, PoolDocument | Document))
         for position, row in enumerate(rows):
-            if not self._chosen(position):
+            if self._chosen is not None and position not in self._chosen:
                 continue
             if isinstance(row, Document):
                 yield row
@@ -99,8 +90,8 @@ class WholeSample:
 
 
 def sample_whole(
-    settings: Whole, sources: Mapping[str, Iterable[Any]], ledger: Ledger
-) -> WholeSample:
+    settings: WholeSettings, sources: Mapping[str, Iterable[Any]], ledger: Ledger
+) -> WholeBenchmark:
     """Take the benchmark; a pure function of its arguments.
 
     Where a source has judgements (qrels), a question without one is passed over, grades below 1
@@ -128,14 +119,14 @@ def sample_whole(
             f"{len(ids)} documents; at least one of each is needed"
         )
     chosen = _chosen(settings, ids, taken)
-    return WholeSample(
+    return WholeBenchmark(
         questions=taken,
         n_documents=len(ids) if chosen is None else len(chosen),
         passed_over={UNJUDGED: n} if (n := len(questions) - len(taken)) else {},
         unjudged=sum(bool(judgements) and not question.judged for question in taken),
         _source=settings.source,
         _rows=rows,
-        _chosen=(lambda _: True) if chosen is None else chosen.__contains__,
+        _chosen=chosen,
     )
 
 
@@ -190,7 +181,9 @@ def _question(row: PoolQuestion | Question, source: str, judgements: Judgements)
     )
 
 
-def _chosen(settings: Whole, ids: Sequence[str], questions: Iterable[Question]) -> set[int] | None:
+def _chosen(
+    settings: WholeSettings, ids: Sequence[str], questions: Iterable[Question]
+) -> set[int] | None:
     """The positions of the documents that are taken; None: all."""
     if settings.max_docs is None or settings.max_docs >= len(ids):
         return None

@@ -2,23 +2,22 @@
 
 Parts: ``corpus`` with rows ``{_id, title, text}``, ``queries`` with rows ``{_id, text}``, both as
 JSON Lines or parquet, and ``qrels``: tab-separated ``query-id, corpus-id, score`` with or without
-that header, TREC's four columns, or parquet with those columns. A document's text is its title, a
-space and its text, as BEIR's own retrievers index it.
+that header, TREC's four columns, or JSON Lines or parquet with those columns. An id may be called
+``id`` too, as in some of MTEB's sets. A document's text is its title, a space and its text, as
+BEIR's own retrievers index it.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NotRequired
+from typing import Annotated, NotRequired
 
-from pydantic import StrictInt, StrictStr, TypeAdapter
+from pydantic import AliasChoices, Field, StrictInt, StrictStr, TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
 from bears.sources.parts import Parts
-from bears.sources.rows import Numbered, check_row, opened
+from bears.sources.rows import Ids, Row, check_row, opened, read_rows
 from bears.types import Judgement, PoolDocument, PoolQuestion
 
 COLUMNS = ("query-id", "corpus-id", "score")
@@ -26,14 +25,17 @@ HEADERS = ("score", "relevance", "grade", "label", "rel")
 
 
 # Ids are texts; people who write such files by hand also write numbers.
+_Id = Annotated[StrictStr | StrictInt, Field(validation_alias=AliasChoices("_id", "id"))]
+
+
 class _CorpusRow(TypedDict):
-    _id: StrictStr | StrictInt
+    id: _Id
     title: NotRequired[str | None]
     text: str
 
 
 class _QueryRow(TypedDict):
-    _id: StrictStr | StrictInt
+    id: _Id
     text: str
 
 
@@ -50,7 +52,7 @@ def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion | Judgement]:
         SourceError: a part is empty.
     """
     yield from _documents(parts)
-    known: set[str] = set()
+    known = Ids()
     yield from _questions(parts, known)
     found: dict[tuple[str, str], int] = {}
     for file, number, question, document, grade in _judgements(parts):
@@ -67,48 +69,36 @@ def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion | Judgement]:
 
 
 def _documents(parts: Parts) -> Iterator[PoolDocument]:
-    known: set[str] = set()
+    known = Ids()
     for file, number, row in parts.rows("corpus"):
         checked = check_row(_CORPUS, row, file, number)
-        identifier = _new_id(checked["_id"], known, file, number)
+        identifier = known.new(str(checked["id"]), file, number, "_id")
         text = f"{checked.get('title') or ''} {checked['text']}".strip()
         if not text:
             parts.notes["documents without a text"] += 1
         yield PoolDocument(identifier, text)
 
 
-def _questions(parts: Parts, known: set[str]) -> Iterator[PoolQuestion]:
+def _questions(parts: Parts, known: Ids) -> Iterator[PoolQuestion]:
     for file, number, row in parts.rows("queries"):
         checked = check_row(_QUERY, row, file, number)
-        identifier = _new_id(checked["_id"], known, file, number)
+        identifier = known.new(str(checked["id"]), file, number, "_id")
         if not checked["text"].strip():
             raise MalformedRow(file, number, "text", "is empty")
         yield PoolQuestion(identifier, checked["text"])
 
 
-def _new_id(value: str | int, known: set[str], file: str, number: int) -> str:
-    identifier = str(value)
-    if not identifier.strip():
-        raise MalformedRow(file, number, "_id", "is empty")
-    if identifier in known:
-        raise MalformedRow(file, number, "_id", f"{identifier!r} stands in an earlier row too")
-    known.add(identifier)
-    return identifier
-
-
 def _judgements(parts: Parts) -> Iterator[tuple[str, int, str, str, int]]:
     """(file, row, question, document, grade) of every judgement."""
     for path in parts.paths["qrels"]:
-        rows = _table(path) if re.search(r"\.(tsv|txt|qrels?|trec)(\.gz)?$", path.name) else None
-        for file, number, row in rows or parts.rows("qrels"):
+        tabular = re.search(r"\.(tsv|txt|qrels?|trec)(\.gz)?$", path.name)
+        for number, row in _table(path) if tabular else enumerate(read_rows(path), start=1):
             parts.count(path, number)
-            cells = [_cell(row, name, file, number) for name in COLUMNS]
-            yield file, number, cells[0], cells[1], _grade(cells[2], file, number)
-        if not rows:
-            return
+            cells = [_cell(row, name, path.name, number) for name in COLUMNS]
+            yield path.name, number, cells[0], cells[1], _grade(cells[2], path.name, number)
 
 
-def _table(path: Path) -> Iterator[Numbered]:
+def _table(path: Path) -> Iterator[tuple[int, Row]]:
     with opened(path) as stream:
         for number, line in enumerate(stream, start=1):
             try:
@@ -124,10 +114,10 @@ def _table(path: Path) -> Iterator[Numbered]:
             if len(cells) != 3:
                 problem = f"{len(cells)} columns; expected {', '.join(COLUMNS)} or TREC's four"
                 raise MalformedRow(path.name, number, "(row)", problem)
-            yield path.name, number, dict(zip(COLUMNS, cells, strict=True))
+            yield number, dict(zip(COLUMNS, cells, strict=True))
 
 
-def _cell(row: dict[str, Any], name: str, file: str, number: int) -> str:
+def _cell(row: Row, name: str, file: str, number: int) -> str:
     value = row.get(name)
     if value is None or not str(value).strip():
         raise MalformedRow(file, number, name, "is missing")

@@ -1,8 +1,7 @@
 """From a source's own files to rows of one shape, with a record of where they came from."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,83 +10,98 @@ from tqdm import tqdm
 from bears.errors import SourceError
 from bears.formats.digest import sha256_of
 from bears.formats.records import atomic_write
-from bears.formats.rows import row_to_line
-from bears.sources import parts as of_parts
-from bears.sources.location import Source, locate
-from bears.sources.parts import Parts, locate_parts
-from bears.sources.rows import NumberedRows, Row, read_rows
-from bears.types import Article, PassageRow
+from bears.formats.rows import PoolRow, row_to_line
+from bears.language.declared import NOT_ENGLISH, disagreeing
+from bears.language.scripts import letters
+from bears.sources.location import locate
+from bears.sources.parts import Parts, Reader
+from bears.sources.source import Source
+from bears.types import Article, Document, PassageRow, PoolDocument
 
-Reader = Callable[[NumberedRows, str], Iterator[Article | PassageRow]]
+LOOKED_AT, LENGTH = 300, 1000
+"""So many documents, and characters of each, are held against the declared language."""
 
 
 def convert(
-    source: Source, reader: Reader, mirror: Path | None, root: Path, out: Path
-) -> dict[str, Any]:
-    """Write the rows of ``source`` to ``out`` (JSON Lines, atomically).
-
-    Returns:
-        Its provenance: origin, revision, and for each file name, sha256, bytes and rows.
-
-    Raises:
-        SourceError: a file is absent, damaged, empty, or holds another number of rows than known.
-    """
-    paths = locate(source, mirror, root)
-    counts: dict[Path, int] = {}
-    with atomic_write(out) as stream, _bar(source) as bar:
-        for path in paths:
-            for row in reader(_counted(path, counts), path.name):
-                stream.write(row_to_line(row))
-                bar.update()
-        _check_rows(source, sum(counts.values()), pinned=mirror is None or bool(source.path))
-    return _provenance(source, counts, mirror)
-
-
-def convert_parts(
     source: Source,
-    reader: of_parts.Reader,
+    reader: Reader,
     mirror: Path | None,
     root: Path,
     out: Path,
     folder: Path = Path(".bears"),
 ) -> dict[str, Any]:
-    """As `convert`, for a source that is a benchmark already.
+    """Write the rows of ``source`` to ``out`` (JSON Lines, atomically).
 
     Args:
+        source: what to read.
+        reader: from its files to rows.
+        mirror: a folder that stands in for the hub, see `locate`.
+        root: what a relative path is relative to.
+        out: the file to write.
         folder: where a reader may keep what it fetches by itself.
 
     Returns:
-        Also ``notes``: what the reader met with, and how often; and ``failures``: what of the
-        source could not be had, and why.
+        Its provenance: origin, revision, and for each file name, sha256, bytes and rows; where
+        there are any, ``notes``: what the reader met with, and how often; ``failures``: what of
+        the source could not be had, and why; and ``warnings``.
+
+    Raises:
+        SourceError: a file is absent, damaged, empty, holds another number of rows than known, or
+            texts that are not in the source's language.
     """
-    found = locate_parts(source, mirror, root)
-    parts = Parts(source.name, found, source.settings, folder)
-    with atomic_write(out) as stream, _bar(source) as bar:
+    parts = Parts(source.name, locate(source, mirror, root), source.settings, folder)
+    seen: list[str] = []
+    with (
+        atomic_write(out) as stream,
+        tqdm(desc=f"read {source.name}", unit=" rows", disable=None) as bar,
+    ):
         for row in reader(parts):
+            seen += islice(_texts(row), LOOKED_AT - len(seen))
             stream.write(row_to_line(row))
             bar.update()
-        _check_rows(source, sum(parts.counts.values()), pinned=mirror is None and not source.path)
-    return {
-        **_provenance(source, parts.counts, mirror),
-        "notes": dict(sorted(parts.notes.items())),
-        "failures": parts.failures,
-    }
+        _check_rows(source, sum(parts.counts.values()), mirror)
+        warning = _check_language(source, seen)
+    provenance = _provenance(source, parts, mirror)
+    return provenance | {"warnings": [warning]} if warning else provenance
 
 
-def _bar(source: Source) -> Any:
-    return tqdm(desc=f"read {source.name}", unit=" rows", disable=None)
+def _texts(row: Article | PassageRow | PoolRow) -> Iterator[str]:
+    """The beginnings of the documents that a row brings."""
+    texts: list[str] = []
+    match row:
+        case Article():
+            texts = [paragraph.text for paragraph in row.paragraphs]
+        case PassageRow():
+            texts = [passage.text for passage in row.passages]
+        case PoolDocument():
+            texts = [row.text]
+        case Document():
+            texts = [row.content]
+    return (text[:LENGTH] for text in texts if letters(text[:LENGTH]))
 
 
-def _counted(path: Path, counts: dict[Path, int]) -> Iterator[tuple[int, Row]]:
-    counts[path] = 0
-    for number, row in enumerate(read_rows(path), start=1):
-        counts[path] = number
-        yield number, row
+def _check_language(source: Source, texts: Sequence[str]) -> str:
+    """A warning, if there is cause. Raises SourceError where most texts are in another language."""
+    reason, count = disagreeing(texts, source.language)
+    if count <= 0.1 * len(texts):
+        return ""
+    message = (
+        f"source {source.name}: its language is {source.language}, but {count} of the first "
+        f"{len(texts)} documents do not look so ({reason})"
+    )
+    if count > 0.5 * len(texts) and reason != NOT_ENGLISH:
+        raise SourceError(
+            f"{message}; nothing would be found in an index for another language. Give "
+            f"sources.{source.name}.language the tag of the texts, such as en, ja or zh-Hant-TW"
+        )
+    return message
 
 
-def _check_rows(source: Source, found: int, pinned: bool) -> None:
+def _check_rows(source: Source, found: int, mirror: Path | None) -> None:
     if not found:
         raise SourceError(f"source {source.name}: there is no row in its files")
+    # What stands in for the hub's files may be a part of them.
+    pinned = not source.hub if source.path else mirror is None
     if pinned and source.rows is not None and found != source.rows:
         raise SourceError(
             f"source {source.name}: {found} rows, expected {source.rows}; "
@@ -95,7 +109,7 @@ def _check_rows(source: Source, found: int, pinned: bool) -> None:
         )
 
 
-def _provenance(source: Source, counts: dict[Path, int], mirror: Path | None) -> dict[str, Any]:
+def _provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, Any]:
     if source.path:
         origin = {"path": source.path}
     elif mirror is not None:
@@ -107,13 +121,15 @@ def _provenance(source: Source, counts: dict[Path, int], mirror: Path | None) ->
         origin = {"hub": ", ".join(sorted(pins))}
     else:
         origin = {"hub": source.hub, "revision": source.revision}
-    return {
+    provenance: dict[str, Any] = {
         "source": source.name,
         "licence": source.licence,
         **origin,
         "rows_expected": source.rows,
         "files": [
             {"name": p.name, "sha256": sha256_of(p), "bytes": p.stat().st_size, "rows": rows}
-            for p, rows in counts.items()
+            for p, rows in parts.counts.items()
         ],
     }
+    told = {"notes": dict(sorted(parts.notes.items())), "failures": parts.failures}
+    return provenance | {k: value for k, value in told.items() if value or source.parts}

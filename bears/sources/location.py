@@ -1,123 +1,50 @@
-"""Where the files of a source are: a pinned hub revision, a mirror folder, or a shipped file."""
+"""Where the files of a source are: a pinned hub revision, a mirror folder, or the user's own."""
 
-from __future__ import annotations
-
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from bears.errors import ConfigurationError, SourceError, first_line
+from bears.errors import SourceError, first_line
 from bears.formats.digest import sha256_of
 from bears.sources.rows import SUFFIXES
+from bears.sources.source import Part, Source
 
 
-@dataclass(frozen=True)
-class Part:
-    """One kind of file of a source that is a benchmark already: its corpus, its judgements.
+def locate(source: Source, mirror: Path | None, root: Path) -> dict[str, list[Path]]:
+    """The local files of every part, fetched from the hub where need be, each digest checked.
 
-    Args:
-        files: glob patterns within the folder or the hub dataset; the first that matches is taken.
-            ``{split}`` in them is the source's ``split``.
-        hub, revision: where they are on the hub, if not where the source is.
-    """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
-    files: tuple[str, ...]
-    hub: str = ""
-    revision: str = ""
-
-    def __post_init__(self) -> None:
-        _check_pin("parts", self.hub, self.revision)
-
-
-@dataclass(frozen=True)
-class Source:
-    """One source of a benchmark, as conf/source/<name>.yaml describes it.
+    A source that names ``files`` has a part for each of its patterns.
 
     Args:
-        name: the word in ids and in ``source_dataset``.
-        reader: dotted name of the function from its rows, or its parts, to rows of our own.
-        language: BCP 47 tag of its texts.
-        licence: SPDX identifier of the texts' licence.
-        hub: ``owner/name`` of a hub dataset; needs ``revision`` and ``files`` or ``parts``.
-        revision: 40 hexadecimal digits of a commit; a branch or tag is refused.
-        files: glob patterns of the files within the hub dataset, in reading order.
-        path: a local file instead of the hub, or the folder of ``parts``; relative to the
-            project's root.
-        sha256: file name to digest, for every file whose content is known.
-        rows: how many rows the pinned files hold, where known.
-        parts: for a source that is a benchmark already, its files by what they hold.
-        split: which of its sets of questions is asked.
-        settings: what its reader can be told, see there.
-    """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
-    name: str
-    reader: str
-    language: str
-    licence: str
-    hub: str = ""
-    revision: str = ""
-    files: tuple[str, ...] = ()
-    path: str = ""
-    sha256: dict[str, str] = field(default_factory=dict)
-    rows: int | None = None
-    homepage: str = ""
-    parts: dict[str, Part] = field(default_factory=dict)
-    split: str = ""
-    settings: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not self.parts and bool(self.path) == bool(self.hub):
-            raise ConfigurationError(f"source {self.name}: give either hub or path")
-        _check_pin(f"source {self.name}", self.hub, self.revision)
-        if self.hub and not self.files and not self.parts:
-            raise ConfigurationError(f"source {self.name}: hub needs files, e.g. [data/*.parquet]")
-
-
-def _check_pin(where: str, hub: str, revision: str) -> None:
-    if hub and not re.fullmatch(r"[0-9a-f]{40}", revision):
-        raise ConfigurationError(
-            f"{where}: revision is {revision!r}; expected the 40 hexadecimal "
-            "digits of a commit, since a branch or tag can change under your numbers"
-        )
-
-
-def locate(source: Source, mirror: Path | None, root: Path) -> list[Path]:
-    """The local files of ``source``, fetched from the hub where need be, each digest checked.
-
-    Args:
-        source: what to find.
-        mirror: a folder that holds ``<source>.json``, ``.jsonl`` or ``.parquet`` and stands in
-            for the hub; None for the hub itself.
-        root: what a shipped ``path`` is relative to.
+        source: what to find; its ``path`` is a file, or the folder of its parts.
+        mirror: a folder that stands in for the hub. It holds ``<source>.json``, ``.jsonl`` or
+            ``.parquet``, or of a source of parts a folder of its name; None for the hub itself.
+        root: what a relative ``path`` is relative to.
 
     Raises:
         SourceError: a file is absent, cannot be fetched, or has another digest than expected.
     """
+    local = None
     if source.path:
-        paths = [_existing(root / source.path, source)]
+        local = root / Path(source.path).expanduser()
     elif mirror is not None:
-        paths = [_in_mirror(source, mirror)]
+        local = mirror / source.name if source.parts else _in_mirror(source, mirror)
+    if local is not None and not source.parts:
+        if not local.is_file():
+            raise SourceError(f"source {source.name}: {local} does not exist")
+        found = {"rows": [local]}
     else:
-        whole = Part(source.files, source.hub, source.revision)
-        folder, there = fetch(source.name, whole)
-        paths = [folder / name for name in _matching(source, there)]
-    if mirror is None or source.path:
-        check_names(source, paths)
-    check_digests(source, paths, discard=not source.path and mirror is None)
-    return paths
-
-
-def _existing(path: Path, source: Source) -> Path:
-    if not path.is_file():
-        raise SourceError(f"source {source.name}: {path} does not exist")
-    return path
+        parts = source.parts or {pattern: Part((pattern,)) for pattern in source.files}
+        found = {name: _part(source, name, part, local) for name, part in parts.items()}
+    paths = [path for part_paths in found.values() for path in part_paths]
+    # What stands in for the hub's files may have other names.
+    if local is None or (source.path and not source.hub):
+        _check_names(source, paths)
+    for path in paths:
+        _check_digest(source, path, discard=local is None)
+    return found
 
 
 def _in_mirror(source: Source, mirror: Path) -> Path:
@@ -132,12 +59,63 @@ def _in_mirror(source: Source, mirror: Path) -> Path:
     return found[0]
 
 
-def fetch(name: str, part: Part) -> tuple[Path, list[str]]:
-    """The folder that holds the files of ``part`` after fetching them, and what is on the hub.
+def _part(source: Source, name: str, configured: Part, local: Path | None) -> list[Path]:
+    part = replace(
+        configured,
+        files=tuple(pattern.replace("{split}", source.split) for pattern in configured.files),
+        hub=configured.hub or source.hub,
+        revision=configured.revision or source.revision,
+    )
+    return _on_hub(source, name, part) if local is None else _local(source, name, part, local)
 
-    Raises:
-        SourceError: the dataset does not exist or cannot be reached.
-    """
+
+def _local(source: Source, name: str, part: Part, folder: Path) -> list[Path]:
+    if folder.is_file() and len(source.parts) == 1:
+        return [folder]
+    if not folder.is_dir():
+        raise SourceError(
+            f"source {source.name}: {folder} is no folder; it should hold {_wanted(part)}"
+        )
+    for pattern in part.files:
+        absolute = Path(pattern).is_absolute()
+        matches = [Path(pattern)] if absolute else sorted(folder.glob(pattern))
+        if files := [path for path in matches if path.is_file()]:
+            return files
+    there = sorted(str(p.relative_to(folder)) for p in [*folder.glob("*"), *folder.glob("*/*")])
+    raise SourceError(_no_match(source, name, part, str(folder), there[:30]))
+
+
+def _on_hub(source: Source, name: str, part: Part) -> list[Path]:
+    if not part.hub:
+        raise SourceError(
+            f"source {source.name} cannot be fetched: no address of it is known"
+            + (f" but {source.homepage}" if source.homepage else "")
+            + f". Put its files into a folder {source.name} within a folder FOLDER and take "
+            f"-S mirror=FOLDER, or give sources.{source.name}.path=FOLDER among the overrides; "
+            f"the folder should hold {_wanted(part)}"
+        )
+    folder, there = _fetch(source.name, part)
+    for pattern in part.files:
+        if matches := sorted(path for path in there if fnmatchcase(path, pattern)):
+            return [folder / path for path in matches]
+    where = f"{part.hub} at {part.revision}"
+    raise SourceError(_no_match(source, name, part, where, sorted(there)))
+
+
+def _wanted(part: Part) -> str:
+    return " or ".join(part.files)
+
+
+def _no_match(source: Source, name: str, part: Part, where: str, there: Sequence[str]) -> str:
+    split = f"; another set of questions: sources.{source.name}.split=NAME" if source.split else ""
+    return (
+        f"source {source.name}, part {name}: no file matches {_wanted(part)} in {where}; "
+        f"there: {', '.join(there) or 'nothing'}{split}"
+    )
+
+
+def _fetch(name: str, part: Part) -> tuple[Path, list[str]]:
+    """The folder that holds the files of ``part`` after fetching them, and what is on the hub."""
     # Importing the hub's client takes half a second, and most runs never fetch.
     from huggingface_hub import get_cached_repo_tree, snapshot_download
     from huggingface_hub.errors import (
@@ -170,40 +148,13 @@ def fetch(name: str, part: Part) -> tuple[Path, list[str]]:
     return folder, there
 
 
-def _matching(source: Source, names: list[str]) -> list[str]:
-    chosen: dict[str, None] = {}
-    for pattern in source.files:
-        matches = sorted(name for name in names if fnmatchcase(name, pattern))
-        if not matches:
-            raise SourceError(
-                f"source {source.name}: no file matches {pattern} in {source.hub} at "
-                f"{source.revision}; there: {', '.join(sorted(names))}"
-            )
-        chosen.update(dict.fromkeys(matches))
-    return list(chosen)
-
-
-def check_names(source: Source, paths: Iterable[Path]) -> None:
-    """Hold the names that have a digest against those of the files. Raises SourceError."""
+def _check_names(source: Source, paths: Iterable[Path]) -> None:
     names = [path.name for path in paths]
     if unknown := sorted(set(source.sha256) - set(names)):
         raise SourceError(
             f"source {source.name}: sha256 names {', '.join(unknown)}, but the files are "
             f"{', '.join(names)}; a digest under another name would check nothing"
         )
-
-
-def check_digests(source: Source, paths: Iterable[Path], discard: bool) -> None:
-    """Hold files against the digests that are known.
-
-    Args:
-        discard: remove a file that differs, since it can be fetched again.
-
-    Raises:
-        SourceError: a digest is another one.
-    """
-    for path in paths:
-        _check_digest(source, path, discard)
 
 
 def _check_digest(source: Source, path: Path, discard: bool) -> None:

@@ -6,74 +6,54 @@ A paragraph's text is its sentences joined by one space; it is gold when its tit
 titles of the supporting facts.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, NotRequired
 
-from collections.abc import Iterator
-from typing import Any, NotRequired
-
-from pydantic import TypeAdapter
+from pydantic import AliasChoices, BeforeValidator, Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.errors import MalformedRow
-from bears.sources.rows import NumberedRows, Row, check_row
+from bears.sources.parts import Parts
+from bears.sources.rows import as_rows, check_row
 from bears.types import Passage, PassageRow
 
 
-class _Common(TypedDict):
+def _tuples(*names: str) -> BeforeValidator:
+    """From the hub's object of lists to the tuples of the official files."""
+
+    def tuples(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        # Which sentence supports is no matter, and need not be said.
+        return [tuple(row.get(name, 0) for name in names) for row in as_rows(value)]
+
+    return BeforeValidator(tuples)
+
+
+class _Row(TypedDict):
     question: str
     answer: str
+    id: Annotated[str, Field(validation_alias=AliasChoices("_id", "id"))]
     type: NotRequired[str | None]
+    context: Annotated[list[tuple[str, list[str]]], _tuples("title", "sentences")]
+    supporting_facts: Annotated[list[tuple[str, int]], _tuples("title", "sent_id")]
 
 
-class _HubContext(TypedDict):
-    title: list[str]
-    sentences: list[list[str]]
+_SHAPE = TypeAdapter(_Row)
 
 
-class _HubFacts(TypedDict):
-    title: list[str]
-
-
-class _HubRow(_Common):
-    id: str
-    context: _HubContext
-    supporting_facts: _HubFacts
-
-
-class _OfficialRow(_Common):
-    _id: str
-    context: list[tuple[str, list[str]]]
-    supporting_facts: list[tuple[str, int]]
-
-
-_HUB, _OFFICIAL = TypeAdapter(_HubRow), TypeAdapter(_OfficialRow)
-
-
-def read(rows: NumberedRows, file: str) -> Iterator[PassageRow]:
+def read(parts: Parts) -> Iterator[PassageRow]:
     """Yield one question with its paragraphs a row. Raises MalformedRow."""
-    for number, row in rows:
-        identifier, paragraphs, gold = _parts(row, file, number)
+    for file, number, given in parts.rows():
+        row: _Row = check_row(_SHAPE, given, file, number)
+        gold = {title for title, _ in row["supporting_facts"]}
         yield PassageRow(
-            id=identifier,
+            id=row["id"],
             question=row["question"],
             answer=row["answer"],
             question_type="multi-hop",
             kind=row.get("type") or "",
             passages=tuple(
                 Passage(title, " ".join(sentences), title in gold)
-                for title, sentences in paragraphs
+                for title, sentences in row["context"]
             ),
         )
-
-
-def _parts(row: Row, file: str, number: int) -> tuple[str, list[tuple[str, list[str]]], set[str]]:
-    if isinstance(row.get("context"), list):
-        official: Any = check_row(_OFFICIAL, row, file, number)
-        return row["_id"], official["context"], {title for title, _ in row["supporting_facts"]}
-    hub: _HubRow = check_row(_HUB, row, file, number)
-    titles, sentences = hub["context"]["title"], hub["context"]["sentences"]
-    if len(titles) != len(sentences):
-        problem = f"{len(titles)} titles for {len(sentences)} lists of sentences"
-        raise MalformedRow(file, number, "context", problem)
-    pairs = list(zip(titles, sentences, strict=True))
-    return hub["id"], pairs, set(hub["supporting_facts"]["title"])

@@ -6,11 +6,8 @@ each. What is indexed is ``text_without_Q``: the page's text after every occurre
 question asked of it was taken out, and nothing else. Where that field is missing it is made so.
 """
 
-from __future__ import annotations
-
-import json
 from collections.abc import Iterator
-from typing import Any, NotRequired
+from typing import NotRequired
 from uuid import NAMESPACE_DNS, uuid5
 
 from pydantic import TypeAdapter
@@ -18,7 +15,7 @@ from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
 from bears.sources.parts import Parts
-from bears.sources.rows import check_row, opened
+from bears.sources.rows import Ids, check_row, read_whole
 from bears.types import PoolDocument, PoolQuestion
 
 
@@ -71,29 +68,15 @@ def without(text: str, questions: list[str]) -> str:
 
 
 def _rows(parts: Parts) -> Iterator[tuple[str, int, _Row]]:
-    asked: set[str] = set()
+    asked = Ids()
     for path in parts.paths["questions"]:
-        with opened(path) as stream:
-            values = _parsed(stream.read(), str(path))
+        values = read_whole(path)
+        if not isinstance(values, list):
+            found = type(values).__name__
+            raise SourceError(f"{path}: expected a JSON array of rows, found {found}")
         for number, value in enumerate(values, start=1):
             row: _Row = check_row(_SHAPE, value, path.name, number)
-            for field in ("query", "document", "text"):
-                if not row[field].strip():
-                    raise MalformedRow(path.name, number, field, "is empty")
-            if row["query"] in asked:
-                raise MalformedRow(path.name, number, "query", "stands in an earlier row too")
-            asked.add(row["query"])
+            asked.new(row["query"], path.name, number, "query")
+            if empty := next((name for name in ("document", "text") if not row[name].strip()), ""):
+                raise MalformedRow(path.name, number, empty, "is empty")
             yield path.name, parts.count(path, number), row
-
-
-def _parsed(content: bytes, path: str) -> list[Any]:
-    try:
-        values = json.loads(content, parse_constant=lambda _: None)
-    except ValueError as error:
-        raise SourceError(
-            f"{path}: not valid JSON ({error}); it is truncated or damaged: take it again from "
-            "its source"
-        ) from None
-    if not isinstance(values, list):
-        raise SourceError(f"{path}: expected a JSON array of rows, found {type(values).__name__}")
-    return values

@@ -1,7 +1,5 @@
 """Papers as PDFs: fetched one at a time, kept, and read."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import time
@@ -10,14 +8,13 @@ import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated
 
-from pydantic import ConfigDict
+from pydantic import Field
 
-from bears.configuration import STRICT
 from bears.errors import ConfigurationError, SourceError
-from bears.formats.digest import sha256_of
-from bears.formats.records import atomic_write, write_text
+from bears.formats.records import atomic_write
+from bears.types import Closed
 
 AGENT = "bears-bench (retrieval benchmark; one request at a time)"
 # What a server says when it may do better later.
@@ -25,7 +22,7 @@ TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True)
-class PdfSettings:
+class PdfSettings(Closed):
     """How PDFs are fetched and cut.
 
     Args:
@@ -38,11 +35,9 @@ class PdfSettings:
             longer ones parted at the ends of sentences.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-
     base_url: str = "https://arxiv.org/pdf/"
-    interval_s: float = 3.0
-    attempts: int = 4
+    interval_s: Annotated[float, Field(ge=0)] = 3.0
+    attempts: Annotated[int, Field(ge=1)] = 4
     timeout_s: float = 60.0
     max_bytes: int = 100_000_000
     min_characters: int = 300
@@ -51,8 +46,6 @@ class PdfSettings:
     def __post_init__(self) -> None:
         if not self.base_url.startswith(("https://", "http://")):
             raise ConfigurationError(f"pdf.base_url is {self.base_url!r}; expected http(s)://…")
-        if self.attempts < 1 or self.interval_s < 0:
-            raise ConfigurationError("pdf.attempts must be at least 1, pdf.interval_s at least 0")
         if not 0 < self.min_characters < self.max_characters:
             raise ConfigurationError(
                 f"pdf.min_characters is {self.min_characters}, pdf.max_characters "
@@ -81,7 +74,7 @@ class Library:
     """A folder of PDFs that fetches what it lacks; what it has is never asked for again.
 
     Args:
-        folder: where they are kept, ``<id>.pdf``, beside the texts read from them.
+        folder: where they are kept, ``<id>.pdf``.
         settings: how to fetch.
         sleep, clock: time; tests have their own.
     """
@@ -99,13 +92,7 @@ class Library:
             PaperFailed: it cannot be fetched, is no PDF, or holds no text.
             Unreachable: no server answered.
         """
-        path = self._pdf(paper)
-        import pypdf
-
-        kept = self.folder / "text" / f"{sha256_of(path)}-pypdf-{pypdf.__version__}.txt"
-        if not kept.exists():
-            write_text(kept, _read(path))
-        return kept.read_text(encoding="utf-8")
+        return _read(self._pdf(paper))
 
     def _pdf(self, paper: str) -> Path:
         if not re.fullmatch(r"[\w-]+(?:[./][\w-]+)*", paper):

@@ -1,7 +1,5 @@
 """The text of a PDF as paragraphs, and which of them holds a text that was taken from the paper."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -16,23 +16,20 @@ it takes documents to say so, and none of them is the right one. Nor is one whos
 no document, or that was answered without any. Both are counted in the notes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
-from pydantic import ConfigDict
 from tqdm import tqdm
 
-from bears.configuration import STRICT, parse
+from bears.configuration import parse
 from bears.errors import SourceError
 from bears.sources.parts import Parts
 from bears.sources.pdf import Library, PaperFailed, PdfSettings, Unreachable
 from bears.sources.pdf_text import Chunks, paragraphs
-from bears.sources.qasper_papers import Asked, Paper, papers
-from bears.types import Answer, PoolDocument, PoolQuestion
+from bears.sources.qasper_papers import AskedQuestion, Paper, papers, type_and_text
+from bears.types import Answer, Closed, PoolDocument, PoolQuestion
 
 FLOAT = "FLOAT SELECTED"
 # Papers in a row without an answer, after which the server counts as gone.
@@ -41,7 +38,7 @@ NO_GOLD = "questions whose evidence is in no document"
 
 
 @dataclass(frozen=True)
-class Settings:
+class QasperSettings(Closed):
     """What the configuration says of the documents.
 
     Args:
@@ -53,13 +50,11 @@ class Settings:
         pdf: how PDFs are fetched and cut, see `bears.sources.pdf.PdfSettings`.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-
     text: Literal["dataset", "pdf"] = "dataset"
     abstract: bool = True
     floats: bool = False
     limit: int | None = None
-    pdf: dict[str, Any] = field(default_factory=dict)
+    pdf: PdfSettings = field(default_factory=PdfSettings)
 
 
 Find = Callable[[str], str | None]
@@ -78,21 +73,19 @@ def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion]:
         SourceError, MalformedRow: see `bears.sources.qasper_papers.papers`.
         ConfigurationError: a setting does not fit.
     """
-    where = f"sources.{parts.name}.settings"
-    settings = parse(Settings, dict(parts.settings), where)
+    settings = parse(QasperSettings, dict(parts.settings), f"sources.{parts.name}.settings")
     chosen = islice(papers(parts), settings.limit)
     if settings.text == "dataset":
         laid: Iterator[Laid] = (_from_dataset(paper, settings) for paper in chosen)
     else:
-        pdf = parse(PdfSettings, settings.pdf, f"{where}.pdf")
-        laid = _from_pdfs(parts, list(chosen), pdf)
+        laid = _from_pdfs(parts, list(chosen), settings.pdf)
     for paper, documents, find in laid:
         yield from documents
-        for asked in paper.questions:
+        for asked in paper["qas"]:
             yield _question(parts, settings, paper, asked, find)
 
 
-def _from_dataset(paper: Paper, settings: Settings) -> Laid:
+def _from_dataset(paper: Paper, settings: QasperSettings) -> Laid:
     documents = dataset_documents(paper, settings)
     places = {_plain(document.text): document.id for document in documents}
     return paper, documents, lambda text: places.get(_plain(text))
@@ -104,10 +97,10 @@ def _from_pdfs(parts: Parts, chosen: Sequence[Paper], settings: PdfSettings) -> 
     unreachable = 0
     for paper in tqdm(chosen, desc="PDFs", unit=" papers", disable=None):
         try:
-            chunks = _paragraphs(library.text(paper.id), settings)
+            chunks = _paragraphs(library.text(paper["id"]), settings)
         except PaperFailed as failed:
-            parts.failures[paper.id] = str(failed)
-            parts.notes["questions of papers that failed"] += len(paper.questions)
+            parts.failures[paper["id"]] = str(failed)
+            parts.notes["questions of papers that failed"] += len(paper["qas"])
             unreachable = unreachable + 1 if isinstance(failed, Unreachable) else 0
             if unreachable == PATIENCE:
                 raise SourceError(
@@ -129,8 +122,9 @@ def _paragraphs(text: str, settings: PdfSettings) -> list[str]:
 
 
 def _chunked(paper: Paper, texts: list[str]) -> tuple[list[PoolDocument], Find]:
+    identifier = paper["id"]
     documents = [
-        PoolDocument(f"{paper.id}:pdf:{n}", text, paper.id) for n, text in enumerate(texts)
+        PoolDocument(f"{identifier}:pdf:{n}", text, identifier) for n, text in enumerate(texts)
     ]
     chunks = Chunks(texts)
 
@@ -141,26 +135,29 @@ def _chunked(paper: Paper, texts: list[str]) -> tuple[list[PoolDocument], Find]:
     return documents, find
 
 
-def dataset_documents(paper: Paper, settings: Settings) -> list[PoolDocument]:
+def dataset_documents(paper: Paper, settings: QasperSettings) -> list[PoolDocument]:
     """The paragraphs of the dataset, each distinct text once."""
-    texts = [(f"{paper.id}:{n}", text) for n, text in enumerate(paper.paragraphs)]
+    identifier = paper["id"]
+    paragraphs = (text for section in paper["full_text"] for text in section["paragraphs"])
+    texts = [(f"{identifier}:{n}", text) for n, text in enumerate(paragraphs)]
     if settings.abstract:
-        texts.insert(0, (f"{paper.id}:abstract", paper.abstract))
+        texts.insert(0, (f"{identifier}:abstract", paper["abstract"]))
     if settings.floats:
-        texts += [(f"{paper.id}:float:{n}", text) for n, text in enumerate(paper.captions)]
+        captions = (figure["caption"] for figure in paper.get("figures_and_tables") or ())
+        texts += [(f"{identifier}:float:{n}", text) for n, text in enumerate(captions)]
     documents: dict[str, PoolDocument] = {}
-    for identifier, text in texts:
+    for doc_id, text in texts:
         if plain := _plain(text):
-            documents.setdefault(plain, PoolDocument(identifier, text.strip(), paper.id))
+            documents.setdefault(plain, PoolDocument(doc_id, text.strip(), identifier))
     return list(documents.values())
 
 
 def _question(
-    parts: Parts, settings: Settings, paper: Paper, asked: Asked, find: Find
+    parts: Parts, settings: QasperSettings, paper: Paper, asked: AskedQuestion, find: Find
 ) -> PoolQuestion:
     answers = tuple(
-        Answer(each.type, each.text, _evidence(parts, settings, each.evidence, find))
-        for each in asked.annotations
+        Answer(*type_and_text(answer), _evidence(parts, settings, answer["evidence"], find))
+        for answer in (annotation["answer"] for annotation in asked["answers"])
     )
     gold = dict.fromkeys(doc_id for answer in answers for doc_id in answer.evidence_doc_ids)
     if not gold:
@@ -168,18 +165,18 @@ def _question(
         parts.notes["unanswerable questions" if unanswerable else NO_GOLD] += 1
     best = next((a for a in answers if a.evidence_doc_ids), answers[0] if answers else None)
     return PoolQuestion(
-        id=asked.id,
-        question=asked.question,
+        id=asked["question_id"],
+        question=asked["question"],
         answer=best.text if best else "",
         gold=tuple((doc_id, 1) for doc_id in gold),
         judged=bool(gold),
         answers=answers,
-        group=paper.id,
+        group=paper["id"],
     )
 
 
 def _evidence(
-    parts: Parts, settings: Settings, texts: Sequence[str], find: Find
+    parts: Parts, settings: QasperSettings, texts: Sequence[str], find: Find
 ) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for text in texts:

@@ -4,17 +4,16 @@ Peak memory is set by the largest rows (parquet: by a batch of 256), never by th
 JSON Lines are also read from ``.gz``.
 """
 
-from __future__ import annotations
-
 import gzip
+import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any, TypeVar
 
 import ijson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from bears.errors import MalformedRow, SourceError
@@ -22,7 +21,6 @@ from bears.errors import MalformedRow, SourceError
 Row = dict[str, Any]
 Numbered = tuple[str, int, Row]
 """A row with the name of its file and its position there, counted from 1."""
-NumberedRows = Iterator[tuple[int, Row]]
 SUFFIXES = (".parquet", ".jsonl", ".json")
 COLUMNS = ("query_id", "query", "query_type", "answers", "passages")
 
@@ -74,6 +72,18 @@ def opened(path: Path) -> IO[bytes]:
     """The bytes of a file, unpacked where its name ends in ``.gz``."""
     # gzip.open gives an IO of bytes, but its stub knows that of no mode.
     return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def read_whole(path: Path) -> Any:
+    """The value of a JSON file; bare NaN is None. Raises SourceError where it is none."""
+    try:
+        with opened(path) as stream:
+            return json.loads(stream.read(), parse_constant=lambda _: None)
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        raise SourceError(
+            f"{path}: not valid JSON ({error}); it is truncated or damaged: take it again from "
+            "its source"
+        ) from None
 
 
 def _json(path: Path) -> Iterator[Any]:
@@ -155,3 +165,44 @@ def check_row(shape: TypeAdapter[Any], row: Any, file: str, number: int) -> Any:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"])) or "(row)"
         raise MalformedRow(file, number, field, first["msg"]) from None
+
+
+def as_rows(value: Any) -> Any:
+    """A list of objects, for which the hub has an object of lists; anything else as it is.
+
+    Raises:
+        ValueError: a value of the object is no list, or they differ in length.
+    """
+    if not isinstance(value, Mapping):
+        return value
+    lists = _LISTS.validate_python(value)
+    lengths = {name: len(cells) for name, cells in lists.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"its lists differ in length: {lengths}")
+    return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
+
+
+_LISTS = TypeAdapter(dict[str, list[Any]])
+T = TypeVar("T")
+Rows = Annotated[list[T], BeforeValidator(as_rows)]
+"""Of a row's shape: objects within it, in either form."""
+
+
+class Ids:
+    """The ids of one kind of record of a source, of which none may be empty or stand twice."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def __contains__(self, identifier: str) -> bool:
+        return identifier in self._known
+
+    def new(self, identifier: str, file: str, number: int, field: str) -> str:
+        """``identifier``, which is known from now on. Raises MalformedRow where it cannot be."""
+        if not identifier.strip():
+            raise MalformedRow(file, number, field, "is empty")
+        if identifier in self._known:
+            problem = f"{identifier!r:.80} stands in an earlier row too"
+            raise MalformedRow(file, number, field, problem)
+        self._known.add(identifier)
+        return identifier

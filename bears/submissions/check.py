@@ -1,14 +1,12 @@
 """What is to be said of a submission before its score is believed."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from bears.submissions.submission import Row, Submission, printable
+from bears.submissions.submission import Submission, SubmittedRanking, printable
 from bears.types import Finding, Question
 
 FASTEST, SLOWEST = 1e-5, 3600.0
@@ -16,7 +14,7 @@ FASTEST, SLOWEST = 1e-5, 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class CheckedSubmission:
     """A submission whose questions are those of the benchmark.
 
     Args:
@@ -31,13 +29,14 @@ class Matched:
     facts: Mapping[str, float]
 
 
-def match(
+def check(
     submission: Submission,
     questions: Sequence[Question],
     doc_ids: Collection[str],
     k: int,
     ignore_identical_ids: bool = False,
-) -> Matched:
+    ignore_unknown: bool = False,
+) -> CheckedSubmission:
     """Hold a submission against the benchmark.
 
     Args:
@@ -46,41 +45,48 @@ def match(
         doc_ids: its documents.
         k: the depth at which it will be scored; shorter lists are suspicious.
         ignore_identical_ids: whether documents under their question's own id are left out.
+        ignore_unknown: whether questions that the benchmark lacks are left out, or are errors.
     """
-    names = _names(submission, questions)
+    names = {q.question if submission.by_text else q.question_id: q.question_id for q in questions}
     lists: dict[str, tuple[str, ...]] = {}
     for row in submission.rows:
         if row.question in names:
             lists.setdefault(names[row.question], row.doc_ids)
     own = [i for i, ids in lists.items() if ignore_identical_ids and i in ids]
     lists |= {i: tuple(d for d in lists[i] if d != i) for i in own}
-    checks = (
-        _own(own),
-        _questions(submission, names),
-        _missing(lists, questions),
-        _documents(lists, doc_ids, submission.form),
-        _lengths(lists, questions, k),
-        _gold(submission.rows, names, {q.question_id: q for q in questions}),
-        _time(submission.seconds_per_question),
+    findings = (
+        *_own(own),
+        *_questions(submission, names, ignore_unknown),
+        *(_warning("doubtful_scores", "submission", remark) for remark in submission.remarks),
+        *_missing(lists, questions),
+        *_documents(lists, doc_ids, submission.form),
+        *_lengths(lists, questions, k),
+        *_gold(submission.rows, names, {q.question_id: q for q in questions}),
+        *_time(submission.seconds_per_question),
     )
-    findings = tuple(finding for check in checks for finding in check)
-    return Matched(lists, findings, _facts(lists, questions))
+    return CheckedSubmission(lists, findings, _facts(lists, questions))
 
 
-def _names(submission: Submission, questions: Sequence[Question]) -> dict[str, str]:
-    if submission.by_text:
-        return {question.question: question.question_id for question in questions}
-    return {question.question_id: question.question_id for question in questions}
+def _warning(check: str, record_id: str, message: str) -> Finding:
+    return Finding(check, "warning", record_id, message)
 
 
-def _questions(submission: Submission, names: Mapping[str, str]) -> Iterator[Finding]:
+def _questions(
+    submission: Submission, names: Mapping[str, str], ignore_unknown: bool
+) -> Iterator[Finding]:
     counts = Counter(row.question for row in submission.rows)
     if not counts:
         yield Finding("empty", "error", "submission", "it has no question")
+    unknown = counts.keys() - names.keys()
+    if unknown and ignore_unknown:
+        message = f"{len(unknown)} questions are none of this benchmark and are ignored"
+        yield _warning("ignored_question", printable(min(unknown)), message)
     for question, times in counts.items():
         shown = printable(question)
-        if question not in names:
-            message = "is not a question of this benchmark"
+        if question in unknown and not ignore_unknown:
+            message = (
+                "is not a question of this benchmark; --ignore-unknown leaves such questions out"
+            )
             yield Finding("unknown_question", "error", shown, message)
         if times > 1:
             yield Finding("repeated_question", "error", shown, f"stands {times} times")
@@ -89,7 +95,7 @@ def _questions(submission: Submission, names: Mapping[str, str]) -> Iterator[Fin
 def _own(question_ids: Sequence[str]) -> Iterator[Finding]:
     if question_ids:
         message = f"{len(question_ids)} lists hold their question as a document; it is left out"
-        yield Finding("identical_id", "warning", question_ids[0], message)
+        yield _warning("identical_id", question_ids[0], message)
 
 
 def _missing(
@@ -97,13 +103,9 @@ def _missing(
 ) -> Iterator[Finding]:
     missing = [q.question_id for q in questions if q.question_id not in lists]
     if missing:
-        yield Finding(
-            "missing_question",
-            "warning",
-            missing[0],
-            f"{len(missing)} of {len(questions)} questions are missing, this one first; "
-            "they count as unanswered",
-        )
+        share = f"{len(missing)} of {len(questions)} questions"
+        message = f"{share} are missing, this one first; they count as unanswered"
+        yield _warning("missing_question", missing[0], message)
 
 
 def _documents(
@@ -113,7 +115,7 @@ def _documents(
     unknown = {d for ids in lists.values() for d in ids if d not in known}
     if unknown:
         message = f"{len(unknown)} documents are not of this benchmark, this one among them"
-        yield Finding("unknown_document", "warning", printable(min(unknown)), message)
+        yield _warning("unknown_document", printable(min(unknown)), message)
     # PandaChat's lists name the document of every chunk, so that repeating one is their form.
     if form != "pandachat":
         for question_id, ids in lists.items():
@@ -131,18 +133,16 @@ def _lengths(
     if 2 * len(short) > len(lists):
         lengths = Counter(len(lists[i]) for i in short)
         (length, _), *_ = lengths.most_common(1)
-        yield Finding(
-            "short_list",
-            "warning",
-            short[0],
+        message = (
             f"{len(short)} of {len(lists)} lists are shorter than k={k}, most of them with "
             f"{length} {'source' if length == 1 else 'sources'}: what is scored at k={k} is in "
-            f"truth scored at k={length}",
+            f"truth scored at k={length}"
         )
+        yield _warning("short_list", short[0], message)
 
 
 def _gold(
-    rows: Sequence[Row], names: Mapping[str, str], questions: Mapping[str, Question]
+    rows: Sequence[SubmittedRanking], names: Mapping[str, str], questions: Mapping[str, Question]
 ) -> Iterator[Finding]:
     other = [
         row
@@ -152,19 +152,15 @@ def _gold(
         and row.gold not in questions[names[row.question]].gold_doc_ids
     ]
     if other:
-        yield Finding(
-            "other_gold",
-            "warning",
-            names[other[0].question],
-            f"the file states another gold for {len(other)} questions, this one first; "
-            "the benchmark's own is used",
-        )
+        stated = f"the file states another gold for {len(other)} questions, this one first"
+        message = f"{stated}; the benchmark's own is used"
+        yield _warning("other_gold", names[other[0].question], message)
 
 
 def _time(seconds: float | None) -> Iterator[Finding]:
     if seconds is not None and not (math.isfinite(seconds) and FASTEST <= seconds <= SLOWEST):
         message = f"{seconds} s a question is hard to believe"
-        yield Finding("suspicious_time", "warning", "submission", message)
+        yield _warning("suspicious_time", "submission", message)
 
 
 def _facts(lists: Mapping[str, Sequence[str]], questions: Sequence[Question]) -> dict[str, float]:

@@ -1,21 +1,19 @@
 """Reading a submission of any known form: hostile input, so nothing in it is believed."""
 
-from __future__ import annotations
-
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bears.errors import FormatError
-from bears.formats.trec import read_run
+from bears.formats.trec import read_table
 from bears.submissions.submission import (
     LARGEST_FILE,
     LONGEST_ID,
     LONGEST_LIST,
-    Row,
     Submission,
+    SubmittedRanking,
     printable,
 )
 
@@ -49,26 +47,15 @@ def read_submission(path: Path, form: str = "") -> Submission:
 
 
 def _form_of(path: Path) -> str:
-    with path.open("rb") as stream:
-        head = stream.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
-    if head[:1] == b"[":
+    content = path.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n")
+    if content[:1] == b"[":
         return "bears"
-    if head[:1] != b"{":
+    if content[:1] != b"{":
         return "trec"
-    first = _first_object(path)
-    if first is not None and "topk" in first:
+    # Within a text of JSON a quotation mark has a backslash before it, so these are whole words.
+    if b'"topk"' in content.partition(b"\n")[0]:
         return "science-ko"
-    return "pandachat" if b'"df"' in path.read_bytes() else "bears"
-
-
-def _first_object(path: Path) -> Mapping[str, Any] | None:
-    with path.open("rb") as stream:
-        line = stream.readline()
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    return "pandachat" if b'"df"' in content else "bears"
 
 
 def _pandachat(path: Path) -> Submission:
@@ -78,31 +65,29 @@ def _pandachat(path: Path) -> Submission:
         raise FormatError(f"{path}: expected an object with a list `df`")
     return Submission(
         form="pandachat",
-        system=_text(whole.get("system"), "system", "", LONGEST_ID),
-        rows=tuple(_pandachat_row(row, number) for number, row in enumerate(rows, start=1)),
+        system=_label(whole, "system"),
+        rows=tuple(_pandachat_row(row, f"df, record {i}") for i, row in enumerate(rows, start=1)),
         by_text=True,
-        scenario=_text(whole.get("eval_scenario"), "eval_scenario", "", LONGEST_ID),
+        scenario=_label(whole, "eval_scenario"),
         seconds_per_question=_seconds(whole.get("time_per_question")),
     )
 
 
-def _pandachat_row(row: Any, number: int) -> Row:
-    where = f"df, record {number}"
+def _pandachat_row(row: Any, where: str) -> SubmittedRanking:
     query = _text(_field(row, "query", where), f"{where}, query")
     sources = _ids(_field(row, "sources", where), f"{where}, sources")
     gold = row.get("document")
-    return Row(query, sources, gold if isinstance(gold, str) else "")
+    return SubmittedRanking(query, sources, gold if isinstance(gold, str) else "")
 
 
 def _science_ko(path: Path) -> Submission:
-    rows = []
     # Lines end with LF alone: the texts hold other line breaks.
-    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
-        if line.strip():
-            where = f"line {number}"
-            row = _json(line, where)
-            eval_id = _id(_field(row, "eval_id", where), f"{where}, eval_id")
-            rows.append(Row(eval_id, _ids(_field(row, "topk", where), f"{where}, topk")))
+    lines = enumerate(path.read_bytes().split(b"\n"), start=1)
+    rows = [
+        _row(_json(line, f"line {number}"), f"line {number}", "eval_id", "topk")
+        for number, line in lines
+        if line.strip()
+    ]
     return Submission("science-ko", "", tuple(rows))
 
 
@@ -112,35 +97,46 @@ def _bears(path: Path) -> Submission:
     Also the list alone, or an object from question_id to doc_ids.
     """
     whole = _json(path.read_bytes(), path.name)
-    described = isinstance(whole, dict) and "results" in whole
-    results = whole["results"] if described else whole
+    described = whole if isinstance(whole, dict) and "results" in whole else {}
+    results = described.get("results", whole)
     if isinstance(results, dict):
-        pairs: Sequence[Any] = list(results.items())
-        rows = [Row(_id(k, "question_id"), _ids(v, f"question {printable(k)}")) for k, v in pairs]
+        rows = [
+            SubmittedRanking(
+                _id(question, "question_id"), _ids(ids, f"question {printable(question)}")
+            )
+            for question, ids in results.items()
+        ]
     elif isinstance(results, list):
-        rows = [_bears_row(row, number) for number, row in enumerate(results, start=1)]
+        rows = [
+            _row(row, f"record {number}", "question_id", "doc_ids")
+            for number, row in enumerate(results, start=1)
+        ]
     else:
         raise FormatError(f"{path}: expected a list of records or an object")
+    seconds = _seconds(described.get("seconds_per_question"))
     return Submission(
-        form="bears",
-        system=_text(whole.get("system"), "system", "", LONGEST_ID) if described else "",
-        rows=tuple(rows),
-        seconds_per_question=_seconds(whole.get("seconds_per_question")) if described else None,
+        "bears", _label(described, "system"), tuple(rows), seconds_per_question=seconds
     )
 
 
-def _bears_row(row: Any, number: int) -> Row:
-    where = f"record {number}"
-    question_id = _id(_field(row, "question_id", where), f"{where}, question_id")
-    return Row(question_id, _ids(_field(row, "doc_ids", where), f"{where}, doc_ids"))
+def _row(row: Any, where: str, question: str, documents: str) -> SubmittedRanking:
+    """A record with these two fields."""
+    question_id = _id(_field(row, question, where), f"{where}, {question}")
+    return SubmittedRanking(
+        question_id, _ids(_field(row, documents, where), f"{where}, {documents}")
+    )
 
 
 def _trec(path: Path) -> Submission:
-    run = read_run(path, None)
+    run = read_table(path, None)
     with path.open("rb") as stream:
         words = stream.readline().decode("utf-8").split()
-    rows = [Row(q, tuple(hit.doc_id for hit in ranking)) for q, ranking in run.items()]
-    return Submission("trec", words[5] if len(words) == 6 else "", tuple(rows))
+    rows = [
+        SubmittedRanking(q, tuple(hit.doc_id for hit in ranking))
+        for q, ranking in run.rankings().items()
+    ]
+    tag = words[5] if len(words) == 6 else ""
+    return Submission("trec", tag, tuple(rows), remarks=run.remarks)
 
 
 _READERS: dict[str, Callable[[Path], Submission]] = {
@@ -180,20 +176,29 @@ def _field(row: Any, name: str, where: str) -> Any:
     return row[name]
 
 
-def _text(value: Any, where: str, default: str | None = None, longest: int | None = None) -> str:
-    if value is None and default is not None:
-        return default
+def _text(value: Any, where: str) -> str:
     if not isinstance(value, str):
         raise FormatError(f"{where}: expected a text, found {type(value).__name__}")
-    if longest is not None and len(value) > longest:
-        raise FormatError(f"{where}: {len(value)} characters; at most {longest} are accepted")
     return value
+
+
+def _label(whole: Mapping[str, Any], name: str) -> str:
+    """What the file calls something; it may not say."""
+    value = whole.get(name)
+    return "" if value is None else _short(value, name)
+
+
+def _short(value: Any, where: str) -> str:
+    text = _text(value, where)
+    if len(text) > LONGEST_ID:
+        raise FormatError(f"{where}: {len(text)} characters; at most {LONGEST_ID} are accepted")
+    return text
 
 
 def _id(value: Any, where: str) -> str:
     # The Korean task numbers its questions; true would be the number 1 in Python.
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    word = _text(text, where, longest=LONGEST_ID)
+    word = _short(text, where)
     if not word.strip():
         raise FormatError(f"{where}: an empty id")
     return word

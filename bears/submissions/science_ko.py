@@ -1,7 +1,5 @@
 """The submission file of the Korean science question answering task."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What someone else's system retrieved, as its file has it: untrusted in every field."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 LARGEST_FILE = 512 * 1024 * 1024
@@ -13,7 +11,7 @@ LONGEST_LIST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SubmittedRanking:
     """One question's list.
 
     Args:
@@ -38,14 +36,16 @@ class Submission:
         by_text: rows name questions by their text.
         scenario: PandaChat's ``eval_scenario``.
         seconds_per_question: as stated by the file; None where it states none.
+        remarks: why one may doubt what it says.
     """
 
     form: str
     system: str
-    rows: tuple[Row, ...]
+    rows: tuple[SubmittedRanking, ...]
     by_text: bool = False
     scenario: str = ""
     seconds_per_question: float | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def printable(text: str, longest: int = 80) -> str:

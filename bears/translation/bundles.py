@@ -10,245 +10,187 @@ So what is asked in step 2 follows from the answers of step 1, and replaying the
 requests again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from bears.errors import FormatError
 from bears.language.sentences import split
-from bears.language.text import YES_NO
+from bears.language.yes_no import yes_or_no
 from bears.translation.chunks import join
-from bears.translation.glossary import Glossary, Term, parse_terms
-from bears.translation.memory import Field, Request
+from bears.translation.glossary import Glossary, parse_terms
+from bears.translation.memory import Field, TranslationRequest
+from bears.translation.source_texts import Doubt, Lookup, Resolution, SourceTexts
 from bears.translation.spans import mark, read_back
-from bears.translation.work import Doubt, Lookup, Resolution, Work
 from bears.types import Document, Question
 
 
-def resolve_bundles(work: Work, lookup: Lookup) -> Resolution:
+def resolve_bundles(source_texts: SourceTexts, lookup: Lookup) -> Resolution:
     """Translate every bundle as far as ``lookup`` has answers."""
     resolution = Resolution()
-    owners = _owners(work)
-    alone = [document for document in work.documents if document.doc_id not in owners]
-    for document in alone:
-        if language := work.foreign(document):
-            glossary = work.glossary.pair(language, work.target)
-            _Texts(work, lookup, resolution, glossary).document(document, language, "")
-    documents = {document.doc_id: document for document in work.documents}
-    for question in work.questions:
-        if language := work.foreign(question):
+    owners = _owners(source_texts)
+    bundles = {
+        tag: _Bundle(source_texts, lookup, resolution, tag, source_texts.curated(tag))
+        for tag in set(source_texts.languages.values())
+    }
+    documents = {document.doc_id: document for document in source_texts.documents}
+    for document in source_texts.documents:
+        if document.doc_id not in owners and (language := source_texts.foreign(document)):
+            bundles[language].document(document)
+    for question in source_texts.questions:
+        if language := source_texts.foreign(question):
             owned = [documents[i] for i, owner in owners.items() if owner == question.question_id]
             gold = [documents[i] for i in question.gold_doc_ids if i in documents]
-            _bundle(work, lookup, resolution, question, language, gold, owned)
+            bundles[language].resolve(question, gold, owned)
     return resolution
 
 
-def terms_text(question: Question, gold: Sequence[Document]) -> str:
-    """What the terms are taken from: question, answer and gold documents, one below the other."""
-    parts = [question.question, question.gold_answer, *(document.content for document in gold)]
-    return "\n\n".join(parts)
-
-
-def _owners(work: Work) -> dict[str, str]:
+def _owners(source_texts: SourceTexts) -> dict[str, str]:
     """doc_id to the one question whose bundle translates it: the first that has it as gold."""
     owners: dict[str, str] = {}
-    foreign = [question for question in work.questions if work.foreign(question)]
-    native = {document.doc_id for document in work.documents if not work.foreign(document)}
+    foreign = [question for question in source_texts.questions if source_texts.foreign(question)]
+    native = {
+        document.doc_id for document in source_texts.documents if not source_texts.foreign(document)
+    }
     for question in foreign:
         for doc_id in question.gold_doc_ids:
             owners.setdefault(doc_id, question.question_id)
     ids = {question.question_id for question in foreign}
-    for document in work.documents:
-        for question_id in work.companions.get(document.doc_id, ()):
+    for document in source_texts.documents:
+        for question_id in source_texts.companions.get(document.doc_id, ()):
             if question_id in ids:
                 owners.setdefault(document.doc_id, question_id)
     return {doc_id: owner for doc_id, owner in owners.items() if doc_id not in native}
 
 
-def _bundle(
-    work: Work,
-    lookup: Lookup,
-    resolution: Resolution,
-    question: Question,
-    language: str,
-    gold: Sequence[Document],
-    owned: Sequence[Document],
-) -> None:
-    text = terms_text(question, gold)
-    curated = work.glossary.pair(language, work.target)
-    given = curated.slice(text)
-    request = _request(work, question.question_id, "terms", language, text, given)
-    answer = resolution.ask(lookup, request)
-    learned = [] if answer is None else _terms(resolution, question, answer, text)
-    glossary = curated.merged(
-        Term(source, rendering, language, work.target) for source, rendering in learned
-    )
-    resolution.terms[question.question_id] = list(glossary.slice(text))
-    # Without the terms the requests below are not yet the real ones: they only tell the number.
-    found = resolution if answer is not None else Resolution()
-    texts = _Texts(work, lookup if answer is not None else _nothing, found, glossary)
-    texts.question(question, language)
-    spans: dict[str, str | None] = {}
-    for document in owned:
-        is_gold = document.doc_id in question.gold_doc_ids
-        marked = "" if is_yes_no(question) or not is_gold else question.gold_answer
-        # An answer is sent back together with the piece of text that it is read from.
-        times = work.again.get((question.question_id, "gold_answer"), 0)
-        spans[document.doc_id] = texts.document(document, language, marked, times)
-    texts.answer(question, language, gold, spans)
-    if answer is None:
-        resolution.waiting += found.missing
+@dataclass(frozen=True)
+class _Bundle:
+    """The texts of one bundle, or of documents that belong to none."""
 
+    source_texts: SourceTexts
+    lookup: Lookup
+    found: Resolution
+    language: str
+    glossary: Glossary
 
-def _nothing(_: Request) -> None:
-    return None
-
-
-def _terms(
-    resolution: Resolution, question: Question, answer: str, text: str
-) -> list[tuple[str, str]]:
-    try:
-        return [(term, rendering) for term, rendering in parse_terms(answer, text)]
-    except FormatError as error:
-        doubt = Doubt(question.question_id, "terms", "terms", str(error))
-        resolution.doubts.append(doubt)
-        return []
-
-
-def is_yes_no(question: Question) -> bool:
-    """Whether the answer comes from the language's lexicon."""
-    return question.gold_answer.strip().lower().rstrip(".") in YES_NO["en"]
-
-
-def _request(
-    work: Work,
-    record_id: str,
-    field: Field,
-    language: str,
-    text: str,
-    glossary: Sequence[tuple[str, str]],
-    **context: Any,
-) -> Request:
-    if glossary:
-        context["glossary"] = [list(pair) for pair in glossary]
-    # Both only ever grow, so what was sent back never gets an earlier key again.
-    if times := work.again.get((record_id, field), 0) + context.pop("again", 0):
-        context["again"] = times
-    return Request(record_id, field, language, text, context)
-
-
-class _Texts:
-    """The texts of one bundle."""
-
-    def __init__(
-        self, work: Work, lookup: Lookup, resolution: Resolution, glossary: Glossary
+    def resolve(
+        self, question: Question, gold: Sequence[Document], owned: Sequence[Document]
     ) -> None:
-        self._work, self._lookup, self._found = work, lookup, resolution
-        self._glossary = glossary
+        """Translate the terms of a bundle, and with them its texts."""
+        parts = [question.question, question.gold_answer, *(each.content for each in gold)]
+        text = "\n\n".join(parts)
+        answer = self._ask(question.question_id, "terms", text)
+        learned, problems = ([], []) if answer is None else parse_terms(answer, text)
+        self.found.doubts += [
+            Doubt(question.question_id, "terms", "terms", problem) for problem in problems
+        ]
+        texts = replace(self, glossary=Glossary([*self.glossary, *learned]))
+        self.found.terms[question.question_id] = list(texts.glossary.slice(text))
+        if answer is None:
+            # The requests below are not yet the real ones: they only tell the number.
+            texts = replace(texts, lookup=lambda _: None, found=Resolution())
+        texts.question(question)
+        spans = {document.doc_id: texts.document(document, question) for document in owned}
+        texts.answer(question, gold, spans)
+        if answer is None:
+            self.found.waiting += texts.found.missing
 
-    def question(self, question: Question, language: str) -> None:
+    def question(self, question: Question) -> None:
         """Translate the question."""
         place = (question.question_id, "question", question.question)
-        corrected = self._work.corrections.get(place[:2])
-        translation = corrected or self._ask(
-            question.question_id, "question", language, question.question
+        translation = self.source_texts.corrections.get(place[:2]) or self._ask(
+            question.question_id, "question", question.question
         )
         if translation is not None:
-            self._found.texts[place] = translation
+            self.found.texts[place] = translation
 
-    def document(
-        self, document: Document, language: str, answer: str, times: int = 0
-    ) -> str | None:
-        """Translate a document; return the translation of ``answer`` that stands in it.
+    def document(self, document: Document, question: Question | None = None) -> str | None:
+        """Translate a document; return the translation of the answer that stands in it.
 
         Args:
-            times: how often a person sent the answer back.
+            question: whose bundle it belongs to.
         """
         place = (document.doc_id, "content", document.content)
-        if corrected := self._work.corrections.get(place[:2]):
-            self._found.texts[place] = corrected
-            return self._kept_span(document, language, answer, times, corrected)
-        pieces = split(document.content, self._work.limit)
+        if corrected := self.source_texts.corrections.get(place[:2]):
+            self.found.texts[place] = corrected
+            return self._kept_span(document, question, corrected)
+        answer, times = self._extracted_from(document, question)
+        pieces = split(document.content, self.source_texts.limit)
         marked = list(_marked(pieces, answer))
         translated = [
-            self._piece(document.doc_id, language, *pair, times)
-            for pair in zip(pieces, marked, strict=True)
+            self._piece(document.doc_id, *pair, times) for pair in zip(pieces, marked, strict=True)
         ]
         read = [pair for pair in translated if pair is not None]
         if len(read) < len(pieces):
             return None
-        self._found.texts[place] = join([text for text, _ in read], pieces, self._work.spaced)
+        self.found.texts[place] = join([text for text, _ in read], pieces, self.source_texts.spaced)
         spans = [span for _, span in read if span]
         if marked != pieces and not spans:
             message = f"the translation lost the mark around the answer {answer!r:.60}"
-            self._found.doubts.append(Doubt(document.doc_id, "content", "mark_lost", message))
+            self.found.doubts.append(Doubt(document.doc_id, "content", "mark_lost", message))
         return spans[0] if spans else None
 
+    def _extracted_from(self, document: Document, question: Question | None) -> tuple[str, int]:
+        """The answer to mark in a document, if any, and how often a person sent it back."""
+        if question is None or document.doc_id not in question.gold_doc_ids:
+            return "", 0
+        if yes_or_no(question.gold_answer, self.language):
+            return "", 0
+        # An answer is sent back together with the piece of text that it is read from.
+        times = self.source_texts.again.get((question.question_id, "gold_answer"), 0)
+        return question.gold_answer, times
+
     def _kept_span(
-        self, document: Document, language: str, answer: str, times: int, corrected: str
+        self, document: Document, question: Question | None, corrected: str
     ) -> str | None:
         """The answer of the translation that a person corrected, if it stands there still."""
         before = Resolution()
-        work = replace(self._work, corrections={})
-        texts = _Texts(work, self._lookup, before, self._glossary)
-        span = texts.document(document, language, answer, times)
+        texts = replace(self, source_texts=replace(self.source_texts, corrections={}), found=before)
+        span = texts.document(document, question)
         if span is None or span not in corrected:
             return None
-        self._found.used.update(before.used)
+        self.found.used.update(before.used)
         return span
 
     def _piece(
-        self, doc_id: str, language: str, piece: str, marked: str, times: int
+        self, doc_id: str, piece: str, marked: str, times: int
     ) -> tuple[str, str | None] | None:
         """The translation of one piece, and the phrase that was marked in it."""
         if not piece.strip():
             return piece, None
         if piece == marked:
-            text = self._ask(doc_id, "content", language, piece)
+            text = self._ask(doc_id, "content", piece)
             return None if text is None else (text, None)
-        text = self._ask(doc_id, "content", language, marked, marked=True, again=times)
+        text = self._ask(doc_id, "content", marked, times, marked=True)
         return None if text is None else read_back(text)
 
     def answer(
-        self,
-        question: Question,
-        language: str,
-        gold: Sequence[Document],
-        spans: Mapping[str, str | None],
+        self, question: Question, gold: Sequence[Document], spans: Mapping[str, str | None]
     ) -> None:
         """Take the answer from the lexicon, a gold document, the glossary, or the model."""
-        chosen = self._work.corrections.get((question.question_id, "gold_answer"))
-        if chosen is None and is_yes_no(question):
-            chosen = self._work.lexicon[question.gold_answer.strip().lower().rstrip(".")]
-        if chosen is None and any(mark(d.content, question.gold_answer) for d in gold):
-            chosen = self._extracted(question, language, gold, spans)
-        elif chosen is None:
-            chosen = self._own_answer(question, language)
+        place = (question.question_id, "gold_answer", question.gold_answer)
+        chosen = self.source_texts.corrections.get(place[:2])
+        if chosen is None and (said := yes_or_no(question.gold_answer, self.language)):
+            chosen = self.source_texts.lexicon[said]
+        if chosen is None:
+            chosen = self._extracted(question, gold, spans)
         if chosen is not None:
-            place = (question.question_id, "gold_answer", question.gold_answer)
-            self._found.texts[place] = chosen
+            self.found.texts[place] = chosen
 
     def _extracted(
-        self,
-        question: Question,
-        language: str,
-        gold: Sequence[Document],
-        spans: Mapping[str, str | None],
+        self, question: Question, gold: Sequence[Document], spans: Mapping[str, str | None]
     ) -> str | None:
-        """The answer as it stands in a gold document, once all of them are translated."""
-        texts = [
-            self._found.texts.get((document.doc_id, "content", document.content))
-            for document in gold
-            if self._work.foreign(document)
-        ]
-        translations = [text for text in texts if text is not None]
-        if len(translations) < len(texts):
-            return None
-        span = next((s for document in gold if (s := spans.get(document.doc_id))), None)
-        return (
-            span or self._rendered(question, translations) or self._own_answer(question, language)
+        """The answer as it stands in a gold document once all are translated, or by itself."""
+        if any(mark(document.content, question.gold_answer) for document in gold):
+            foreign = [document for document in gold if self.source_texts.foreign(document)]
+            texts = [self.found.texts.get((d.doc_id, "content", d.content)) for d in foreign]
+            translations = [text for text in texts if text is not None]
+            if len(translations) < len(texts):
+                return None
+            span = next((s for document in gold if (s := spans.get(document.doc_id))), None)
+            if chosen := span or self._rendered(question, translations):
+                return chosen
+        return self._ask(
+            question.question_id, "gold_answer", question.gold_answer, question=question.question
         )
 
     def _rendered(self, question: Question, translations: Sequence[str]) -> str | None:
@@ -256,28 +198,23 @@ class _Texts:
 
         Not if a person sent the answer back: the glossary would give the same one again.
         """
-        if self._work.again.get((question.question_id, "gold_answer")):
+        if self.source_texts.again.get((question.question_id, "gold_answer")):
             return None
-        renderings = dict(self._glossary.slice(question.gold_answer))
+        renderings = dict(self.glossary.slice(question.gold_answer))
         rendering = renderings.get(question.gold_answer.strip())
         found = rendering is not None and any(rendering in text for text in translations)
         return rendering if found else None
 
-    def _own_answer(self, question: Question, language: str) -> str | None:
-        return self._ask(
-            question.question_id,
-            "gold_answer",
-            language,
-            question.gold_answer,
-            question=question.question,
-        )
-
     def _ask(
-        self, record_id: str, field: Field, language: str, text: str, **context: Any
+        self, record_id: str, field: Field, text: str, again: int = 0, **context: Any
     ) -> str | None:
-        glossary = self._glossary.slice(text)
-        request = _request(self._work, record_id, field, language, text, glossary, **context)
-        return self._found.ask(self._lookup, request)
+        if glossary := self.glossary.slice(text):
+            context["glossary"] = [list(pair) for pair in glossary]
+        # Both only ever grow, so what was sent back never gets an earlier key again.
+        if times := self.source_texts.again.get((record_id, field), 0) + again:
+            context["again"] = times
+        request = TranslationRequest(record_id, field, self.language, text, context)
+        return self.found.ask(self.lookup, request)
 
 
 def _marked(pieces: Sequence[str], answer: str) -> Iterator[str]:

@@ -1,7 +1,5 @@
 """Joining the translations of a long text's pieces, which `bears.language.sentences` cuts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bears.language.sentences import NEWLINE

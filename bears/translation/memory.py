@@ -4,12 +4,10 @@ An entry's key is a hash of everything that can change its text. The memory is a
 its set of entries, so two machines that hold the same translations publish the same bytes.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +21,7 @@ _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class TranslationRequest:
     """One text to translate.
 
     Args:
@@ -54,29 +52,26 @@ class Translator:
     name: str
     request: Mapping[str, Any]
     target: str
-    _request: str = dataclasses.field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_request", _canonical(self.request))
-
-    def key(self, request: Request) -> str:
+    def key(self, request: TranslationRequest) -> str:
         """sha256 over the JSON of translator, languages, field, source text and context.
 
         The JSON has no white space, its names are sorted, and ``context`` is left out when empty.
         """
-        # Every text of a benchmark is keyed several times, and only a part of this differs.
-        context = f'"context":{_canonical(request.context)},' if request.context else ""
-        canonical = (
-            f'{{{context}"field":{_canonical(request.field)},"request":{self._request},'
-            f'"source_language":{_canonical(request.source_language)},'
-            f'"target":{_canonical(self.target)},"text":{_canonical(request.text)},'
-            f'"translator":{_canonical(self.name)}}}'
-        )
+        content = {
+            "translator": self.name,
+            "request": self.request,
+            "target": self.target,
+            "source_language": request.source_language,
+            "field": request.field,
+            "text": request.text,
+        }
+        canonical = _canonical(content | ({"context": request.context} if request.context else {}))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MemoryEntry:
     """One translation.
 
     Args:
@@ -95,7 +90,7 @@ class Entry:
     translation: str
 
 
-class Memory:
+class PublishedMemory:
     """Entries by key; a record's own entry goes before the general one.
 
     Args:
@@ -105,8 +100,8 @@ class Memory:
         MemoryCorrupt: two entries for one key and record hold different translations.
     """
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        self._entries: dict[tuple[str, str], Entry] = {}
+    def __init__(self, entries: Iterable[MemoryEntry] = ()) -> None:
+        self._entries: dict[tuple[str, str], MemoryEntry] = {}
         for entry in entries:
             known = self._entries.setdefault((entry.key, entry.record_id), entry)
             if known.translation != entry.translation:
@@ -118,15 +113,22 @@ class Memory:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def get(self, key: str, record_id: str) -> Entry | None:
+    def __iter__(self) -> Iterator[MemoryEntry]:
+        return iter(self._entries.values())
+
+    def get(self, key: str, record_id: str) -> MemoryEntry | None:
         """The entry for a key, the record's own one first."""
         return self._entries.get((key, record_id)) or self._entries.get((key, ""))
 
-    def merged(self, entries: Iterable[Entry]) -> Memory:
+    def add(self, entry: MemoryEntry) -> None:
+        """Take one entry in; it replaces the one of the same key and record."""
+        self._entries[entry.key, entry.record_id] = entry
+
+    def merged(self, entries: Iterable[MemoryEntry]) -> "PublishedMemory":
         """A new memory in which ``entries`` replace those of the same key and record."""
-        merged = Memory()
-        merged._entries = dict(self._entries)
-        merged._entries.update({(entry.key, entry.record_id): entry for entry in entries})
+        merged = PublishedMemory(self)
+        for entry in entries:
+            merged.add(entry)
         return merged
 
     def save(self, path: Path) -> None:
@@ -134,7 +136,7 @@ class Memory:
         write_lines(path, (asdict(self._entries[place]) for place in sorted(self._entries)))
 
 
-def load(path: Path) -> Memory:
+def load(path: Path) -> PublishedMemory:
     """Read a published memory; an absent file is an empty one.
 
     Raises:
@@ -142,16 +144,14 @@ def load(path: Path) -> Memory:
         FormatError: a line is not JSON.
     """
     if not path.exists():
-        return Memory()
-    names = {each.name for each in fields(Entry)}
+        return PublishedMemory()
+    names = {each.name for each in fields(MemoryEntry)}
     entries = []
     for number, row in read_lines(path):
         if not isinstance(row, dict) or row.keys() != names:
             raise MemoryCorrupt(f"{path}, line {number}: expected the fields {sorted(names)}")
-        if (
-            not all(isinstance(value, str) for value in row.values())
-            or not row["translation"].strip()
-        ):
+        strings = all(isinstance(value, str) for value in row.values())
+        if not strings or not row["translation"].strip():
             raise MemoryCorrupt(f"{path}, line {number}: expected strings, and a translation")
-        entries.append(Entry(**row))
-    return Memory(entries)
+        entries.append(MemoryEntry(**row))
+    return PublishedMemory(entries)

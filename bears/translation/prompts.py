@@ -1,42 +1,29 @@
 """From a request to the words that a model is told."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from pydantic import ConfigDict
+from bears.translation.memory import TranslationRequest
+from bears.types import Closed
 
-from bears.configuration import STRICT
-from bears.translation.memory import Request
 
-TRANSLATION_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"translation": {"type": "string"}},
-    "required": ["translation"],
-    "additionalProperties": False,
-}
-TERMS_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "terms": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"source": {"type": "string"}, "target": {"type": "string"}},
-                "required": ["source", "target"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["terms"],
-    "additionalProperties": False,
-}
+def _object(**properties: Any) -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
+STRING = {"type": "string"}
+TRANSLATION_SCHEMA = _object(translation=STRING)
+TERMS_SCHEMA = _object(terms={"type": "array", "items": _object(source=STRING, target=STRING)})
 
 
 @dataclass(frozen=True)
-class Prompt:
+class PromptTemplate(Closed):
     """One conf/prompt/<name>.yaml; ``name`` and ``version`` enter every key.
 
     Args:
@@ -44,8 +31,6 @@ class Prompt:
         terms, question, gold_answer, content: said for a text of that field; may name {text},
             {glossary} and {question} besides.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     name: str
     version: int
@@ -57,7 +42,10 @@ class Prompt:
 
 
 def messages(
-    request: Request, prompt: Prompt, fragments: Mapping[str, str], reasons: Sequence[str]
+    request: TranslationRequest,
+    prompt: PromptTemplate,
+    fragments: Mapping[str, str],
+    reasons: Sequence[str],
 ) -> tuple[str, str]:
     """The system and the user message.
 
@@ -68,30 +56,23 @@ def messages(
         reasons: why earlier translations of this request were refused.
     """
     template = getattr(prompt, request.field)
+    pairs = [f"- {source} → {target}" for source, target in request.context.get("glossary", ())]
     words = dict(fragments) | {
         "text": request.text,
         "question": str(request.context.get("question", "")),
-        "glossary": _glossary(request.context.get("glossary", ())),
+        "glossary": "\n".join(["Glossary:", *pairs] if pairs else []),
     }
     lines = [line for line in template.splitlines() if not _only_an_empty_part(line, words)]
-    # Not beside the text: a small model translates the reasons too.
-    system = prompt.system.format(**fragments).strip() + _again(reasons)
+    system = prompt.system.format(**fragments).strip()
+    if reasons:
+        # Not beside the text: a small model translates the reasons too.
+        told = "; ".join(reasons)
+        system += (
+            f"\n\nYour last translation of this text was refused: {told}. Mend that, silently."
+        )
     return system, "\n".join(lines).strip().format(**words)
 
 
 def _only_an_empty_part(line: str, words: Mapping[str, str]) -> bool:
     name = line.strip()
     return name[:1] == "{" and not words.get(name[1:-1], name)
-
-
-def _glossary(pairs: Sequence[Sequence[str]]) -> str:
-    if not pairs:
-        return ""
-    return "Glossary:\n" + "\n".join(f"- {source} → {target}" for source, target in pairs)
-
-
-def _again(reasons: Sequence[str]) -> str:
-    if not reasons:
-        return ""
-    told = "; ".join(reasons)
-    return f"\n\nYour last translation of this text was refused: {told}. Mend that, silently."

@@ -1,24 +1,23 @@
 """Making a memory out of a published set: a benchmark's raw files beside its translated ones."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path
 
 from bears.errors import FormatError
 from bears.formats.records import Record, read_documents, read_questions
-from bears.translation.memory import Entry, Request, Translator
-from bears.translation.replay import requests
+from bears.translation.memory import MemoryEntry, TranslationRequest, Translator
+from bears.translation.source_texts import SourceTexts
 from bears.types import Document, Question
 
-Place = tuple[str, str, str]
+RecordText = tuple[str, str, str]
 """(record id, field, source text)"""
 
 
 def import_published(
     folder: Path, languages: Mapping[str, str], translator: Translator
-) -> list[Entry]:
+) -> list[MemoryEntry]:
     """Entries for every translated text of a folder with the four published files.
 
     Where one source text has several translations, each entry is bound to its record.
@@ -32,84 +31,60 @@ def import_published(
         FormatError: a file is absent or malformed, the raw and translated records are not the
             same ones, a source is unknown, or a text in the target language was changed.
     """
-    raw_questions = read_questions(folder / "queries_raw.json")
-    raw_documents = read_documents(folder / "corpus_raw.json")
-    _check_sources(folder, raw_questions, raw_documents, languages)
-    translations = dict(
-        _pairs(
-            folder,
-            raw_questions,
-            raw_documents,
-            read_questions(folder / "queries.json"),
-            read_documents(folder / "corpus.json"),
-        )
-    )
-    wanted = list(requests(raw_questions, raw_documents, languages, translator.target))
+    questions = read_questions(folder / "queries_raw.json")
+    documents = read_documents(folder / "corpus_raw.json")
+    _check_sources(folder, questions, documents, languages)
+    translations: dict[RecordText, str] = {}
+    after = read_questions(folder / "queries.json")
+    for raw, question in _pairs(folder, "queries", questions, after, attrgetter("question_id")):
+        translations[raw.question_id, "question", raw.question] = question.question
+        translations[raw.question_id, "gold_answer", raw.gold_answer] = question.gold_answer
+    read = read_documents(folder / "corpus.json")
+    for source, document in _pairs(folder, "corpus", documents, read, attrgetter("doc_id")):
+        translations[source.doc_id, "content", source.content] = document.content
+    wanted = list(SourceTexts(questions, documents, languages, translator.target).requests())
     _check_texts(folder, wanted, translations)
+    return _entries(wanted, translations, translator)
+
+
+def _entries(
+    wanted: list[TranslationRequest], translations: Mapping[RecordText, str], translator: Translator
+) -> list[MemoryEntry]:
+    keyed = [(translator.key(each), each, translations[_place(each)]) for each in wanted]
     variants: dict[str, set[str]] = defaultdict(set)
-    for request in wanted:
-        variants[translator.key(request)].add(translations[_place(request)])
+    for key, _, translation in keyed:
+        variants[key].add(translation)
     return [
-        Entry(
-            key=translator.key(request),
-            record_id=request.record_id if len(variants[translator.key(request)]) > 1 else "",
-            field=request.field,
-            text=request.text,
-            translation=translations[_place(request)],
+        MemoryEntry(
+            key=key,
+            record_id=each.record_id if len(variants[key]) > 1 else "",
+            field=each.field,
+            text=each.text,
+            translation=translation,
         )
-        for request in wanted
+        for key, each, translation in keyed
     ]
 
 
-def _place(request: Request) -> Place:
+def _place(request: TranslationRequest) -> RecordText:
     return request.record_id, request.field, request.text
 
 
 def _pairs(
     folder: Path,
-    raw_questions: list[Question],
-    raw_documents: list[Document],
-    questions: list[Question],
-    documents: list[Document],
-) -> Iterator[tuple[Place, str]]:
-    """(record, field, source text) to translation, for every text of the set."""
-    by_question = _by_id((q.question_id, q) for q in questions)
-    for question_id, raw in _by_id((q.question_id, q) for q in raw_questions).items():
-        question = _partner(by_question, question_id, folder, "queries")
-        yield (raw.question_id, "question", raw.question), question.question
-        yield (raw.question_id, "gold_answer", raw.gold_answer), question.gold_answer
-    by_document = _by_id((d.doc_id, d) for d in documents)
-    for doc_id, source in _by_id((d.doc_id, d) for d in raw_documents).items():
-        document = _partner(by_document, doc_id, folder, "corpus")
-        yield (source.doc_id, "content", source.content), document.content
-    for name, left in (("queries", by_question), ("corpus", by_document)):
-        if left:
-            raise _different(folder, name, min(left)[0])
-
-
-def _by_id(records: Iterable[tuple[str, Record]]) -> dict[tuple[str, int], Record]:
-    """Records by id and occurrence: a set with v1's defects can hold an id twice."""
-    seen: Counter[str] = Counter()
-    found: dict[tuple[str, int], Record] = {}
-    for identifier, record in records:
-        found[identifier, seen[identifier]] = record
-        seen[identifier] += 1
-    return found
-
-
-def _partner(
-    records: dict[tuple[str, int], Record], place: tuple[str, int], folder: Path, name: str
-) -> Record:
-    if place not in records:
-        raise _different(folder, name, place[0])
-    return records.pop(place)
-
-
-def _different(folder: Path, name: str, identifier: str) -> FormatError:
-    return FormatError(
-        f"{folder}: {name}_raw.json and {name}.json hold different records; "
-        f"{identifier} is in one of them only"
-    )
+    name: str,
+    raw: list[Record],
+    translated: list[Record],
+    identifier: Callable[[Record], str],
+) -> Iterator[tuple[Record, Record]]:
+    """Raw records beside translated ones: a set with v1's defects can hold an id twice."""
+    before, after = Counter(map(identifier, raw)), Counter(map(identifier, translated))
+    if different := (before - after) + (after - before):
+        raise FormatError(
+            f"{folder}: {name}_raw.json and {name}.json hold different records; "
+            f"{min(different)} is in one of them only"
+        )
+    return zip(sorted(raw, key=identifier), sorted(translated, key=identifier), strict=True)
 
 
 def _check_sources(
@@ -126,7 +101,9 @@ def _check_sources(
         )
 
 
-def _check_texts(folder: Path, wanted: list[Request], translations: Mapping[Place, str]) -> None:
+def _check_texts(
+    folder: Path, wanted: list[TranslationRequest], translations: Mapping[RecordText, str]
+) -> None:
     translated = {_place(request) for request in wanted}
     for place, text in translations.items():
         if place not in translated and place[2] != text:

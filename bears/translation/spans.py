@@ -4,11 +4,11 @@ A mark is a pair ⟦ ⟧. What looks like a mark in the text itself gets a backs
 `read_back` takes the backslash away again.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator
+
+from bears.language.scripts import HAN, KANA, SOUTH_EAST_ASIAN
 
 OPEN, CLOSE = "⟦", "⟧"
 # What models make of the marks, too.
@@ -17,10 +17,7 @@ CLOSES = ("⟧", "〛", "]]", "］］")
 TOKEN = re.compile(r"(?<!\\)(\\*)(" + "|".join(re.escape(token) for token in OPENS + CLOSES) + ")")
 
 # Scripts that put no space between words: a word's edge cannot be seen from its neighbours.
-UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u31bf\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
-)
+UNSPACED = re.compile(f"[{SOUTH_EAST_ASIAN}\u2e80-\u2fdf\u3006\u3100-\u31bf{KANA}{HAN}]")
 HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
 
 
@@ -30,10 +27,11 @@ def mark(text: str, answer: str) -> str | None:
     Whole words go before parts of words, then the same case before another, then the first.
     White space around the answer does not count.
     """
-    found = find(text, answer.strip())
-    if found is None:
+    answer = answer.strip()
+    places = list(_places(text, answer)) if answer else []
+    if not places:
         return None
-    start, end = found
+    start, end = max(places, key=lambda at: (whole_word(text, *at), text[slice(*at)] == answer))
     before, span, after = text[:start], text[start:end], text[end:]
     return f"{_escape(before)}{OPEN}{_escape(span)}{CLOSE}{_escape(after, last=True)}"
 
@@ -59,19 +57,6 @@ def read_back(translation: str) -> tuple[str, str | None]:
     left = " " if inside != inside.lstrip() and continues(begun, span[0]) else ""
     right = " " if inside != inside.rstrip() and continues(span[-1], after[:1]) else ""
     return f"{before}{left}{span}{right}{after}", span
-
-
-def find(text: str, answer: str) -> tuple[int, int] | None:
-    """Where `mark` would mark an answer, as start and end."""
-    if not answer:
-        return None
-    places = [(place, whole_word(text, *place)) for place in _places(text, answer)]
-    for whole in (True, False):
-        for exact in (True, False):
-            for (start, end), is_whole in places:
-                if is_whole >= whole and (text[start:end] == answer or not exact):
-                    return start, end
-    return None
 
 
 def whole_word(text: str, start: int, end: int) -> bool:

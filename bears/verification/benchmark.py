@@ -1,11 +1,9 @@
 """What verification looks at: a benchmark before and after translation, and what it should be."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bears.language.gates import GateSeverity
+from bears.gates import GateSeverity
 from bears.language.profile import Language
 from bears.types import Document, Question
 
@@ -23,7 +21,7 @@ class Benchmark:
         languages: source name to BCP 47 tag.
         target: the language that texts are translated into.
         unmatched: ledger entries that name no record.
-        gates: gate to severity, see `bears.language.gates`.
+        gates: gate to severity, see `bears.gates`.
         bundle_gates: the same for answer_lost and term_consistency.
         terms: question_id to the (source, rendering) pairs that its texts were to use.
         doubts: what the translation itself says of its texts: record_id, field, kind, message.

@@ -1,7 +1,5 @@
 """Checks of a question together with its gold documents: is it still answerable?"""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bears.language.answers import preserved, term_renderings
-from bears.language.text import YES_NO
+from bears.language.yes_no import yes_or_no
 from bears.types import Finding, Question
 from bears.verification.benchmark import Benchmark
 
@@ -30,6 +28,7 @@ class Bundle:
     raw: Question
     question: Question
     documents: list[tuple[str, str]]
+    source_language: str
 
     @property
     def texts(self) -> list[tuple[str, str]]:
@@ -43,9 +42,10 @@ def bundles(b: Benchmark) -> Iterator[Bundle]:
     texts = {d.doc_id: d.content for d in b.documents}
     for question in b.questions:
         raw = raw_questions.get(question.question_id)
-        if raw and b.languages.get(question.source_dataset) != b.target.name:
+        language = b.languages.get(question.source_dataset, "")
+        if raw and language != b.target.name:
             ids = [i for i in question.gold_doc_ids if i in texts and i in raw_texts]
-            yield Bundle(raw, question, [(raw_texts[i], texts[i]) for i in ids])
+            yield Bundle(raw, question, [(raw_texts[i], texts[i]) for i in ids], language)
 
 
 def extractive(bundle: Bundle) -> bool:
@@ -54,7 +54,7 @@ def extractive(bundle: Bundle) -> bool:
     Case is no matter: 2WikiMultihopQA capitalises the small words of titles in answers.
     """
     answer = bundle.raw.gold_answer.strip().casefold()
-    if not answer or answer.rstrip(".") in YES_NO["en"]:
+    if not answer or yes_or_no(answer, bundle.source_language):
         return False
     return any(answer in before.casefold() for before, _ in bundle.documents)
 
@@ -67,7 +67,8 @@ def answers_lost(b: Benchmark) -> Iterator[Finding]:
     for bundle in bundles(b):
         if extractive(bundle) and _preserved(b, bundle) is None:
             message = f"the answer {bundle.question.gold_answer!r:.60} stands in no gold document"
-            yield Finding("answer_lost", severity, bundle.question.question_id, message)
+            record_id = bundle.question.question_id
+            yield Finding("answer_lost", severity, record_id, message, "gold_answer")
 
 
 def terms_inconsistent(b: Benchmark) -> Iterator[Finding]:
@@ -114,7 +115,7 @@ def _terms(b: Benchmark, bundle: Bundle) -> Iterator[tuple[str, bool]]:
     translations themselves give with the original in parentheses."""
     if pairs := b.terms.get(bundle.question.question_id):
         for item in term_renderings([(s, t) for s, t in pairs], bundle.texts, b.target):
-            yield item.term, item.consistent
+            yield item.term, item.kept == item.where
         return
     found: dict[str, list[str]] = defaultdict(list)
     for before, after in bundle.texts:

@@ -1,7 +1,5 @@
 """Checks of what is there: counts, ids, references, duplicates. They need no language."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

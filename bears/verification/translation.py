@@ -1,11 +1,9 @@
 """Checks of the translated records against those before translation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from bears.language.gates import check
+from bears.gates import check
 from bears.language.text import Text
 from bears.types import Document, Finding, Question
 from bears.verification.benchmark import Benchmark
@@ -54,8 +52,9 @@ def texts(b: Benchmark) -> Iterator[Finding]:
 def doubts(b: Benchmark) -> Iterator[Finding]:
     """Nothing was left doubtful when the texts were translated, such as a mark that got lost."""
     for doubt in b.doubts:
-        message = f"{doubt['field']}: {doubt['message']}"
-        yield Finding(doubt["kind"], "warning", doubt["record_id"], message)
+        yield Finding(
+            doubt["kind"], "warning", doubt["record_id"], doubt["message"], doubt["field"]
+        )
 
 
 def _same_ids(file: str, raw: Sequence[str], translated: Sequence[str]) -> Iterator[Finding]:
@@ -100,5 +99,4 @@ def _document_text(
 def _gated(b: Benchmark, record_id: str, text: Text) -> Iterator[Finding]:
     # `structure.empty_texts` says it of native texts too.
     for flag in check(text, b.target, {**b.gates, "empty": "off"}):
-        message = f"{text.field}: {flag.message}"
-        yield Finding(flag.gate, flag.severity, record_id, message)
+        yield Finding(flag.gate, flag.severity, record_id, flag.message, text.field)

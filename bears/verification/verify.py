@@ -1,17 +1,13 @@
 """Running every check, and what their findings come to."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
-from pydantic import ConfigDict
-
-from bears.configuration import STRICT
-from bears.language.gates import GATES
-from bears.types import Finding
+from bears.gates import GATES
+from bears.ledger.entries import Review
+from bears.types import Closed, Finding
 from bears.verification import bundles, structure, translation
 from bears.verification.benchmark import Benchmark
 
@@ -34,17 +30,15 @@ CHECKS: tuple[Callable[[Benchmark], Iterator[Finding]], ...] = (
 
 
 @dataclass(frozen=True)
-class Acceptance:
+class Acceptance(Closed):
     """A finding that is true, known and lived with.
 
     Args:
         check: its check.
         record_id: its record, or ``*`` for any.
         reason: why it is accepted.
-        field: only what a gate says of this field; empty: of any.
+        field: only what is said of this field; empty: of any, or of none.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     check: str
     record_id: str
@@ -52,13 +46,13 @@ class Acceptance:
     field: str = ""
 
 
-def reviewed(reviews: Sequence[Mapping[str, Any]]) -> list[Acceptance]:
-    """What persons looked at: on that field, the gates' findings and lost marks, and no other."""
+def reviewed(reviews: Sequence[Review]) -> list[Acceptance]:
+    """What persons looked at: on that field, what gates say and what was lost, and no other."""
     return [
-        Acceptance(gate, review["record_id"], review.get("reason") or "reviewed", review["field"])
+        Acceptance(gate, review.record_id, review.reason or "reviewed", review.field)
         for review in reviews
-        if review["decision"] != "retranslate"
-        for gate in (*GATES, "mark_lost")
+        if review.decision != "retranslate"
+        for gate in (*GATES, "mark_lost", "answer_lost")
     ]
 
 
@@ -84,7 +78,7 @@ def summarise(findings: Sequence[Finding], benchmark: Benchmark | None) -> dict[
 
 def _judged(finding: Finding, accepted: Sequence[Acceptance]) -> Finding:
     for entry in accepted:
-        of_field = not entry.field or finding.message.startswith(f"{entry.field}: ")
+        of_field = entry.field in ("", finding.field)
         of_record = entry.record_id in ("*", finding.record_id)
         if entry.check == finding.check and of_record and of_field:
             return replace(

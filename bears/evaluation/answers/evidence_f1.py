@@ -1,7 +1,5 @@
 """F1 of the evidence that an answer names."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 

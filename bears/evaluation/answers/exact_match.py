@@ -1,7 +1,5 @@
 """Exact match of an answer."""
 
-from __future__ import annotations
-
 from bears.evaluation.answers.normalisation import Normalisation
 
 

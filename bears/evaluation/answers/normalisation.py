@@ -1,16 +1,15 @@
 """How the answers of a language are made comparable: its normal form, and the tokens of that."""
 
-from __future__ import annotations
-
 import re
 import string
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bears.language.tags import primary
+from bears.language.tags import unspaced as no_spaces
+
 ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
-UNSPACED = ("zh", "yue", "ja", "th", "lo", "my", "km")
-"""Languages whose words no space parts, by primary subtag."""
 SAME = str.maketrans({"臺": "台"})
 
 _CITATION = re.compile(r"\s*\[CITE:[^\[\]]*\]")
@@ -34,12 +33,11 @@ class Normalisation:
 
 def normalisation_of(language: str) -> Normalisation:
     """The rules for a language, by its BCP 47 tag: ``en``, ``ko``, ``zh-Hant-TW``, ``sl``, …"""
-    primary = language.split("-", 1)[0].lower()
-    if primary == "en":
+    if primary(language) == "en":
         return Normalisation(english, str.split)
-    if primary == "ko":
+    if primary(language) == "ko":
         return Normalisation(korean, lambda normal: list("".join(normal.split())))
-    if primary in UNSPACED:
+    if no_spaces(language):
         return Normalisation(unspaced, str.split)
     return Normalisation(spaced, str.split)
 

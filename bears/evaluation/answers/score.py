@@ -1,7 +1,5 @@
 """Answers against the annotators' answers, as the official evaluation of QASPER does it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from bears.evaluation.answers.normalisation import (
     normalisation_of,
     without_citations,
 )
+from bears.evaluation.answers.references import references_of
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.evaluation.answers.unanswerable_detection import LITERAL, unanswerable_detection
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
@@ -46,15 +45,12 @@ class AnswerScore:
         unanswerable: whether it says so; None where no reference does.
     """
 
-    answer_f1: float | None
-    exact_match: float | None
-    evidence_f1: float | None
-    type: AnswerType | None
-    yes_no: float | None
-    unanswerable: float | None
-
-
-UNDEFINED = AnswerScore(None, None, None, None, None, None)
+    answer_f1: float | None = None
+    exact_match: float | None = None
+    evidence_f1: float | None = None
+    type: AnswerType | None = None
+    yes_no: float | None = None
+    unanswerable: float | None = None
 
 
 def score_answers(
@@ -78,20 +74,12 @@ def score_answers(
     scores = {}
     for question in questions:
         prediction = predictions.get(question.question_id)
-        score = _score(references_of(question), prediction, rules, language, with_evidence)
+        references = references_of(question, language)
+        score = _score(references, prediction, rules, language, with_evidence)
         scores[question.question_id] = score
     if unknown := sorted(predictions.keys() - scores.keys()):
         raise FormatError(f"{len(unknown)} predictions are of no question: {unknown[0]!r}, …")
     return scores
-
-
-def references_of(question: Question) -> tuple[Answer, ...]:
-    """The annotators' answers, or the one gold answer where the source has no types."""
-    if question.answers:
-        return question.answers
-    if not question.gold_answer.strip():
-        return ()
-    return (Answer("free-form", question.gold_answer, question.gold_doc_ids),)
 
 
 def summarise_answers(scores: Mapping[str, AnswerScore], answered: int) -> dict[str, Any]:
@@ -137,19 +125,17 @@ def _score(
     with_evidence: bool,
 ) -> AnswerScore:
     if not references:
-        return UNDEFINED
+        return AnswerScore()
     yes_no = [reference.text for reference in references if reference.type == "yes-no"]
     asks_nothing = any(reference.type == "unanswerable" for reference in references)
-    missing = AnswerScore(
-        0.0,
-        0.0,
-        0.0 if with_evidence else None,
-        None,
-        0.0 if yes_no else None,
-        0.0 if asks_nothing else None,
-    )
     if prediction is None:
-        return missing
+        return AnswerScore(
+            answer_f1=0.0,
+            exact_match=0.0,
+            evidence_f1=0.0 if with_evidence else None,
+            yes_no=0.0 if yes_no else None,
+            unanswerable=0.0 if asks_nothing else None,
+        )
     text = without_citations(prediction.answer)
     f1 = [token_f1(text, literal(reference), rules) for reference in references]
     return AnswerScore(

@@ -1,7 +1,5 @@
 """Token F1 of an answer."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from bears.evaluation.answers.normalisation import Normalisation

@@ -1,7 +1,5 @@
 """Whether an unanswerable question is recognised."""
 
-from __future__ import annotations
-
 LITERAL = "Unanswerable"
 
 

@@ -1,11 +1,9 @@
 """map@k; the mean is taken elsewhere, here is the average precision of each question."""
 
-from __future__ import annotations
-
-from bears.evaluation.places import Floats, Results, share
+from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
 
 
-def average_precision(results: Results, k: int | None) -> Floats:
+def average_precision(rankings: JudgedRankings, k: int | None) -> Floats:
     """Sum of the precision at each relevant document of the top k / all relevant documents.
 
     The divisor is all relevant documents of the question, also when they are more than k, so
@@ -13,5 +11,5 @@ def average_precision(results: Results, k: int | None) -> Floats:
 
     Source: trec_eval ``map`` and ``map_cut``. Others divide by the hits, or by min(k, relevant).
     """
-    hits = results.found.top(k)
-    return share(hits.total(hits.nth / hits.rank), results.relevant)
+    hits = rankings.found.top(k)
+    return share(hits.total(hits.nth / hits.rank), rankings.relevant)

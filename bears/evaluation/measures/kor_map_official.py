@@ -1,18 +1,16 @@
 """kor_map_official, the score of the Korean science task with all its holes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from bears.errors import FormatError
-from bears.evaluation.places import Floats, Results, results_of_grades
+from bears.evaluation.judged_rankings import Floats, JudgedRankings, judged_rankings
 
 DEPTH = 3
 
 
-def kor_map_official(results: Results, k: int | None) -> Floats:
+def kor_map_official(rankings: JudgedRankings, k: int | None) -> Floats:
     """Sum of the precision at each relevant document of the top 3 / number of these documents.
 
     So one of two gold documents in the first place scores 1. Without gold 1 if nothing was
@@ -24,9 +22,9 @@ def kor_map_official(results: Results, k: int | None) -> Floats:
     Source: ``calc_map`` of the Korean science question answering task.
     """
     del k
-    hits = results.found.top(DEPTH)
+    hits = rankings.found.top(DEPTH)
     scores = hits.total(hits.nth / hits.rank) / np.maximum(hits.count(), 1)
-    return results.right_if_empty(scores)
+    return rankings.right_if_empty(scores)
 
 
 def official_score(
@@ -54,6 +52,6 @@ def official_score(
         [int(doc_id in relevant) for doc_id in topk]
         for (_, topk), relevant in zip(predictions, wanted, strict=True)
     ]
-    values = kor_map_official(results_of_grades(grades, [[1] * bool(w) for w in wanted]), None)
+    values = kor_map_official(judged_rankings(grades, [[1] * bool(w) for w in wanted]), None)
     # The official program adds up in the order of the rows; fsum would round better, and otherwise.
     return float(np.cumsum(values)[-1]) / len(predictions)

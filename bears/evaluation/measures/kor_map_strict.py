@@ -1,15 +1,13 @@
 """kor_map_strict, the Korean science task's score without its holes."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from bears.evaluation.places import Floats, Results
+from bears.evaluation.judged_rankings import Floats, JudgedRankings
 
 DEPTH = 3
 
 
-def kor_map_strict(results: Results, k: int | None) -> Floats:
+def kor_map_strict(rankings: JudgedRankings, k: int | None) -> Floats:
     """Sum of the precision at each relevant document of the top 3 / min(3, relevant documents).
 
     A ranking has a document once, every question of the benchmark counts once, and one that was
@@ -20,6 +18,6 @@ def kor_map_strict(results: Results, k: int | None) -> Floats:
     Source: ours, beside ``kor_map_official``.
     """
     del k
-    hits = results.found.top(DEPTH)
-    wanted = np.clip(results.relevant, 1, DEPTH)
-    return results.right_if_empty(hits.total(hits.nth / hits.rank) / wanted)
+    hits = rankings.found.top(DEPTH)
+    wanted = np.clip(rankings.relevant, 1, DEPTH)
+    return rankings.right_if_empty(hits.total(hits.nth / hits.rank) / wanted)

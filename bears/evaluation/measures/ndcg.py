@@ -1,15 +1,13 @@
 """ndcg@k: normalised discounted cumulative gain."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
-from bears.evaluation.places import Floats, Places, Results, share
+from bears.evaluation.judged_rankings import Floats, JudgedRankings, RelevantRanks, share
 
 
-def ndcg(results: Results, k: int | None) -> Floats:
+def ndcg(rankings: JudgedRankings, k: int | None) -> Floats:
     """Gain of the top k / gain of the best top k that the judgements allow.
 
     The gain is the grade itself (not 2^grade - 1), divided by log2(rank + 1); the best ranking
@@ -19,10 +17,10 @@ def ndcg(results: Results, k: int | None) -> Floats:
     Source: trec_eval ``ndcg`` and ``ndcg_cut``, after Järvelin and Kekäläinen (TOIS 2002), with
     the discount from rank 1 on.
     """
-    return share(_gain(results.found.top(k)), _gain(results.ideal.top(k)))
+    return share(_gain(rankings.found.top(k)), _gain(rankings.ideal.top(k)))
 
 
-def _gain(places: Places) -> Floats:
+def _gain(places: RelevantRanks) -> Floats:
     # NumPy's own log2 rounds otherwise on another processor.
     deepest = int(places.rank.max(initial=0))
     discounts = np.array([math.inf, *(math.log2(rank + 1) for rank in range(1, deepest + 1))])

@@ -1,13 +1,11 @@
 """precision@k."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from bears.evaluation.places import Floats, Results, share
+from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
 
 
-def precision(results: Results, k: int | None) -> Floats:
+def precision(rankings: JudgedRankings, k: int | None) -> Floats:
     """Relevant documents in the top k / k.
 
     A ranking shorter than k is still divided by k. Without k the number of ranked documents
@@ -16,5 +14,5 @@ def precision(results: Results, k: int | None) -> Floats:
     Source: trec_eval ``P``, and ``set_P`` for the whole ranking. trec_eval gives 0, and does not
     leave out, a question whose judged documents are all irrelevant.
     """
-    divisor = np.maximum(results.returned, 1) if k is None else k
-    return share(results.found.top(k).count(), (results.relevant > 0) * divisor)
+    divisor = np.maximum(rankings.returned, 1) if k is None else k
+    return share(rankings.found.top(k).count(), (rankings.relevant > 0) * divisor)

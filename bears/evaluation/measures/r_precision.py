@@ -1,11 +1,9 @@
 """R-precision."""
 
-from __future__ import annotations
-
-from bears.evaluation.places import Floats, Results, share
+from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
 
 
-def r_precision(results: Results, k: int | None) -> Floats:
+def r_precision(rankings: JudgedRankings, k: int | None) -> Floats:
     """Relevant documents in the top R / R, R the number of relevant documents.
 
     ``k`` cuts the ranking before it is measured, and is there so that all measures are called
@@ -13,6 +11,6 @@ def r_precision(results: Results, k: int | None) -> Floats:
 
     Source: trec_eval ``Rprec``.
     """
-    relevant = results.relevant
-    found = results.found.top(k)
+    relevant = rankings.relevant
+    found = rankings.found.top(k)
     return share(found.where(found.rank <= relevant[found.question]).count(), relevant)

@@ -1,11 +1,9 @@
 """recall@k."""
 
-from __future__ import annotations
-
-from bears.evaluation.places import Floats, Results, share
+from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
 
 
-def recall(results: Results, k: int | None) -> Floats:
+def recall(rankings: JudgedRankings, k: int | None) -> Floats:
     """Relevant documents in the top k / relevant documents.
 
     With more relevant documents than k the best value is below 1. Undefined without relevant
@@ -13,4 +11,4 @@ def recall(results: Results, k: int | None) -> Floats:
 
     Source: trec_eval ``recall``.
     """
-    return share(results.found.top(k).count(), results.relevant)
+    return share(rankings.found.top(k).count(), rankings.relevant)

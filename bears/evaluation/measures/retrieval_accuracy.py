@@ -1,16 +1,14 @@
 """retrieval_accuracy@k, in percent, as PandaChat's table has it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from bears.evaluation.judged_rankings import Floats, JudgedRankings, judged_rankings
 from bears.evaluation.measures.success import success
-from bears.evaluation.places import Floats, Results, results_of_grades
 
 
-def retrieval_accuracy(results: Results, k: int | None) -> Floats:
+def retrieval_accuracy(rankings: JudgedRankings, k: int | None) -> Floats:
     """100 if a relevant document is among the first k sources as submitted, else 0.
 
     Of a run the sources are its ranking. A list that was submitted may repeat a source, and each
@@ -19,7 +17,7 @@ def retrieval_accuracy(results: Results, k: int | None) -> Floats:
 
     Source: PandaChat-RAG-sl, ``correct_retrieval_per``.
     """
-    return 100 * success(results, k)
+    return 100 * success(rankings, k)
 
 
 def correct_retrievals(
@@ -38,4 +36,4 @@ def correct_retrievals(
         [int(source in wanted) for source in row] for row, wanted in zip(sources, gold, strict=True)
     ]
     judged = [[1] * len(wanted) for wanted in gold]
-    return int(np.sum(success(results_of_grades(grades, judged), k)))
+    return int(np.sum(success(judged_rankings(grades, judged), k)))

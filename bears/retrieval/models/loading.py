@@ -1,149 +1,122 @@
-"""From files to a model that is ready for texts."""
+"""From files to a model of sentence-transformers that is ready for texts."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from bears.errors import RetrieverUnavailable
+from bears.errors import RetrieverUnavailable, first_line
 from bears.formats.records import read_json
-from bears.retrieval.models import packing
-from bears.retrieval.models.checkpoint import Checkpoint, has_weights
-from bears.retrieval.models.device import Hardware, required
+from bears.retrieval.models.checkpoint import Checkpoint
+from bears.retrieval.models.gte import in_transformers_layout
+from bears.retrieval.models.placement import Placement, required
 
 UNUSED = ("pooler.", "position_ids")
-"""Weights that a checkpoint may lack, since no recipe here reads what they make."""
+"""Weights that a checkpoint may lack, since nothing here reads what they make."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A model on its device, and its tokenizer.
-
-    Args:
-        model, tokenizer: of transformers.
-        device: of torch.
-        batch_tokens: of one batch; None: what suits the device.
-    """
-
-    model: Any
-    tokenizer: Any
-    device: Any
-    batch_tokens: int | None = None
-
-    @property
-    def positions(self) -> int:
-        """Tokens that the model has positions for."""
-        config = self.model.config
-        most = getattr(config, "max_position_embeddings", None) or 10**9
-        # RoBERTa and its kin count positions from the padding token's number on.
-        roberta = config.model_type in {"roberta", "xlm-roberta", "camembert", "mpnet"}
-        return int(min(most - (config.pad_token_id + 1) * roberta, self.tokenizer.model_max_length))
-
-
-def load(checkpoint: Checkpoint, hardware: Hardware, head: str = "AutoModel") -> Loaded:
-    """Load a model and its tokenizer.
+def load(
+    kind: Literal["SentenceTransformer", "CrossEncoder"],
+    checkpoint: Checkpoint,
+    placement: Placement,
+    **settings: Any,
+) -> Any:
+    """Load a model from its folder, without a look at the hub.
 
     Args:
-        checkpoint: which.
-        hardware: where to, and in which numbers.
-        head: name of the class of transformers that loads it.
+        kind: the class of sentence-transformers that it is an object of.
+        checkpoint: which model.
+        placement: where to, and in which precision.
+        settings: more arguments of that class.
 
     Raises:
         RetrieverUnavailable: a package, a file or code that the model needs is not here.
     """
-    torch, transformers = required("torch"), required("transformers")
+    device, dtype = placement.torch_device(), getattr(required("torch"), placement.precision())
+    transformers, library = required("transformers"), required("sentence_transformers")
     transformers.utils.logging.disable_progress_bar()
-    folder, device = checkpoint.folder(), hardware.chosen()
-    config = _config(checkpoint, folder)
-    if not has_weights(folder):
+    folder = checkpoint.folder()
+    _check_type(checkpoint, folder)
+    code = {"code_revision": checkpoint.code_revision} if checkpoint.code_revision else {}
+    try:
+        with in_transformers_layout(checkpoint, folder) as readable, _missing() as missing:
+            model = getattr(library, kind)(
+                str(readable),
+                device=device,
+                trust_remote_code=bool(code),
+                # The files are all here, but for code, which may lie in another repository.
+                local_files_only=not code,
+                model_kwargs={"dtype": dtype, **code},
+                config_kwargs=dict(code),
+                **settings,
+            )
+    except (OSError, ValueError, RuntimeError, ImportError, KeyError) as error:
         raise RetrieverUnavailable(
-            f"{checkpoint.key}.model {checkpoint.model}: {folder} holds no model.safetensors or "
-            "pytorch_model.bin; fetch the model again"
+            f"{checkpoint.key}.model {checkpoint.model}: sentence-transformers cannot load "
+            f"{folder}: {first_line(error)}"
+        ) from error
+    if missing:
+        raise RetrieverUnavailable(
+            f"{checkpoint.key}.model {checkpoint.model}: {len(missing)} weights of this "
+            f"architecture are not in its files, first {missing[0]}; they would be random numbers. "
+            "The model is of another kind than this retriever needs, or wants code of its own"
         )
-    model, info = getattr(transformers, head).from_pretrained(
-        folder,
-        config=config,
-        dtype=getattr(torch, hardware.numbers()),
-        output_loading_info=True,
-        **_code(checkpoint),
-    )
-    _check(checkpoint, info)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, config=config)
-    model = model.eval().to(device)
-    if device.type == "cpu":
-        packing.pack(model)
-    return Loaded(model, tokenizer, device, hardware.batch_tokens)
+    return model
 
 
-def _config(checkpoint: Checkpoint, folder: Path) -> Any:
-    transformers = required("transformers")
+def positions(model: Any) -> int:
+    """Tokens that a model has positions for; very many where it counts none."""
+    config = model.config
+    most = getattr(config, "max_position_embeddings", None) or 10**9
+    # RoBERTa and its kin count positions from the padding token's number on.
+    if getattr(config, "model_type", "") in {"roberta", "xlm-roberta", "camembert", "mpnet"}:
+        most -= config.pad_token_id + 1
+    return int(most)
+
+
+def _check_type(checkpoint: Checkpoint, folder: Path) -> None:
     file = folder / "config.json"
-    if not file.is_file():
+    if not file.is_file() and not (folder / "modules.json").is_file():
         raise RetrieverUnavailable(
             f"{checkpoint.key}.model {checkpoint.model}: there is no {file}, so this is no folder "
             "of a model. It has config.json, model.safetensors and tokenizer.json"
         )
-    plain = read_json(file)
-    if plain["model_type"] == "new" and not checkpoint.code_revision:
-        return _gte(checkpoint, plain)
-    if plain["model_type"] not in transformers.CONFIG_MAPPING and not checkpoint.code_revision:
-        raise RetrieverUnavailable(
-            f"{checkpoint.key}.model {checkpoint.model} is of the type {plain['model_type']!r}, "
-            f"which transformers {transformers.__version__} does not know; it wants to run code "
-            f"of its own ({plain.get('auto_map') or 'not said which'}). Read that code, then allow "
-            f"one commit of it: {checkpoint.key}.code_revision=COMMIT"
-        )
-    return transformers.AutoConfig.from_pretrained(folder, **_code(checkpoint))
-
-
-def _code(checkpoint: Checkpoint) -> dict[str, Any]:
-    if not checkpoint.code_revision:
-        return {"trust_remote_code": False}
-    return {"trust_remote_code": True, "code_revision": checkpoint.code_revision}
-
-
-def _gte(checkpoint: Checkpoint, plain: Mapping[str, Any]) -> Any:
-    """The configuration of Alibaba-NLP's type "new" as transformers' own "gte".
-
-    So the model needs no remote code. Its NTK scaling (https://kexue.fm/archives/9706, fixed) is
-    a larger base and one factor for all frequencies, which transformers calls linear:
-    https://github.com/huggingface/transformers/pull/48416.
-    """
+    config = read_json(file) if file.is_file() else {}
+    kind = config.get("model_type", "new")
     transformers = required("transformers")
-    scaling = plain.get("rope_scaling") or {"type": "ntk", "factor": 1.0}
-    known = {
-        "position_embedding_type": "rope",
-        "layer_norm_type": "layer_norm",
-        "logn_attention_scale": False,
-    }
-    wrong = {key: plain[key] for key, value in known.items() if plain.get(key, value) != value}
-    if wrong or scaling["type"] != "ntk" or "mixed_b" in scaling:
+    if kind != "new" and kind not in transformers.CONFIG_MAPPING and not checkpoint.code_revision:
         raise RetrieverUnavailable(
-            f"{checkpoint.key}.model {checkpoint.model}: its config.json has {wrong or scaling}, "
-            f"which transformers' gte cannot do. Allow the model's own code at one commit: "
-            f"{checkpoint.key}.code_revision=COMMIT"
+            f"{checkpoint.key}.model {checkpoint.model} is of the type {kind!r}, "
+            f"which transformers {transformers.__version__} does not know; it wants to run code "
+            f"of its own ({config.get('auto_map') or 'not said which'}). Read that code, then "
+            f"allow one commit of it: {checkpoint.key}.code_revision=COMMIT"
         )
-    factor = float(scaling["factor"])
-    head = plain["hidden_size"] // plain["num_attention_heads"]
-    fields = transformers.GteConfig().to_dict().keys() - {"model_type", "rope_parameters"}
-    return transformers.GteConfig(
-        **{key: value for key, value in plain.items() if key in fields},
-        rope_parameters={
-            "rope_type": "linear",
-            "rope_theta": float(plain["rope_theta"]) * factor,
-            "factor": factor ** (2 / head),
-        },
-    )
 
 
-def _check(checkpoint: Checkpoint, info: Mapping[str, Any]) -> None:
-    missing = [key for key in info["missing_keys"] if not any(word in key for word in UNUSED)]
-    wrong = sorted([*missing, *(str(key) for key in info["mismatched_keys"])])
-    if wrong:
-        raise RetrieverUnavailable(
-            f"{checkpoint.key}.model {checkpoint.model}: {len(wrong)} weights of this architecture "
-            f"are not in its files, first {wrong[0]}; they would be random numbers. The model is "
-            "of another kind than this retriever needs, or wants code of its own"
-        )
+@contextmanager
+def _missing() -> Iterator[list[str]]:
+    """The weights that are missing in what is loaded within, in place of a warning of them.
+
+    transformers fills them with random numbers, and says so to its log alone.
+    """
+    found: list[str] = []
+
+    class Report(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            rows = re.findall(r"^(\S+) *\|[^|]*MISSING", record.getMessage(), re.MULTILINE)
+            found.extend(row for row in rows if not any(word in row for word in UNUSED))
+
+    log, handler = logging.getLogger("transformers.modeling_utils"), Report(logging.WARNING)
+    before = log.level, log.propagate
+    log.addHandler(handler)
+    # Below it: at it, transformers warns of shards that it does not make.
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    try:
+        yield found
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before[0])
+        log.propagate = before[1]

@@ -1,21 +1,21 @@
 """Vectors in a file, searched exactly with NumPy."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from bears.errors import StoreError
 from bears.formats.records import atomic_write, read_lines, to_line
-from bears.retrieval.encoder import Vectors
-from bears.retrieval.retriever import best
-from bears.retrieval.stores.exact import candidates, cosines, dense_slack
-from bears.retrieval.stores.rows import check_shape, nothing
-from bears.retrieval.vector_store import Shard
+from bears.retrieval.models.encoder import Vectors
+from bears.retrieval.ranking import best
+from bears.retrieval.stores.exact import candidates, check_dimensions, cosines, dense_slack
+from bears.retrieval.stores.numbered_shards import checked
+from bears.retrieval.stores.vector_store import Shard
 from bears.types import Ranking
+
+PRODUCT = 1 << 24
+"""Scores that are computed at once, of 4 bytes each."""
 
 
 class Memory:
@@ -29,33 +29,30 @@ class Memory:
         self.name = name
 
     def write(self, shards: Iterable[Shard], folder: Path) -> None:
-        """Write ``vectors.npy`` (pieces, dimensions) as float32, and ids and groups beside it.
+        """Write ``vectors.npy`` (chunks, dimensions) as float32, and ids and groups beside it.
 
         One shard is in memory at a time. ``pieces.jsonl`` has a line for each.
 
         Raises:
             StoreError: the shards differ in their dimensions, or there are none.
         """
-        pieces, dimensions = 0, 0
+        chunks, dimensions = 0, 0
         with (
             atomic_write(folder / "vectors.npy") as vectors,
             atomic_write(folder / "pieces.jsonl") as names,
         ):
-            for shard in shards:
-                dimensions = dimensions or shard.vectors.shape[1]
-                check_shape(shard, dimensions)
-                if not pieces:
+            for shard in checked(shards):
+                if not chunks:
+                    dimensions = shard.vectors.shape[1]
                     _write_header(vectors, 0, dimensions)
                 vectors.write(np.ascontiguousarray(shard.vectors, "<f4").data)
                 groups = shard.groups if any(shard.groups) else ()
                 names.write(to_line({"doc_ids": shard.doc_ids, "groups": groups}).encode())
-                pieces += len(shard.doc_ids)
-            if not pieces:
-                raise nothing()
+                chunks += len(shard.doc_ids)
             vectors.seek(0)
-            _write_header(vectors, pieces, dimensions)
+            _write_header(vectors, chunks, dimensions)
 
-    def open(self, folder: Path) -> MemorySearcher:
+    def open(self, folder: Path) -> "MemorySearcher":
         """Map what `write` wrote."""
         doc_ids: list[str] = []
         groups: dict[str, list[int]] = {}
@@ -68,20 +65,20 @@ class Memory:
         return MemorySearcher(vectors, doc_ids, groups)
 
 
-def _write_header(stream: IO[bytes], pieces: int, dimensions: int) -> None:
+def _write_header(stream: IO[bytes], chunks: int, dimensions: int) -> None:
     """NumPy leaves room in a header for its first number to grow, so the length never changes."""
     np.lib.format.write_array_header_1_0(
-        stream, {"descr": "<f4", "fortran_order": False, "shape": (pieces, dimensions)}
+        stream, {"descr": "<f4", "fortran_order": False, "shape": (chunks, dimensions)}
     )
 
 
 class MemorySearcher:
-    """One matrix product a question; the system pages the vectors in and out.
+    """A matrix product for some questions at once; the system pages the vectors in and out.
 
     Args:
-        vectors: shape (pieces, dimensions).
-        doc_ids: of each piece.
-        groups: group to the positions of its pieces.
+        vectors: shape (chunks, dimensions).
+        doc_ids: of each chunk.
+        groups: group to the positions of its chunks.
     """
 
     def __init__(self, vectors: Vectors, doc_ids: list[str], groups: dict[str, list[int]]) -> None:
@@ -89,23 +86,33 @@ class MemorySearcher:
         self._groups = {group: np.array(positions) for group, positions in groups.items()}
         self._slack = dense_slack(vectors.shape[1])
 
-    def nearest(self, vector: Vectors, k: int, group: str = "") -> Ranking:
-        """The ``k`` documents of highest cosine.
+    def nearest(self, vectors: Vectors, k: int, groups: Sequence[str]) -> list[Ranking]:
+        """For each vector the ``k`` documents of highest cosine.
 
         Raises:
-            StoreError: the vector has other dimensions than the index.
+            StoreError: the vectors have other dimensions than the index.
         """
-        if len(vector) != self._vectors.shape[1]:
-            raise StoreError(
-                f"the question has {len(vector)} dimensions, the index {self._vectors.shape[1]}; "
-                "index again with the encoder that is asked: `dvc repro index`"
-            )
-        if group:
-            positions = self._groups.get(group, np.zeros(0, np.int64))
-        else:
-            positions = candidates(self._vectors @ vector, self._doc_ids, k, self._slack)
-        scores = cosines(self._vectors[positions], vector)
-        return best(scores, self._doc_ids, k, positions)
+        check_dimensions(vectors, self._vectors.shape[1])
+        together = max(1, PRODUCT // len(self._vectors))
+        rankings = []
+        for first in range(0, len(vectors), together):
+            some = slice(first, first + together)
+            rankings += self._nearest(vectors[some], k, groups[some])
+        return rankings
+
+    def _nearest(self, vectors: Vectors, k: int, groups: Sequence[str]) -> list[Ranking]:
+        # All questions of the whole corpus at once, so that its vectors are read once.
+        anywhere = [number for number, group in enumerate(groups) if not group]
+        products = iter(vectors[anywhere] @ self._vectors.T)
+        rankings = []
+        for vector, group in zip(vectors, groups, strict=True):
+            if group:
+                positions = self._groups.get(group, np.zeros(0, np.int64))
+            else:
+                positions = candidates(next(products), self._doc_ids, k, self._slack)
+            scores = cosines(self._vectors[positions], vector)
+            rankings.append(best(scores, self._doc_ids, k, positions))
+        return rankings
 
     def exactness(self, vectors: Vectors, k: int) -> dict[str, Any]:  # noqa: ARG002
         """This search is exact."""

@@ -1,7 +1,5 @@
 """Vectors in a Qdrant server or cluster."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time
@@ -13,11 +11,12 @@ from typing import Any
 from bears.configuration import parse
 from bears.errors import StoreError
 from bears.formats.records import read_json, write_json
-from bears.retrieval.stores.collection import Collection
-from bears.retrieval.stores.points import Hnsw, PointsSearcher
-from bears.retrieval.stores.rows import Rows, rows
-from bears.retrieval.stores.server import Server
-from bears.retrieval.vector_store import Shard
+from bears.retrieval.stores.hnsw import Hnsw
+from bears.retrieval.stores.numbered_shards import NumberedShard, numbered
+from bears.retrieval.stores.qdrant_collection import Collection
+from bears.retrieval.stores.qdrant_search import QdrantSearcher
+from bears.retrieval.stores.qdrant_server import Server
+from bears.retrieval.stores.vector_store import Shard
 
 
 class Qdrant:
@@ -75,7 +74,7 @@ class Qdrant:
         # A wrong address shows before anything is encoded.
         server.ask(server.client.get_collections, patient=False)
         collection, starts, digests, total, dimensions = None, [], [], 0, 0
-        for some in rows(shards):
+        for some in numbered(shards):
             if collection is None:
                 dimensions = some.dimensions
                 collection = self._prepared(server, some)
@@ -98,7 +97,7 @@ class Qdrant:
         }
         write_json(folder / "store.json", noted)
 
-    def open(self, folder: Path) -> PointsSearcher:
+    def open(self, folder: Path) -> QdrantSearcher:
         """Find the collection again.
 
         Raises:
@@ -115,11 +114,9 @@ class Qdrant:
             raise _other(collection.name, server.url, f"{found} of {noted['points']} points")
         if tuple(collection.shards_at([int(start) for start in starts])) != digests:
             raise _other(collection.name, server.url, "other points")
-        return PointsSearcher(collection, noted["dimensions"], self._hnsw)
+        return QdrantSearcher(collection, noted["dimensions"], self._hnsw)
 
-    open_both = open
-
-    def _prepared(self, server: Server, first: Rows) -> Collection:
+    def _prepared(self, server: Server, first: NumberedShard) -> Collection:
         """The collection, made where it is not there, and refused where it is another one's."""
         collection = Collection(server, self._collection or self._derived(first), self._hnsw)
         there = collection.dimensions()
@@ -138,7 +135,7 @@ class Qdrant:
         collection.index_fields()
         return collection
 
-    def _derived(self, first: Rows) -> str:
+    def _derived(self, first: NumberedShard) -> str:
         graph = asdict(self._hnsw) if self._hnsw else None
         parts = [first.digest, graph, self._shards, self._replicas]
         digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]

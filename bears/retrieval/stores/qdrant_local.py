@@ -1,22 +1,21 @@
 """Qdrant without a server: its engine in this process, in a folder (qdrant-edge-py)."""
 
-from __future__ import annotations
-
 import errno
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bears.configuration import parse
 from bears.errors import StoreError
 from bears.formats.records import read_json, write_json
-from bears.retrieval.stores.packed import pack, unpack
-from bears.retrieval.stores.points import Found, Hnsw, Leg, PointsSearcher
-from bears.retrieval.stores.rows import Rows, rows
-from bears.retrieval.vector_store import Shard, Sparse
+from bears.retrieval.stores.hnsw import Hnsw
+from bears.retrieval.stores.numbered_shards import NumberedShard, numbered
+from bears.retrieval.stores.packed_folder import pack, unpack
+from bears.retrieval.stores.qdrant_search import QdrantSearcher, sparse_vector
+from bears.retrieval.stores.vector_store import Shard
 
 BATCH = 1000
 
@@ -46,7 +45,7 @@ class QdrantLocal:
         import qdrant_edge as edge
 
         points, dimensions = None, 0
-        for some in rows(shards):
+        for some in numbered(shards):
             if points is None:
                 dimensions = some.dimensions
                 points = edge.EdgeShard.create(below, self._config(dimensions))
@@ -61,7 +60,7 @@ class QdrantLocal:
         points.close()
         return dimensions
 
-    def open(self, folder: Path) -> PointsSearcher:
+    def open(self, folder: Path) -> QdrantSearcher:
         """Unpack the points into a temporary folder, which goes with the searcher."""
         import qdrant_edge as edge
 
@@ -82,11 +81,9 @@ class QdrantLocal:
                 f"{folder / 'points.zip'} cannot be opened ({error}); index again: "
                 "`dvc repro --force --single-item index`"
             ) from None
-        searched = _Edge(points, self._hnsw)
+        searched = _Engine(points)
         weakref.finalize(searched, shutil.rmtree, below, ignore_errors=True)
-        return PointsSearcher(searched, dimensions, self._hnsw)
-
-    open_both = open
+        return QdrantSearcher(searched, dimensions, self._hnsw)
 
     def _config(self, dimensions: int) -> Any:
         import qdrant_edge as edge
@@ -109,98 +106,40 @@ class QdrantLocal:
         )
 
 
-def _points(some: Rows, first: int, end: int) -> list[Any]:
+def _points(some: NumberedShard, first: int, end: int) -> list[Any]:
     import qdrant_edge as edge
 
     points = []
     for i in range(first, end):
         vector: dict[str, Any] = {"dense": some.shard.vectors[i].tolist()}
         if some.shard.sparse:
-            vector["sparse"] = _sparse(some.shard.sparse[i])
+            vector["sparse"] = sparse_vector(edge, some.shard.sparse[i])
         points.append(edge.Point(some.start + i, vector, some.payloads[i]))
     return points
 
 
-def _sparse(sparse: Sparse) -> Any:
-    import qdrant_edge as edge
-
-    return edge.SparseVector(sparse.indices.tolist(), sparse.values.tolist())
-
-
-class _Edge:
+class _Engine:
     """The points of an opened folder."""
 
-    def __init__(self, points: Any, hnsw: Hnsw | None) -> None:
-        self._points, self._ef = points, hnsw.ef if hnsw else None
-
-    def search(self, legs: Sequence[Leg], group: str) -> list[list[Found]]:
-        """One batch."""
+    def __init__(self, points: Any) -> None:
         import qdrant_edge as edge
 
-        requests = [
-            edge.QueryRequest(
-                limit=leg.limit,
-                query=self._query(leg),
-                filter=_within(group),
-                params=self._params(leg),
-                with_payload=["doc_id"],
-                with_vector=["dense"] if leg.exact and leg.using == "dense" else False,
-            )
-            for leg in legs
-        ]
-        answers = self._points.query_batch(edge.QueryBatchRequest(requests))
-        return [[_found(point) for point in answer] for answer in answers]
-
-    def fuse(self, legs: Sequence[Leg], constant: int, limit: int, group: str) -> list[Found]:
-        """One query with a prefetch for each leg."""
-        import qdrant_edge as edge
-
-        prefetches = [
-            edge.Prefetch(
-                limit=leg.limit,
-                query=self._query(leg),
-                filter=_within(group),
-                params=self._params(leg),
-            )
-            for leg in legs
-        ]
-        # The stubs of 0.9.0 forget that Rrf is a Fusion.
-        fusion: Any = edge.Fusion.Rrf(k=constant)
-        request = edge.QueryRequest(
-            limit=limit,
-            prefetches=prefetches,
-            query=fusion,
-            with_payload=["doc_id"],
-        )
-        return [_found(point) for point in self._points.query(request)]
+        self.api: Any = edge
+        self._points = points
 
     def count(self) -> int:
         """All of the folder."""
         return int(self._points.info().points_count)
 
-    def _query(self, leg: Leg) -> Any:
-        import qdrant_edge as edge
+    def nearest(self, vector: Any, using: str) -> dict[str, Any]:
+        """As `QdrantPoints.nearest`."""
+        return {"query": self.api.Query.Nearest(vector, using=using)}
 
-        vector = leg.vector
-        asked = _sparse(vector) if isinstance(vector, Sparse) else vector.tolist()
-        return edge.Query.Nearest(asked, using=leg.using)
+    def fused(self, legs: list[Any], constant: int) -> dict[str, Any]:
+        """As `QdrantPoints.fused`."""
+        return {"prefetches": legs, "query": self.api.Fusion.Rrf(k=constant)}
 
-    def _params(self, leg: Leg) -> Any:
-        import qdrant_edge as edge
-
-        return edge.SearchParams(exact=leg.exact, hnsw_ef=None if leg.exact else self._ef)
-
-
-def _within(group: str) -> Any:
-    import qdrant_edge as edge
-
-    if not group:
-        return None
-    return edge.Filter(must=[edge.FieldCondition("group", match=edge.MatchValue(group))])
-
-
-def _found(point: Any) -> Found:
-    # Every look at it makes a new list.
-    vectors = point.vector
-    dense = vectors["dense"] if vectors else None
-    return Found(point.id, point.payload["doc_id"], point.score, dense)
+    def search(self, requests: list[Any]) -> list[list[Any]]:
+        """One batch."""
+        answers: list[list[Any]] = self._points.query_batch(self.api.QueryBatchRequest(requests))
+        return answers

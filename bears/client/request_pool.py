@@ -1,0 +1,88 @@
+"""Asking many requests side by side, until there are none or one shows that none can succeed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import suppress
+from typing import TypeVar
+
+from bears.client.errors import BudgetExhausted, ClientError, RunStopped
+
+GAP_S = 0.001
+"""Between two requests."""
+
+R = TypeVar("R")
+A = TypeVar("A")
+
+
+class NotSent(Exception):
+    """A request was not sent, or not again, because the run has stopped."""
+
+
+class RequestPool:
+    """One call of `answers` of a client."""
+
+    def __init__(self) -> None:
+        self._over = False
+        self._stopped: RunStopped | None = None
+        self._stop = asyncio.Event()
+
+    async def outcomes(
+        self, requests: Iterable[R], answer: Callable[[R], Awaitable[A]], concurrency: int
+    ) -> AsyncIterator[tuple[R, A | ClientError]]:
+        """Yield each request with its answer, or why it has none, as they come.
+
+        A request is taken from ``requests`` when one of the ``concurrency`` places is free. After
+        BudgetExhausted or RunStopped no more are taken.
+
+        Raises:
+            RunStopped: ``answer`` raised it. What is in flight is waited for and yielded first;
+                what waits for its turn or its next attempt is not sent.
+        """
+        source, running = iter(requests), dict[asyncio.Task[A | ClientError | None], R]()
+        try:
+            while True:
+                while len(running) < concurrency and not self._over:
+                    if (request := next(source, None)) is None:
+                        break
+                    running[asyncio.create_task(self._outcome(answer(request)))] = request
+                    # It goes out before the next is begun, and not all of them at the end.
+                    await asyncio.sleep(GAP_S)
+                if not running:
+                    break
+                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    request, outcome = running.pop(task), task.result()
+                    if outcome is not None:
+                        yield request, outcome
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+        if self._stopped is not None:
+            raise self._stopped
+
+    async def _outcome(self, answer: Awaitable[A]) -> A | ClientError | None:
+        """An answer, why there is none, or None if it was not asked for."""
+        try:
+            return await answer
+        except NotSent:
+            return None
+        except RunStopped as stopped:
+            self._over, self._stopped = True, self._stopped or stopped
+            self._stop.set()
+            return None
+        except ClientError as error:
+            self._over = self._over or isinstance(error, BudgetExhausted)
+            return error
+
+    async def pause(self, seconds: float) -> None:
+        """Wait before a request is sent.
+
+        Raises:
+            NotSent: the run has stopped.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stop.wait()
+        if self._stop.is_set():
+            raise NotSent

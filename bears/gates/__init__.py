@@ -1,0 +1,74 @@
+"""Gates: what is wrong with a translation, told by rule. Gates of one subject share a file."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from bears.errors import ConfigurationError
+from bears.gates import (
+    blank,
+    chatter,
+    length_ratio,
+    numbers,
+    other_language,
+    questions,
+    source_left,
+    yes_no,
+)
+from bears.language.profile import Language
+from bears.language.text import Text
+
+GateSeverity = Literal["error", "warning", "off"]
+
+GATES: Mapping[str, Callable[[Text, Language], str | None]] = {
+    "empty": blank.empty,
+    "punctuation_only": blank.punctuation_only,
+    "echo": source_left.echo,
+    "untranslated": source_left.untranslated,
+    "script": other_language.script,
+    "variant": other_language.variant,
+    "chatter": chatter.gate,
+    "yes_no": yes_no.gate,
+    "question_mood": questions.question_mood,
+    "answered": questions.answered,
+    "length_ratio": length_ratio.gate,
+    "numbers": numbers.gate,
+}
+"""Name to gate: each says what is wrong, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """What a gate says of a translation."""
+
+    gate: str
+    severity: Literal["error", "warning"]
+    message: str
+
+
+def check(text: Text, language: Language, severities: Mapping[str, GateSeverity]) -> list[Flag]:
+    """What the gates say of one translation, in the order of `GATES`.
+
+    Args:
+        severities: by gate; one that is not named here has severity error.
+
+    Returns:
+        Nothing for a text that is in the target language already: no one translated it.
+
+    Raises:
+        ConfigurationError: ``severities`` names an unknown gate.
+    """
+    if unknown := severities.keys() - GATES.keys():
+        raise ConfigurationError(
+            f"gates: unknown {', '.join(sorted(unknown))}; there are {', '.join(GATES)}"
+        )
+    if text.source_language == text.target:
+        return []
+    names = ["empty"] if not text.translation.strip() else list(GATES)
+    flags = []
+    for name in names:
+        severity = severities.get(name, "error")
+        message = GATES[name](text, language) if severity != "off" else None
+        if message and severity != "off":
+            flags.append(Flag(name, severity, message))
+    return flags

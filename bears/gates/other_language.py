@@ -1,0 +1,77 @@
+"""The text is in another script, or in another variant of the language: simplified characters."""
+
+import re
+from functools import lru_cache
+
+from bears.language.profile import Language, Variant
+from bears.language.scripts import letters, script_share
+from bears.language.text import Text, echoes_name, share_of, without_parentheses
+
+
+def script(text: Text, language: Language) -> str | None:
+    """Too little of the translation is in the language's scripts, or too much in another one.
+
+    An answer that is a name, a code or a title may stay as it is in the source.
+    """
+    if echoes_name(text):
+        return None
+    share = script_share(text.translation, language.scripts)
+    if share < language.min_share:
+        return f"{share:.0%} of it is {language.title}, expected at least {language.min_share:.0%}"
+    body = without_parentheses(text.translation)
+    if letters(body) < language.thresholds.script_letters:
+        return None
+    for name, (least, greatest) in language.script_bounds.items():
+        found = share_of(body, name)
+        if not least <= found <= greatest:
+            return f"{found:.0%} of its letters are {name}, expected {least:.0%}–{greatest:.0%}"
+    return None
+
+
+def variant(text: Text, language: Language) -> str | None:
+    """More foreign characters or words than the thresholds let pass; see `Variant`.
+
+    What stands in parentheses is an original, and may be in any variant.
+    """
+    body = without_parentheses(text.translation)
+    characters = foreign_characters(body, language.variant)
+    if len(characters) > language.thresholds.variant_characters:
+        return f"not {language.title}: {''.join(dict.fromkeys(characters))!r:.40}"
+    terms = foreign_terms(body, language.variant)
+    if len(terms) > len(body) // language.thresholds.variant_term_length:
+        return f"not {language.title}: {', '.join(terms[:3])}"
+    return None
+
+
+def foreign_terms(text: str, variant: Variant) -> list[str]:
+    """The words of ``text`` that belong to another variant, with the own ones where known."""
+    terms = [f"{term} (here {own})" for term, own in variant.terms.items() if term in text]
+    found = (re.search(pattern, text) for pattern in variant.strangers)
+    return terms + [match.group() for match in found if match]
+
+
+def foreign_characters(text: str, variant: Variant) -> list[str]:
+    """The characters of ``text`` that belong to another variant, in order."""
+    return [
+        character
+        for character in text
+        if character in variant.forbidden
+        or (
+            "\u4e00" <= character <= "\u9fff"
+            and character not in variant.allowed
+            and _foreign(character, variant.own_charset, variant.foreign_charsets)
+        )
+    ]
+
+
+@lru_cache(maxsize=65536)
+def _foreign(character: str, own: str, foreign: tuple[str, ...]) -> bool:
+    return bool(own) and not _in(character, own) and any(_in(character, name) for name in foreign)
+
+
+def _in(character: str, charset: str) -> bool:
+    try:
+        character.encode(charset)
+    except UnicodeEncodeError:
+        return False
+    return True

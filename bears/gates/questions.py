@@ -1,0 +1,77 @@
+"""A question became a statement, or was answered instead of translated."""
+
+import re
+
+from bears.language import english
+from bears.language.answers import normalise
+from bears.language.profile import Language
+from bears.language.tags import primary
+from bears.language.text import Text, has_content, without_parentheses
+from bears.language.yes_no import means, yes_or_no
+
+_LEAST = 3
+"""Shorter answers stand in a question by chance."""
+
+
+def question_mood(text: Text, language: Language) -> str | None:
+    """The source asks, the translation does not: it has neither question mark nor question word."""
+    if text.field != "question" or not _asks(text.source, text.source_language):
+        return None
+    if language.mood.asks(text.translation):
+        return None
+    return f"a question became a statement: {text.translation!r:.60}"
+
+
+def _asks(source: str, source_language: str) -> bool:
+    if primary(source_language) == "en":
+        return english.asks(source)
+    return source.rstrip().endswith(("?", "？", "か。"))
+
+
+def answered(text: Text, language: Language) -> str | None:
+    """The translation of a question answers it.
+
+    It begins as answers do or is one; or a statement follows the question that the source lacks;
+    or a gold answer of three characters or more stands in it though none stands in the source.
+    """
+    if text.field != "question":
+        return None
+    translation = text.translation.strip()
+    for pattern in language.mood.answers:
+        if re.match(pattern, translation, re.IGNORECASE):
+            return f"begins as an answer: {translation!r:.60}"
+    if means(translation, language.yes_words, language.no_words):
+        return f"is an answer: {translation!r}"
+    rest = _after_question(translation, language)
+    if rest and not _after_question(text.source, language):
+        return f"a statement follows the question: {rest!r:.60}"
+    if given := _given(text, language):
+        return f"holds the answer: {given!r:.60}"
+    return None
+
+
+def _after_question(text: str, language: Language) -> str:
+    """The statement after the last question mark, empty where there is none."""
+    marks = re.escape(language.mood.marks + "?？")
+    _, mark, rest = re.sub(rf"[{marks}]", "?", text).rpartition("?")
+    # In a title or a quotation the mark ends no question: 《誰是接班人？》的導演是…
+    closes = re.match(r"\s*[》」』”\"’)）]", rest)
+    if not mark or closes or not has_content(without_parentheses(rest)):
+        return ""
+    return "" if language.mood.asks(rest) else rest.strip()
+
+
+def _given(text: Text, language: Language) -> str | None:
+    source = normalise(text.source, language)
+    translation = normalise(text.translation, language)
+    answers = [
+        answer
+        for answer in text.answers
+        if not yes_or_no(answer, text.source_language)
+        and not means(answer, language.yes_words, language.no_words)
+    ]
+    forms = {answer: normalise(answer, language) for answer in answers}
+    if any(form and form in source for form in forms.values()):
+        return None
+    found = (a for a, form in forms.items() if len(form) >= _LEAST and form in translation)
+    return next(found, None)

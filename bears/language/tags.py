@@ -1,0 +1,64 @@
+"""The language tags that are known, and the scripts that their texts are written in."""
+
+from bears.errors import ConfigurationError
+
+# Script, as its letters' Unicode names begin, to the primary subtags of languages written in it.
+_WRITTEN_IN = {
+    "LATIN": """af ast az bs ca ceb cs cy da de en eo es et eu fi fil fo fr fy ga gd gl ha hr ht hu
+        id ig is it jv ku la lb lt lv mg mi ms mt nb nds nl nn no oc pl pt qu ro rw sk sl sn so sq
+        sr st su sv sw tl tn tr ts tw uz vi wo xh yo zu""",
+    "CYRILLIC": "ba be bg ce cv kk ky mk mn ru sr tg tt uk uz",
+    "ARABIC": "ar arz azb ckb fa kk ku ps sd ug ur",
+    "HEBREW": "he yi",
+    "GREEK": "el",
+    "ARMENIAN": "hy pseudo",
+    "GEORGIAN": "ka",
+    "DEVANAGARI": "hi mai mr ne sa sd",
+    "BENGALI": "as bn",
+    "GURMUKHI": "pa",
+    "GUJARATI": "gu",
+    "ORIYA": "or",
+    "TAMIL": "ta",
+    "TELUGU": "te",
+    "KANNADA": "kn",
+    "MALAYALAM": "ml",
+    "SINHALA": "si",
+    "THAI": "th",
+    "LAO": "lo",
+    "TIBETAN": "bo dz",
+    "MYANMAR": "my",
+    "KHMER": "km",
+    "ETHIOPIC": "am ti",
+    "HANGUL": "ko pseudo",
+    "HAN": "cmn ja lzh nan pseudo wuu yue zh",
+    "KANA": "ja pseudo",
+}
+SCRIPTS: dict[str, tuple[str, ...]] = {}
+"""Primary subtag to the scripts of its texts, as `bears.language.scripts` calls them."""
+for _script, _subtags in _WRITTEN_IN.items():
+    for _subtag in _subtags.split():
+        SCRIPTS[_subtag] = (*SCRIPTS.get(_subtag, ()), _script)
+
+
+def primary(tag: str) -> str:
+    """The primary subtag of a BCP 47 tag: ``zh`` of ``zh-Hant-TW``."""
+    return tag.split("-", 1)[0].lower()
+
+
+def unspaced(tag: str) -> bool:
+    """Whether all scripts of a language put no spaces between words."""
+    scripts = set(SCRIPTS.get(primary(tag), ()))
+    return bool(scripts) and scripts <= {"HAN", "KANA", "THAI", "LAO", "MYANMAR", "KHMER"}
+
+
+def check_tag(tag: str, where: str) -> None:
+    """Refuse a tag that no language has, since an index made for it would find nothing.
+
+    Raises:
+        ConfigurationError: with the tags that are known.
+    """
+    if primary(tag) not in SCRIPTS:
+        raise ConfigurationError(
+            f"{where} is {tag!r}; expected the language of the texts as a BCP 47 tag such as en, "
+            f"ja or zh-Hant-TW, whose first part is one of {', '.join(sorted(SCRIPTS))}"
+        )

@@ -1,0 +1,64 @@
+"""A row of the leaderboard."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+MEASURES = (
+    "success@1",
+    "success@2",
+    "success@5",
+    "recall@10",
+    "recall@100",
+    "mrr@10",
+    "ndcg@10",
+    "map",
+    "retrieval_accuracy@1",
+    "retrieval_accuracy@2",
+    "kor_map_official",
+    "kor_map_strict",
+)
+"""The columns of measures. A benchmark that does not ask for one leaves its cell empty."""
+
+MAIN = "ndcg@10"
+"""The measure that orders the rows of one state of a benchmark."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardRow:
+    """What one system scored on one state of a benchmark.
+
+    Args:
+        benchmark: its name.
+        source, state: as `bears.formats.benchmark_state` has them; empty for a result that does not
+            say of which records it is.
+        system: a retriever, or what a submission calls itself.
+        configuration: digest of the settings (or of the submitted file).
+        origin: ``experiment`` or ``submission``.
+        vector_store: of a retriever that has one.
+        chunking: of a retriever.
+        questions, documents: of the benchmark.
+        answered: questions for which any document was returned.
+        values: measure to its mean, None where undefined.
+        seconds_per_question: as measured or as stated; None where unknown.
+        warnings: what stands beside the score, in a few words.
+    """
+
+    benchmark: str
+    source: str
+    state: str
+    system: str
+    configuration: str
+    origin: str
+    vector_store: str = ""
+    chunking: str = ""
+    questions: int | None = None
+    documents: int | None = None
+    answered: int | None = None
+    values: Mapping[str, float | None] = field(default_factory=dict)
+    seconds_per_question: float | None = None
+    warnings: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """Two results with the same key are the same row."""
+        return self.benchmark, self.state, self.system, self.configuration

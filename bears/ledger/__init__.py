@@ -1,0 +1,1 @@
+"""What persons decided about single records: conf/ledger/<benchmark>.yaml."""

@@ -1,0 +1,81 @@
+"""The entries of a ledger.
+
+An entry replaces a question, corrects one field of one record, or reviews one translation. Entries
+are a set: the order in which they were added never matters.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bears.types import Closed
+
+
+@dataclass(frozen=True)
+class Replacement(Closed):
+    """Take another question of the same source instead of this one."""
+
+    question_id: str
+    reason: str
+    author: str = ""
+
+
+@dataclass(frozen=True)
+class Edit(Closed):
+    """Correct one field of one record.
+
+    Args:
+        record_id: a question_id or doc_id.
+        field: ``question``, ``gold_answer`` or ``content``.
+        old: the whole present text, so that a changed upstream text is noticed.
+        new: the whole new text.
+    """
+
+    record_id: str
+    field: Literal["question", "gold_answer", "content"]
+    old: str
+    new: str
+    reason: str
+    author: str = ""
+
+
+@dataclass(frozen=True)
+class Ledger(Closed):
+    """What concerns the sample; reviews of translations concern later stages."""
+
+    replacements: tuple[Replacement, ...] = field(default=())
+    edits: tuple[Edit, ...] = field(default=())
+
+    @property
+    def replaced(self) -> frozenset[str]:
+        return frozenset(entry.question_id for entry in self.replacements)
+
+
+@dataclass(frozen=True)
+class Review(Closed):
+    """A person's decision about one translation.
+
+    Args:
+        record_id, field: what it is about.
+        decision: accept its flags, correct the text, or have it translated again.
+        text: the corrected text.
+        times: how often it was sent back; it stays when the new translation is accepted.
+    """
+
+    record_id: str
+    field: Literal["question", "gold_answer", "content"]
+    decision: Literal["accept", "correct", "retranslate"]
+    reason: str = ""
+    author: str = ""
+    text: str = ""
+    times: int = 0
+
+    def __post_init__(self) -> None:
+        if self.decision == "correct" and not self.text.strip():
+            raise ValueError(
+                f"{self.field} of {self.record_id} is to be corrected, but its text is empty"
+            )
+
+    @property
+    def sent_back(self) -> int:
+        """How often the text is to be translated anew."""
+        return self.times or int(self.decision == "retranslate")

@@ -1,0 +1,98 @@
+"""A second look at what another retriever found."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bears.errors import ConfigurationError
+from bears.retrieval.combined.stored_texts import RecordedTexts, StoredTexts
+from bears.retrieval.ranking import best, rounded_scores
+from bears.retrieval.retriever import Query, Retriever, Searcher
+from bears.retrieval.stopwatch import Stopwatch
+from bears.types import Document, Hit, Ranking
+
+FIRST, TEXTS = "first", "texts"
+
+
+class Reranker(Protocol):
+    """Judges each text beside the question. The constructor takes settings only."""
+
+    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """How well each text answers ``question``, shape (texts,); more is better."""
+
+
+class Reranked:
+    """The best ``depth`` documents of a first stage, put in a reranker's order.
+
+    A document's score is that of its best chunk (MaxP), whichever chunk the first stage found.
+    Documents that the first stage found beyond ``depth`` follow in its order. Their scores are the
+    lowest reranked one less 1, 2, 3, …: a reranker's scores and a first stage's are not of one
+    scale, and a run must be sorted by its scores alone.
+
+    Args:
+        name: of the file under conf/retriever.
+        first: the first stage.
+        reranker: scores texts.
+        depth: documents that are reranked.
+
+    Raises:
+        ConfigurationError: the depth is not positive.
+    """
+
+    def __init__(self, name: str, first: Retriever, reranker: Reranker, depth: int) -> None:
+        if depth < 1:
+            raise ConfigurationError(f"retriever.depth is {depth}; expected at least 1")
+        self.name, self._first, self._reranker, self._depth = name, first, reranker, depth
+
+    def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
+        """The first stage's index, and the texts beside it."""
+        recorded = RecordedTexts(documents, folder / TEXTS)
+        inner = folder / FIRST
+        inner.mkdir(parents=True, exist_ok=True)
+        self._first.index(recorded, inner, scratch)
+        recorded.finish()
+
+    def open(self, folder: Path) -> "RerankedSearcher":
+        """Open the first stage and load the reranker."""
+        self._reranker.scores("warm", ["warm"])
+        first = self._first.open(folder / FIRST)
+        return RerankedSearcher(first, StoredTexts(folder / TEXTS), self._reranker, self._depth)
+
+
+class RerankedSearcher:
+    """A first stage, its texts, and a reranker."""
+
+    def __init__(self, first: Searcher, texts: StoredTexts, reranker: Reranker, depth: int) -> None:
+        self._first, self._texts = first, texts
+        self._reranker, self._depth = reranker, depth
+
+    def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
+        """For each query the ``k`` best documents, of which the first ``depth`` are reranked."""
+        found = self._first.search(queries, max(k, self._depth), stopwatch)
+        with stopwatch("rerank"):
+            return [
+                self._ordered(query.text, ranking)[:k]
+                for query, ranking in zip(queries, found, strict=True)
+            ]
+
+    def _ordered(self, question: str, found: Ranking) -> Ranking:
+        reranked = self._reranked(question, found[: self._depth])
+        return (*reranked, *_below(reranked, found[self._depth :]))
+
+    def _reranked(self, question: str, found: Sequence[Hit]) -> Ranking:
+        if not found:
+            return ()
+        chunks = [(hit.doc_id, text) for hit in found for text in self._texts.chunks(hit.doc_id)]
+        scores = self._reranker.scores(question, [text for _, text in chunks])
+        return best(scores, [doc_id for doc_id, _ in chunks], len(found))
+
+
+def _below(reranked: Ranking, rest: Sequence[Hit]) -> Ranking:
+    if not rest:
+        return ()
+    lowest = reranked[-1].score
+    scores = rounded_scores(lowest - np.arange(1, len(rest) + 1, dtype=np.float64))
+    return tuple(Hit(hit.doc_id, float(score)) for hit, score in zip(rest, scores, strict=True))

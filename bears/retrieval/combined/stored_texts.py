@@ -1,0 +1,83 @@
+"""Texts of documents, found by id: for what reads them again after a search."""
+
+import json
+from collections.abc import Iterable, Iterator
+from operator import length_hint
+from pathlib import Path
+
+from bears.errors import FormatError
+from bears.formats.records import atomic_write, read_json, to_line, write_text
+from bears.types import Document
+
+LINES, STARTS = "texts.jsonl", "starts.json"
+
+
+class RecordedTexts:
+    """Documents that are written down as they are read, once.
+
+    Their ids are held in memory. Nothing is there under its final name before `finish`.
+
+    Args:
+        documents: chunks of one document follow one another.
+        folder: where the texts go.
+    """
+
+    def __init__(self, documents: Iterable[Document], folder: Path) -> None:
+        self._documents, self._folder = documents, folder
+        self._starts: dict[str, int] = {}
+
+    def __length_hint__(self) -> int:
+        return length_hint(self._documents)
+
+    def __iter__(self) -> Iterator[Document]:
+        position = 0
+        with atomic_write(self._folder / LINES) as stream:
+            for document in self._documents:
+                line = to_line({"doc_id": document.doc_id, "text": document.content}).encode()
+                self._starts.setdefault(document.doc_id, position)
+                stream.write(line)
+                position += len(line)
+                yield document
+
+    def finish(self) -> None:
+        """Write where each document's lines begin."""
+        write_text(self._folder / STARTS, json.dumps(self._starts, ensure_ascii=False))
+
+
+class StoredTexts:
+    """The texts that `RecordedTexts` wrote; only what is asked for is read.
+
+    Raises:
+        FormatError: a file is missing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self._stream = (folder / LINES).open("rb")
+        except FileNotFoundError as error:
+            raise FormatError(f"{error.filename}: no such file; make the index again") from None
+        self._starts: dict[str, int] = read_json(folder / STARTS)
+
+    def __del__(self) -> None:
+        if stream := getattr(self, "_stream", None):
+            stream.close()
+
+    def chunks(self, doc_id: str) -> list[str]:
+        """The texts of a document's chunks, in order.
+
+        Raises:
+            FormatError: there is no such document.
+        """
+        texts = []
+        if (start := self._starts.get(doc_id)) is not None:
+            self._stream.seek(start)
+            for row in map(json.loads, iter(self._stream.readline, b"")):
+                if row["doc_id"] != doc_id:
+                    break
+                texts.append(row["text"])
+        if not texts:
+            raise FormatError(
+                f"the index lacks the text of {doc_id!r}; it was changed or not written whole. "
+                "Make it again: `dvc repro --force index`"
+            )
+        return texts

@@ -1,0 +1,130 @@
+"""Dense retrieval: an encoder in front of a vector store."""
+
+import errno
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from operator import length_hint
+from pathlib import Path
+from typing import Any, Protocol
+
+from tqdm import tqdm
+
+from bears.errors import ConfigurationError, StoreError
+from bears.retrieval.dense.engines.local import Local
+from bears.retrieval.dense.shards import ShardCache, TextShard, text_shards
+from bears.retrieval.models.encoder import Encoder
+from bears.retrieval.retriever import Query
+from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
+from bears.types import Document, Ranking
+
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class EncodingBackend(Protocol):
+    """Runs an encoder over batches: here, or on a cluster. The constructor takes settings only."""
+
+    def shards(
+        self, batches: Iterable[TextShard], encoder: Encoder, kept: ShardCache
+    ) -> Generator[Shard, None, None]:
+        """The batches with their vectors, in order.
+
+        Args:
+            batches: read once, in order; may be more than memory holds.
+            encoder: only its `documents` is called, once for each batch.
+            kept: vectors that it holds are not computed again; new ones are put there.
+        """
+
+
+class Dense:
+    """Nearest vectors by cosine.
+
+    Args:
+        name: of the file under conf/retriever.
+        encoder: texts to vectors.
+        vector_store: where the vectors lie.
+        engine: what runs the encoder; none: this process.
+        shard_size: chunks that are encoded, kept and stored together. Memory and what a killed
+            run loses grow with it.
+
+    Raises:
+        ConfigurationError: the shard size is not positive.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        encoder: Encoder,
+        vector_store: VectorStore,
+        engine: EncodingBackend | None = None,
+        shard_size: int = 2_000,
+    ) -> None:
+        if shard_size < 1:
+            raise ConfigurationError(f"retriever.shard_size is {shard_size}; expected at least 1")
+        self.name, self._shard_size = name, shard_size
+        self.encoder, self.vector_store, self._engine = encoder, vector_store, engine or Local()
+
+    def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
+        """Encode and store shard by shard.
+
+        The vectors of each finished shard are kept under ``scratch`` until the index is complete,
+        so a run that was killed goes on from there.
+
+        Raises:
+            StoreError: a disk is full; what was encoded is kept.
+        """
+        kept = ShardCache(scratch, self.encoder.identity)
+        cut = text_shards(documents, self._shard_size)
+        try:
+            with closing(self._engine.shards(cut, self.encoder, kept)) as shards:
+                self.vector_store.write(_shown(shards, length_hint(documents)), folder)
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            raise _full(error, folder, kept) from None
+        else:
+            kept.remove()
+        finally:
+            kept.close()
+
+    def open(self, folder: Path) -> "DenseSearcher":
+        """Open the store and load the model."""
+        self.encoder.load()
+        return DenseSearcher(self.encoder, self.vector_store.open(folder))
+
+    def storing_in(self, store: VectorStore) -> "Dense":
+        """The same retriever with its vectors in another store."""
+        return Dense(self.name, self.encoder, store, self._engine, self._shard_size)
+
+
+def _shown(shards: Iterable[Shard], chunks: int) -> Iterator[Shard]:
+    with tqdm(total=chunks or None, unit=" chunks", unit_scale=True, disable=None) as bar:
+        for shard in shards:
+            bar.update(len(shard.doc_ids))
+            yield shard
+
+
+def _full(error: OSError, folder: Path, kept: ShardCache) -> StoreError:
+    return StoreError(
+        f"no space left for the index: {error.strerror} at {error.filename or folder}. "
+        f"{kept.chunks:,} chunks are encoded and kept in {kept.folder}. Make space, then "
+        "run the same again: it goes on from there. docs/scale.md says how much is needed"
+    )
+
+
+class DenseSearcher:
+    """A store and the model that its vectors came from."""
+
+    def __init__(self, encoder: Encoder, store: VectorSearcher) -> None:
+        self._encoder, self._store = encoder, store
+
+    def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
+        """For each query the ``k`` documents of highest cosine."""
+        with stopwatch("encode"):
+            vectors = self._encoder.questions([query.text for query in queries])
+        with stopwatch("search"):
+            return self._store.nearest(vectors, k, [query.group for query in queries])
+
+    def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
+        """Whether the search finds all it should, as `VectorSearcher.exactness` says it."""
+        return self._store.exactness(self._encoder.questions(texts), k)

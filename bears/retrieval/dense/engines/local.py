@@ -1,0 +1,25 @@
+"""Encoding in this process."""
+
+from collections.abc import Generator, Iterable
+
+from bears.retrieval.dense.shards import ShardCache, TextShard
+from bears.retrieval.models.encoder import Encoder
+from bears.retrieval.stores.vector_store import Shard
+
+
+class Local:
+    """One batch after the other.
+
+    Args:
+        name: of the file under conf/engine.
+    """
+
+    def __init__(self, name: str = "local") -> None:
+        self.name = name
+
+    def shards(
+        self, batches: Iterable[TextShard], encoder: Encoder, kept: ShardCache
+    ) -> Generator[Shard, None, None]:
+        """The batches with their vectors; one of them is in memory at a time."""
+        for batch in batches:
+            yield kept.find(batch) or kept.keep(batch, encoder.documents(batch.texts))

@@ -1,0 +1,127 @@
+"""Shards of chunks, and the vectors of a run that has not ended: what is resumed from."""
+
+import fcntl
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import count, islice
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from bears.formats.records import atomic_write
+from bears.retrieval.models.encoder import Vectors
+from bears.retrieval.stores.vector_store import Shard
+from bears.types import Document
+
+LEFT_ALONE = 30 * 24 * 3600
+"""Seconds after which what an abandoned run kept is removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextShard:
+    """A `Shard` before its vectors are there."""
+
+    number: int
+    doc_ids: tuple[str, ...]
+    groups: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+def text_shards(documents: Iterable[Document], size: int) -> Iterator[TextShard]:
+    """Shards of ``size`` chunks, in order; the last one may be smaller."""
+    chunks = ((document.doc_id, document.group, document.content) for document in documents)
+    for number in count():
+        if not (some := list(islice(chunks, size))):
+            return
+        yield TextShard(number, *zip(*some, strict=True))
+
+
+class ShardCache:
+    """Files of one run under ``scratch``, named by what they are made from.
+
+    So a changed text, id, group or model never meets an old vector. The folder is named by the
+    model and the first batch, and locked: a run that goes on from a killed one finds it, and two
+    runs at the same time never share one.
+
+    Args:
+        scratch: the folder that `Retriever.index` is given.
+        identity: `Encoder.identity`.
+
+    Attributes:
+        folder: where the files lie, once there is a first one.
+        chunks: that this run has found or kept.
+    """
+
+    def __init__(self, scratch: Path, identity: Mapping[str, Any]) -> None:
+        self._identity = json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
+        self._above = scratch / "vectors"
+        self._lock: IO[bytes] | None = None
+        self.folder, self.chunks = self._above, 0
+
+    def find(self, batch: TextShard) -> Shard | None:
+        """The batch with the vectors that are kept; None where there are none."""
+        try:
+            vectors = np.load(self._file(batch))
+        except (FileNotFoundError, ValueError, EOFError):
+            return None
+        return self._shard(batch, vectors) if len(vectors) == len(batch.texts) else None
+
+    def keep(self, batch: TextShard, vectors: Vectors) -> Shard:
+        """Keep the vectors of a batch, shape (chunks, dimensions); gives both together."""
+        # Through a buffer: into a file NumPy writes by itself, and does not say why it failed.
+        content = BytesIO()
+        np.save(content, vectors)
+        with atomic_write(self._file(batch)) as stream:
+            stream.write(content.getbuffer())
+        return self._shard(batch, vectors)
+
+    def close(self) -> None:
+        """Leave the files to a later run."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def remove(self) -> None:
+        """Remove what this run kept, and what abandoned runs left a month ago."""
+        if self._lock is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.close()
+        for folder in self._above.glob("*"):
+            if time.time() - folder.stat().st_mtime > LEFT_ALONE:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _shard(self, batch: TextShard, vectors: Vectors) -> Shard:
+        self.chunks += len(batch.texts)
+        rows = np.asarray(vectors, np.float32)
+        return Shard(batch.number, batch.doc_ids, batch.groups, batch.texts, rows)
+
+    def _file(self, batch: TextShard) -> Path:
+        digest = hashlib.sha256(self._identity)
+        for column in (batch.doc_ids, batch.groups, batch.texts):
+            for value in column:
+                encoded = value.encode("utf-8", "surrogatepass")
+                digest.update(b"%d:" % len(encoded) + encoded)
+        name = digest.hexdigest()
+        if self._lock is None:
+            self._claim(name[:32])
+        return self.folder / f"{name}.npy"
+
+    def _claim(self, name: str) -> None:
+        """Lock the first folder of this name that no other run has."""
+        for number in count():
+            folder = self._above / f"{name}-{number}"
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = (folder / "lock").open("ab")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.close()
+                continue
+            self.folder, self._lock = folder, lock
+            return

@@ -1,0 +1,69 @@
+"""Cross-encoders of sentence-transformers: question and text go through the model together."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.retrieval.models.checkpoint import Checkpoint
+from bears.retrieval.models.loading import load, positions
+from bears.retrieval.models.placement import Placement, required
+
+KEY = "retriever.reranker"
+
+
+class CrossEncoder:
+    """A model of one output. Its score is that output as it is, which no sigmoid flattens.
+
+    Args:
+        model: ``owner/name`` on the hub, a folder, or ``package:NAME``; see `Checkpoint`.
+        revision: 40 hexadecimal digits of a commit, for a model of the hub.
+        max_length: tokens of question and text together; the longer of the two is cut.
+        device: auto, cuda, mps or cpu.
+        dtype: auto, float32, bfloat16 or float16.
+        batch_tokens: of one batch, padding included; None: what suits the device.
+        code_revision: a commit of the code that comes with the model; empty: none is run.
+
+    Raises:
+        ConfigurationError: a value that is none of these.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        revision: str = "",
+        max_length: int = 512,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_tokens: int | None = None,
+        code_revision: str = "",
+    ) -> None:
+        self._checkpoint = Checkpoint(KEY, model, revision, code_revision)
+        self._placement = Placement(KEY, device, dtype, batch_tokens)
+        if max_length < 1:
+            raise ConfigurationError(f"{KEY}.max_length is {max_length}; expected at least 1")
+        self._max_length = max_length
+
+    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The model's output for each pair, shape (texts,)."""
+        scores = np.empty(len(texts), np.float32)
+        pairs = [question + text for text in texts]
+        for batch in self._placement.batches(pairs, self._max_length):
+            some = [(question, texts[row]) for row in batch]
+            scores[batch] = self._model.predict(some, batch_size=len(some))
+        return scores
+
+    @cached_property
+    def _model(self) -> Any:
+        identity = required("torch").nn.Identity()
+        model = load("CrossEncoder", self._checkpoint, self._placement, activation_fn=identity)
+        if model.num_labels != 1:
+            raise RetrieverUnavailable(
+                f"{KEY}.model {self._checkpoint.model} has {model.num_labels} outputs; expected "
+                "one, which says how well a text answers"
+            )
+        model.max_seq_length = min(self._max_length, positions(model))
+        return model

@@ -1,0 +1,72 @@
+"""The settings of a hosted model of embeddings, and what follows from them."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from bears.client.embedding_wire import EmbeddingRequest, token_range
+from bears.client.endpoint import Endpoint
+from bears.client.models import ceiling
+from bears.errors import ConfigurationError
+
+WHERE = "retriever.encoder"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostedSettings(Endpoint):
+    """See conf/retriever/text-embedding-3-small.yaml for what each field means."""
+
+    where: ClassVar[str] = WHERE
+
+    dimensions: int
+    memory: str = ".bears/embeddings"
+    fill: Literal["never", "auto"] = "never"
+    concurrency: int = 8
+    budget: float | None = None
+    batch_texts: int = 256
+    batch_tokens: int = 300_000
+    text_tokens: int = 8191
+    too_long: Literal["cut", "refuse"] = "refuse"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive = ("dimensions", "batch_texts", "batch_tokens", "text_tokens")
+        for name in positive:
+            if getattr(self, name) < 1:
+                raise ConfigurationError(
+                    f"{WHERE}.{name} is {getattr(self, name)}; expected at least 1"
+                )
+
+    def sent(self, text: str) -> str:
+        """What is sent for a text: all of it, or its beginning where that is allowed.
+
+        Raises:
+            ConfigurationError: it may be longer than the model reads, and must not be cut.
+        """
+        if ceiling(text) <= self.text_tokens or token_range(text)[1] <= self.text_tokens:
+            return text
+        if self.too_long == "refuse":
+            raise ConfigurationError(
+                f"a text of {len(text):,} characters may have {token_range(text)[1]:,} tokens, "
+                f"and {self.model} reads {self.text_tokens:,}: {text!r:.60}. Cut the documents "
+                "into chunks (chunking=tokens), or allow that only the beginning of such a text "
+                f"counts: {WHERE}.too_long=cut"
+            )
+        longest = range(len(text) + 1)
+        fitting = bisect_right(longest, self.text_tokens, key=lambda n: token_range(text[:n])[1])
+        return text[: fitting - 1]
+
+    def requests(self, texts: Iterable[str]) -> Iterator[EmbeddingRequest]:
+        """The texts in requests that the provider takes, whatever their tokens turn out to be."""
+        batch: list[str] = []
+        size = 0
+        for text in texts:
+            more = ceiling(text)
+            if batch and (len(batch) >= self.batch_texts or size + more > self.batch_tokens):
+                yield EmbeddingRequest(tuple(batch), self.dimensions)
+                batch, size = [], 0
+            batch.append(text)
+            size += more
+        if batch:
+            yield EmbeddingRequest(tuple(batch), self.dimensions)

@@ -1,0 +1,179 @@
+"""Models of sentence-transformers, on this machine."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from bears.errors import ConfigurationError
+from bears.retrieval.models.checkpoint import Checkpoint
+from bears.retrieval.models.encoder import Vectors, normalised
+from bears.retrieval.models.loading import load, positions
+from bears.retrieval.models.placement import Placement, required
+
+KEY = "retriever.encoder"
+POOLING = ("cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
+CHARACTERS = 100
+"""That a token has at most on average: longer words are one unknown token to most models."""
+PATIENCE = 3.0
+"""Seconds before a bar is shown: a question needs none."""
+
+
+class TransformerEncoder:
+    """A model with its recipe. None stands for what the model's own files say.
+
+    A text that comes more than once is encoded once. Vectors do not depend on what else is in a
+    batch, but for the last bits of their floats.
+
+    Args:
+        model: ``owner/name`` on the hub, a folder, or ``package:NAME``; see `Checkpoint`.
+        revision: 40 hexadecimal digits of a commit, for a model of the hub.
+        question_prefix: put before a question; None: the model's prompt ``query``.
+        document_prefix: put before a document; None: the first prompt of ``document``,
+            ``passage`` and ``corpus`` that the model has.
+        pooling: how the tokens' vectors become one: one of `POOLING`.
+        max_length: tokens that are read of a text, those that the tokenizer adds included.
+        device: auto, cuda, mps or cpu.
+        dtype: auto, float32, bfloat16 or float16.
+        batch_tokens: of one batch, padding included; None: what suits the device.
+        code_revision: a commit of the code that comes with the model; empty: none is run.
+
+    Raises:
+        ConfigurationError: a value that is none of these.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        revision: str = "",
+        question_prefix: str | None = None,
+        document_prefix: str | None = None,
+        pooling: str | None = None,
+        max_length: int | None = None,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_tokens: int | None = None,
+        code_revision: str = "",
+    ) -> None:
+        _check(pooling, max_length)
+        self._checkpoint = Checkpoint(KEY, model, revision, code_revision)
+        self._placement = Placement(KEY, device, dtype, batch_tokens)
+        self._question_prefix, self._document_prefix = question_prefix, document_prefix
+        self._pooling, self._max_length = pooling, max_length
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Model, revision, recipe and dtype; not the device."""
+        return {
+            **self._checkpoint.identity,
+            "question_prefix": self._question_prefix,
+            "document_prefix": self._document_prefix,
+            "pooling": self._pooling,
+            "max_length": self._max_length,
+            "dtype": self._placement.precision(),
+        }
+
+    @property
+    def dimensions(self) -> int:
+        """Of the vectors."""
+        return int(self.model.get_embedding_dimension())
+
+    def load(self) -> None:
+        """Read the weights."""
+        self.questions(["warm"])
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1, shape (texts, dimensions)."""
+        prompt = self._prompt(self._document_prefix, "document", "passage", "corpus")
+        return self._encode(self.model.encode_document, prompt, texts)
+
+    def questions(self, texts: Sequence[str]) -> Vectors:
+        """As `documents`, with the questions' prefix."""
+        prompt = self._prompt(self._question_prefix, "query")
+        return self._encode(self.model.encode_query, prompt, texts)
+
+    @cached_property
+    def model(self) -> Any:
+        """The `sentence_transformers.SentenceTransformer`, loaded at first use.
+
+        Raises:
+            RetrieverUnavailable: it, or what it needs, is not here.
+            ConfigurationError: neither configuration nor files say how to pool, the length is more
+                than the model reads, or its vectors are not for comparing by cosine.
+        """
+        self._check_recipe()
+        model = load("SentenceTransformer", self._checkpoint, self._placement)
+        steps = dict(model.named_children())
+        kinds = {type(step).__name__ for step in steps.values()}
+        if model.similarity_fn_name == "dot" and "Normalize" not in kinds:
+            raise ConfigurationError(
+                f"{self._checkpoint.model} is for dot products of vectors of any length; indexes "
+                "here compare by cosine. Choose a model whose vectors are normalised"
+            )
+        if self._pooling is not None:
+            pooling = required("sentence_transformers.sentence_transformer.modules").Pooling
+            for name, step in steps.items():
+                if isinstance(step, pooling):
+                    setattr(model, name, pooling(step.embedding_dimension, self._pooling))
+        model.max_seq_length = self._length(model)
+        return model
+
+    def _check_recipe(self) -> None:
+        folder = self._checkpoint.folder()
+        said = self._pooling is not None or (folder / "modules.json").is_file()
+        if folder.is_dir() and not said:
+            raise ConfigurationError(
+                f"{KEY}.pooling is null, but {self._checkpoint.model} has no modules.json that "
+                f"says how to pool; its model card does. Give one of {', '.join(POOLING)}"
+            )
+
+    def _length(self, model: Any) -> int:
+        """Tokens that are read of a text."""
+        asked, most = self._max_length, positions(model)
+        if asked is not None and asked > most:
+            raise ConfigurationError(
+                f"{KEY}.max_length is {asked}, but {self._checkpoint.model} reads {most} tokens"
+            )
+        return min(asked or model.max_seq_length or most, most)
+
+    def _prompt(self, given: str | None, *names: str) -> str:
+        if given is not None:
+            return given
+        return next(
+            (self.model.prompts[name] for name in names if self.model.prompts.get(name)), ""
+        )
+
+    def _encode(self, encode: Callable[..., Any], prompt: str, texts: Sequence[str]) -> Vectors:
+        most = self.model.max_seq_length * CHARACTERS
+        numbers: dict[str, int] = {}
+        rows = [numbers.setdefault(text[:most], len(numbers)) for text in texts]
+        different = list(numbers)
+        vectors = np.empty((len(different), self.dimensions), np.float32)
+        with tqdm(
+            total=len(different),
+            desc="encode",
+            unit=" texts",
+            leave=False,
+            delay=PATIENCE,
+            disable=None,
+        ) as bar:
+            for batch in self._placement.batches(different, self.model.max_seq_length):
+                some = [different[row] for row in batch]
+                vectors[batch] = encode(some, prompt=prompt, batch_size=len(some))
+                bar.update(len(some))
+        return normalised(vectors[rows])
+
+
+def _check(pooling: str | None, max_length: int | None) -> None:
+    if pooling is not None and pooling not in POOLING:
+        raise ConfigurationError(
+            f"{KEY}.pooling is {pooling!r}; expected one of {', '.join(POOLING)}, or null for what "
+            "the model's own files say"
+        )
+    if max_length is not None and max_length < 3:
+        raise ConfigurationError(
+            f"{KEY}.max_length is {max_length}; expected at least 3 tokens, since two of them are "
+            "not the text's"
+        )

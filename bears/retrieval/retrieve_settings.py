@@ -1,0 +1,72 @@
+"""What is asked of every retriever alike, as ``retrieve`` in the configuration has it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Literal
+
+from bears.errors import ConfigurationError
+from bears.types import Closed, Question, Ranking
+
+
+@dataclass(frozen=True)
+class RetrieveSettings(Closed):
+    """How questions are asked.
+
+    Args:
+        depth: documents a question.
+        turns: what of a conversation is asked: its ``last`` question alone, the ``user``'s turns,
+            or ``all`` of them.
+        score_threshold: documents of a lower score are left out, so that a question may get
+            none; null: none is.
+        ignore_identical_ids: whether the document under the question's own id is left out, as
+            BEIR's evaluation and Anserini's ``-removeQuery`` do: ArguAna and Quora ask for what
+            answers a document, or says the same, and the best match is that document itself.
+    """
+
+    depth: int
+    turns: Literal["last", "user", "all"]
+    score_threshold: float | None
+    ignore_identical_ids: bool
+
+    def __post_init__(self) -> None:
+        if self.depth < 1:
+            raise ConfigurationError(f"retrieve.depth is {self.depth}; expected at least 1")
+        if self.score_threshold is not None and not isfinite(self.score_threshold):
+            raise ConfigurationError(
+                f"retrieve.score_threshold is {self.score_threshold}; expected a finite number, or "
+                "null to keep every document"
+            )
+
+    def text(self, question: Question) -> str:
+        """What is asked."""
+        earlier = [
+            turn.content
+            for turn in question.turns
+            if self.turns == "all" or (self.turns == "user" and turn.role == "user")
+        ]
+        return "\n".join([*earlier, question.question])
+
+    def check(self, questions: Iterable[Question]) -> None:
+        """Raise ConfigurationError where ignoring identical ids would leave out gold."""
+        for question in questions:
+            if any(self.ignores(question.question_id, gold) for gold in question.gold_doc_ids):
+                raise ConfigurationError(
+                    f"retrieve.ignore_identical_ids is true, but the question "
+                    f"{question.question_id!r} has the document of that id as its gold: here the "
+                    "same id does not mean the same text. Add retrieve.ignore_identical_ids=false "
+                    "to the overrides"
+                )
+
+    def ignores(self, question_id: str, doc_id: str) -> bool:
+        """Whether a document is left out of a question's ranking."""
+        return self.ignore_identical_ids and doc_id == question_id
+
+    def kept(self, question_id: str, ranking: Ranking) -> Ranking:
+        """The hits that count for a question."""
+        lowest = self.score_threshold
+        return tuple(
+            hit
+            for hit in ranking
+            if (lowest is None or hit.score >= lowest) and not self.ignores(question_id, hit.doc_id)
+        )

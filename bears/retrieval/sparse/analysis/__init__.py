@@ -1,0 +1,28 @@
+"""From text to the terms that BM25 counts."""
+
+from collections.abc import Callable
+
+from bears.retrieval.sparse.analysis.english import english
+from bears.retrieval.sparse.analysis.stems import prefixes, snowball
+from bears.retrieval.sparse.analysis.unspaced import cjk_bigrams, segmented, words
+
+Analyzer = Callable[[str], list[str]]
+"""The terms of a text, in order; a term is never empty and holds no white space.
+
+White space parts terms, and what stands on one side of it has no say in the terms of the
+other side: a word is analysed once for a whole corpus.
+"""
+
+_SNOWBALL = (
+    "danish dutch finnish french german hungarian italian norwegian portuguese romanian russian "
+    "spanish swedish turkish"
+)
+
+ANALYZERS: dict[str, Analyzer] = {
+    "cjk-bigrams": cjk_bigrams,
+    "words": words,
+    "jieba": segmented,
+    "english": english,
+    "prefixes": prefixes,
+    **{algorithm: snowball(algorithm) for algorithm in _SNOWBALL.split()},
+}

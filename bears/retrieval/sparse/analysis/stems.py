@@ -1,0 +1,63 @@
+"""Words reduced to what their forms share, for languages with spaces."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from bears.retrieval.sparse.analysis.standard import tokens
+from bears.retrieval.sparse.analysis.unspaced import words
+
+LETTERS = 5
+"""What `prefixes` keeps of a word."""
+
+_UNDOUBLED = re.compile(r"((?:[aeiou]|.y).*([^aeioubdfglmnprstyz]))\2(?:ed|ing)s?$")
+"""A double consonant that Snowball's ``porter`` keeps, in a stem with a vowel."""
+_BLI_OR_LOGI = re.compile("(?:bl|log)[iy](?:s|es|ed|ing)?$")
+"""Words whose stem may end so because Snowball's ``porter`` lacks two rules."""
+_MEASURED = re.compile("(?:[aeiou][^aeiou]|[^aeiou]y[^aeiou]).*(?:bli|logi)$")
+"""Either after a vowel and a consonant: Porter's measure of what stands before is not 0."""
+
+
+def prefixes(text: str) -> list[str]:
+    """Words cut after five letters; what holds a digit stays whole."""
+    return [word[:LETTERS] if word.isalpha() else word for word in words(text)]
+
+
+def snowball(algorithm: str) -> Callable[[str], list[str]]:
+    """Words in lower case, stemmed by a Snowball algorithm.
+
+    Lucene's analyzers for these languages also leave out stop words, and some have a lighter
+    stemmer of their own.
+
+    Args:
+        algorithm: its name, such as ``german``.
+    """
+
+    def stemmed(text: str) -> list[str]:
+        stems: list[str] = _stemmer(algorithm).stemWords([t.lower() for t in tokens(text)])
+        return [stem for stem in stems if stem]
+
+    return stemmed
+
+
+def porter(word: str) -> str:
+    """The stem of a word in lower case, as Porter published his stemmer in C, and Lucene has it.
+
+    Snowball's ``porter`` follows the article (Porter, 1980) instead. The published program leaves
+    words of one and two letters alone, replaces ``bli`` rather than ``abli``, knows ``logi``, and
+    undoubles every consonant before ``ed`` and ``ing`` but l, s and z.
+    """
+    if len(word) <= 2:
+        return word
+    stem: str = _stemmer("porter").stemWord(_UNDOUBLED.sub(r"\1", word))
+    if _BLI_OR_LOGI.search(word) and _MEASURED.search(stem):
+        return stem[:-1] if stem.endswith("logi") else porter(stem[:-1] + "e")
+    return stem
+
+
+@cache
+def _stemmer(algorithm: str) -> Any:
+    import Stemmer
+
+    return Stemmer.Stemmer(algorithm)

@@ -1,0 +1,55 @@
+"""Terms of Chinese, Japanese and Korean, and whole words of whatever else has spaces."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from bears.language.scripts import HAN, HANGUL, KANA
+
+# Han, kana and Hangul are written without spaces between words, or with suffixes glued on.
+_UNSPACED = HAN + KANA + HANGUL
+_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
+_RUN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_FIRST = re.compile(f"[{_UNSPACED}]")
+
+
+def normalise(text: str) -> str:
+    """NFKC and lower case, without accents, with 臺 read as 台, its everyday form."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", text).lower().replace("臺", "台")
+    return _ACCENTED.sub(_bare, folded)
+
+
+def _bare(match: re.Match[str]) -> str:
+    return unicodedata.normalize("NFD", match[0])[0]
+
+
+def words(text: str) -> list[str]:
+    """Runs of letters and digits, unspaced scripts as one run."""
+    if text.isascii() and text.isalnum():
+        return [text.lower()]
+    return _RUN.findall(normalise(text))
+
+
+def cjk_bigrams(text: str) -> list[str]:
+    """Characters and overlapping pairs of them for unspaced scripts, whole words for others."""
+    return [term for run in words(text) for term in _characters_and_pairs(run)]
+
+
+def _characters_and_pairs(run: str) -> Iterator[str]:
+    if _FIRST.match(run):
+        yield from run
+        yield from (run[i : i + 2] for i in range(len(run) - 1))
+    else:
+        yield run
+
+
+def segmented(text: str) -> list[str]:
+    """jieba's words for Chinese (as rjieba gives them), whole words for what has spaces."""
+    import rjieba
+
+    # rjieba alone would split accented Latin letters from their words.
+    return [
+        term for run in words(text) for term in (rjieba.cut(run) if _FIRST.match(run) else (run,))
+    ]

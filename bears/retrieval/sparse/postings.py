@@ -1,0 +1,164 @@
+"""An inverted index on disk: for each term, the chunks that hold it and how often."""
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import length_hint
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from bears.formats.records import atomic_write, read_bytes, read_json, write_text
+from bears.retrieval.sparse.analysis import Analyzer
+from bears.retrieval.sparse.vocabulary import Counts, Vocabulary, changes, count_terms
+from bears.types import Document
+
+BATCH = 8 << 20
+"""Characters that are counted together; peak memory is set by this and by the vocabulary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """What `write` wrote, memory-mapped where it is large.
+
+    Args:
+        numbers: term to its place in the order in which they first appear.
+        starts: where the postings of a term begin, shape (terms + 1,).
+        chunks: number of the chunk, ascending within a term, shape (postings,).
+        counts: how often the term stands in the chunk, shape (postings,).
+        lengths: terms of each chunk, shape (chunks,).
+        doc_ids: of each chunk.
+        groups: of each chunk.
+    """
+
+    numbers: dict[str, int]
+    starts: NDArray[np.int64]
+    chunks: NDArray[np.int32]
+    counts: NDArray[Any]
+    lengths: NDArray[np.int64]
+    doc_ids: list[str]
+    groups: list[str]
+
+
+def read(folder: Path) -> Postings:
+    """Open what `write` wrote."""
+    terms = read_bytes(folder / "terms.txt").decode().split("\n")[:-1]
+    return Postings(
+        dict(zip(terms, range(len(terms)), strict=True)),
+        np.load(folder / "starts.npy"),
+        _mapped(folder / "pieces.npy"),
+        _mapped(folder / "counts.npy"),
+        np.load(folder / "lengths.npy"),
+        read_json(folder / "doc_ids.json"),
+        read_json(folder / "groups.json"),
+    )
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    # A slice of numpy.memmap costs microseconds, a slice of a plain array does not.
+    mapped: NDArray[Any] = np.load(path, mmap_mode="r").view(np.ndarray)
+    return mapped
+
+
+def write(documents: Iterable[Document], analyze: Analyzer, folder: Path) -> None:
+    """Count the terms of ``documents``, read once, and write their postings by term."""
+    vocabulary = Vocabulary(analyze)
+    doc_ids: list[str] = []
+    groups: list[str] = []
+    lengths = [np.zeros(0, np.int64)]
+    bar = tqdm(total=length_hint(documents) or None, unit=" chunks", unit_scale=True, disable=None)
+    with bar, tempfile.TemporaryFile(dir=folder) as stream:
+        spilled = _Spilled(stream)
+        for batch in _batches(documents):
+            counted = count_terms([vocabulary.number(document.content) for document in batch])
+            spilled.add(counted, first=len(doc_ids))
+            doc_ids.extend([document.doc_id for document in batch])
+            groups.extend([document.group for document in batch])
+            lengths.append(counted.lengths)
+            bar.update(len(batch))
+        _write_postings(vocabulary.terms, spilled, folder)
+    with atomic_write(folder / "lengths.npy") as file:
+        np.save(file, np.concatenate(lengths))
+    for name, values in (("doc_ids", doc_ids), ("groups", groups)):
+        write_text(folder / f"{name}.json", json.dumps(values, ensure_ascii=False))
+
+
+def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    batch: list[Document] = []
+    characters = 0
+    for document in documents:
+        batch.append(document)
+        characters += len(document.content)
+        if characters > BATCH:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+class _Spilled:
+    """Postings of batch after batch, kept on disk."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._batches, self.highest = stream, 0, 1
+
+    def add(self, counted: Counts, first: int) -> None:
+        """Keep a batch whose first chunk has the number ``first``."""
+        highest = int(counted.counts.max(initial=1))
+        for array in (
+            counted.terms.astype(np.int32),
+            (counted.texts + first).astype(np.int32),
+            counted.counts.astype(np.min_scalar_type(highest)),
+        ):
+            np.save(self._stream, array)
+        self._batches += 1
+        self.highest = max(self.highest, highest)
+
+    def __iter__(self) -> Iterator[tuple[NDArray[Any], ...]]:
+        """Terms, chunks and counts of each batch; see `Counts`."""
+        self._stream.seek(0)
+        for _ in range(self._batches):
+            yield np.load(self._stream), np.load(self._stream), np.load(self._stream)
+
+
+def _write_postings(terms: list[str], spilled: _Spilled, folder: Path) -> None:
+    starts = np.zeros(len(terms) + 1, np.int64)
+    for of_batch, _, _ in spilled:
+        starts[1:] += np.bincount(of_batch, minlength=len(terms))
+    np.cumsum(starts, out=starts)
+    free = starts[:-1].copy()
+    write_text(folder / "terms.txt", "\n".join([*terms, ""]))
+    with atomic_write(folder / "starts.npy") as stream:
+        np.save(stream, starts)
+    size, smallest = int(starts[-1]), np.min_scalar_type(spilled.highest)
+    with (
+        _array(folder / "pieces.npy", size, np.dtype(np.int32)) as chunks,
+        _array(folder / "counts.npy", size, smallest) as counts,
+    ):
+        for of_batch, of_chunk, count in spilled:
+            firsts = np.flatnonzero(changes(of_batch))
+            sizes = np.diff(firsts, append=len(of_batch))
+            places = np.arange(len(of_batch)) + np.repeat(free[of_batch[firsts]] - firsts, sizes)
+            free[of_batch[firsts]] += sizes
+            chunks[places], counts[places] = of_chunk, count
+
+
+@contextmanager
+def _array(path: Path, size: int, dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
+    """An array that is filled in place in its file."""
+    with atomic_write(path) as stream:
+        header = {"descr": dtype.str, "fortran_order": False, "shape": (size,)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.flush()
+        # A file of no bytes cannot be mapped.
+        array = np.zeros(0, dtype) if not size else _map(stream, size, dtype)
+        yield array
+
+
+def _map(stream: IO[bytes], size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    return np.memmap(stream, dtype, "r+", stream.tell(), (size,)).view(np.ndarray)

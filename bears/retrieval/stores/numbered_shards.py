@@ -1,0 +1,90 @@
+"""Shards as points: numbered, with payloads and a digest that tells whether a store has them."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bears.errors import StoreError
+from bears.retrieval.stores.vector_store import Shard
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedShard:
+    """A shard whose chunks are numbered through the whole corpus.
+
+    Args:
+        start: number of its first chunk.
+        digest: of everything in it and of its place.
+        payloads: of each chunk: ``doc_id``, ``text``, ``group``, ``chunk`` (its number within
+            its document, from 0) and ``shard`` (the digest).
+        shard: the shard.
+    """
+
+    start: int
+    digest: str
+    payloads: list[dict[str, Any]]
+    shard: Shard
+
+    @property
+    def dimensions(self) -> int:
+        """Of the dense vectors."""
+        return int(self.shard.vectors.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.payloads)
+
+
+def numbered(shards: Iterable[Shard]) -> Iterator[NumberedShard]:
+    """Number the chunks of ``shards``, one shard in memory at a time.
+
+    Raises:
+        StoreError: the shards differ in their dimensions, or there are none.
+    """
+    start, chunk, last = 0, -1, None
+    for shard in checked(shards):
+        digest = _digest(shard, start, last, chunk)
+        payloads = []
+        for doc_id, group, text in zip(shard.doc_ids, shard.groups, shard.texts, strict=True):
+            chunk, last = (chunk + 1 if doc_id == last else 0), doc_id
+            payloads.append(
+                {"doc_id": doc_id, "text": text, "group": group, "chunk": chunk, "shard": digest}
+            )
+        yield NumberedShard(start, digest, payloads, shard)
+        start += len(payloads)
+
+
+def checked(shards: Iterable[Shard]) -> Iterator[Shard]:
+    """The shards, all of the same dimensions and at least one.
+
+    Raises:
+        StoreError: they differ, or there are none.
+    """
+    dimensions = 0
+    for shard in shards:
+        dimensions = dimensions or shard.vectors.shape[1]
+        if shard.vectors.shape != (len(shard.doc_ids), dimensions):
+            raise StoreError(
+                f"shard {shard.number} has vectors of shape {shard.vectors.shape}; expected "
+                f"{(len(shard.doc_ids), dimensions)}, as those before it. One encoder makes them "
+                "all"
+            )
+        yield shard
+    if not dimensions:
+        raise StoreError("there is nothing to index: the corpus has no document")
+
+
+def _digest(shard: Shard, *before: object) -> str:
+    """Of a shard and of what its points' numbers depend on besides."""
+    digest = hashlib.sha256(repr((shard.vectors.shape, before)).encode())
+    digest.update(np.ascontiguousarray(shard.vectors, "<f4").data)
+    for column in (shard.doc_ids, shard.groups, shard.texts):
+        for value in column:
+            encoded = value.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:" % len(encoded) + encoded)
+    for sparse in shard.sparse:
+        digest.update(np.asarray(sparse.indices, "<i8").tobytes() + b";")
+        digest.update(np.asarray(sparse.values, "<f4").tobytes() + b";")
+    return digest.hexdigest()[:32]

@@ -1,0 +1,115 @@
+"""The sampler ``bears``: v1's questions and documents without v1's defects.
+
+It takes the questions that v1 takes. Then every text is one document with one id; a question's
+gold is complete, also where it shares a paragraph with an earlier question; nothing of a question
+that was passed over stays; a random negative is named by its paragraph. Documents keep v1's
+order, and more random negatives at the end make up the asked number.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from bears.errors import SamplingError
+from bears.sampling.drafts import Draft
+from bears.sampling.identity import unused_name
+from bears.sampling.mixture import Mixture
+from bears.sampling.v1 import V1Sample, document, question
+from bears.types import Document, Passage, Question, Role
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A sample, in terms of who uses which text.
+
+    Args:
+        drafts: the questions, in output order.
+        order: the texts of the documents, in output order.
+        documents: text to document, for every text in ``order``.
+        spare_negatives: unused paragraphs, in the order in which they would be taken.
+    """
+
+    drafts: list[Draft]
+    order: list[str]
+    documents: dict[str, Document]
+    spare_negatives: list[Document]
+
+
+def bears_pool(v1: V1Sample, mixture: Mixture) -> Pool:
+    """Turn v1's sample into one without its defects.
+
+    Raises:
+        SamplingError: the questions bring more documents than the pool may hold, or there are
+            too few random negatives to fill it.
+    """
+    drafts = [visit.draft for visit in v1.taken]
+    documents = question_documents(drafts)
+    if len(documents) > mixture.documents:
+        raise SamplingError(
+            f"sample.documents is {mixture.documents}, but the questions alone bring "
+            f"{len(documents)} documents; ask for at least that many, or for fewer questions"
+        )
+    wanted = mixture.documents - len(documents)
+    negatives = list(_distinct(v1.negatives, set(documents)))
+    if len(negatives) < wanted:
+        raise SamplingError(
+            f"sample.documents is {mixture.documents}, but the questions' {len(documents)} and the "
+            f"{len(negatives)} unused paragraphs of {', '.join(mixture.negatives)} are fewer; ask "
+            "for fewer documents, or name more sources under sample.negatives"
+        )
+    documents |= {negative.content: negative for negative in negatives[:wanted]}
+    return Pool(drafts, _in_order(documents, v1), documents, negatives[wanted:])
+
+
+def question_documents(drafts: Iterable[Draft]) -> dict[str, Document]:
+    """One document for each text that the drafts use, named after its first user."""
+    documents: dict[str, Document] = {}
+    names: dict[str, set[str]] = {}
+    gold = {passage.text for draft in drafts for passage in draft.gold}
+    for draft in drafts:
+        for passage in draft.passages:
+            if passage.text not in documents:
+                name = unused_name(passage.key, names.setdefault(draft.source, set()))
+                named = Passage(name, passage.text, passage.text in gold)
+                documents[passage.text] = document(draft.source, named)
+    return documents
+
+
+def questions_of(drafts: Iterable[Draft], documents: dict[str, Document]) -> Iterator[Question]:
+    """The questions, each with all its gold."""
+    for draft in drafts:
+        ids = dict.fromkeys(documents[passage.text].doc_id for passage in draft.gold)
+        yield question(draft, ids)
+
+
+def role(document: Document, question_texts: set[str]) -> Role:
+    """Whether a document is gold, comes along with a question, or only fills the pool."""
+    if document.is_gold:
+        return "gold"
+    return "hard_negative" if document.content in question_texts else "random_negative"
+
+
+def _in_order(documents: dict[str, Document], v1: V1Sample) -> list[str]:
+    """The texts in v1's order; a text that v1 leaves there twice has the place of its own id."""
+    by_id: dict[str, int] = {}
+    by_text: dict[str, int] = {}
+    for position, placed in enumerate(v1.pool):
+        by_id.setdefault(placed.doc_id, position)
+        by_text.setdefault(placed.content, position)
+    places = {
+        text: by_id.get(own.doc_id, by_text.get(text, len(v1.pool)))
+        for text, own in documents.items()
+    }
+    return sorted(documents, key=places.__getitem__)
+
+
+def _distinct(negatives: Iterable[Document], used: set[str]) -> Iterator[Document]:
+    seen = set(used)
+    for negative in negatives:
+        if negative.content not in seen:
+            seen.add(negative.content)
+            yield negative
+
+
+def passage_texts(drafts: Iterable[Draft]) -> set[str]:
+    """Every text that the drafts use."""
+    return {passage.text for draft in drafts for passage in draft.passages}

@@ -1,0 +1,48 @@
+"""What to sample: the composition of a benchmark, as conf/benchmark/<name>.yaml gives it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bears.errors import ConfigurationError
+from bears.types import Closed
+
+
+@dataclass(frozen=True)
+class Quota(Closed):
+    """How many questions come from one source."""
+
+    source: str
+    questions: int
+
+
+@dataclass(frozen=True)
+class Mixture(Closed):
+    """The composition of a benchmark.
+
+    Args:
+        sampler: ``bears``; ``bears-v1`` for the sampler of v1 with its defects; or
+            ``bears-published`` for that and the author's corrections by hand.
+        seed: of the one random generator that every step shares.
+        documents: size of the pool.
+        sources: questions per source, in the order of the output.
+        negatives: sources whose unused paragraphs fill the pool, in the order they are listed.
+    """
+
+    sampler: Literal["bears", "bears-v1", "bears-published"]
+    seed: int
+    documents: int
+    sources: tuple[Quota, ...]
+    negatives: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        names = [quota.source for quota in self.sources]
+        if not names or len(set(names)) != len(names):
+            raise ConfigurationError(f"sample.sources: {names}; expected each source once")
+        for quota in self.sources:
+            if quota.questions < 1:
+                raise ConfigurationError(
+                    f"sample.sources: {quota.source} has questions={quota.questions}; "
+                    "expected at least 1"
+                )
+        if self.documents < 1:
+            raise ConfigurationError(f"sample.documents is {self.documents}; expected at least 1")

@@ -1,0 +1,157 @@
+"""The sampler of BEARS v1, defects included.
+
+Its defects, kept here on purpose: a paragraph that a row lists twice becomes two documents with
+one id; a paragraph shared with an earlier question is dropped from the later one; a question
+passed over leaves its other paragraphs in the pool; a random negative is named by its rank.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+from bears.errors import SamplingError
+from bears.sampling.drafts import Draft, Rows, Sources, Visit, paragraphs, shuffled_drafts, take
+from bears.sampling.identity import document_id, question_id
+from bears.sampling.mixture import Mixture, Quota
+from bears.types import Document, Passage, PassageRow, Question
+
+
+@dataclass(frozen=True)
+class V1Sample:
+    """What v1's steps give.
+
+    Args:
+        visits: every row the walk came by, source by source.
+        rest: for each source the drafts that the walk did not reach, in walking order.
+        negatives: every unused paragraph as a document that is named by it, in shuffled order.
+        pool: the documents in their final order.
+    """
+
+    visits: list[Visit]
+    rest: dict[str, Iterator[Draft]]
+    negatives: list[Document]
+    pool: list[Document]
+
+    @property
+    def taken(self) -> list[Visit]:
+        return [visit for visit in self.visits if visit.taken]
+
+    def questions(self) -> list[Question]:
+        """v1's questions, whose gold lacks what an earlier question used."""
+        return [
+            question(
+                visit.draft,
+                [document_id(visit.draft.source, p.key) for p in visit.kept if p.is_gold],
+            )
+            for visit in self.taken
+        ]
+
+
+def sample_v1(mixture: Mixture, sources: Sources) -> V1Sample:
+    """Run v1's sampling; one random generator is shared by all its steps.
+
+    Args:
+        mixture: the composition.
+        sources: rows by source name.
+
+    Raises:
+        SamplingError: a source has fewer usable questions than asked, or is not there.
+    """
+    rng = Random(mixture.seed)
+    visits: list[Visit] = []
+    rest: dict[str, Iterator[Draft]] = {}
+    for quota in mixture.sources:
+        drafts = shuffled_drafts(quota.source, rows_of(sources, quota.source), rng)
+        visits += _take_all(quota, drafts)
+        rest[quota.source] = drafts
+    ranked = list(enumerate(_negatives(mixture, sources, visits)))
+    rng.shuffle(ranked)
+    pool = [document(v.draft.source, p) for v in visits if v.taken for p in v.kept if p.is_gold]
+    pool += [document(v.draft.source, p) for v in visits for p in v.kept if not p.is_gold]
+    missing = max(0, mixture.documents - len(pool))
+    # v1 names a random negative by its rank among the unused paragraphs in file order, from 0.
+    pool += [
+        replace(negative, doc_id=document_id(negative.original_source, f"neg_{rank}"))
+        for rank, negative in ranked[:missing]
+    ]
+    rng.shuffle(pool)
+    return V1Sample(visits, rest, [negative for _, negative in ranked], pool)
+
+
+def as_published(v1: V1Sample, mixture: Mixture, sources: Sources) -> list[Document]:
+    """What the author published: second copies removed, and documents appended in their place.
+
+    Those are the gold paragraphs of the first row of the last source's file that gave no
+    question; they are gold of nothing.
+
+    Raises:
+        SamplingError: that row does not bring as many paragraphs as there were second copies.
+    """
+    documents = {document.doc_id: document for document in reversed(v1.pool)}
+    pool = [documents[i] for i in dict.fromkeys(document.doc_id for document in v1.pool)]
+    last = mixture.sources[-1].source
+    taken = {visit.draft.upstream_id for visit in v1.taken}
+    unused = next((row for row in rows_of(sources, last) if row.id not in taken), None)
+    passages = unused.passages if isinstance(unused, PassageRow) else ()
+    name = unused.id if unused else "(none)"
+    lacking = max(0, mixture.documents - len(pool))
+    appended = [
+        document(last, Passage(f"{name}_{p.key}", p.text, is_gold=False))
+        for p in passages
+        if p.is_gold
+    ][:lacking]
+    if len(appended) < lacking:
+        raise SamplingError(
+            f"source {last}: row {name}, the first that gave no question, brings "
+            f"{len(appended)} gold paragraphs where the published set has {lacking}; the file is "
+            "not the complete upstream one. benchmark=bears-v1 gives all other documents"
+        )
+    return pool + appended
+
+
+def rows_of(sources: Sources, name: str) -> Rows:
+    """The rows of a source. Raises SamplingError when the benchmark does not have it."""
+    if name not in sources:
+        raise SamplingError(
+            f"source {name} is asked for under sample, but the benchmark has only "
+            f"{', '.join(sources)}; add it to the benchmark's defaults"
+        )
+    return sources[name]
+
+
+def question(draft: Draft, gold: Iterable[str]) -> Question:
+    """The question that a draft becomes, with the ids of its gold documents."""
+    return Question(
+        question_id=question_id(draft.source, draft.upstream_id),
+        question=draft.question,
+        gold_answer=draft.answer,
+        gold_doc_ids=tuple(gold),
+        source_dataset=draft.source,
+        question_type=draft.question_type,
+    )
+
+
+def document(source: str, passage: Passage) -> Document:
+    """The document that a passage becomes."""
+    identifier = document_id(source, passage.key)
+    return Document(identifier, passage.text, source, passage.key, passage.is_gold)
+
+
+def _take_all(quota: Quota, drafts: Iterator[Draft]) -> list[Visit]:
+    visits = take(drafts, quota.questions)
+    found = sum(visit.taken for visit in visits)
+    if found < quota.questions:
+        raise SamplingError(
+            f"source {quota.source}: asked for {quota.questions} questions, but only {found} of "
+            f"its {len(visits)} can be used; ask for fewer under sample.sources, or take a "
+            "larger file"
+        )
+    return visits
+
+
+def _negatives(mixture: Mixture, sources: Sources, visits: list[Visit]) -> Iterator[Document]:
+    used = {passage.text for visit in visits if visit.taken for passage in visit.kept}
+    for source in mixture.negatives:
+        for name, text in paragraphs(rows_of(sources, source)):
+            if text not in used:
+                yield document(source, Passage(name, text, is_gold=False))

@@ -1,0 +1,116 @@
+"""What is to be translated, and what a memory makes of it.
+
+Both the replay (`translate`) and the filling (`fill`) walk a benchmark with the same function and
+differ only in where they look texts up, so they cannot disagree on what is needed.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bears.translation.glossary import Glossary
+from bears.translation.glossary_file import Term
+from bears.translation.memory import MemoryEntry, TranslationRequest
+from bears.types import Document, Question
+
+Lookup = Callable[[TranslationRequest], MemoryEntry | None]
+Place = tuple[str, str]
+"""(record_id, field) of a text."""
+
+
+@dataclass(frozen=True)
+class SourceTexts:
+    """A benchmark before translation, and what guides its translation.
+
+    Args:
+        questions: before translation.
+        documents: before translation.
+        languages: source name to BCP 47 tag.
+        target: the language to translate into; texts in it already pass through untouched.
+        companions: doc_id to the questions that it came with.
+        lexicon: "yes" and "no" to the target's words.
+        glossary: renderings that everybody must use.
+        limit: texts longer than this many characters are split at sentence ends.
+        spaced: whether the target writes spaces between sentences.
+        corrections: texts that a person wrote.
+        again: how often a person sent a text back; it enters the key.
+        accepted: texts that a person took as they are, or wrote.
+    """
+
+    questions: Sequence[Question]
+    documents: Sequence[Document]
+    languages: Mapping[str, str]
+    target: str
+    companions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    lexicon: Mapping[str, str] = field(default_factory=dict)
+    glossary: Sequence[Term] = ()
+    limit: int = 6000
+    spaced: bool = False
+    corrections: Mapping[Place, str] = field(default_factory=dict)
+    again: Mapping[Place, int] = field(default_factory=dict)
+    accepted: Collection[Place] = ()
+
+    def curated(self, language: str) -> Glossary:
+        """The renderings that everybody must use for terms of one language."""
+        pair = (language, self.target)
+        return Glossary(
+            (term.source, term.rendering)
+            for term in self.glossary
+            if (term.source_language, term.target_language) == pair
+        )
+
+    def requests(self) -> Iterator[TranslationRequest]:
+        """Every text that must be translated, by itself, in the order of the files."""
+        for question in self.questions:
+            if language := self.foreign(question):
+                record_id = question.question_id
+                yield TranslationRequest(record_id, "question", language, question.question)
+                yield TranslationRequest(record_id, "gold_answer", language, question.gold_answer)
+        for document in self.documents:
+            if language := self.foreign(document):
+                yield TranslationRequest(document.doc_id, "content", language, document.content)
+
+    def foreign(self, record: Question | Document) -> str | None:
+        """The language of a record that must be translated; None for a native one."""
+        name = record.source_dataset if isinstance(record, Question) else record.original_source
+        language = self.languages[name]
+        return None if language == self.target else language
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Something about a translation that a person should look at."""
+
+    record_id: str
+    field: str
+    kind: str
+    message: str
+
+
+@dataclass
+class Resolution:
+    """What a lookup makes of a benchmark.
+
+    Args:
+        texts: (record_id, field, source text) to translation.
+        missing: requests that the lookup had no answer to.
+        waiting: requests that will follow once ``missing`` is answered, for estimates only.
+        doubts: what a person should look at.
+        terms: question_id to the (source, rendering) pairs of its bundle.
+        used: the entries that were looked up.
+    """
+
+    texts: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    missing: list[TranslationRequest] = field(default_factory=list)
+    waiting: list[TranslationRequest] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
+    terms: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    used: dict[str, MemoryEntry] = field(default_factory=dict)
+
+    def ask(self, lookup: Lookup, request: TranslationRequest) -> str | None:
+        """Look a request up, and note it as missing or used."""
+        entry = lookup(request)
+        if entry is None:
+            self.missing.append(request)
+            return None
+        self.used[entry.key] = entry
+        return entry.translation

@@ -1,0 +1,195 @@
+"""What every retriever must do, whatever it finds relevant: one function for each rule.
+
+A check fails by an assertion that says what was found. `tests/test_retriever_conformance.py` puts
+every file of conf/retriever through all of them, and shows that each can fail.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count, product
+from pathlib import Path
+
+import pytest
+
+from bears.errors import BearsError
+from bears.retrieval.retriever import Query, Retriever, Searcher
+from bears.retrieval.stopwatch import Stopwatch
+from bears.types import Document, Ranking
+
+SAME = "a red apple lies in the green garden"
+QUESTION = "red apple garden"
+DEEP = 10_000
+TIED = ("a", "B", "é", "z", "é2", "\uffee", "\U00020000")
+"""Ids whose order by UTF-16, by locale or without case is another one than by UTF-8 bytes."""
+
+
+def document(doc_id: str, text: str, group: str = "") -> Document:
+    return Document(doc_id, text, "s", doc_id, False, group)
+
+
+CORPUS = [
+    *(document(doc_id, SAME, "tied") for doc_id in TIED),
+    *(document(f"in-{n}", f"the apple number {n} in a garden", "odd") for n in range(4)),
+    document("blank", "", "odd"),
+    document("space", " \n\u3000", "odd"),
+    document("long", "a stone wall by the road", "long"),
+    *(document("long", f"red apple garden {n % 3}", "long") for n in range(40)),
+    document("far", "the train leaves at noon for the harbour", "far"),
+    document("中文", "花園裡有一顆紅色的蘋果", "far"),
+]
+DOC_IDS = {one.doc_id for one in CORPUS}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A retriever, and a folder in which its indexes are made."""
+
+    retriever: Retriever
+    folder: Path
+    numbers: Iterator[int]
+
+    @classmethod
+    def of(cls, retriever: Retriever, folder: Path) -> Bench:
+        return cls(retriever, folder, count())
+
+    def index(self, documents: Sequence[Document]) -> Path:
+        folder = self.folder / f"index-{next(self.numbers)}"
+        folder.mkdir(parents=True)
+        # An iterator: documents are read once.
+        self.retriever.index(iter(documents), folder, self.folder / "scratch")
+        return folder
+
+    def opened(self, documents: Sequence[Document]) -> Searcher:
+        return self.retriever.open(self.index(documents))
+
+
+def ask(searcher: Searcher, query: Query, k: int = DEEP) -> Ranking:
+    [ranking] = searcher.search([query], k, Stopwatch())
+    return ranking
+
+
+def ids(ranking: Ranking) -> list[str]:
+    return [hit.doc_id for hit in ranking]
+
+
+def assert_well_formed(ranking: Ranking, k: int) -> None:
+    """At most ``k`` unique documents of the corpus, by finite scores, ties by id descending."""
+    assert len(ranking) <= k, f"{len(ranking)} documents where {k} were asked for"
+    assert len(set(ids(ranking))) == len(ranking), f"a document twice: {ids(ranking)}"
+    assert set(ids(ranking)) <= DOC_IDS, f"not in the corpus: {set(ids(ranking)) - DOC_IDS}"
+    assert all(math.isfinite(hit.score) for hit in ranking), f"not finite: {ranking}"
+    keys = [(hit.score, hit.doc_id.encode()) for hit in ranking]
+    assert keys == sorted(keys, reverse=True), f"not by (score, doc_id) descending: {ranking}"
+
+
+def assert_alike(one: Ranking, other: Ranking) -> None:
+    assert ids(one) == ids(other)
+    assert [hit.score for hit in one] == pytest.approx([hit.score for hit in other], abs=1e-5)
+
+
+def well_formed(bench: Bench) -> None:
+    """Unique documents, finite scores that descend."""
+    searcher = bench.opened(CORPUS)
+    for text in (QUESTION, SAME, "noon harbour", "紅色的蘋果", "nothing of this stands anywhere"):
+        assert_well_formed(ask(searcher, Query(text)), DEEP)
+
+
+def groups(bench: Bench) -> None:
+    """`Query.group` leaves every other document out, and none of the group's."""
+    searcher = bench.opened(CORPUS)
+    for group, k in product(("tied", "odd", "long"), (1, DEEP)):
+        found = ask(searcher, Query(SAME, group), k)
+        strangers = set(ids(found)) - {one.doc_id for one in CORPUS if one.group == group}
+        assert not strangers, f"of other groups than {group!r}: {strangers}"
+        assert found, f"nothing of the group {group!r}"
+    assert set(ids(ask(searcher, Query(SAME, "tied")))) == set(TIED)
+    assert ask(searcher, Query(SAME, "no such group")) == ()
+
+
+def ties(bench: Bench) -> None:
+    """Documents of the same text come by doc_id descending, by its UTF-8 bytes."""
+    expected = sorted(TIED, key=str.encode, reverse=True)
+    searcher = bench.opened(CORPUS)
+    for k in (DEEP, 3):
+        assert ids(ask(searcher, Query(SAME, "tied"), k)) == expected[:k]
+    assert [one for one in ids(ask(searcher, Query(SAME))) if one in TIED] == expected
+
+
+def depth(bench: Bench) -> None:
+    """``k`` documents where there are as many, the same ones at the top of a deeper ranking."""
+    searcher = bench.opened(CORPUS)
+    deep = ask(searcher, Query(QUESTION))
+    assert len(deep) >= 5, f"{len(deep)} documents"
+    for k in (1, 2, 5, len(deep), len(deep) + 1):
+        shallow = ask(searcher, Query(QUESTION), k)
+        assert_well_formed(shallow, k)
+        assert_alike(shallow, deep[:k])
+
+
+def chunks(bench: Bench) -> None:
+    """Chunks are ranked as their documents, by the best one wherever it stands (MaxP)."""
+    searcher = bench.opened(CORPUS)
+    # Forty chunks of one document are nearer than any other document.
+    for k in (2, 5):
+        assert len(ask(searcher, Query(QUESTION), k)) == k
+    first = [document("two", SAME), document("two", "a stone wall"), document("in-1", "an apple")]
+    second = [first[1], first[0], first[2]]
+    rankings = [ask(bench.opened(corpus), Query(SAME)) for corpus in (first, second)]
+    assert "two" in ids(rankings[0])
+    assert_alike(*rankings)
+
+
+def empty_question(bench: Bench) -> None:
+    """A question without a word is no error."""
+    searcher = bench.opened(CORPUS)
+    for text in ("", " \n", "?!"):
+        assert_well_formed(ask(searcher, Query(text)), DEEP)
+
+
+def empty_text(bench: Bench) -> None:
+    """A corpus of documents without text is no error."""
+    searcher = bench.opened([document("blank", ""), document("space", " ")])
+    assert set(ids(ask(searcher, Query(QUESTION)))) <= {"blank", "space"}
+
+
+def empty_corpus(bench: Bench) -> None:
+    """A corpus without documents finds nothing, or is refused in words."""
+    with suppress(BearsError):
+        assert ask(bench.opened([]), Query(QUESTION)) == ()
+
+
+def reopening(bench: Bench) -> None:
+    """An index gives one ranking each time it is opened, and each time it is made."""
+    folder = bench.index(CORPUS)
+    asked = [Query(SAME), Query(QUESTION), Query(QUESTION, "odd"), Query("noon")]
+    expected = bench.retriever.open(folder).search(asked, 7, Stopwatch())
+    assert bench.retriever.open(folder).search(asked, 7, Stopwatch()) == expected
+    assert bench.opened(CORPUS).search(asked, 7, Stopwatch()) == expected
+
+
+def together(bench: Bench) -> None:
+    """Questions that are asked together find what each finds alone, in their own order."""
+    searcher = bench.opened(CORPUS)
+    asked = [Query(QUESTION), Query("noon harbour"), Query(SAME, "odd"), Query(""), Query(QUESTION)]
+    found = searcher.search(asked, 6, Stopwatch())
+    assert len(found) == len(asked)
+    for query, ranking in zip(asked, found, strict=True):
+        assert_alike(ranking, ask(searcher, query, 6))
+
+
+CHECKS: tuple[Callable[[Bench], None], ...] = (
+    well_formed,
+    groups,
+    ties,
+    depth,
+    chunks,
+    empty_question,
+    empty_text,
+    empty_corpus,
+    reopening,
+    together,
+)

@@ -1,0 +1,218 @@
+"""Benchmarks to sample: the real sources, made-up ones, and what a sound sample is."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+from uuid import NAMESPACE_DNS, uuid5
+
+from hydra.utils import get_method
+
+from bears.configuration import compose, parse
+from bears.formats.rows import open_rows
+from bears.ledger.entries import Ledger
+from bears.sampling.drafts import Sources
+from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.sample import Sample, sample
+from bears.sources import multihop, squad
+from bears.sources.convert import convert
+from bears.sources.parts import Parts
+from bears.sources.rows import Numbered
+from bears.sources.source import Source
+from bears.types import Article, Passage, PassageRow, SourceParagraph
+from tests.workspace import ROOT
+
+CHOICES = {
+    "retriever": "bm25",
+    "vector_store": "memory",
+    "chunking": "none",
+    "engine": "local",
+    "translator": "published",
+    "language": "zh-Hant-TW",
+}
+QUOTAS = (Quota("drcd", 20), Quota("hotpotqa", 20), Quota("2wiki", 20))
+BEARS = Mixture("bears", seed=42, documents=600, sources=QUOTAS, negatives=("drcd",))
+V1 = replace(BEARS, sampler="bears-v1")
+PUBLISHED = replace(BEARS, sampler="bears-published")
+Rows = dict[str, Any]
+Sampler = Literal["bears", "bears-v1", "bears-published"]
+Raw = Mapping[str, list[dict[str, Any]]]
+
+
+@dataclass
+class Given(Parts):
+    """Rows that are in no file."""
+
+    given: Sequence[Any] = ()
+
+    def rows(self, part: str = "") -> Iterator[Numbered]:
+        assert not part
+        return ((self.name, number, row) for number, row in enumerate(self.given, start=1))
+
+
+def uuid(name: str) -> str:
+    return str(uuid5(NAMESPACE_DNS, name))
+
+
+def draw(mixture: Mixture, sources: Sources) -> Sample:
+    return sample(mixture, sources, Ledger())
+
+
+def digest(ids: Sequence[str]) -> str:
+    return sha256("\n".join(ids).encode()).hexdigest()
+
+
+def question_ids(drawn: Sample) -> list[str]:
+    return [question.question_id for question in drawn.questions]
+
+
+def doc_ids(drawn: Sample) -> list[str]:
+    return [document.doc_id for document in drawn.documents]
+
+
+def read_sources(benchmark: str, mirror: Path | None, folder: Path) -> Rows:
+    """The rows of a benchmark, as its stages `download` and `sample` hand them over."""
+    rows: Rows = {}
+    for name, value in compose(ROOT / "conf", {"benchmark": benchmark, **CHOICES})[
+        "sources"
+    ].items():
+        source = parse(Source, value, name)
+        convert(source, get_method(source.reader), mirror, ROOT, folder / f"{name}.jsonl")
+        rows[name] = list(open_rows(folder / f"{name}.jsonl"))
+    return rows
+
+
+def generated(rng: random.Random, rows: int = 30, share: float = 1.0) -> Raw:
+    """Sources in which paragraphs are shared and repeated, within a row and across sources.
+
+    Args:
+        rng: what chooses.
+        rows: of each source.
+        share: of the paragraphs of passage rows that other rows can hold as well.
+    """
+    texts = [f"text {n}" for n in range(rng.choice([25, 60, 200]))]
+
+    def sentences() -> list[str]:
+        return (rng.choice(texts) if rng.random() < share else f"own {rng.random()}").split()
+
+    def row(n: int) -> dict[str, Any]:
+        titles = [rng.choice("ABCDEFGH") for _ in range(rng.choice([0, 2, 4, 6]))]
+        return {
+            "id": f"r{n}",
+            "question": f"question {n}?",
+            "answer": f"answer {n}",
+            "context": {"title": titles, "sentences": [sentences() for _ in titles]},
+            "supporting_facts": {"title": rng.choices("ABCDEFGHI", k=2)},
+        }
+
+    def article(n: int) -> dict[str, Any]:
+        paragraphs = [
+            {
+                "id": f"{n}-{p}",
+                "context": rng.choice(texts) if rng.random() < 0.3 else f"paragraph {n}-{p}",
+                "qas": [
+                    {"id": f"{n}-{p}-{q}", "question": "?", "answers": [{"text": f"a{q}"}]}
+                    for q in range(rng.randrange(3))
+                ],
+            }
+            for p in range(3)
+        ]
+        return {"id": str(n), "title": f"title {n}", "paragraphs": paragraphs}
+
+    return {
+        "drcd": [article(n) for n in range(rows + 10)],
+        "hotpotqa": [row(n) for n in range(rows)],
+        "2wiki": [row(n) for n in range(rows)],
+    }
+
+
+def typed(raw: Raw) -> Rows:
+    """The generated rows, read as the real ones are."""
+    return {
+        "drcd": list(squad.read(Given("drcd", {}, given=raw["drcd"]))),
+        "hotpotqa": list(multihop.read(Given("hotpotqa", {}, given=raw["hotpotqa"]))),
+        "2wiki": list(multihop.read(Given("2wiki", {}, given=raw["2wiki"]))),
+    }
+
+
+def small(sampler: Sampler, seed: int, questions: int, documents: int) -> Mixture:
+    shares = tuple(Quota(quota.source, questions) for quota in QUOTAS)
+    return replace(BEARS, sampler=sampler, seed=seed, documents=documents, sources=shares)
+
+
+def passage_row(identifier: str, *passages: tuple[str, str, bool]) -> Any:
+    return PassageRow(
+        identifier,
+        f"question {identifier}?",
+        f"answer {identifier}",
+        "multi-hop",
+        "bridge",
+        tuple(Passage(*passage) for passage in passages),
+    )
+
+
+def article(*texts: str) -> Any:
+    """Paragraphs p0, p1, … without questions: random negatives."""
+    return Article(
+        "1", "title", tuple(SourceParagraph(f"p{n}", t, ()) for n, t in enumerate(texts))
+    )
+
+
+def texts_of(drawn: Sample, sources: Sources) -> tuple[list[set[str]], list[set[str]]]:
+    """For each question all texts of its row, and the gold ones; the lineage says which row."""
+    everything: list[set[str]] = []
+    gold: list[set[str]] = []
+    asked = [row for row in drawn.lineage if row["kind"] == "question"]
+    for question, line in zip(drawn.questions, asked, strict=True):
+        assert question.question_id == line["record_id"]
+        assert question.question_id == uuid(f"q:{line['source']}:{line['upstream_id']}")
+        row = sources[line["source"]][line["row"] - 1]
+        if isinstance(row, PassageRow):
+            everything.append({p.text for p in row.passages})
+            gold.append({p.text for p in row.passages if p.is_gold})
+        else:
+            ids = {q.id: p.text for p in row.paragraphs for q in p.questions}
+            everything.append({ids[line["upstream_id"]]})
+            gold.append({ids[line["upstream_id"]]})
+    return everything, gold
+
+
+def assert_sound(drawn: Sample, mixture: Mixture, sources: Sources) -> None:
+    """Everything that a sample of `bears` promises, also after replacements."""
+    everything, gold = texts_of(drawn, sources)
+    ids = question_ids(drawn)
+    by_id = {document.doc_id: document for document in drawn.documents}
+    assert [q.source_dataset for q in drawn.questions] == [
+        quota.source for quota in mixture.sources for _ in range(quota.questions)
+    ]
+    assert len(drawn.documents) == mixture.documents
+    assert len(set(ids)) == len(ids)
+    assert len(by_id) == mixture.documents
+    assert len({document.content for document in drawn.documents}) == mixture.documents
+    for question, expected in zip(drawn.questions, gold, strict=True):
+        assert len(set(question.gold_doc_ids)) == len(question.gold_doc_ids) > 0
+        assert {by_id[doc_id].content for doc_id in question.gold_doc_ids} == expected
+    named = {doc_id for question in drawn.questions for doc_id in question.gold_doc_ids}
+    assert {document.doc_id for document in drawn.documents if document.is_gold} == named
+    used = set().union(*everything)
+    assert used <= {document.content for document in drawn.documents}
+    paragraphs = {
+        (source, paragraph.id): paragraph.text
+        for source in mixture.negatives
+        for row in sources[source]
+        if isinstance(row, Article)
+        for paragraph in row.paragraphs
+    }
+    roles = {row["record_id"]: row["role"] for row in drawn.lineage if row["kind"] == "document"}
+    for document in drawn.documents:
+        assert document.doc_id == uuid(f"{document.original_source}:{document.original_id}")
+        if document.content in used:
+            assert roles[document.doc_id] == ("gold" if document.is_gold else "hard_negative")
+        else:
+            place = document.original_source, document.original_id
+            assert paragraphs[place] == document.content
+            assert roles[document.doc_id] == "random_negative"

@@ -1,0 +1,243 @@
+"""Pacing, in simulated time against the providers' three kinds of limits, and once in real time."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import count
+
+import pytest
+
+from bears.client.chat import Online
+from bears.client.endpoint import Endpoint
+from bears.client.models import Models
+from bears.client.rate_limits import RateLimits
+from bears.client.response_headers import duration, retry_after
+from bears.client.token_bucket import TokenBucket
+from bears.client.wire import ChatAnswer, ChatRequest
+from tests.provider_server import Limiter, ProviderServer
+
+LATENCY = 0.8
+
+
+class Simulation:
+    """Workers, `RateLimits` and a provider's limiter in simulated time, event after event."""
+
+    def __init__(
+        self, limiter: Limiter, limits: RateLimits, headers: bool, told: bool, places: int = 64
+    ) -> None:
+        self.limiter, self.limits, self.headers, self.told = limiter, limits, headers, told
+        self.places = places
+        self.replies: list[tuple[float, int]] = []
+        self._order = count()
+
+    def run(self, number: int) -> float:
+        """Answer so many requests; returns the seconds it took."""
+        waiting, in_flight, now = number, 0, 0.0
+        events: list[tuple[float, int, float, bool, dict[str, str]]] = []
+        while waiting or in_flight:
+            assert now < 100_000, "no end in sight"
+            pause = self.limits.wait(now, 10) if waiting and in_flight < self.places else None
+            if pause == 0:
+                self.limits.sent(now, 10)
+                heapq.heappush(events, self._arrive(now))
+                waiting, in_flight = waiting - 1, in_flight + 1
+                continue
+            if events and (pause is None or events[0][0] <= now + pause):
+                now, _, sent_at, allowed, headers = heapq.heappop(events)
+                in_flight -= 1
+                waiting += not allowed
+                self._receive(now, sent_at, allowed, headers)
+            else:
+                assert pause is not None
+                now += pause
+        return now
+
+    def _arrive(self, now: float) -> tuple[float, int, float, bool, dict[str, str]]:
+        # The way there takes a little, and not always the same.
+        place = next(self._order)
+        arrival = now + 0.02 + 0.01 * (place % 3)
+        allowed, left, wait = self.limiter.take(arrival)
+        headers = {
+            "x-ratelimit-limit-requests": f"{self.limiter.limit:g}",
+            "x-ratelimit-remaining-requests": f"{left:g}",
+            "x-ratelimit-reset-requests": f"{wait * 1000:.0f}ms",
+        }
+        headers = headers if self.headers else {}
+        if not allowed and self.told:
+            headers["retry-after"] = f"{wait:.3f}"
+        self.replies.append((arrival, allowed))
+        return arrival + (LATENCY if allowed else 0.01), place, now, allowed, headers
+
+    def _receive(self, now: float, sent_at: float, allowed: bool, headers: dict[str, str]) -> None:
+        self.limits.ended(10)
+        self.limits.learn(now, headers)
+        if allowed:
+            self.limits.accepted()
+        else:
+            self.limits.refused(sent_at, now, 10, retry_after(headers))
+
+    def late_refusals(self) -> float:
+        """The share of the requests after the first minute that were refused."""
+        late = [allowed for at, allowed in self.replies if at > 60]
+        return late.count(False) / len(late) if late else 0.0
+
+
+def cases() -> Iterator[tuple[str, float, bool, bool, bool]]:
+    for kind in ("bucket", "sliding", "fixed"):
+        for limit in (20.0, 60.0, 500.0, 3000.0):
+            for configured, headers in ((True, False), (True, True), (False, True)):
+                for told in (True, False):
+                    yield kind, limit, configured, headers, told
+
+
+@pytest.mark.parametrize(("kind", "limit", "configured", "headers", "told"), [*cases()])
+def test_a_known_limit_is_used_up_and_not_passed(
+    kind: str, limit: float, configured: bool, headers: bool, told: bool
+) -> None:
+    simulation = Simulation(
+        Limiter(kind, limit), RateLimits(limit if configured else None), headers, told
+    )
+    number = int(5 * limit)
+    took = simulation.run(number)
+    assert took <= 1.1 * number / limit * 60 + LATENCY
+    assert simulation.late_refusals() <= 0.01
+    if configured:
+        assert sum(not allowed for _, allowed in simulation.replies) == 0
+
+
+@pytest.mark.parametrize("kind", ["bucket", "sliding", "fixed"])
+@pytest.mark.parametrize("told", [True, False])
+def test_an_untold_limit_is_found_from_refusals(kind: str, told: bool) -> None:
+    simulation = Simulation(Limiter(kind, 300), RateLimits(), headers=False, told=told)
+    took = simulation.run(3000)
+    assert simulation.late_refusals() <= 0.02
+    assert took <= 2.2 * 600
+
+
+def test_a_small_bucket_is_not_flooded() -> None:
+    # A provider that says 600 a minute and means 10 a second.
+    simulation = Simulation(Limiter("bucket", 600, capacity=10), RateLimits(600), False, True)
+    assert simulation.run(3000) <= 1.1 * 300
+    assert simulation.late_refusals() <= 0.01
+
+
+def test_a_limit_that_others_use_too_slows_us_down_without_a_storm() -> None:
+    # The user says 600, others leave us 300.
+    simulation = Simulation(Limiter("bucket", 300), RateLimits(600), False, True)
+    took = simulation.run(3000)
+    refused = sum(not allowed for _, allowed in simulation.replies)
+    assert refused / len(simulation.replies) < 0.1
+    assert took <= 1.5 * 600
+
+
+def test_a_refusal_holds_back_every_request() -> None:
+    limits = RateLimits()
+    limits.sent(0.0, 1)
+    limits.refused(0.0, 0.1, 1, 5.0)
+    assert limits.wait(0.2, 1) == pytest.approx(4.9)
+
+
+def test_refusals_of_one_volley_count_once() -> None:
+    limits = RateLimits(600)
+    for _ in range(9):
+        limits.sent(0.0, 1)
+    for n in range(9):
+        limits.refused(0.0, 0.1 + n / 1000, 1, None)
+    assert limits.pauses == 1
+    assert limits.wait(0.2, 1) == pytest.approx(0.9, abs=0.02)
+
+
+def test_refusals_in_a_row_wait_longer_each_time() -> None:
+    limits, now, waits = RateLimits(600), 0.0, []
+    for _ in range(4):
+        limits.sent(now, 1)
+        limits.refused(now, now + 0.01, 1, None)
+        waits.append(round(limits.wait(now + 0.01, 1), 3))
+        now += 0.01 + waits[-1]
+        limits.wait(now, 1)
+    assert waits == [1, 2, 4, 8]
+
+
+def test_no_credit_left_waits_for_the_reset() -> None:
+    limits = RateLimits(600)
+    limits.learn(0.0, {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6s"})
+    assert limits.wait(0.0, 1) == pytest.approx(6)
+
+
+def test_tokens_a_minute_are_kept() -> None:
+    limits, now, sent = RateLimits(None, 6000), 0.0, 0
+    while now < 60:
+        pause = limits.wait(now, 100)
+        if pause:
+            now += pause
+        else:
+            limits.sent(now, 100)
+            sent += 1
+    assert 0.95 * 60 <= sent <= 60
+
+
+def test_a_request_larger_than_the_burst_goes_when_the_meter_is_full() -> None:
+    meter = TokenBucket(1000)
+    assert meter.wait(0.0, 900) == 0
+    meter.take(0.0, 900)
+    assert meter.wait(0.0, 900) == pytest.approx(900 / (0.97 * 1000 / 60))
+
+
+def test_the_servers_count_of_tokens_overrules_a_pessimistic_one() -> None:
+    limits = RateLimits(None, 10_000)
+    limits.wait(0.0, 9000)
+    limits.sent(0.0, 9000)
+    assert limits.wait(0.0, 150) > 50
+    limits.ended(9000)
+    limits.learn(0.0, {"x-ratelimit-remaining-tokens": "9900"})
+    assert limits.wait(0.0, 150) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1s", 1), ("6m0s", 360), ("120ms", 0.12), ("1h2m3.5s", 3723.5), ("7", 7), ("0.25", 0.25),
+        ("", None), ("soon", None), ("1x", None), ("-1s", None),
+    ],
+)  # fmt: skip
+def test_durations(text: str, seconds: float | None) -> None:
+    assert duration(text) == (seconds if seconds is None else pytest.approx(seconds))
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "3"}, 3),
+        ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
+        ({"retry-after": "Sat, 21 Nov 2026 00:00:30 GMT"}, 30),
+        ({"retry-after": "Fri, 20 Nov 2026 00:00:00 GMT"}, 0),
+        ({"retry-after": "whenever"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers, datetime(2026, 11, 21, tzinfo=UTC)) == seconds
+
+
+@pytest.mark.parametrize(("headers", "configured"), [(True, None), (False, 3000)])
+def test_in_real_time(headers: bool, configured: float | None) -> None:
+    async def ask(url: str) -> tuple[float, int]:
+        endpoint = Endpoint(
+            "m", url, api_key_env="", concurrency=16, requests_per_minute=configured
+        )
+        requests = (ChatRequest(str(n), "", "text") for n in range(200))
+        begin, good = time.monotonic(), 0
+        async for _, answer in Online(endpoint, Models()).answers(requests):
+            good += isinstance(answer, ChatAnswer)
+        return time.monotonic() - begin, good
+
+    with ProviderServer(latency=0.05, limit=3000, limiter="sliding", headers=headers) as server:
+        took, good = asyncio.run(ask(server.url))
+        stats = server.stats()
+    assert good == 200
+    assert stats.get("status 429", 0) == 0
+    assert 2.5 <= took <= 1.1 * 4 + 0.5

@@ -1,0 +1,97 @@
+"""The tables and printed numbers of both READMEs, made again."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.workspace import ROOT, Workspace, finished
+
+READMES = ("README.md", "README.zh-TW.md")
+
+
+def table_below(readme: str, before: str) -> list[str]:
+    """The rows of the first table of metrics below the line that holds ``before``."""
+    text = (ROOT / readme).read_text(encoding="utf-8")
+    _, _, below = text.partition(before)
+    found = re.search(r"^ +all .*?(?=\n```)", below, re.DOTALL | re.MULTILINE)
+    assert found, f"{readme} has no table below {before!r}"
+    return [row.strip() for row in found[0].splitlines()]
+
+
+def assert_shown(workspace: Workspace, before: str) -> None:
+    shown = {row.strip() for row in workspace.python("bears", "show").splitlines()}
+    for readme in READMES:
+        rows = table_below(readme, before)
+        assert len(rows) > 5
+        assert [row for row in rows if row not in shown] == [], readme
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+
+
+def test_the_table_of_mini_is_what_the_pipeline_gives(workspace: Workspace) -> None:
+    assert_shown(workspace, "make repro")
+
+
+@pytest.mark.slow
+def test_the_difference_of_two_retrievers_is_what_dvc_prints(workspace: Workspace) -> None:
+    workspace.dvc("exp", "run", "-S", "retriever=wordllama")
+    printed = {" ".join(row.split()) for row in workspace.dvc("metrics", "diff").splitlines()}
+    for readme in READMES:
+        text = (ROOT / readme).read_text(encoding="utf-8")
+        rows = re.findall(r"^metrics/retrieval.json  all\..*$", text, re.MULTILINE)
+        assert len(rows) == 5
+        assert [row for row in rows if " ".join(row.split()) not in printed] == [], readme
+
+
+@pytest.mark.slow
+def test_the_table_of_bears_is_what_the_pipeline_gives(
+    workspace: Workspace, shared_data: Path
+) -> None:
+    workspace.python("bears", "memory", "import", "bears", str(shared_data / "bears-published"))
+    words = ["-S", "benchmark=bears", "-S", f"mirror={shared_data / 'raw'}"]
+    workspace.dvc("exp", "run", *words)
+    assert_shown(workspace, "dvc exp run -S benchmark=bears\n")
+
+
+@pytest.mark.slow
+def test_the_numbers_of_scifact_are_what_the_pipeline_gives(
+    workspace: Workspace, shared_data: Path
+) -> None:
+    workspace.dvc("exp", "run", "-S", "benchmark=scifact", "-S", f"mirror={shared_data}")
+    means = json.loads(workspace.text("metrics/retrieval.json"))["all"]
+    given = (f"{means['ndcg@10']:.4f}", f"{means['recall@100']:.4f}")
+    for readme in READMES:
+        text = (ROOT / readme).read_text(encoding="utf-8")
+        stated = re.findall(r"^SciFact .*nDCG@10 (0\.\d+).*recall@100 (0\.\d+)", text, re.MULTILINE)
+        assert stated == [given], readme
+
+
+@pytest.mark.slow
+def test_the_score_of_a_submission_is_what_submit_prints(
+    workspace: Workspace, shared_data: Path
+) -> None:
+    words = ["-S", "benchmark=pandachat-sl", "-S", f"mirror={shared_data}"]
+    workspace.dvc("exp", "run", *words)
+    file = shared_data / "pandachat/submissions/submission_qdrant-client_evaluation.json"
+    command = ["submit", "score", str(file), "--benchmark", "pandachat-sl"]
+    printed = workspace.python("bears", *command).splitlines()
+    for readme in READMES:
+        text = (ROOT / readme).read_text(encoding="utf-8")
+        found = re.search(r"submit score FILE --benchmark pandachat-sl\n(.*?)```", text, re.DOTALL)
+        assert found, f"{readme} does not show how to score a submission"
+        shown = found[1].splitlines()
+        assert len(shown) == 4
+        missing = [row for row in shown if not any(fits(row, line) for line in printed)]
+        assert missing == [], f"{readme} shows what is not printed:\n" + "\n".join(printed)
+
+
+def fits(row: str, line: str) -> bool:
+    """Whether a line is what a README shows of it; ``…`` there stands for what is left out."""
+    return re.fullmatch(".*".join(map(re.escape, row.split("…"))), line) is not None
