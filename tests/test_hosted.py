@@ -112,6 +112,7 @@ def test_ada_is_not_told_its_dimensions(hosted: Make, server: ProviderServer) ->
 def test_a_text_of_nothing_is_not_sent_and_has_a_vector_of_zeros(
     hosted: Make, server: ProviderServer
 ) -> None:
+    assert not hosted().documents(["", " "]).any()
     vectors = hosted().documents(["", "one", " \n"])
     assert asked(server) == ["one"]
     assert np.linalg.norm(vectors, axis=1).tolist() == pytest.approx([0, 1, 0])
