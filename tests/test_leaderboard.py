@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import multiprocessing
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -25,9 +26,9 @@ from bears.leaderboard.board import (
     read_board,
     safe_cell,
     upsert,
-    write_board,
 )
 from bears.leaderboard.experiments import configuration_digest, entries, workspace
+from bears.leaderboard.publish import publish
 from bears.leaderboard.row import LeaderboardRow
 
 CONFIG = {
@@ -126,11 +127,9 @@ def test_the_order_of_arrival_never_shows(tmp_path: Path) -> None:
     files = set()
     for seed in range(5):
         random.Random(seed).shuffle(rows)
-        board: list[LeaderboardRow] = []
         for row in rows:
-            board = upsert(board, [row])
-        write_board(tmp_path / "board.csv", board)
-        files.add((tmp_path / "board.csv").read_bytes())
+            publish(tmp_path / str(seed) / "board.csv", [row], {})
+        files.add((tmp_path / str(seed) / "board.csv").read_bytes())
     assert len(files) == 1
 
 
@@ -140,17 +139,17 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_
 @given(TEXT, st.floats(0, 1))
 def test_what_is_written_is_read_back(tmp_path_factory: Any, system: str, ndcg: float) -> None:
     path = tmp_path_factory.mktemp("board") / "board.csv"
-    write_board(path, [entry(system, round(ndcg, 6), questions=60, answered=59)])
+    publish(path, [entry(system, round(ndcg, 6), questions=60, answered=59)], {})
     (row,) = read_board(path)
     assert row == entry(system, round(ndcg, 6), questions=60, answered=59)
-    write_board(path, upsert([row], [entry(system, round(ndcg, 6), questions=60, answered=59)]))
+    publish(path, [entry(system, round(ndcg, 6), questions=60, answered=59)], {})
     assert len(read_board(path)) == 1
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "'=quoted"])
 def test_a_cell_never_starts_a_formula(cell: str, tmp_path: Path) -> None:
     assert safe_cell(cell) == f"'{cell}"
-    write_board(tmp_path / "board.csv", [entry(cell)])
+    publish(tmp_path / "board.csv", [entry(cell)], {})
     with (tmp_path / "board.csv").open(encoding="utf-8", newline="") as stream:
         cells = [each for row in csv.reader(stream) for each in row]
     assert not [each for each in cells if each.startswith(("=", "+", "-", "@", "＝", "\t", "\r"))]
@@ -247,17 +246,29 @@ def test_the_digest_is_of_what_decides_the_result() -> None:
     assert configuration_digest({**CONFIG, "digest": {"code": "c", "language": "m"}}) != digest
 
 
-def test_pandachats_table_replaces_a_row_and_keeps_the_others(tmp_path: Path) -> None:
-    path = tmp_path / "pandachat-sl.json"
-    pandachat.update(path, [pandachat.row("aqa-sl", "bge-m3", 2, 0.58, 206, 206, 206)])
-    pandachat.update(path, [pandachat.row("aqa-sl", "ours", 2, None, None, 150, 206)])
-    first = (path.read_bytes(), path.with_suffix(".md").read_bytes())
-    table = pandachat.update(path, [pandachat.row("aqa-sl", "ours", 2, None, None, 150, 206)])
-    assert (path.read_bytes(), path.with_suffix(".md").read_bytes()) == first
-    assert [row["system"] for row in table] == ["bge-m3", "ours"]
-    assert table[1]["correct_retrieval_per"] is None
-    assert table[1]["correct_in_documents_per"] == pytest.approx(72.8155339)
-    assert list(table[0]) == [
+def test_pandachats_table_tells_rows_apart_as_the_leaderboard_does(tmp_path: Path) -> None:
+    board, table = tmp_path / "leaderboard.csv", tmp_path / "pandachat-sl.json"
+
+    def put(entry: LeaderboardRow, in_documents: int) -> None:
+        counts = None, in_documents, 206
+        row = pandachat.row(entry, "aqa-sl", entry.system, 2, *counts)
+        publish(board, [entry], {"pandachat-sl": [row]})
+
+    first, other = entry("ours", 0.5), entry("theirs", 0.4)
+    put(first, 150)
+    put(other, 206)
+    files = [table, table.with_suffix(".md"), board, board.with_suffix(".md")]
+    before = [file.read_bytes() for file in files]
+    put(first, 150)
+    assert [file.read_bytes() for file in files] == before
+    for change in ("source", "state", "configuration"):
+        put(replace(first, **{change: "another"}), 150)  # type: ignore[arg-type]
+    rows = json.loads(table.read_bytes())
+    assert [row["system"] for row in rows] == ["theirs", *["ours"] * 4]
+    assert len(read_board(board)) == 5
+    assert rows[1]["correct_retrieval_per"] is None
+    assert rows[1]["correct_in_documents_per"] == pytest.approx(72.8155339)
+    assert list(rows[0])[:8] == [
         "eval_scenario",
         "system",
         "evaluated-top-k",
@@ -267,3 +278,38 @@ def test_pandachats_table_replaces_a_row_and_keeps_the_others(tmp_path: Path) ->
         "correct_in_documents_count",
         "correct_in_documents_per",
     ]
+
+
+def test_a_table_that_cannot_be_read_leaves_the_other_as_it_was(tmp_path: Path) -> None:
+    board, table = tmp_path / "leaderboard.csv", tmp_path / "pandachat-sl.json"
+    table.write_text('[{"system": "ours"}]', encoding="utf-8")
+    row = pandachat.row(entry("ours"), "aqa-sl", "ours", 2, None, 150, 206)
+    with pytest.raises(FormatError, match=r"pandachat-sl\.json: .*remove the file"):
+        publish(board, [entry("ours")], {"pandachat-sl": [row]})
+    assert [file.name for file in tmp_path.iterdir()] == ["pandachat-sl.json"]
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "retrieval", "pandachat-sl"])
+def test_pandachats_table_lies_on_no_other_file(name: str) -> None:
+    path = pandachat.place(BOARD, name)
+    assert path.parent == BOARD.parent
+    assert path.name.startswith("pandachat")
+
+
+def _publish_one(board: Path, number: int) -> None:
+    row = pandachat.row(entry(f"s{number:02}"), "aqa-sl", f"s{number:02}", 2, None, 150, 206)
+    publish(board, [entry(f"s{number:02}")], {"pandachat-sl": [row]})
+
+
+def test_twelve_who_publish_at_once_lose_no_row(tmp_path: Path) -> None:
+    board = tmp_path / "leaderboard.csv"
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=_publish_one, args=(board, n)) for n in range(12)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    names = [f"s{number:02}" for number in range(12)]
+    assert [row.system for row in read_board(board)] == names
+    table = json.loads((tmp_path / "pandachat-sl.json").read_bytes())
+    assert [row["system"] for row in table] == names

@@ -169,11 +169,28 @@ def test_an_empty_list_is_the_right_answer_where_nothing_is_to_be_found(tmp_path
     assert (facts["questions"], facts["listed"], facts["answered"]) == (3, 3, 2)
 
 
-@pytest.mark.parametrize("seconds", ["NaN", "1e999", "-1", "0", "99999", "1" + "0" * 400])
-def test_a_time_that_cannot_be_is_flagged(tmp_path: Path, seconds: str) -> None:
-    text = json.dumps({"system": "s", "results": results(*WHOLE), "seconds_per_question": 0})
-    submission = submitted(tmp_path, text.replace("0}", f"{seconds}}}"))
+TIMED = json.dumps({"system": "s", "results": results(*WHOLE), "seconds_per_question": 0})
+
+
+@pytest.mark.parametrize("seconds", ["0", "-0.0", "1e-9", "99999"])
+def test_a_time_that_is_hard_to_believe_is_flagged(tmp_path: Path, seconds: str) -> None:
+    submission = submitted(tmp_path, TIMED.replace("0}", f"{seconds}}}"))
     assert ("suspicious_time", "warning") in checks(checked(submission).findings)
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        *("NaN", "Infinity", "-Infinity", "1e400", "-1", "-1e-300", "1" + "0" * 400),
+        *("true", '"abc"', '"1"', "[1]", "{}"),
+    ],
+)
+@pytest.mark.parametrize("form", ["bears", "pandachat"])
+def test_a_time_that_cannot_be_is_refused(tmp_path: Path, seconds: str, form: str) -> None:
+    panda = '{"df": [{"query": "q1", "sources": []}], "time_per_question": 0}'
+    text = (TIMED if form == "bears" else panda).replace("0}", f"{seconds}}}")
+    with pytest.raises(FormatError, match=r"time per question: .*expected"):
+        submitted(tmp_path, text)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from bears.errors import FormatError
 from bears.formats.digest import sha256_of
 from bears.formats.records import read_json
 from bears.leaderboard import pandachat
-from bears.leaderboard.board import BOARD, markdown, read_board, upsert, write_board
+from bears.leaderboard.board import BOARD, markdown
 from bears.leaderboard.experiments import entries, workspace
+from bears.leaderboard.publish import publish
 from bears.leaderboard.row import LeaderboardRow
 
 
@@ -28,12 +29,11 @@ def _update(arguments: argparse.Namespace) -> None:
     shown = _experiments(arguments.all_commits)
     here = workspace(shown)
     found = [_timed(entry) if here and entry.key == here.key else entry for entry in entries(shown)]
-    # The workspace and what is newest come first, and are to be what stays.
-    for entry in reversed(found):
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for entry in found:
         if row := _pandachat_row(entry):
-            pandachat.update(BOARD.with_name(f"{entry.benchmark}.json"), [row])
-    board = upsert(read_board(BOARD), map(_without_sources, found))
-    write_board(BOARD, board)
+            tables.setdefault(entry.benchmark, []).append(row)
+    board = publish(BOARD, map(_without_sources, found), tables)
     print(markdown(board), end="")
     print(f"{BOARD}: {len(board)} rows, {len(found)} of them from experiments")
 
@@ -46,8 +46,8 @@ def _pandachat_row(entry: LeaderboardRow) -> dict[str, Any] | None:
         return None
     documents = round(share * entry.questions)
     sources = documents if _whole(entry) else None
-    label, seconds = _label(entry), entry.seconds_per_question
-    return pandachat.row(pandachat.SCENARIO, label, k, seconds, sources, documents, entry.questions)
+    counts = sources, documents, entry.questions
+    return pandachat.row(entry, pandachat.SCENARIO, _label(entry), k, *counts)
 
 
 def _whole(entry: LeaderboardRow) -> bool:

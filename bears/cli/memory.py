@@ -15,7 +15,7 @@ from bears.language.profile import Language
 from bears.ledger.update import add
 from bears.translation.fill import FillReport
 from bears.translation.glossary_file import Term, write_glossary
-from bears.translation.memory import load
+from bears.translation.memory import extend
 from bears.translation.published import import_published
 from bears.translation.replay import missing_message
 from bears.translation.review import flagged, read_decisions, write_review
@@ -110,10 +110,8 @@ def _import(arguments: argparse.Namespace) -> None:
     translator = parse(TranslatorSettings, config["translator"], "translator").translator(language)
     entries = import_published(arguments.folder, languages, translator)
     path = Path("data/memory") / f"{config['benchmark']['name']}.jsonl"
-    before = load(path)
-    after = before.merged(entries)
-    after.save(path)
-    print(f"{path}: {len(after)} entries, {len(after) - len(before)} of them new")
+    total, new = extend(path, entries)
+    print(f"{path}: {total} entries, {new} of them new")
 
 
 def _plan(arguments: argparse.Namespace) -> None:

@@ -108,12 +108,11 @@ class ScoredSubmission:
         """Whether it belongs into PandaChat's table."""
         return self.submission.form == "pandachat" and self.judged > 0
 
-    def pandachat_row(self, k: int) -> dict[str, Any]:
-        """Its row in PandaChat's table."""
+    def pandachat_row(self, entry: LeaderboardRow, k: int) -> dict[str, Any]:
+        """Its row in PandaChat's table, of its ``entry`` on the leaderboard."""
         scenario = printable(self.submission.scenario)
-        seconds = self.submission.seconds_per_question
-        counts = self.correct[k], self.correct_in_documents[k]
-        return pandachat.row(scenario, self.system, k, seconds, *counts, self.judged)
+        counts = self.correct[k], self.correct_in_documents[k], self.judged
+        return pandachat.row(entry, scenario, self.system, k, *counts)
 
 
 def score(

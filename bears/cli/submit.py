@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from bears.formats.digest import sha256_of
 from bears.formats.records import read_questions, stream_documents, to_json, write_text
 from bears.formats.trec import read_table
 from bears.leaderboard import pandachat
-from bears.leaderboard.board import BOARD, read_board, upsert, write_board
+from bears.leaderboard.board import BOARD
+from bears.leaderboard.publish import publish
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.submissions.check import check
 from bears.submissions.read import FORMS, read_submission
@@ -166,11 +168,13 @@ def _refuse(findings: Sequence[Finding]) -> None:
 
 
 def _publish(scored: Sequence[tuple[Path, ScoredSubmission]], k: int) -> None:
-    rows = [each.leaderboard_row(sha256_of(file)) for file, each in scored]
-    write_board(BOARD, upsert(read_board(BOARD), rows))
-    if ours := [each for _, each in scored if each.pandachat]:
-        table = BOARD.with_name(f"{ours[0].state.name}.json")
-        pandachat.update(table, [each.pandachat_row(k) for each in ours])
+    entries, tables = [], defaultdict(list)
+    for file, each in scored:
+        entry = each.leaderboard_row(sha256_of(file))
+        entries.append(entry)
+        if each.pandachat:
+            tables[entry.benchmark].append(each.pandachat_row(entry, k))
+    publish(BOARD, entries, tables)
 
 
 def _write(arguments: argparse.Namespace) -> None:

@@ -178,12 +178,17 @@ def to_line(row: Mapping[str, Any]) -> str:
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a CSV file with LF at the ends of its lines, atomically; None is an empty cell."""
+    """Write a CSV file atomically."""
+    write_text(path, csv_text(header, rows))
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A CSV file with LF at the ends of its lines; None is an empty cell."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
     writer.writerows(rows)
-    write_text(path, text.getvalue())
+    return text.getvalue()
 
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:

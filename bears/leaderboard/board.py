@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from tabulate import tabulate
 
 from bears.errors import FormatError
-from bears.formats.records import read_bytes, write_csv, write_text
+from bears.formats.records import csv_text, read_bytes
 from bears.formats.spreadsheet import guard, restored
 from bears.leaderboard.row import MAIN, MEASURES, LeaderboardRow
 
@@ -60,10 +60,10 @@ def read_board(path: Path) -> list[LeaderboardRow]:
     return [_entry(row, f"{path}, row {number}") for number, row in enumerate(rows[1:], start=2)]
 
 
-def write_board(path: Path, board: Sequence[LeaderboardRow]) -> None:
-    """Write the board as CSV, and beside it as Markdown, both atomically."""
-    write_csv(path, HEADER, ([safe_cell(cell) for cell in _cells(entry)] for entry in board))
-    write_text(path.with_suffix(".md"), markdown(board))
+def board_files(path: Path, board: Sequence[LeaderboardRow]) -> dict[Path, str]:
+    """What the file at ``path`` (CSV) and the one beside it (Markdown) hold of a board."""
+    cells = ([safe_cell(cell) for cell in _cells(entry)] for entry in board)
+    return {path: csv_text(HEADER, cells), path.with_suffix(".md"): markdown(board)}
 
 
 def markdown(board: Sequence[LeaderboardRow]) -> str:

@@ -1,72 +1,106 @@
 """The results table of PandaChat-RAG, as its authors publish it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bears.errors import FormatError
-from bears.formats.records import read_json, write_json, write_text
-from bears.leaderboard.board import markdown_table, number
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
-COLUMNS = (
-    "eval_scenario",
-    "system",
-    "evaluated-top-k",
-    "time_per_question (s)",
-    "correct_retrieval_count",
-    "correct_retrieval_per",
-    "correct_in_documents_count",
-    "correct_in_documents_per",
+from bears.errors import FormatError
+from bears.formats.records import problems_of, read_json, to_json
+from bears.leaderboard.board import markdown_table, number
+from bears.leaderboard.row import LeaderboardRow
+
+Row = TypedDict(
+    "Row",
+    {
+        "eval_scenario": str,
+        "system": str,
+        "evaluated-top-k": int,
+        "time_per_question (s)": float | None,
+        "correct_retrieval_count": int | None,
+        "correct_retrieval_per": float | None,
+        "correct_in_documents_count": int,
+        "correct_in_documents_per": float,
+        "source": str,
+        "state": str,
+        "configuration": str,
+    },
 )
-"""As published, and two of ours. ``correct_retrieval`` looks at the first k sources of a list as it
-was submitted, which may name a document twice; it is not known of a retriever whose run has each
-document once although it searched chunks. ``correct_in_documents`` looks at the first k different
-documents, which is known of all."""
+"""As published, and five columns of ours. ``correct_retrieval`` looks at the first k sources of a
+list as it was submitted, which may name a document twice; it is not known of a retriever whose run
+has each document once although it searched chunks. ``correct_in_documents`` looks at the first k
+different documents, which is known of all. The last three tell rows apart as the leaderboard
+does."""
+
+COLUMNS = tuple(Row.__annotations__)
+Row.__pydantic_config__ = ConfigDict(extra="forbid", allow_inf_nan=False)  # type: ignore[attr-defined]
+KEY = ("eval_scenario", "system", "evaluated-top-k", "source", "state", "configuration")
 
 SCENARIO, TOP = "aqa-sl", 2
 """What the published table calls the 206 Slovenian questions, and its k."""
 
 
 def row(
+    entry: LeaderboardRow,
     scenario: str,
     system: str,
     k: int,
-    seconds: float | None,
     in_sources: int | None,
     in_documents: int,
     questions: int,
 ) -> dict[str, Any]:
-    """One line of the table; counts are of questions, percentages are of all questions."""
+    """The line of an entry of the leaderboard.
+
+    Args:
+        system: as this table calls it.
+        in_sources, in_documents: counts of questions; percentages are of all ``questions``.
+    """
     percentage = None if in_sources is None else 100 * in_sources / questions
     counts = (in_sources, percentage, in_documents, 100 * in_documents / questions)
-    return dict(zip(COLUMNS, (scenario, system, k, seconds, *counts), strict=True))
+    told_apart = (entry.source, entry.state, entry.configuration)
+    values = (scenario, system, k, entry.seconds_per_question, *counts, *told_apart)
+    return dict(zip(COLUMNS, values, strict=True))
 
 
-def update(path: Path, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Put ``rows`` into the table at ``path`` (JSON, and Markdown beside it).
+def place(board: Path, benchmark: str) -> Path:
+    """Where the table of a benchmark lies, beside the leaderboard, and no other file can."""
+    stem = benchmark if benchmark.startswith("pandachat") else f"pandachat-{benchmark}"
+    return board.with_name(f"{stem}.json")
 
-    A row takes the place of the one with its scenario, system and k. Best first, by documents.
+
+def updated(path: Path, rows: Iterable[Mapping[str, Any]]) -> dict[Path, str]:
+    """What the table at ``path`` (JSON, and Markdown beside it) holds with ``rows``.
+
+    A row takes the place of the one that is equal in all of `KEY`. Best first, by documents.
 
     Raises:
         FormatError: the table has other columns.
     """
-    before = read_json(path) if path.exists() else []
-    if any(set(r) != set(COLUMNS) for r in before):
-        raise FormatError(f"{path}: expected the columns {', '.join(COLUMNS)}; remove the file")
-    table = {tuple(r[c] for c in COLUMNS[:3]): r for r in (*before, *rows)}
+    table = {tuple(r[name] for name in KEY): r for r in (*_read(path), *rows)}
     ordered = sorted(
         table.values(),
         key=lambda r: (
             r["eval_scenario"],
             r["evaluated-top-k"],
             -r["correct_in_documents_per"],
-            r["system"],
+            tuple(r[name] for name in KEY),
         ),
     )
-    write_json(path, ordered)
     cells = [[_cell(r[column]) for column in COLUMNS] for r in ordered]
-    write_text(path.with_suffix(".md"), markdown_table(COLUMNS, cells))
-    return ordered
+    markdown = markdown_table(COLUMNS, cells)
+    return {path: to_json(ordered) + "\n", path.with_suffix(".md"): markdown}
+
+
+def _read(path: Path) -> Sequence[Mapping[str, Any]]:
+    if not path.exists():
+        return []
+    try:
+        return TypeAdapter(list[Row]).validate_python(read_json(path))
+    except ValidationError as error:
+        problem = f"expected rows of the columns {', '.join(COLUMNS)}; remove the file"
+        raise FormatError(f"{path}: {problems_of(error)}; {problem}") from None
 
 
 def _cell(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 MEASURES = (
     "success@1",
@@ -43,6 +44,8 @@ class LeaderboardRow:
         warnings: what stands beside the score, in a few words.
     """
 
+    __pydantic_config__: ClassVar[dict[str, bool]] = {"allow_inf_nan": False}
+
     benchmark: str
     source: str
     state: str
@@ -59,6 +62,6 @@ class LeaderboardRow:
     warnings: str = ""
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def key(self) -> tuple[str, str, str, str, str]:
         """Two results with the same key are the same row."""
-        return self.benchmark, self.state, self.system, self.configuration
+        return self.benchmark, self.source, self.state, self.system, self.configuration

@@ -1,15 +1,13 @@
 """Adding entries to a ledger's file."""
 
-import fcntl
 import json
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bears.configuration import read_yaml, write_yaml
+from bears.formats.exclusive import exclusive
 
 PARTS = ("replacements", "edits", "reviews")
 
@@ -25,24 +23,12 @@ def add(path: Path, part: str, entries: Sequence[Mapping[str, Any]], same: Seque
         part: replacements, edits or reviews.
     """
     new = [{name: _literal(value) for name, value in entry.items()} for entry in entries]
-    with _locked(path.parent):
+    with exclusive(path):
         content = read_yaml(path) if path.exists() else None
         content = {name: [] for name in PARTS} | (content or {})
         by_place = {tuple(entry[name] for name in same): entry for entry in [*content[part], *new]}
         content[part] = sorted(map(dict, by_place.values()), key=_canonical)
         write_yaml(path, content)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold a folder; the kernel releases it when the process dies, and no file is left behind."""
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _literal(value: Any) -> Any:

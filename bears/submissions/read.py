@@ -218,6 +218,9 @@ def _seconds(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise FormatError(f"time per question: expected a number, found {type(value).__name__}")
     try:
-        return float(value)
+        seconds = float(value)
     except OverflowError:
-        return math.inf
+        seconds = math.inf
+    if not 0 <= seconds < math.inf:
+        raise FormatError(f"time per question: {seconds}; expected seconds, finite and from 0")
+    return abs(seconds)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bears.errors import MemoryCorrupt
+from bears.formats.exclusive import exclusive
 from bears.formats.records import read_lines, write_lines
 
 Field = Literal["question", "gold_answer", "content", "terms"]
@@ -134,6 +135,19 @@ class PublishedMemory:
     def save(self, path: Path) -> None:
         """Write JSON Lines sorted by key and record, atomically."""
         write_lines(path, (asdict(self._entries[place]) for place in sorted(self._entries)))
+
+
+def extend(path: Path, entries: Iterable[MemoryEntry]) -> tuple[int, int]:
+    """Put entries into the memory at ``path``, one process at a time.
+
+    Returns:
+        How many entries it holds then, and how many of them are new.
+    """
+    with exclusive(path):
+        before = load(path)
+        after = before.merged(entries)
+        after.save(path)
+    return len(after), len(after) - len(before)
 
 
 def load(path: Path) -> PublishedMemory:

@@ -15,7 +15,7 @@ from bears.client.endpoint import has_key
 from bears.client.models import Models, Price, estimate, load_models
 from bears.formats.journal import Journal
 from bears.translation.fill import Filling, FillReport
-from bears.translation.memory import MemoryEntry, PublishedMemory, load
+from bears.translation.memory import MemoryEntry, PublishedMemory, extend, load
 from bears.translation.source_texts import Resolution
 from bears.translation.task import TranslationTask
 
@@ -133,11 +133,8 @@ class TranslationWorkflow:
             Entries in the memory, how many of them are new, and texts still missing.
         """
         resolution = self.resolve()
-        before = load(self.memory)
-        after = before.merged(resolution.used.values())
-        after.save(self.memory)
         missing = len(resolution.missing) + len(resolution.waiting)
-        return len(after), len(after) - len(before), missing
+        return *extend(self.memory, resolution.used.values()), missing
 
     def failures(self) -> Iterator[dict[str, Any]]:
         """What the journal says of texts that are missing: the last refused translation of each."""

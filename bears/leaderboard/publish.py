@@ -1,0 +1,41 @@
+"""Results in the leaderboard and in PandaChat's table: the same rows in both."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bears.formats.exclusive import exclusive
+from bears.formats.records import write_text
+from bears.leaderboard import pandachat
+from bears.leaderboard.board import board_files, read_board, upsert
+from bears.leaderboard.row import LeaderboardRow
+
+
+def publish(
+    board: Path,
+    entries: Iterable[LeaderboardRow],
+    tables: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> list[LeaderboardRow]:
+    """Put results into the tables; each takes the place of the one with its key.
+
+    One process at a time; everything is worked out before the first file is written.
+
+    Args:
+        board: the leaderboard's CSV; the other tables lie beside it.
+        entries: of the leaderboard.
+        tables: benchmark to its rows of PandaChat's table.
+
+    Returns:
+        All rows of the leaderboard.
+
+    Raises:
+        FormatError: a table that is there cannot be read.
+    """
+    with exclusive(board):
+        rows = upsert(read_board(board), entries)
+        files = board_files(board, rows)
+        for benchmark, more in tables.items():
+            files |= pandachat.updated(pandachat.place(board, benchmark), more)
+        for path, text in files.items():
+            write_text(path, text)
+    return rows
