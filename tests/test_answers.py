@@ -17,7 +17,6 @@ from bears.cli.metrics import ANSWERS
 from bears.errors import FormatError
 from bears.evaluation.answers.evidence_f1 import evidence_f1
 from bears.evaluation.answers.exact_match import exact_match
-from bears.evaluation.answers.normalisation import normalisation_of, without_citations
 from bears.evaluation.answers.predictions import read_predictions
 from bears.evaluation.answers.references import references_of, with_references
 from bears.evaluation.answers.score import (
@@ -31,6 +30,7 @@ from bears.evaluation.answers.unanswerable_detection import unanswerable_detecti
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
 from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF
 from bears.formats.records import write_lines, write_records
+from bears.language.normalisation import normalisation_of, without_citations
 from bears.ledger.entries import Ledger
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import sample

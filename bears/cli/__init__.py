@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from bears.cli import answers, embeddings, leaderboard, memory, metrics, publish, submit
+from bears.cli import answers, embeddings, judge, leaderboard, memory, metrics, publish, submit
 from bears.cli.selection import CONF, composed
 from bears.errors import BearsError, FormatError, LedgerError
 from bears.evaluation.table import table
@@ -58,6 +58,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     answers.add_commands(
         commands.add_parser("answers", help="score what a system answered to the questions")
+    )
+    judge.add_commands(
+        commands.add_parser("judge", help="judges of answers, and how far they are to be believed")
     )
     metrics.add_arguments(
         commands.add_parser(

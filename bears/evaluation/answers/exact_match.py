@@ -1,6 +1,6 @@
 """Exact match of an answer."""
 
-from bears.evaluation.answers.normalisation import Normalisation
+from bears.language.normalisation import Normalisation
 
 
 def exact_match(answer: str, reference: str, rules: Normalisation) -> float:

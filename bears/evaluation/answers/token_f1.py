@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from bears.evaluation.answers.normalisation import Normalisation
+from bears.language.normalisation import Normalisation
 
 
 def token_f1(answer: str, reference: str, rules: Normalisation) -> float:
