@@ -18,10 +18,10 @@ from pathlib import Path
 
 from bears.configuration import compose, parse, read_selection
 from bears.language.profile import Language
+from bears.memory.workflow import Workflow
 from bears.translation.settings import TranslatorSettings
 from bears.translation.source_texts import SourceTexts
 from bears.translation.task import TranslationTask
-from bears.translation.workflow import TranslationWorkflow
 from bears.types import Document
 from tests.provider_server import ROOT, ProviderServer
 
@@ -44,7 +44,7 @@ def main(texts: int = 2000, latency: float = 0.2, concurrency: int = 64) -> None
     print(f"wall {wall:.2f} s, ratio {wall / least:.3f}, CPU {cpu:.2f} s")
 
 
-def _workflow(root: Path, url: str, texts: int, concurrency: int) -> TranslationWorkflow:
+def _workflow(root: Path, url: str, texts: int, concurrency: int) -> Workflow[TranslationTask]:
     (root / "conf").mkdir()
     shutil.copy(ROOT / "conf" / "models.yaml", root / "conf")
     words = re.findall("[A-Za-z]+", (ROOT / "data/local/mini/hotpotqa.json").read_text("utf-8"))
@@ -64,7 +64,7 @@ def _workflow(root: Path, url: str, texts: int, concurrency: int) -> Translation
     language = parse(Language, config["language"], "language")
     source_texts = SourceTexts([], documents, {"hotpotqa": "en"}, language.name)
     task = TranslationTask(settings, language, config["gates"], source_texts)
-    return TranslationWorkflow(task, root / "memory.jsonl", root)
+    return Workflow(task, root / "memory.jsonl", root)
 
 
 if __name__ == "__main__":

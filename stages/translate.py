@@ -6,24 +6,24 @@ from bears.configuration import Config, checkout
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json, write_records
 from bears.language.tags import check_tag
-from bears.translation.memory import load
+from bears.memory.published import load
+from bears.memory.workflow import Workflow
 from bears.translation.replay import apply
 from bears.translation.task import read_task, sidecar
-from bears.translation.workflow import TranslationWorkflow
 
 
 def main(config: Config, paths: Paths) -> None:
     """Replay the memory; needs no key and no network, unless the translator says fill: auto."""
     check_tag(config["benchmark"]["language"], "benchmark.language")
     task = read_task(config, paths["sampled"], checkout())
-    workflow = TranslationWorkflow(task, paths["memory"], checkout())
+    workflow = Workflow(task, paths["memory"], checkout())
     if workflow.can_fill() and workflow.resolve().missing:
         report = workflow.fill()
         workflow.publish()
         if report.stopped:
             print(f"fill stopped: {report.stopped}", file=sys.stderr)
-    found = task.resolve(load(paths["memory"]))
-    questions, documents = apply(task.source_texts, found, task.translator)
+    found = task.resolve(load(paths["memory"], task.name))
+    questions, documents = apply(task.source_texts, found, task.wanted)
     write_records(paths["out"] / "queries.json", questions)
     write_records(paths["out"] / "corpus.json", documents)
     write_json(paths["out"] / "sidecar.json", sidecar(task, questions, found))

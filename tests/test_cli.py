@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from bears.cli import main
-from bears.translation.memory import load
+from bears.memory.published import load
 from tests.workspace import ROOT, environment_for
 
 QUESTIONS = ["q-one", "q-two"]
@@ -174,7 +174,7 @@ def test_a_published_set_becomes_a_memory(
     assert main(["memory", "import", "bears", published]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    size = len(load(path))
+    size = len(load(path, "translation"))
     assert out == f"data/memory/bears.jsonl: {size} entries, {size} of them new\n"
     assert size > 400
 

@@ -14,14 +14,9 @@ import pytest
 
 from bears.errors import FormatError, MemoryCorrupt
 from bears.formats.records import write_records
-from bears.translation.memory import (
-    MemoryEntry,
-    PublishedMemory,
-    TranslationRequest,
-    Translator,
-    load,
-)
+from bears.memory.published import MemoryEntry, PublishedMemory, load
 from bears.translation.published import import_published
+from bears.translation.translator import NAME, TranslationRequest, Translator
 from bears.types import Document, Question
 
 TRANSLATOR = Translator("published", {"model": "m", "options": {"a": 1, "b": 2}}, "zh-Hant-TW")
@@ -73,13 +68,13 @@ def test_a_key_is_the_same_on_every_machine_and_in_every_version() -> None:
 
 
 def test_a_memory_is_saved_sorted_whatever_the_order_of_its_entries(tmp_path: Path) -> None:
-    PublishedMemory(ENTRIES).save(tmp_path / "a.jsonl")
+    PublishedMemory(ENTRIES).save(tmp_path / "a.jsonl", NAME)
     rng = random.Random(0)
     for _ in range(5):
         shuffled = rng.sample(ENTRIES, len(ENTRIES))
-        PublishedMemory(shuffled).save(tmp_path / "b.jsonl")
+        PublishedMemory(shuffled).save(tmp_path / "b.jsonl", NAME)
         assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
-        PublishedMemory(shuffled[:9]).merged(shuffled[9:]).save(tmp_path / "b.jsonl")
+        PublishedMemory(shuffled[:9]).merged(shuffled[9:]).save(tmp_path / "b.jsonl", NAME)
         assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
     places = [
         (line["key"], line["record_id"])
@@ -90,9 +85,9 @@ def test_a_memory_is_saved_sorted_whatever_the_order_of_its_entries(tmp_path: Pa
 
 
 def test_loading_and_saving_change_nothing(tmp_path: Path) -> None:
-    PublishedMemory(ENTRIES).save(tmp_path / "a.jsonl")
-    memory = load(tmp_path / "a.jsonl")
-    memory.save(tmp_path / "b.jsonl")
+    PublishedMemory(ENTRIES).save(tmp_path / "a.jsonl", NAME)
+    memory = load(tmp_path / "a.jsonl", NAME)
+    memory.save(tmp_path / "b.jsonl", NAME)
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
     for entry in ENTRIES:
         assert memory.get(entry.key, entry.record_id) == entry
@@ -100,12 +95,12 @@ def test_loading_and_saving_change_nothing(tmp_path: Path) -> None:
 
 def test_the_memory_that_ships_is_saved_as_it_lies(tmp_path: Path) -> None:
     mini = Path(__file__).resolve().parents[1] / "data" / "memory" / "mini.jsonl"
-    load(mini).save(tmp_path / "mini.jsonl")
+    load(mini, NAME).save(tmp_path / "mini.jsonl", NAME)
     assert (tmp_path / "mini.jsonl").read_bytes() == mini.read_bytes()
 
 
 def test_an_absent_memory_is_an_empty_one(tmp_path: Path) -> None:
-    assert len(load(tmp_path / "none.jsonl")) == 0
+    assert len(load(tmp_path / "none.jsonl", NAME)) == 0
 
 
 def test_an_entry_of_the_record_goes_before_the_general_one() -> None:
@@ -117,16 +112,16 @@ def test_an_entry_of_the_record_goes_before_the_general_one() -> None:
 
 def test_merging_replaces_and_leaves_the_first_memory_alone() -> None:
     memory = PublishedMemory(ENTRIES[:2])
-    merged = memory.merged([replace(ENTRIES[0], translation="新"), ENTRIES[3]])
+    merged = memory.merged([replace(ENTRIES[0], answer="新"), ENTRIES[3]])
     assert (len(memory), len(merged)) == (2, 3)
     assert memory.get("00", "") == ENTRIES[0]
-    assert merged.get("00", "") == replace(ENTRIES[0], translation="新")
+    assert merged.get("00", "") == replace(ENTRIES[0], answer="新")
 
 
 def test_entries_that_disagree_are_refused() -> None:
     PublishedMemory([ENTRIES[0], ENTRIES[0]])
-    with pytest.raises(MemoryCorrupt, match=r"two translations of 'text 0'.*with key 00"):
-        PublishedMemory([ENTRIES[0], replace(ENTRIES[0], translation="另一段")])
+    with pytest.raises(MemoryCorrupt, match=r"two answers for 'text 0'.*with key 00"):
+        PublishedMemory([ENTRIES[0], replace(ENTRIES[0], answer="另一段")])
 
 
 GOOD = '{"key": "k", "record_id": "", "field": "content", "text": "t", "translation": "譯"}'
@@ -150,7 +145,7 @@ def test_a_malformed_line_is_named(line: str, error: type[Exception], tmp_path: 
     file = tmp_path / "m.jsonl"
     file.write_text(f"{GOOD}\n{GOOD}\n{line}\n{GOOD}\n", encoding="utf-8")
     with pytest.raises(error, match=r"m\.jsonl, line 3: "):
-        load(file)
+        load(file, NAME)
 
 
 # ------------------------------------------------------------------------ a published set

@@ -16,14 +16,15 @@ from bears.configuration import compose, read_selection
 from bears.formats.records import write_lines, write_records
 from bears.gates import check
 from bears.language.text import Text
+from bears.memory.fill import FillReport
+from bears.memory.published import load
+from bears.memory.workflow import Workflow
 from bears.sources.multihop import read
 from bears.sources.parts import Parts
-from bears.translation.fill import FillReport
 from bears.translation.glossary import occurs
-from bears.translation.memory import load
 from bears.translation.spans import read_back
 from bears.translation.task import TranslationTask, read_task
-from bears.translation.workflow import TranslationWorkflow
+from bears.translation.translator import TranslationRequest
 from bears.types import Document, Question
 from tests import real_model
 from tests.real_model import Exchange
@@ -59,7 +60,7 @@ class Filling:
 class Filled:
     """A benchmark that was filled twice."""
 
-    workflow: TranslationWorkflow
+    workflow: Workflow[TranslationTask]
     severities: Mapping[str, Any]
     first: Filling
     second: Filling
@@ -87,7 +88,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         model.unlink()
         config = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), _overrides(url))
         task = read_task(config, folder / "sampled", folder)
-        workflow = TranslationWorkflow(task, folder / "memory.jsonl", folder)
+        workflow = Workflow(task, folder / "memory.jsonl", folder)
         first = _fill(workflow, exchanges)
         left = {task.translator.key(request) for request in workflow.resolve().missing}
         second = _fill(workflow, exchanges)
@@ -130,7 +131,7 @@ def _write_benchmark(folder: Path, wanted: Mapping[str, int]) -> None:
     write_lines(folder / "lineage.jsonl", lineage)
 
 
-def _fill(workflow: TranslationWorkflow, exchanges: list[Exchange]) -> Filling:
+def _fill(workflow: Workflow[TranslationTask], exchanges: list[Exchange]) -> Filling:
     journalled, passed = len(list(workflow.journal.rows())), len(exchanges)
     spent = [0.0]
     report = workflow.fill(lambda _done, _total, usd: spent.append(usd))
@@ -204,7 +205,7 @@ def test_an_incomplete_answer_is_never_stored(filled: Filled) -> None:
 
 
 def test_every_stored_text_passes_the_gates(filled: Filled) -> None:
-    task, known = filled.workflow.task, _stored(filled)
+    task, known = filled.workflow.use, _stored(filled)
     used = filled.workflow.resolve().used
     assert known.keys() == used.keys(), "everything stored is used, and nothing else"
     for row in known.values():
@@ -212,14 +213,15 @@ def test_every_stored_text_passes_the_gates(filled: Filled) -> None:
             assert list(json.loads(row["translation"])) == ["terms"]
         else:
             assert _errors(filled, row, task) == []
-    for question in filled.workflow.task.source_texts.questions:
-        for source, rendering in filled.workflow.resolve().terms.get(question.question_id, ()):
+    terms = task.resolve(filled.workflow.known()).terms
+    for question in task.source_texts.questions:
+        for source, rendering in terms.get(question.question_id, ()):
             assert rendering
             assert any(occurs(source, row["text"]) for row in known.values())
 
 
 def test_a_failure_is_journalled_and_reported_as_missing(filled: Filled) -> None:
-    workflow, key = filled.workflow, filled.workflow.task.translator.key
+    workflow, key = filled.workflow, filled.workflow.use.translator.key
     for filling in filled.both:
         report = filling.report
         assert not report.stopped
@@ -227,6 +229,7 @@ def test_a_failure_is_journalled_and_reported_as_missing(filled: Filled) -> None
         assert failed.keys() == report.failed.keys()
         assert failed.keys().isdisjoint(row["key"] for row in filling.of("translation"))
         for name, (request, reasons) in report.failed.items():
+            assert isinstance(request, TranslationRequest)
             assert key(request) == name
             assert reasons == failed[name]["reasons"] != []
         assert report.stored == len(filling.of("translation"))
@@ -258,13 +261,13 @@ def test_only_what_was_stored_is_published(filled: Filled) -> None:
     left = workflow.resolve()
     assert missing == len(left.missing) + len(left.waiting)
     stored = _stored(filled)
-    memory = load(workflow.memory)
+    memory = load(workflow.memory, workflow.use.name)
     assert total == len(memory) == len(stored)
     for name, row in stored.items():
         entry = memory.get(name, "")
         assert entry is not None
-        assert (entry.text, entry.translation) == (row["text"], row["translation"])
-        assert entry.translation != entry.text
+        assert (entry.text, entry.answer) == (row["text"], row["translation"])
+        assert entry.answer != entry.text
 
 
 def _stored(filled: Filled) -> dict[str, Row]:

@@ -13,11 +13,12 @@ from bears.configuration import compose, parse
 from bears.errors import MemoryMiss
 from bears.formats.records import read_documents, read_questions, write_records
 from bears.ledger.entries import Ledger, Replacement
+from bears.memory.published import PublishedMemory, load
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import sample
-from bears.translation.memory import PublishedMemory, Translator, load
 from bears.translation.published import import_published
 from bears.translation.source_texts import SourceTexts
+from bears.translation.translator import Translator
 from bears.types import Document, Question
 from tests.sampled import BEARS, CHOICES, V1, Rows, read_sources
 from tests.translating import translate
@@ -43,12 +44,12 @@ def memory(published: Path) -> PublishedMemory:
 def test_the_published_files_come_out_to_the_byte(
     published: Path, memory: PublishedMemory, tmp_path: Path
 ) -> None:
-    memory.save(tmp_path / "memory.jsonl")
+    memory.save(tmp_path / "memory.jsonl", "translation")
     questions, documents = translate(
         read_questions(published / "queries_raw.json"),
         read_documents(published / "corpus_raw.json"),
         BEARS_LANGUAGES,
-        load(tmp_path / "memory.jsonl"),
+        load(tmp_path / "memory.jsonl", "translation"),
         TRANSLATOR,
     )
     write_records(tmp_path / "queries.json", questions)
@@ -122,7 +123,7 @@ def test_what_is_missing_is_counted_and_listed_and_nothing_comes_back() -> None:
 def test_one_missing_entry_is_enough(
     published: Path, memory: PublishedMemory, tmp_path: Path
 ) -> None:
-    memory.save(tmp_path / "m.jsonl")
+    memory.save(tmp_path / "m.jsonl", "translation")
     lines = (tmp_path / "m.jsonl").read_bytes().split(b"\n")
     (tmp_path / "m.jsonl").write_bytes(b"\n".join(lines[:100] + lines[101:]))
     with pytest.raises(MemoryMiss, match="lacks 1 translations"):
@@ -130,7 +131,7 @@ def test_one_missing_entry_is_enough(
             read_questions(published / "queries_raw.json"),
             read_documents(published / "corpus_raw.json"),
             BEARS_LANGUAGES,
-            load(tmp_path / "m.jsonl"),
+            load(tmp_path / "m.jsonl", "translation"),
             TRANSLATOR,
         )
 
@@ -207,7 +208,7 @@ def replay_mini(mini: dict[str, Any], rows: Rows, seed: int, ledger: Ledger) -> 
     mixture = replace(parse(Mixture, mini["sample"], "sample"), seed=seed)
     drawn = sample(mixture, rows, ledger)
     languages = {name: source["language"] for name, source in mini["sources"].items()}
-    memory = load(ROOT / "data" / "memory" / "mini.jsonl")
+    memory = load(ROOT / "data" / "memory" / "mini.jsonl", "translation")
     translate(drawn.questions, drawn.documents, languages, memory, TRANSLATOR)
 
 

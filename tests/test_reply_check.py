@@ -11,8 +11,8 @@ from bears.client.wire import ChatAnswer
 from bears.configuration import compose, parse, read_selection
 from bears.language.profile import Language
 from bears.translation.glossary import parse_terms
-from bears.translation.memory import TranslationRequest
 from bears.translation.reply_check import ReplyCheck
+from bears.translation.translator import TranslationRequest
 from tests.provider_server import ROOT
 
 SELECTION = {"benchmark": "mini", "translator": "gpt-4.1", "language": "zh-Hant-TW"}
@@ -31,7 +31,7 @@ def kept(judge: ReplyCheck, terms: Mapping[str, str]) -> tuple[dict[str, str], l
     answer = ChatAnswer(json.dumps({"terms": rows}), "stop", None, 1, 1, "m")
     verdict = judge(TranslationRequest("q", "terms", "en", TEXT), answer)
     assert not verdict.refusals
-    return dict(parse_terms(verdict.translation, TEXT)[0]), verdict.doubts
+    return dict(parse_terms(verdict.text, TEXT)[0]), verdict.doubts
 
 
 def test_good_terms_are_kept_without_a_doubt(judge: ReplyCheck) -> None:

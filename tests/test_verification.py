@@ -15,9 +15,10 @@ from bears.gates import GATES, GateSeverity
 from bears.language.profile import Language
 from bears.language.scripts import letters, script_share
 from bears.ledger.entries import Ledger, Review
+from bears.memory.published import load
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import sample
-from bears.translation.memory import Translator, load
+from bears.translation.translator import Translator
 from bears.types import Answer, Document, Finding, Question, Turn
 from bears.verification.benchmark import Benchmark
 from bears.verification.verify import Acceptance, reviewed, summarise, verify
@@ -653,7 +654,7 @@ def test_mini_has_no_error_at_any_seed(tmp_path: Path) -> None:
     config, accepted = configured("mini")
     rows = read_sources("mini", None, tmp_path)
     languages = {name: source["language"] for name, source in config["sources"].items()}
-    memory = load(ROOT / "data" / "memory" / "mini.jsonl")
+    memory = load(ROOT / "data" / "memory" / "mini.jsonl", "translation")
     translator = Translator("published", {}, "zh-Hant-TW")
     for seed in (42, *range(5)):
         mixture = replace(parse(Mixture, config["sample"], "sample"), seed=seed)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bears.translation.memory import PublishedMemory, Translator
+from bears.memory.published import PublishedMemory
 from bears.translation.replay import apply, resolve_fields
 from bears.translation.source_texts import SourceTexts
+from bears.translation.translator import Translator
 from bears.types import Document, Question
 
 
@@ -22,4 +23,4 @@ def translate(
     found = resolve_fields(
         source_texts, lambda request: memory.get(translator.key(request), request.record_id)
     )
-    return apply(source_texts, found, translator)
+    return apply(source_texts, found, f"translations into {translator.target} by {translator.name}")

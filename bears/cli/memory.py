@@ -4,24 +4,26 @@ import argparse
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from tabulate import tabulate
 
 from bears.cli.selection import CONF, composed
 from bears.cli.spending import show, spending
-from bears.configuration import Config, checkout, parse
-from bears.errors import ConfigurationError, MemoryMiss
+from bears.cli.uses import TRANSLATION, workflow_of, workflows
+from bears.configuration import parse
+from bears.errors import MemoryMiss
 from bears.language.profile import Language
 from bears.ledger.update import add
-from bears.translation.fill import FillReport
+from bears.memory.fill import FillReport
+from bears.memory.published import extend
+from bears.memory.use import Use, missing_message
+from bears.memory.workflow import FillPlan, Workflow
 from bears.translation.glossary_file import Term, write_glossary
-from bears.translation.memory import extend
 from bears.translation.published import import_published
-from bears.translation.replay import missing_message
 from bears.translation.review import flagged, read_decisions, write_review
 from bears.translation.settings import TranslatorSettings
-from bears.translation.task import read_task
-from bears.translation.workflow import FillPlan, TranslationWorkflow
+from bears.translation.translator import NAME
 
 SHOWN = 10
 
@@ -83,26 +85,6 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         command.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
 
 
-def _workflow(overrides: list[str]) -> tuple[Config, TranslationWorkflow]:
-    config = composed("", overrides)
-    name = config["benchmark"]["name"]
-    sampled = Path("data") / name / "sampled"
-    if not (sampled / "queries_raw.json").is_file():
-        raise ConfigurationError(
-            f"{sampled}/queries_raw.json does not exist; run `dvc repro sample` with "
-            f"benchmark: {name} first"
-        )
-    task = read_task(config, sampled, checkout())
-    memory = Path("data/memory") / f"{name}.jsonl"
-    workflow = TranslationWorkflow(task, memory, checkout())
-    journal = workflow.journal
-    for _ in journal.rows():
-        pass  # only to be told of lines that are not to be trusted
-    for line, reason in journal.damaged:
-        print(f"{journal.path}, line {line}: {reason}; skipped", file=sys.stderr)
-    return config, workflow
-
-
 def _import(arguments: argparse.Namespace) -> None:
     config = composed(arguments.benchmark, arguments.overrides)
     languages = {name: source["language"] for name, source in config["sources"].items()}
@@ -110,35 +92,36 @@ def _import(arguments: argparse.Namespace) -> None:
     translator = parse(TranslatorSettings, config["translator"], "translator").translator(language)
     entries = import_published(arguments.folder, languages, translator)
     path = Path("data/memory") / f"{config['benchmark']['name']}.jsonl"
-    total, new = extend(path, entries)
+    total, new = extend(path, NAME, entries)
     print(f"{path}: {total} entries, {new} of them new")
 
 
 def _plan(arguments: argparse.Namespace) -> None:
-    _, workflow = _workflow(arguments.overrides)
-    _show_plan(workflow, workflow.plan())
+    for workflow in workflows(composed("", arguments.overrides)):
+        _show_plan(workflow, workflow.plan())
 
 
 def _fill(arguments: argparse.Namespace) -> None:
-    _, workflow = _workflow(arguments.overrides)
-    plan = workflow.plan()
-    _show_plan(workflow, plan)
-    if not plan.calls:
-        print("nothing is missing")
-        return
-    with spending(sum(plan.calls.values()), arguments.yes) as bar:
+    for workflow in workflows(composed("", arguments.overrides)):
+        plan = workflow.plan()
+        _show_plan(workflow, plan)
+        if not plan.calls:
+            print("nothing is missing")
+            continue
+        with spending(sum(plan.calls.values()), arguments.yes) as bar:
 
-        def progress(done: int, total: int, usd: float) -> None:
-            bar.total = max(bar.total or 0, total)
-            show(bar, done, usd)
+            def progress(done: int, total: int, usd: float, bar: Any = bar) -> None:
+                bar.total = max(bar.total or 0, total)
+                show(bar, done, usd)
 
-        report = workflow.fill(progress)
-    _show_report(report)
+            report = workflow.fill(progress)
+        _show_report(workflow.use, report)
 
 
-def _show_plan(workflow: TranslationWorkflow, plan: FillPlan) -> None:
-    price, settings = workflow.price, workflow.task.settings
+def _show_plan(workflow: Workflow[Any], plan: FillPlan) -> None:
+    price, settings = workflow.price, workflow.use.settings
     rows: list[list[object]] = [
+        ["for", workflow.use.wanted],
         ["model", f"{settings.model} ({settings.backend})"],
         ["calls", ", ".join(f"{n} {field}" for field, n in plan.calls.items()) or "none"],
         ["in memory already", plan.in_memory],
@@ -152,39 +135,43 @@ def _show_plan(workflow: TranslationWorkflow, plan: FillPlan) -> None:
     print(tabulate(rows, tablefmt="plain", disable_numparse=True))
 
 
-def _show_report(report: FillReport) -> None:
-    print(f"{report.answered} answers, {report.stored} translations stored")
+def _show_report(use: Use[Any], report: FillReport) -> None:
+    print(f"{report.answered} answers, {report.stored} {use.name}s stored")
     for request, reasons in list(report.failed.values())[:SHOWN]:
         why = "; ".join(reasons)
         print(f"failed: {request.record_id} {request.field}: {why}", file=sys.stderr)
     if report.missing or report.stopped:
         raise MemoryMiss(
             f"{report.missing} texts are still missing, {len(report.failed)} of them after a "
-            f"failure. {report.stopped or 'Fill again, or decide: memory review --export FILE'}"
+            f"failure. {report.stopped or f'Fill again, or {use.advice}'}"
         )
     print("nothing is missing; write the memory with: python -m bears memory publish")
 
 
 def _publish(arguments: argparse.Namespace) -> None:
-    _, workflow = _workflow(arguments.overrides)
-    total, new, missing = workflow.publish()
-    print(f"{workflow.memory}: {total} entries, {new} of them new")
-    if missing:
-        told = missing_message(workflow.resolve(), workflow.task.translator)
-        raise MemoryMiss(f"what is there was written, {missing} texts are still missing: {told}")
+    for workflow in workflows(composed("", arguments.overrides)):
+        total, new, missing = workflow.publish()
+        print(f"{workflow.memory}: {total} entries, {new} of them new")
+        if missing:
+            told = missing_message(workflow.resolve(), workflow.use.wanted)
+            raise MemoryMiss(
+                f"what is there was written, {missing} texts are still missing: {told}\n"
+                "To fill it from a model: python -m bears memory fill"
+            )
 
 
 def _review(arguments: argparse.Namespace) -> None:
-    config, workflow = _workflow(arguments.overrides)
+    config = composed("", arguments.overrides)
+    workflow = workflow_of(config, *TRANSLATION)
+    task = workflow.use
     if arguments.export:
-        rows = flagged(workflow.task, workflow.resolve(), workflow.failures())
+        rows = flagged(task, task.resolve(workflow.known()), workflow.failures())
         write_review(arguments.export, rows)
         print(f"{arguments.export}: {len(rows)} texts to look at")
         return
-    requests = workflow.task.source_texts.requests()
-    places = {(request.record_id, request.field) for request in requests}
+    places = {(request.record_id, request.field) for request in task.source_texts.requests()}
     decisions = read_decisions(arguments.decisions, places)
-    again = workflow.task.source_texts.again
+    again = task.source_texts.again
     entries = []
     for decision in decisions:
         earlier = again.get((decision.record_id, decision.field), 0)
@@ -196,12 +183,11 @@ def _review(arguments: argparse.Namespace) -> None:
 
 
 def _glossary(arguments: argparse.Namespace) -> None:
-    _, workflow = _workflow(arguments.overrides)
-    source_texts = workflow.task.source_texts
-    languages = workflow.task.languages()
+    workflow = workflow_of(composed("", arguments.overrides), *TRANSLATION)
+    task, languages = workflow.use, workflow.use.languages()
     terms = (
-        Term(source, rendering, languages[question_id], source_texts.target)
-        for question_id, pairs in workflow.resolve().terms.items()
+        Term(source, rendering, languages[question_id], task.language.name)
+        for question_id, pairs in task.resolve(workflow.known()).terms.items()
         for source, rendering in pairs
     )
     print(f"{arguments.file}: {write_glossary(arguments.file, terms)} terms")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bears.translation.memory import TranslationRequest
+from bears.translation.translator import TranslationRequest
 from bears.types import Closed
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from bears.errors import FormatError
 from bears.formats.records import Record, read_documents, read_questions
-from bears.translation.memory import MemoryEntry, TranslationRequest, Translator
+from bears.memory.published import MemoryEntry
 from bears.translation.source_texts import SourceTexts
+from bears.translation.translator import TranslationRequest, Translator
 from bears.types import Document, Question
 
 RecordText = tuple[str, str, str]
@@ -60,7 +61,7 @@ def _entries(
             record_id=each.record_id if len(variants[key]) > 1 else "",
             field=each.field,
             text=each.text,
-            translation=translation,
+            answer=translation,
         )
         for key, each, translation in keyed
     ]

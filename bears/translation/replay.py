@@ -1,14 +1,16 @@
 """Translating a benchmark from what is known: a pure function, no key, no network."""
 
-from collections import Counter
 from dataclasses import replace
 
 from bears.errors import MemoryMiss
-from bears.translation.memory import Translator
+from bears.memory.use import missing_message
 from bears.translation.source_texts import Lookup, Resolution, SourceTexts
 from bears.types import Document, Question
 
-SHOWN = 5
+MEND = """
+To fill it from a published set with the four files queries_raw.json, corpus_raw.json, \
+queries.json and corpus.json: python -m bears memory import BENCHMARK FOLDER
+To fill it from a model: python -m bears memory fill translator=gpt-4.1, then publish"""
 
 
 def resolve_fields(source_texts: SourceTexts, lookup: Lookup) -> Resolution:
@@ -25,16 +27,19 @@ def resolve_fields(source_texts: SourceTexts, lookup: Lookup) -> Resolution:
 
 
 def apply(
-    source_texts: SourceTexts, resolution: Resolution, translator: Translator
+    source_texts: SourceTexts, resolution: Resolution, wanted: str
 ) -> tuple[list[Question], list[Document]]:
     """Put the translations into the records.
+
+    Args:
+        wanted: what may be missing, for the message.
 
     Raises:
         MemoryMiss: translations are missing; all are counted and the first few listed. A source
             text never stands in for its translation.
     """
     if resolution.missing:
-        raise MemoryMiss(missing_message(resolution, translator))
+        raise MemoryMiss(missing_message(resolution, wanted) + MEND)
     texts = resolution.texts
     return (
         [
@@ -49,24 +54,4 @@ def apply(
             replace(d, content=texts.get((d.doc_id, "content", d.content), d.content))
             for d in source_texts.documents
         ],
-    )
-
-
-def missing_message(resolution: Resolution, translator: Translator) -> str:
-    """How many translations a memory lacks, the first of them, and how to come by them."""
-    missing, waiting = resolution.missing, len(resolution.waiting)
-    counts = Counter(request.field for request in missing)
-    by_field = ", ".join(f"{count} {field}" for field, count in sorted(counts.items()))
-    shown = "\n".join(
-        f"  {request.record_id} {request.field}: {request.text!r:.70}"
-        for request in missing[:SHOWN]
-    )
-    more = f"\n  … and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
-    after = f", and {waiting} more follow from them" if waiting else ""
-    return (
-        f"the memory lacks {len(missing)} translations into {translator.target} by "
-        f"{translator.name} ({by_field}){after}:\n{shown}{more}\n"
-        "To fill it from a published set with the four files queries_raw.json, corpus_raw.json, "
-        "queries.json and corpus.json: python -m bears memory import BENCHMARK FOLDER\n"
-        "To fill it from a model: python -m bears memory fill translator=gpt-4.1, then publish"
     )

@@ -10,9 +10,10 @@ from bears.client.wire import ChatAnswer
 from bears.gates import GateSeverity, check
 from bears.language.profile import Language
 from bears.language.text import Text
+from bears.memory.use import CheckedReply
 from bears.translation.glossary import parse_terms
-from bears.translation.memory import TranslationRequest
 from bears.translation.spans import TOKEN, read_back
+from bears.translation.translator import TranslationRequest
 
 SENTENCE = 40
 """No name, and so nothing that may stay as it is, has so many characters."""
@@ -23,21 +24,6 @@ LONGEST_TERM = 80
 
 # An answer in the form of the schema, whole or broken.
 ANSWERED = re.compile(r'\{\s*"')
-
-
-@dataclass(frozen=True)
-class CheckedReply:
-    """What the gates say of an answer.
-
-    Args:
-        translation: the text, marks included; empty where there is none.
-        refusals: why it cannot be stored at all.
-        doubts: why it should be asked for again, but may be stored if nothing better comes.
-    """
-
-    translation: str
-    refusals: list[str]
-    doubts: list[str]
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,16 @@ Both the replay (`translate`) and the filling (`fill`) walk a benchmark with the
 differ only in where they look texts up, so they cannot disagree on what is needed.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bears.memory import use
 from bears.translation.glossary import Glossary
 from bears.translation.glossary_file import Term
-from bears.translation.memory import MemoryEntry, TranslationRequest
+from bears.translation.translator import TranslationRequest
 from bears.types import Document, Question
 
-Lookup = Callable[[TranslationRequest], MemoryEntry | None]
+Lookup = use.Lookup[TranslationRequest]
 Place = tuple[str, str]
 """(record_id, field) of a text."""
 
@@ -87,30 +88,15 @@ class Doubt:
 
 
 @dataclass
-class Resolution:
+class Resolution(use.Needs[TranslationRequest]):
     """What a lookup makes of a benchmark.
 
     Args:
         texts: (record_id, field, source text) to translation.
-        missing: requests that the lookup had no answer to.
-        waiting: requests that will follow once ``missing`` is answered, for estimates only.
         doubts: what a person should look at.
         terms: question_id to the (source, rendering) pairs of its bundle.
-        used: the entries that were looked up.
     """
 
     texts: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    missing: list[TranslationRequest] = field(default_factory=list)
-    waiting: list[TranslationRequest] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
     terms: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    used: dict[str, MemoryEntry] = field(default_factory=dict)
-
-    def ask(self, lookup: Lookup, request: TranslationRequest) -> str | None:
-        """Look a request up, and note it as missing or used."""
-        entry = lookup(request)
-        if entry is None:
-            self.missing.append(request)
-            return None
-        self.used[entry.key] = entry
-        return entry.translation

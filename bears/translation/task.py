@@ -19,23 +19,27 @@ from bears.language.answers import aliases
 from bears.language.native import languages_of
 from bears.language.profile import Language
 from bears.ledger.entries import Review
+from bears.memory.published import PublishedMemory
+from bears.memory.use import CheckedReply
 from bears.translation.bundles import resolve_bundles
 from bears.translation.glossary_file import read_glossary
-from bears.translation.memory import PublishedMemory, TranslationRequest, Translator
 from bears.translation.prompts import TERMS_SCHEMA, TRANSLATION_SCHEMA, messages
 from bears.translation.replay import resolve_fields
-from bears.translation.reply_check import CheckedReply, ReplyCheck
+from bears.translation.reply_check import ReplyCheck
 from bears.translation.settings import TranslatorSettings, fragments
 from bears.translation.source_texts import Resolution, SourceTexts
+from bears.translation.translator import NAME, TranslationRequest, Translator
 from bears.types import Question
 
+# A translation has about as many tokens as its source, the least and the most in practice.
+SHORTEST, LONGEST = 0.7, 2.0
 MOST_OUTPUT_TOKENS = 16384
 TERMS_TOKENS = 4096
 
 
 @dataclass(frozen=True)
 class TranslationTask:
-    """Everything that translating one benchmark needs, but for the model.
+    """Translating one benchmark: a `bears.memory.use.Use`.
 
     Args:
         settings: how to translate.
@@ -49,6 +53,14 @@ class TranslationTask:
     severities: Mapping[str, GateSeverity]
     source_texts: SourceTexts
 
+    name = NAME
+    advice = "decide: python -m bears memory review --export FILE"
+
+    @property
+    def wanted(self) -> str:
+        """What may be missing."""
+        return f"translations into {self.language.name} by {self.translator.name}"
+
     @cached_property
     def translator(self) -> Translator:
         """What enters the keys."""
@@ -59,8 +71,12 @@ class TranslationTask:
         walk = resolve_bundles if self.settings.method == "bundle" else resolve_fields
         return walk(
             self.source_texts,
-            lambda request: known.get(self.translator.key(request), request.record_id),
+            lambda request: known.get(self.key(request), request.record_id),
         )
+
+    def key(self, request: TranslationRequest) -> str:
+        """See `Translator.key`."""
+        return self.translator.key(request)
 
     def ask(self, request: TranslationRequest, reasons: list[str]) -> ChatRequest:
         """What is sent for a request, with the reasons why earlier answers were refused."""
@@ -69,13 +85,18 @@ class TranslationTask:
         schema = TERMS_SCHEMA if request.field == "terms" else TRANSLATION_SCHEMA
         most = TERMS_TOKENS if request.field == "terms" else MOST_OUTPUT_TOKENS
         return ChatRequest(
-            key=self.translator.key(request),
+            key=self.key(request),
             system=system,
             user=user,
             schema=schema if self.settings.structured else None,
             max_output_tokens=min(256 + 3 * estimate(request.text)[1], most),
             parameters=self.settings.request,
         )
+
+    def output_tokens(self, request: TranslationRequest) -> tuple[float, float]:
+        """The least and the most tokens of a translation in practice."""
+        least, most = estimate(request.text)
+        return SHORTEST * least, LONGEST * most
 
     def check(self, request: TranslationRequest, answer: ChatAnswer) -> CheckedReply:
         """What is wrong with an answer."""

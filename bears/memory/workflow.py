@@ -1,4 +1,4 @@
-"""Filling, publishing and reviewing one benchmark's memory: what the command line calls."""
+"""Planning, filling and publishing the memory of one use: what the command line calls."""
 
 import asyncio
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from bears.client.batch import BatchApi
 from bears.client.budget import Budget
@@ -14,13 +14,12 @@ from bears.client.chat import Online
 from bears.client.endpoint import has_key
 from bears.client.models import Models, Price, estimate, load_models
 from bears.formats.journal import Journal
-from bears.translation.fill import Filling, FillReport
-from bears.translation.memory import MemoryEntry, PublishedMemory, extend, load
-from bears.translation.source_texts import Resolution
-from bears.translation.task import TranslationTask
+from bears.memory.fill import Filling, FillReport
+from bears.memory.published import MemoryEntry, PublishedMemory, extend, is_whole, load
+from bears.memory.tries import Tries
+from bears.memory.use import Needs, Use
 
-# A translation has about as many tokens as its source, the least and the most in practice.
-SHORTEST, LONGEST = 0.7, 2.0
+U = TypeVar("U", bound=Use[Any])
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class FillPlan:
     """An estimate; ranges are (lowest, highest).
 
     Args:
-        calls: by field; a text that a gate refuses is asked for again and is not counted.
-        in_memory: texts that are there already.
+        calls: by field; what is refused is asked for again and is not counted.
+        in_memory: answers that are there already.
         input_tokens, output_tokens: over all calls.
         usd: price of all calls.
     """
@@ -42,16 +41,16 @@ class FillPlan:
 
 
 @dataclass(frozen=True)
-class TranslationWorkflow:
-    """One benchmark, its memory, and the journal of what was paid for.
+class Workflow(Generic[U]):
+    """One use, its memory, and the journal of what was paid for, which all uses share.
 
     Args:
-        task: what is to be translated.
+        use: what is asked for.
         memory: the published memory.
         root: the user's checkout: it holds ``.env``, the journal and conf/models.yaml.
     """
 
-    task: TranslationTask
+    use: U
     memory: Path
     root: Path
 
@@ -66,33 +65,34 @@ class TranslationWorkflow:
     @property
     def price(self) -> Price:
         """What tokens cost. Raises ConfigurationError for a model without a known price."""
-        return self.task.settings.price_in(self.models)
+        return self.use.settings.price_in(self.models)
 
     def known(self) -> PublishedMemory:
-        """The published memory, with the journal's translations where it has none."""
+        """The published memory, with the journal's answers where it has none."""
+        name = self.use.name
         paid = {
-            row["key"]: MemoryEntry(row["key"], "", row["field"], row["text"], row["translation"])
+            row["key"]: MemoryEntry(row["key"], "", row["field"], row["text"], row[name])
             for row in self.journal.rows()
-            if row.get("kind") == "translation"
+            if row.get("kind") == name and is_whole(row[name])
         }
-        return PublishedMemory(paid.values()).merged(load(self.memory))
+        return PublishedMemory(paid.values()).merged(load(self.memory, name))
 
-    def resolve(self) -> Resolution:
-        """The benchmark against the memory and the journal."""
-        return self.task.resolve(self.known())
+    def resolve(self) -> Needs[Any]:
+        """What the use needs, against the memory and the journal."""
+        return self.use.resolve(self.known())
 
     def plan(self) -> FillPlan:
         """What filling would cost."""
-        resolution, price = self.resolve(), self.price
-        wanted = [*resolution.missing, *resolution.waiting]
-        asked = [self.task.ask(request, []) for request in wanted]
+        needs, price = self.resolve(), self.price
+        wanted = [*needs.missing, *needs.waiting]
+        asked = [self.use.ask(request, []) for request in wanted]
         inputs = [estimate(chat.system + chat.user) for chat in asked]
-        outputs = [estimate(request.text) for request in wanted]
-        low = (sum(n for n, _ in inputs), round(SHORTEST * sum(n for n, _ in outputs)))
-        high = (sum(n for _, n in inputs), round(LONGEST * sum(n for _, n in outputs)))
+        outputs = [self.use.output_tokens(request) for request in wanted]
+        low = (sum(n for n, _ in inputs), round(sum(n for n, _ in outputs)))
+        high = (sum(n for _, n in inputs), round(sum(n for _, n in outputs)))
         return FillPlan(
             calls=dict(sorted(Counter[str](request.field for request in wanted).items())),
-            in_memory=len(resolution.used),
+            in_memory=len(needs.used),
             input_tokens=(low[0], high[0]),
             output_tokens=(low[1], high[1]),
             usd=(price.of(*low), price.of(*high)),
@@ -105,10 +105,10 @@ class TranslationWorkflow:
             progress: told (requests finished, requests known of, dollars spent).
 
         Raises:
-            ConfigurationError: the translator has no model, no price or no key.
+            ConfigurationError: there is no model, no price or no key.
         """
-        settings = self.task.settings
-        budget = Budget(settings.budget, self.price)
+        settings = self.use.settings
+        budget = Budget(settings.budget, self.price, settings.where)
         state = self.root / ".bears" / "batches.jsonl"
         backend = (
             BatchApi(settings, self.models, state, budget, self.root)
@@ -116,33 +116,32 @@ class TranslationWorkflow:
             else Online(settings, self.models, budget, self.root)
         )
         with self.journal.exclusive(), self.journal.writer() as append:
-            rows = self.journal.rows()
             filling = Filling(
-                self.task,
+                self.use,
                 self.known(),
-                {r["key"]: r["reasons"] for r in rows if r.get("reasons") and "model" in r},
+                Tries(self.use.name, self.journal.rows()),
                 append,
                 lambda done, total: progress and progress(done, total, budget.spent),
             )
             return asyncio.run(filling.run(backend))
 
     def publish(self) -> tuple[int, int, int]:
-        """Write what the benchmark uses into the published memory.
+        """Write what the use needs into its published memory.
 
         Returns:
-            Entries in the memory, how many of them are new, and texts still missing.
+            Entries in the memory, how many of them are new, and answers still missing.
         """
-        resolution = self.resolve()
-        missing = len(resolution.missing) + len(resolution.waiting)
-        return *extend(self.memory, resolution.used.values()), missing
+        needs = self.resolve()
+        missing = len(needs.missing) + len(needs.waiting)
+        return *extend(self.memory, self.use.name, needs.used.values()), missing
 
     def failures(self) -> Iterator[dict[str, Any]]:
-        """What the journal says of texts that are missing: the last refused translation of each."""
-        missing = {self.task.translator.key(r) for r in self.resolve().missing}
+        """What the journal says of what is missing: the last refused answer to each request."""
+        missing = {self.use.key(request) for request in self.resolve().missing}
         last = {row["key"]: row for row in self.journal.rows() if row.get("kind") == "failure"}
         return (row for key, row in last.items() if key in missing)
 
     def can_fill(self) -> bool:
         """Whether a stage may fill by itself: it is asked to, and the key is there."""
-        settings = self.task.settings
+        settings = self.use.settings
         return settings.fill == "auto" and bool(settings.model) and has_key(settings, self.root)

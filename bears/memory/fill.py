@@ -1,8 +1,9 @@
 """Filling the memory from a model: ask for what is missing until nothing is.
 
-Each round resolves the benchmark against what is known, asks for everything that is missing, and
-journals each answer as it arrives. A translation that a gate refuses is asked for again with the
-reason; after the last try it is recorded as failed, and never stored as a translation.
+Each round resolves the use against what is known, asks for everything that is missing, and
+journals each answer as it arrives. An answer that is refused or doubted is asked for again with the
+reason, as often as the settings say, counted over all runs. Then the best of those that were only
+doubted is stored; where there is none the request has failed, and nothing is stored.
 """
 
 import asyncio
@@ -10,16 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, Generic
 
 from bears.client.batch import BatchApi
 from bears.client.chat import Online
 from bears.client.errors import BudgetExhausted, ClientError, RunStopped
 from bears.client.wire import ChatAnswer, ChatRequest
 from bears.formats.journal import Append
-from bears.translation.memory import MemoryEntry, PublishedMemory, TranslationRequest
-from bears.translation.reply_check import CheckedReply
-from bears.translation.task import TranslationTask
+from bears.memory.published import MemoryEntry, PublishedMemory, is_whole
+from bears.memory.tries import Tries
+from bears.memory.use import CheckedReply, R, Request, Use
 
 
 @dataclass
@@ -27,9 +28,9 @@ class FillReport:
     """What one filling did.
 
     Args:
-        answered: requests that came back, with a translation or without.
-        stored: translations that were stored.
-        missing: texts that are still without one, those included that wait for another.
+        answered: requests that came back, with a good answer or without.
+        stored: answers that were stored.
+        missing: requests that are still without one, those included that wait for another.
         failed: key to the request and why nothing could be stored for it.
         stopped: why the filling ended early.
     """
@@ -37,43 +38,41 @@ class FillReport:
     answered: int = 0
     stored: int = 0
     missing: int = 0
-    failed: dict[str, tuple[TranslationRequest, list[str]]] = field(default_factory=dict)
+    failed: dict[str, tuple[Request, list[str]]] = field(default_factory=dict)
     stopped: str = ""
 
 
-class Filling:
+class Filling(Generic[R]):
     """Asks for everything that is missing.
 
     Args:
-        task: walks the benchmark, says what to ask for, and judges the answers.
+        use: walks what it needs, says what to ask for, and judges the answers.
         known: what is there; grows.
-        reasons: why a model's last answer to a key was refused, which is told when asking again.
+        tries: what was asked in earlier runs; grows.
         append: journals one row; its future resolves once the row is on disk.
         progress: told (requests finished, requests known of) after each answer.
     """
 
     def __init__(
         self,
-        task: TranslationTask,
+        use: Use[R],
         known: PublishedMemory,
-        reasons: dict[str, list[str]],
+        tries: Tries,
         append: Append,
         progress: Callable[[int, int], None],
     ) -> None:
-        self._task, self._known, self._reasons = task, known, reasons
+        self._use, self._known, self._tries = use, known, tries
         self._append, self._progress = append, progress
         self._report = FillReport()
-        self._tries: dict[str, int] = {}
-        self._best: dict[str, CheckedReply] = {}
         self._writing: list[Future[None]] = []
-        self._asked: dict[str, TranslationRequest] = {}
+        self._asked: dict[str, R] = {}
         # Requests of all rounds; those that turn out to be one were counted as several.
         self._known_of = 0
 
     async def run(self, backend: Online | BatchApi) -> FillReport:
         """Ask ``backend``, round after round, until nothing is missing or nothing more helps."""
         report = self._report
-        left = self._task.resolve(self._known)
+        left = self._use.resolve(self._known)
         asking = self._asking(left.missing)
         while not report.stopped and (first := next(asking, None)) is not None:
             try:
@@ -85,13 +84,13 @@ class Filling:
                 report.stopped = str(stopped)
             finally:
                 await self._on_disk()
-            left = self._task.resolve(self._known)
+            left = self._use.resolve(self._known)
             asking = self._asking(left.missing)
         wanted = chain(left.missing, left.waiting)
-        report.missing = len({self._task.translator.key(request) for request in wanted})
+        report.missing = len({self._use.key(request) for request in wanted})
         return report
 
-    def _asking(self, missing: Sequence[TranslationRequest]) -> Iterator[ChatRequest]:
+    def _asking(self, missing: Sequence[R]) -> Iterator[ChatRequest]:
         """What to send for a new round: each key once, without what was given up.
 
         Nothing is keyed before it is taken, so the first requests need not wait for the last.
@@ -99,12 +98,12 @@ class Filling:
         self._asked = {}
         self._known_of += len(missing)
         for request in missing:
-            key = self._task.translator.key(request)
+            key = self._use.key(request)
             if key in self._asked or key in self._report.failed:
                 self._known_of -= 1
             else:
                 self._asked[key] = request
-                yield self._task.ask(request, self._reasons.get(key, []))
+                yield self._use.ask(request, self._tries.reasons.get(key, []))
 
     def _take(self, key: str, answer: ChatAnswer | ClientError) -> None:
         """Judge one answer and journal it."""
@@ -117,27 +116,29 @@ class Filling:
             self._report.failed[key] = (self._asked[key], [str(answer)])
 
     def _judge(self, key: str, answer: ChatAnswer) -> None:
-        verdict = self._task.check(self._asked[key], answer)
-        self._tries[key] = self._tries.get(key, 0) + 1
-        last = self._tries[key] >= self._task.settings.asks
+        verdict = self._verdict(key, answer)
         if not verdict.refusals and not verdict.doubts:
             self._store(key, verdict, answer)
             return
-        self._reasons[key] = verdict.refusals + verdict.doubts
-        best = self._best.get(key, verdict)
-        if not verdict.refusals and len(verdict.doubts) <= len(best.doubts):
-            self._best[key] = verdict
-        kind = "failure" if last and key not in self._best else "refused"
-        self._write(kind, key, verdict, answer)
-        if last and key in self._best:
-            self._store(key, self._best[key], None)
+        last = self._tries.note(key, verdict) >= self._use.settings.asks
+        best = self._tries.best.get(key)
+        if last and best:
+            # First, so that a kill between the two rows does not ask once more.
+            self._store(key, best, None)
         elif last:
-            self._report.failed[key] = (self._asked[key], self._reasons[key])
+            self._report.failed[key] = (self._asked[key], self._tries.reasons[key])
+        self._write("failure" if last and not best else "refused", key, verdict, answer)
+
+    def _verdict(self, key: str, answer: ChatAnswer) -> CheckedReply:
+        verdict = self._use.check(self._asked[key], answer)
+        if is_whole(verdict.text, *verdict.refusals, *verdict.doubts):
+            return verdict
+        return CheckedReply("", ["it has half of a character (a lone surrogate)"], [])
 
     def _store(self, key: str, verdict: CheckedReply, answer: ChatAnswer | None) -> None:
-        self._write("translation", key, verdict, answer)
+        self._write(self._use.name, key, verdict, answer)
         request = self._asked[key]
-        self._known.add(MemoryEntry(key, "", request.field, request.text, verdict.translation))
+        self._known.add(MemoryEntry(key, "", request.field, request.text, verdict.text))
         self._report.stored += 1
 
     def _write(self, kind: str, key: str, verdict: CheckedReply, answer: ChatAnswer | None) -> None:
@@ -148,14 +149,16 @@ class Filling:
             "record_id": request.record_id,
             "field": request.field,
             "text": request.text,
-            "translation": verdict.translation,
+            self._use.name: verdict.text,
             "reasons": verdict.refusals + verdict.doubts,
         }
+        if kind == "refused" and not verdict.refusals:
+            row["storable"] = True
         if answer is not None:
             row["model"] = answer.model
             row["input_tokens"], row["output_tokens"] = answer.input_tokens, answer.output_tokens
         self._writing.append(self._append(row))
-        if self._task.settings.backend == "batch":
+        if self._use.settings.backend == "batch":
             # A batch is closed, and never read again, after its last row.
             self._writing[-1].result()
 

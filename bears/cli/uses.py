@@ -1,0 +1,47 @@
+"""What models are asked for, and the memories that hold it: one table for ``memory``."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bears.configuration import Config, checkout
+from bears.errors import ConfigurationError
+from bears.memory.use import Use
+from bears.memory.workflow import U, Workflow
+from bears.translation.task import TranslationTask, read_task
+
+
+def _translation(config: Config) -> TranslationTask:
+    name = config["benchmark"]["name"]
+    sampled = Path("data") / name / "sampled"
+    if not (sampled / "queries_raw.json").is_file():
+        raise ConfigurationError(
+            f"{sampled}/queries_raw.json does not exist; run `dvc repro sample` with "
+            f"benchmark: {name} first"
+        )
+    return read_task(config, sampled, checkout())
+
+
+TRANSLATION = (_translation, "data/memory/{}.jsonl")
+
+USES: tuple[tuple[Callable[[Config], Use[Any]], str], ...] = (TRANSLATION,)
+"""How a use is read, and the memory of a benchmark; each use after those that it needs."""
+
+
+def workflow_of(config: Config, read: Callable[[Config], U], memory: str) -> Workflow[U]:
+    """One row of the table for the selected benchmark; damage of the journal is told."""
+    path = Path(memory.format(config["benchmark"]["name"]))
+    workflow = Workflow(read(config), path, checkout())
+    journal = workflow.journal
+    for _ in journal.rows():
+        pass  # only to be told of lines that are not to be trusted
+    for line, reason in journal.damaged:
+        print(f"{journal.path}, line {line}: {reason}; skipped", file=sys.stderr)
+    return workflow
+
+
+def workflows(config: Config) -> list[Workflow[Any]]:
+    """The uses whose settings name a model; where none does, all of them."""
+    found = [workflow_of(config, *each) for each in USES]
+    return [each for each in found if each.use.settings.model] or found

@@ -1,0 +1,46 @@
+"""How a model is asked for what the memory lacks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bears.client.endpoint import Endpoint
+from bears.client.models import Models, Price
+from bears.errors import ConfigurationError
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskingSettings(Endpoint):
+    """One conf/<use>/<name>.yaml. See conf/endpoint/openai.yaml for what each field means.
+
+    ``model`` is empty where answers come from elsewhere.
+    """
+
+    name: str
+    model: str = ""
+    request: Mapping[str, Any] = field(default_factory=dict)
+    fill: Literal["never", "auto"] = "never"
+    backend: Literal["online", "batch"] = "online"
+    asks: int = 3
+    budget: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.asks < 1 or (self.budget is not None and not self.budget >= 0):
+            raise ConfigurationError(
+                f"{self.where}: asks is {self.asks} and must be 1 or more, budget is "
+                f"{self.budget} and must not be below 0"
+            )
+
+    def price_in(self, models: Models) -> Price:
+        """What tokens cost.
+
+        Raises:
+            ConfigurationError: there is no model, or nobody knows its price.
+        """
+        if not self.model:
+            raise ConfigurationError(
+                f"{self.where} {self.name} has no model: nothing is asked. Choose one that has"
+            )
+        price = super().price_in(models)
+        return price.in_batches() if self.backend == "batch" else price
