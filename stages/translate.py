@@ -30,4 +30,5 @@ def main(config: Config, paths: Paths) -> None:
 
 
 if __name__ == "__main__":
-    exit_with("translate", main)
+    # With fill: auto what is bought is published.
+    exit_with("translate", main, updates=["memory"])

@@ -318,6 +318,8 @@ def spoilt_corpus(workspace: Workspace) -> Path:
     shutil.copytree(workspace.root / "data/mini/translated", folder)
     corpus: list[dict[str, Any]] = json.loads((folder / "corpus.json").read_bytes())
     next(document for document in corpus if document["is_gold"])["content"] = ""
+    # What a person changes on purpose has no manifest any more.
+    (folder / "manifest.json").unlink()
     (folder / "corpus.json").unlink()
     (folder / "corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
     return folder

@@ -11,6 +11,7 @@ from bears.cli.selection import composed
 from bears.cli.spending import show, spending
 from bears.configuration import Config, build, parse
 from bears.errors import ConfigurationError
+from bears.formats.manifest import check
 from bears.formats.records import read_questions, stream_documents
 from bears.retrieval.chunking import chunks
 from bears.retrieval.models.hosted import Cost, Hosted, Kind
@@ -80,6 +81,7 @@ def _work(overrides: list[str]) -> tuple[Hosted, Texts]:
         raise ConfigurationError(
             f"{folder}/corpus.json does not exist; `dvc repro translate` makes it first"
         )
+    check(folder)
     return build(found[0], "retriever.encoder"), lambda: _texts(config, folder)
 
 

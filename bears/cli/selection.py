@@ -7,6 +7,7 @@ from typing import Any
 
 from bears.configuration import Config, compose, read_selection
 from bears.errors import ConfigurationError
+from bears.formats.manifest import check
 from bears.formats.records import read_json
 
 CONF = Path("conf")
@@ -46,6 +47,7 @@ def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:
     Raises:
         ConfigurationError: the pipeline did not make it yet, no benchmark is named, or the export
             is of another one.
+        FormatError: a file is not what its manifest says.
     """
     if folder and (folder / EXPORTED).is_file():
         config = read_json(folder / EXPORTED)
@@ -64,6 +66,7 @@ def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:
                 f"{where / name} does not exist; `dvc exp run -S benchmark={benchmark}` makes "
                 "it, or name a folder that has it: --folder FOLDER"
             )
+        check(where / name)
     return where, config
 
 

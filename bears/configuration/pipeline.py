@@ -7,19 +7,21 @@ dvc.yaml cannot drift from the code: a key that is not declared is not there.
 
 import shlex
 import sys
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Any, NoReturn
 
 from bears.configuration import (
     Config,
+    checkout,
     compose,
     pick,
     read_mapping,
     read_selection,
     read_yaml,
 )
+from bears.configuration.artefacts import StageFiles, guarded
 from bears.errors import BearsError, ConfigurationError
 
 CONFIG = Path("data/config.yaml")
@@ -38,7 +40,12 @@ GROUPS = (
 Paths = Mapping[str, Path]
 
 
-def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) -> int:
+def run(
+    stage: str,
+    main: Callable[[Config, Paths], None],
+    argv: Sequence[str],
+    updates: Collection[str] = (),
+) -> int:
     """Run one stage and return its exit status.
 
     Args:
@@ -46,26 +53,29 @@ def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) 
         main: takes the stage's part of the configuration and its paths.
         argv: Hydra overrides (``sample.seed=7``) and paths (``--out DIR``); both are for runs by
             hand, what is not given is what dvc.yaml says.
+        updates: options of inputs that the stage may write to as well.
     """
     try:
         if {"-h", "--help"} & set(argv):
             print(_help(stage, main.__doc__ or ""))
             return 0
         paths, overrides = _split(argv)
-        defined = definition(stage)
+        stages = _definitions()
         config = load_config(overrides)
         names = {group: config[group]["name"] for group in GROUPS}
-        texts = [defined["cmd"], *defined["deps"]]
-        command, *inputs = (Template(text).substitute(names) for text in texts)
-        known, _ = _split(shlex.split(command)[3:])
+        stages = {each: _with_names(defined, names) for each, defined in stages.items()}
+        defined = stages[stage]
+        known, _ = _split(shlex.split(defined["cmd"])[3:])
         if unknown := paths.keys() - known.keys():
             raise ConfigurationError(
                 f"unknown option --{', --'.join(sorted(unknown))}; "
                 f"expected --{', --'.join(known)} or Hydra overrides"
             )
         paths = {**known, **paths}
-        _check_inputs(stage, [Path(path) for path in inputs], known, paths)
-        main(pick(config, _keys(defined), str(CONFIG)), paths)
+        _check_inputs(stage, defined["deps"], known, paths)
+        files = _files(stages, stage, known, paths, updates)
+        with guarded(stage, files, checkout()):
+            main(pick(config, _keys(defined), str(CONFIG)), paths)
     except BearsError as error:
         print(f"{stage}: {error}", file=sys.stderr)
         return 1
@@ -75,9 +85,11 @@ def run(stage: str, main: Callable[[Config, Paths], None], argv: Sequence[str]) 
     return 0
 
 
-def exit_with(stage: str, main: Callable[[Config, Paths], None]) -> NoReturn:
-    """Run a stage as a program."""
-    sys.exit(run(stage, main, sys.argv[1:]))
+def exit_with(
+    stage: str, main: Callable[[Config, Paths], None], updates: Collection[str] = ()
+) -> NoReturn:
+    """Run a stage as a program; arguments as for `run`."""
+    sys.exit(run(stage, main, sys.argv[1:], updates))
 
 
 def load_config(overrides: Sequence[str] = ()) -> Config:
@@ -108,8 +120,8 @@ def _split(argv: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
     return paths, overrides
 
 
-def definition(stage: str) -> dict[str, Any]:
-    """What dvc.yaml says of a stage.
+def _definitions() -> dict[str, Any]:
+    """What dvc.yaml says of each stage.
 
     Raises:
         ConfigurationError: there is no dvc.yaml here.
@@ -117,15 +129,48 @@ def definition(stage: str) -> dict[str, Any]:
     file = Path("dvc.yaml")
     if not file.is_file():
         raise ConfigurationError(f"no dvc.yaml in {Path.cwd()}; run from the project's root")
-    found = read_yaml(file)["stages"][stage]
+    found = read_yaml(file)["stages"]
     assert isinstance(found, dict)
     return found
 
 
-def _check_inputs(stage: str, inputs: Container[Path], known: Paths, paths: Paths) -> None:
+def _with_names(value: Any, names: Mapping[str, str]) -> Any:
+    """What dvc.yaml says, with the chosen words in its paths."""
+    if isinstance(value, dict):
+        return {key: _with_names(part, names) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_with_names(part, names) for part in value]
+    return Template(value).substitute(names) if isinstance(value, str) else value
+
+
+def _files(
+    stages: Mapping[str, Any], stage: str, known: Paths, paths: Paths, updates: Collection[str]
+) -> StageFiles:
+    """What a stage reads and writes, by dvc.yaml and by the paths that it was given."""
+    deps, outs = stages[stage]["deps"], stages[stage].get("outs", [])
+    made = {
+        Path(out)
+        for defined in stages.values()
+        for out in defined.get("outs", [])
+        if isinstance(out, str)
+    }
+    read = {name: path for name, path in known.items() if str(path) in deps}
+    artefacts = [name for name, path in read.items() if not made.isdisjoint([path, *path.parents])]
+    given = {str(path): paths[name] for name, path in known.items()}
+    fixed = [dep for dep in deps if not any(str(known[name]) == dep for name in updates)]
+    return StageFiles(
+        reads={name: paths[name] for name in artefacts},
+        promised={name for name in artefacts if paths[name] == known[name]},
+        sealed=[paths[name] for name, path in known.items() if str(path) in outs],
+        writes=[paths[name] for name in known if name not in read or name in updates],
+        watched=[CONFIG, *(given.get(dep, Path(dep)) for dep in fixed)],
+    )
+
+
+def _check_inputs(stage: str, inputs: Container[str], known: Paths, paths: Paths) -> None:
     """DVC looks after the inputs of its own runs; a run by hand can come too early."""
     for name, path in paths.items():
-        if known[name] in inputs and not path.exists():
+        if str(known[name]) in inputs and not path.exists():
             raise ConfigurationError(
                 f"--{name}: {path} does not exist yet; `dvc repro {stage}` makes it first"
             )
@@ -139,7 +184,7 @@ def _keys(defined: Mapping[str, Any]) -> list[str]:
 
 
 def _help(stage: str, doc: str) -> str:
-    defined = definition(stage)
+    defined = _definitions()[stage]
     usage = f"python -m stages.{stage} [hydra.override=value ...] [--path PATH ...]"
     return (
         f"{usage}\n\n{doc.strip()}\n\n"

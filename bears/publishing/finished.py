@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.formats.digest import check_digest
+from bears.formats.manifest import check
 from bears.formats.records import read_documents, read_json, read_lines, read_questions
 from bears.types import Document, Question
 
@@ -46,19 +47,23 @@ def read_finished(config: Mapping[str, Any], data: Path) -> Finished:
         data: the folder that dvc.yaml calls ``data``.
 
     Raises:
-        FormatError: a file is absent, or the records are not those that `verify` vouches for.
+        FormatError: a file is absent or changed, or the records are not those that `verify`
+            vouches for.
     """
     name = config["benchmark"]["name"]
     translated, verified = data / name / "translated", data / name / "verified"
     queries, corpus = translated / "queries.json", translated / "corpus.json"
+    provenance, findings = data / "raw" / name / "sources.json", verified / "findings.jsonl"
+    for file in (queries, corpus, provenance, findings):
+        check(file)
     for file in (queries, corpus):
         check_digest(file, verified / "digest.json")
     return Finished(
         config=config,
         questions=read_questions(queries),
         documents=read_documents(corpus),
-        provenance=read_json(data / "raw" / name / "sources.json"),
-        findings=[row for _, row in read_lines(verified / "findings.jsonl")],
+        provenance=read_json(provenance),
+        findings=[row for _, row in read_lines(findings)],
         queries=queries,
         corpus=corpus,
         memory=data / "memory" / f"{name}.jsonl",
