@@ -2,11 +2,13 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 from bears.configuration import compose, read_selection, write_yaml
+from bears.configuration.edge import ended
 from bears.configuration.pipeline import CONFIG, GROUPS, LANGUAGE
-from bears.errors import BearsError, ConfigurationError
+from bears.errors import ConfigurationError
 
 
 def main(conf: Path, out: Path, language: Path, overrides: list[str]) -> None:
@@ -38,10 +40,8 @@ if __name__ == "__main__":
     parser.add_argument("--language", type=Path, help=f"default: {LANGUAGE}, or named after --out")
     parser.add_argument("overrides", metavar="hydra.override=value", nargs="*")
     arguments = parser.parse_intermixed_args()
-    try:
-        language = arguments.language or arguments.out.with_name(
-            LANGUAGE.name if arguments.out.name == CONFIG.name else f"language-{arguments.out.name}"
-        )
-        main(arguments.conf, arguments.out, language, arguments.overrides)
-    except BearsError as error:
-        sys.exit(f"config: {error}")
+    language = arguments.language or arguments.out.with_name(
+        LANGUAGE.name if arguments.out.name == CONFIG.name else f"language-{arguments.out.name}"
+    )
+    work = partial(main, arguments.conf, arguments.out, language, arguments.overrides)
+    sys.exit(ended("config", work))

@@ -83,7 +83,9 @@ def test_an_incomplete_command_shows_its_usage(
 
 
 def test_without_a_command_it_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 2
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert "the metrics as a table" in err

@@ -1,7 +1,6 @@
 """The command line: ``python -m bears COMMAND``; ``--help`` lists the commands."""
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,8 @@ from tabulate import tabulate
 
 from bears.cli import answers, embeddings, judge, leaderboard, memory, metrics, publish, submit
 from bears.cli.selection import CONF, composed
-from bears.errors import BearsError, FormatError, LedgerError
+from bears.configuration.edge import ended
+from bears.errors import FormatError, LedgerError
 from bears.evaluation.table import table
 from bears.formats.records import read_json, read_questions, write_text
 from bears.ledger.update import add
@@ -20,27 +20,17 @@ VERIFICATION = Path("metrics/verification.json")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 0 when it did what was asked, 1 with a message when it could not."""
-    words = sys.argv[1:] if argv is None else argv
+    """Run one command; the exit status is that of `ended`, or 2 for wrong arguments."""
+    return ended("bears", lambda: _run(sys.argv[1:] if argv is None else argv))
+
+
+def _run(words: Sequence[str]) -> None:
     parser = _parser()
     if not words:
         parser.print_help(sys.stderr)
-        return 2
+        sys.exit(2)
     arguments = parser.parse_args(words)
-    try:
-        arguments.run(arguments)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Who reads it has seen enough (`| head`); what is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (BearsError, OSError) as error:
-        print(f"bears: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("bears: interrupted; what was finished is kept", file=sys.stderr)
-        return 130
-    return 0
+    arguments.run(arguments)
 
 
 def _parser() -> argparse.ArgumentParser:

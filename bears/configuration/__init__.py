@@ -167,6 +167,6 @@ def build(value: Mapping[str, Any], where: str) -> Any:
     try:
         return instantiate(value)
     except InstantiationException as error:
-        if isinstance(error.__cause__, BearsError):
+        if isinstance(error.__cause__, BearsError | OSError | MemoryError | RecursionError):
             raise error.__cause__ from None
         raise ConfigurationError(f"{where}: {error}") from None

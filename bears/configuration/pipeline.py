@@ -22,7 +22,8 @@ from bears.configuration import (
     read_yaml,
 )
 from bears.configuration.artefacts import StageFiles, guarded
-from bears.errors import BearsError, ConfigurationError
+from bears.configuration.edge import ended
+from bears.errors import ConfigurationError
 
 CONFIG = Path("data/config.yaml")
 LANGUAGE = Path("data/language.yaml")
@@ -54,35 +55,39 @@ def run(
         argv: Hydra overrides (``sample.seed=7``) and paths (``--out DIR``); both are for runs by
             hand, what is not given is what dvc.yaml says.
         updates: options of inputs that the stage may write to as well.
+
+    Returns:
+        As `ended`.
     """
-    try:
-        if {"-h", "--help"} & set(argv):
-            print(_help(stage, main.__doc__ or ""))
-            return 0
-        paths, overrides = _split(argv)
-        stages = _definitions()
-        config = load_config(overrides)
-        names = {group: config[group]["name"] for group in GROUPS}
-        stages = {each: _with_names(defined, names) for each, defined in stages.items()}
-        defined = stages[stage]
-        known, _ = _split(shlex.split(defined["cmd"])[3:])
-        if unknown := paths.keys() - known.keys():
-            raise ConfigurationError(
-                f"unknown option --{', --'.join(sorted(unknown))}; "
-                f"expected --{', --'.join(known)} or Hydra overrides"
-            )
-        paths = {**known, **paths}
-        _check_inputs(stage, defined["deps"], known, paths)
-        files = _files(stages, stage, known, paths, updates)
-        with guarded(stage, files, checkout()):
-            main(pick(config, _keys(defined), str(CONFIG)), paths)
-    except BearsError as error:
-        print(f"{stage}: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(f"{stage}: interrupted; finished outputs of earlier stages are kept", file=sys.stderr)
-        return 130
-    return 0
+    return ended(stage, lambda: _run(stage, main, argv, updates))
+
+
+def _run(
+    stage: str,
+    main: Callable[[Config, Paths], None],
+    argv: Sequence[str],
+    updates: Collection[str],
+) -> None:
+    if {"-h", "--help"} & set(argv):
+        print(_help(stage, main.__doc__ or ""))
+        return
+    paths, overrides = _split(argv)
+    stages = _definitions()
+    config = load_config(overrides)
+    names = {group: config[group]["name"] for group in GROUPS}
+    stages = {each: _with_names(defined, names) for each, defined in stages.items()}
+    defined = stages[stage]
+    known, _ = _split(shlex.split(defined["cmd"])[3:])
+    if unknown := paths.keys() - known.keys():
+        raise ConfigurationError(
+            f"unknown option --{', --'.join(sorted(unknown))}; "
+            f"expected --{', --'.join(known)} or Hydra overrides"
+        )
+    paths = {**known, **paths}
+    _check_inputs(stage, defined["deps"], known, paths)
+    files = _files(stages, stage, known, paths, updates)
+    with guarded(stage, files, checkout()):
+        main(pick(config, _keys(defined), str(CONFIG)), paths)
 
 
 def exit_with(

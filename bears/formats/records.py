@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from errno import EDQUOT, EFBIG, ENOSPC
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -35,8 +36,10 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
         Path(name).chmod(0o644)
         Path(name).replace(path)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EFBIG):
+            error.filename = str(path)  # The system does not say which file has no room.
         raise
 
 
