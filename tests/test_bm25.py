@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import random
+import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,9 @@ from bears.errors import ConfigurationError
 from bears.formats.records import read_lines
 from bears.retrieval.ranking import BITS, best
 from bears.retrieval.retriever import Query
+from bears.retrieval.sparse.analysis.unspaced import cjk_bigrams
 from bears.retrieval.sparse.bm25 import BM25, BM25Searcher, lucene_length
+from bears.retrieval.sparse.vocabulary import Vocabulary
 from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Ranking
 from tests.workspace import ROOT
@@ -196,16 +199,19 @@ def test_the_product_of_two_sparse_vectors_is_the_score(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("remembered", [50, 1 << 20])
-def test_batches_and_a_forgetful_cache_change_no_byte(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remembered: int
+@pytest.mark.parametrize(("remembered", "together"), [(50, 200), (1 << 20, 30)])
+def test_batches_parts_and_a_forgetful_cache_change_no_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remembered: int, together: int
 ) -> None:
     odd = "  a-b ! 台灣\u3000大學 x\x1cy é", "", "a-b\ud800c \x00 z_z", "w1 'quoted' 台灣 ß"
     indexed = zipfian(random.Random(4), 500, 500)
     indexed = [*indexed[:250], *documents(*odd), *indexed[250:], *documents(*odd)]
     opened(tmp_path / "one", indexed)
-    monkeypatch.setattr("bears.retrieval.sparse.postings.BATCH", 200)
+    for module in ("postings", "vocabulary"):
+        monkeypatch.setattr(f"bears.retrieval.sparse.{module}.TOGETHER", together)
     monkeypatch.setattr("bears.retrieval.sparse.vocabulary.REMEMBERED", remembered)
+    monkeypatch.setattr("bears.retrieval.parts.PART", 40)
+    monkeypatch.setattr("bears.retrieval.parts.WINDOW", 30)
     opened(tmp_path / "many", indexed)
     one, many = (
         {file.name: file.read_bytes() for file in (tmp_path / name).iterdir() if file.is_file()}
@@ -213,6 +219,20 @@ def test_batches_and_a_forgetful_cache_change_no_byte(
     )
     assert one == many
     assert "terms.txt" in one
+
+
+def test_memory_does_not_follow_the_longest_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bears.retrieval.sparse.vocabulary.TOGETHER", 40_000)
+    monkeypatch.setattr("bears.retrieval.sparse.vocabulary.REMEMBERED", 10_000)
+    monkeypatch.setattr("bears.retrieval.parts.PART", 10_000)
+    peaks = []
+    for length in (150_000, 1_000_000):
+        text = "".join(random.Random(1).choices("臺北市是灣的首都。", k=length))
+        tracemalloc.start()
+        Vocabulary(cjk_bigrams).count([text])
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0]
 
 
 def test_a_term_may_stand_more_often_than_a_byte_can_count(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -217,6 +218,22 @@ def test_a_cross_encoder_scores_pairs_as_its_card_does(tiny: Path) -> None:
         ours = CrossEncoder(str(tiny), batch_tokens=batch_tokens).scores("what is panda?", texts)
         assert ours == pytest.approx(expected, abs=1e-5)
     assert np.ptp(expected) > 0.1
+
+
+def test_a_long_pair_is_cut_before_the_model_sees_it_and_keeps_its_score(tiny: Path) -> None:
+    reranker = CrossEncoder(str(tiny), max_length=40)
+    predict, seen = reranker._model.predict, []
+
+    def counted(pairs: list[tuple[str, str]], **settings: Any) -> Any:
+        seen.extend(pairs)
+        return predict(pairs, **settings)
+
+    reranker._model.predict = counted
+    long, short = "word and " * 100_000, "word and " * 400
+    for pair in ((long, "short"), ("short", long), (long, long)):
+        cut = [text if text == "short" else short for text in pair]
+        assert reranker.scores(pair[0], [pair[1]]) == reranker.scores(cut[0], [cut[1]])
+    assert max(len(text) for pair in seen for text in pair) == 4_000
 
 
 def test_no_text_has_no_score(tiny: Path) -> None:

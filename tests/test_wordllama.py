@@ -12,7 +12,8 @@ import wordllama
 
 from bears.errors import RetrieverUnavailable
 from bears.retrieval.models.encoder import normalised
-from bears.retrieval.models.wordllama import PART, WordLlama, parts
+from bears.retrieval.models.wordllama import WORD_BREAK, WordLlama
+from bears.retrieval.parts import PART, parts
 from tests.tiny_models import TEXTS
 from tests.workspace import ROOT
 
@@ -35,7 +36,7 @@ def test_vectors_are_the_packages_own_to_the_last_bit(package: wordllama.WordLla
 
 def test_parts_of_a_long_text_have_its_tokens(package: wordllama.WordLlama) -> None:
     assert len(LONG) > 2 * PART
-    found = list(parts(LONG))
+    found = list(parts(LONG, WORD_BREAK))
     assert [len(part) <= PART for part in found] == [True] * len(found)
     assert " ".join(found) == LONG
     whole = package.tokenizer.encode(LONG, add_special_tokens=False).tokens
@@ -46,7 +47,7 @@ def test_parts_of_a_long_text_have_its_tokens(package: wordllama.WordLlama) -> N
 
 def test_a_text_without_a_space_is_read_to_its_end() -> None:
     text = "貓" * (2 * PART + 5)
-    assert "".join(parts(text)) == text
+    assert "".join(parts(text, WORD_BREAK)) == text
 
 
 def test_one_long_text_among_many_costs_no_memory_for_the_others() -> None:

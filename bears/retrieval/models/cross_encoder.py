@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bears.errors import ConfigurationError, RetrieverUnavailable
 from bears.retrieval.models.checkpoint import Checkpoint
 from bears.retrieval.models.loading import load, positions
-from bears.retrieval.models.placement import Placement, required
+from bears.retrieval.models.placement import CHARACTERS, Placement, required
 
 KEY = "retriever.reranker"
 
@@ -50,9 +50,10 @@ class CrossEncoder:
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """The model's output for each pair, shape (texts,)."""
         scores = np.empty(len(texts), np.float32)
-        pairs = [question + text for text in texts]
-        for batch in self._placement.batches(pairs, self._max_length):
-            some = [(question, texts[row]) for row in batch]
+        most = self._max_length * CHARACTERS
+        pairs = [(question[:most], text[:most]) for text in texts]
+        for batch in self._placement.batches(list(map("".join, pairs)), self._max_length):
+            some = [pairs[row] for row in batch]
             scores[batch] = self._model.predict(some, batch_size=len(some))
         return scores
 

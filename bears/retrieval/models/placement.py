@@ -11,6 +11,8 @@ DEVICES = ("auto", "cuda", "mps", "cpu")
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 CPU_TOKENS, GPU_TOKENS = 2_048, 65_536
 """Of one batch: on a CPU what stays in its caches, on a GPU what keeps it busy."""
+CHARACTERS = 100
+"""That a token has at most on average: longer words are one unknown token to most models."""
 TOKEN_BYTES = 3
 """Few texts have shorter tokens on average: English ones take about four bytes, Chinese ones three
 and more."""

@@ -11,12 +11,10 @@ from bears.errors import ConfigurationError
 from bears.retrieval.models.checkpoint import Checkpoint
 from bears.retrieval.models.encoder import Vectors, normalised
 from bears.retrieval.models.loading import load, positions
-from bears.retrieval.models.placement import Placement, required
+from bears.retrieval.models.placement import CHARACTERS, Placement, required
 
 KEY = "retriever.encoder"
 POOLING = ("cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
-CHARACTERS = 100
-"""That a token has at most on average: longer words are one unknown token to most models."""
 PATIENCE = 3.0
 """Seconds before a bar is shown: a question needs none."""
 

@@ -1,7 +1,7 @@
 """WordLlama: static token embeddings, averaged; the weights lie in its package (MIT)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,11 @@ import numpy as np
 
 from bears.errors import RetrieverUnavailable
 from bears.retrieval.models.encoder import Vectors, normalised
+from bears.retrieval.parts import parts
 
-PART, WINDOW = 100_000, 1_000
-"""Characters that are read at once, and those before its end where the end of a word is sought."""
 WORD_BREAK = re.compile(r"(?<=\S) (?=\S)")
+"""Of WordLlama's tokens none goes across a single space, which is counted to the word behind it,
+and its tokenizer puts one before every text: so the tokens of the parts between are the text's."""
 
 
 class WordLlama:
@@ -55,7 +56,7 @@ class WordLlama:
         other, as it adds them, so the numbers are the same to the last bit.
         """
         total, tokens = np.zeros((1, self._dimensions), np.float32), 0
-        for part in parts(text):
+        for part in parts(text, WORD_BREAK):
             ids = self._model.tokenizer.encode(part, add_special_tokens=False).ids
             rows = np.concatenate([total, self._model.embedding[ids]])
             total, tokens = rows.sum(axis=0, keepdims=True), tokens + len(ids)
@@ -79,19 +80,3 @@ class WordLlama:
         # never come again and take 150 MB.
         model.tokenizer.model._resize_cache(0)
         return model
-
-
-def parts(text: str) -> Iterator[str]:
-    """Parts of a text of at most `PART` characters, whose tokens are the text's.
-
-    Of WordLlama's tokens none goes across a single space, which is counted to the word behind it,
-    and its tokenizer puts one before every text. Where a part finds no such space near its end, the
-    tokens beside the cut may differ.
-    """
-    start = 0
-    while len(text) - start > PART:
-        end = start + PART
-        breaks = [found.start() for found in WORD_BREAK.finditer(text, end - WINDOW, end)]
-        yield text[start : breaks[-1] if breaks else end]
-        start = breaks[-1] + 1 if breaks else end
-    yield text[start:]

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.errors import ConfigurationError
+from bears.retrieval.parts import parts
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query
 from bears.retrieval.sparse import postings
 from bears.retrieval.sparse.analysis import ANALYZERS, Analyzer
 from bears.retrieval.sparse.postings import Postings
 from bears.retrieval.sparse.scores import BM25Scores, Numbers, Scores
+from bears.retrieval.sparse.vocabulary import BOUNDARY
 from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Ranking
 
@@ -132,9 +134,10 @@ class BM25Searcher:
         """
         number = self._index.numbers.get
         counted: dict[int, int] = {}
-        for term in map(number, self._analyze(text)):
-            if term is not None:
-                counted[term] = counted.get(term, 0) + 1
+        for part in parts(text, BOUNDARY):
+            for term in map(number, self._analyze(part)):
+                if term is not None:
+                    counted[term] = counted.get(term, 0) + 1
         terms = sorted(counted)
         return np.array(terms, np.int64), np.array([counted[t] for t in terms], np.float64)
 

@@ -1,6 +1,7 @@
 """An inverted index on disk: for each term, the chunks that hold it and how often."""
 
 import json
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,11 +16,8 @@ from tqdm import tqdm
 
 from bears.formats.records import atomic_write, read_bytes, read_json, write_text
 from bears.retrieval.sparse.analysis import Analyzer
-from bears.retrieval.sparse.vocabulary import Counts, Vocabulary, changes, count_terms
+from bears.retrieval.sparse.vocabulary import TOGETHER, Counts, Vocabulary, changes
 from bears.types import Document
-
-BATCH = 8 << 20
-"""Characters that are counted together; peak memory is set by this and by the vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ def write(documents: Iterable[Document], analyze: Analyzer, folder: Path) -> Non
     with bar, tempfile.TemporaryFile(dir=folder) as stream:
         spilled = _Spilled(stream)
         for batch in _batches(documents):
-            counted = count_terms([vocabulary.number(document.content) for document in batch])
+            counted = vocabulary.count([document.content for document in batch])
             spilled.add(counted, first=len(doc_ids))
             doc_ids.extend([document.doc_id for document in batch])
             groups.extend([document.group for document in batch])
@@ -94,7 +92,7 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
     for document in documents:
         batch.append(document)
         characters += len(document.content)
-        if characters > BATCH:
+        if characters > TOGETHER:
             yield batch
             batch, characters = [], 0
     if batch:
@@ -161,4 +159,8 @@ def _array(path: Path, size: int, dtype: np.dtype[Any]) -> Iterator[NDArray[Any]
 
 
 def _map(stream: IO[bytes], size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    return np.memmap(stream, dtype, "r+", stream.tell(), (size,)).view(np.ndarray)
+    start = stream.tell()
+    if hasattr(os, "posix_fallocate"):
+        # On a full disk this raises; a write to what is only mapped would end the process (SIGBUS).
+        os.posix_fallocate(stream.fileno(), start, size * dtype.itemsize)
+    return np.memmap(stream, dtype, "r+", start, (size,)).view(np.ndarray)
