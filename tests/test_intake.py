@@ -104,7 +104,7 @@ def test_a_damaged_list_is_refused_unless_json_loads_reads_it(
         found = None
     if isinstance(expected, list) and found is None:
         # The one thing that json.loads takes and we refuse.
-        with pytest.raises(FormatError, match=r"stands twice|[Dd]uplicate|surrogate"):
+        with pytest.raises(FormatError, match=r"stands twice|surrogate"):
             all_items(path)
     else:
         assert found == (expected if isinstance(expected, list) else None)
@@ -118,8 +118,8 @@ def test_a_damaged_list_is_refused_unless_json_loads_reads_it(
         ("[" * 30_000, "nested too deeply; the limit depth is 100"),
         ('[{"a":' * 30_000, "nested too deeply; the limit depth is 100"),
         ('["' + "a" * 10_000_001 + '"]', "a text is too long; the limit text_bytes is 10000000"),
-        ('[{"a": 1, "b": {"c": 1, "c": 2}}]', '[Dd]uplicate key "c"'),
-        (r'[{"a": 1, "\u0061": 2}]', '[Dd]uplicate key "a"'),
+        ('[{"a": 1, "b": {"c": 1, "c": 2}}]', 'the key stands twice in one object: "c"'),
+        (r'[{"a": 1, "\u0061": 2}]', 'the key stands twice in one object: "a"'),
         (r'["\ud800"]', "half of a surrogate pair"),
         (r'["\ud800\u0041"]', "half of a surrogate pair"),
         (r'["\udc00"]', "half of a surrogate pair"),
@@ -175,7 +175,7 @@ def test_numbers_that_a_c_parser_overflows_are_right(tmp_path: Path) -> None:
 
 def test_nan_is_none_for_those_who_ask(tmp_path: Path) -> None:
     path = put(tmp_path / "a.json", '[NaN, -Infinity, "NaN", 1.5]')
-    assert json_value(path, nan_as_none=True) == [None, None, "NaN", 1.5]
+    assert json_value(path, nan="none") == [None, None, "NaN", 1.5]
 
 
 @pytest.mark.parametrize("read", READERS)
@@ -194,7 +194,7 @@ def test_lines_end_with_lf_alone(tmp_path: Path) -> None:
 def test_an_outline_tells_a_row_from_columns_from_a_list_without_reading_on(tmp_path: Path) -> None:
     row = put(tmp_path / "row.json", '{"a": {"b": [0]}, "c": 1, "d": []}\n{"a": nonsense')
     assert list(outline(row)) == [("a", b'{"b": [0]'), ("d", b"[")]
-    assert list(outline(put(tmp_path / "list.json", " [nonsense"))) == [("", b"[")]
+    assert list(outline(put(tmp_path / "list.json", " [nonsense"))) == [(None, b"[")]
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def without(row: dict[str, Any], field: str) -> Rows:
         ("corpus.jsonl", lines([{**CORPUS[0], "text": None}]), "row 1, field text"),
         ("corpus.jsonl", lines(CORPUS)[:-9], "corpus.jsonl, line 3: not valid JSON"),
         ("corpus.jsonl", "[1, 2]\n", "corpus.jsonl, row 1, field (row): not an object but 1"),
-        ("corpus.jsonl", "", "corpus.jsonl is empty"),
+        ("corpus.jsonl", "", "corpus.jsonl: not valid JSON (empty)"),
         ("queries.jsonl", lines([*QUERIES, QUERIES[1]]), "row 3, field _id: 'q2' stands in an"),
         ("queries.jsonl", lines([{"_id": "q", "text": " \n"}]), "row 1, field text: is empty"),
         ("qrels/test.tsv", QRELS + "q1\td3\thigh\n", "row 5, field score: 'high' is no whole"),
@@ -340,7 +340,7 @@ def test_a_folder_in_our_own_format_is_taken_unchanged(tmp_path: Path) -> None:
         ("queries.json", lambda q: [{**q[0], "question": ""}], "row 1, field question: is empty"),
         ("queries.json", lambda q: [{**q[0], "gold": []}], "record 1: gold: "),
         ("corpus.json", lambda d: [{**d[0], "is_gold": "yes"}], "record 1: is_gold: "),
-        ("corpus.json", lambda d: d[0], "expected a JSON array of records"),
+        ("corpus.json", lambda d: d[0], "expected a JSON array"),
     ],
 )
 def test_a_broken_file_of_our_own_is_named(

@@ -15,7 +15,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from bears.errors import FormatError
 from bears.formats.digest import sha256_of
-from bears.formats.records import problems_of, read_bytes, write_json
+from bears.formats.records import problems_of, write_json
+from bears.intake.files import read_whole
 from bears.types import Closed
 
 NAME = "manifest.json"
@@ -74,7 +75,7 @@ def read_manifest(path: Path) -> Manifest:
         FormatError: there is none, or it is malformed.
     """
     try:
-        return _shape().validate_json(read_bytes(path), strict=True)
+        return _shape().validate_json(read_whole(path), strict=True)
     except ValidationError as error:
         raise FormatError(f"{path} is no manifest: {problems_of(error)}") from None
 

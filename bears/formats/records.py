@@ -15,9 +15,14 @@ from typing import IO, Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import FormatError
+from bears.intake.files import opened
+from bears.intake.json_elements import elements
+from bears.intake.json_text import json_value, lines
 from bears.types import Document, Question
 
 Record = TypeVar("Record", Question, Document)
+
+read_json, read_lines = json_value, lines
 
 
 @contextmanager
@@ -57,32 +62,6 @@ def to_json(value: Any) -> str:
 def write_json(path: Path, value: Any) -> None:
     """Write small JSON for people and git: the published form plus a final newline."""
     write_text(path, to_json(value) + "\n")
-
-
-def read_json(path: Path) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        FormatError: the file is absent, empty or not JSON.
-    """
-    try:
-        return json.loads(read_bytes(path))
-    except ValueError as error:
-        raise FormatError(f"{path}: not valid JSON ({error})") from None
-
-
-def read_bytes(path: Path) -> bytes:
-    """The bytes of a file. Raises FormatError when there is none."""
-    with opened(path) as stream:
-        return stream.read()
-
-
-def opened(path: Path) -> IO[bytes]:
-    """A file to be read. Raises FormatError when there is none."""
-    try:
-        return path.open("rb")
-    except FileNotFoundError:
-        raise FormatError(f"{path}: no such file") from None
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
@@ -133,20 +112,22 @@ def document_count(path: Path) -> int:
     Within a text of JSON every quotation mark has a backslash before it, so the key's name with its
     own marks stands nowhere but at a document; and no line ends within it.
     """
-    with path.open("rb") as stream:
+    with opened(path) as stream:
         return sum(line.count(b'"doc_id":') for line in stream)
 
 
 def _records(path: Path, record: type[Record]) -> Iterator[Record]:
     adapter = TypeAdapter(record)
     names = ", ".join(field.name for field in dataclasses.fields(record))
-    for position, row in enumerate(_array(path), start=1):
+    for position, element in enumerate(elements(path), start=1):
+        where = f"{path}, record {position}"
+        json_value(element, where)
         try:
             # Strict, since a number for a text is an error; JSON, since it has no tuples.
-            yield adapter.validate_json(json.dumps(row), strict=True)
+            yield adapter.validate_json(element, strict=True)
         except ValidationError as error:
             problem = f"{problems_of(error)}; the fields are {names}"
-            raise FormatError(f"{path}, record {position}: {problem}") from None
+            raise FormatError(f"{where}: {problem}") from None
 
 
 def problems_of(error: ValidationError, where: str = "") -> str:
@@ -156,20 +137,6 @@ def problems_of(error: ValidationError, where: str = "") -> str:
         f"found {item['input']!r:.80}"
         for item in error.errors(include_url=False)
     )
-
-
-def _array(path: Path) -> Iterator[Any]:
-    import ijson
-
-    with opened(path) as stream:
-        first = stream.read(64).lstrip()[:1]
-        if first != b"[":
-            raise FormatError(f"{path}: expected a JSON array of records, found {first!r}")
-        stream.seek(0)
-        try:
-            yield from ijson.items(stream, "item")
-        except ijson.JSONError as error:
-            raise FormatError(f"{path}: not valid JSON ({error})") from None
 
 
 def to_line(row: Mapping[str, Any]) -> str:
@@ -202,22 +169,3 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
             stream.write(to_line(row).encode("utf-8"))
             count += 1
     return count
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield (line number from 1, value) of a JSON Lines file, splitting on LF only.
-
-    Raises:
-        FormatError: naming the line that is not JSON.
-    """
-    for number, line in numbered_lines(path):
-        try:
-            yield number, json.loads(line)
-        except ValueError as error:
-            raise FormatError(f"{path}, line {number}: not valid JSON ({error})") from None
-
-
-def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield (number from 1, line) of a file, splitting on LF only. Raises FormatError if absent."""
-    with opened(path) as stream:
-        yield from enumerate(stream, start=1)

@@ -12,7 +12,9 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from bears.errors import FormatError
-from bears.formats.records import numbered_lines, opened, problems_of
+from bears.formats.records import problems_of
+from bears.intake.files import numbered_lines, opened
+from bears.intake.json_text import json_value
 from bears.types import (
     Article,
     Document,
@@ -78,7 +80,7 @@ def open_rows(path: Path) -> RowFile:
     """The rows that the download stage wrote: articles, rows with their own passages, or mixed
     rows of a benchmark."""
     with opened(path) as stream:
-        keys = json.loads(stream.readline() or b"{}")
+        keys = json_value(stream.readline() or b"{}", f"{path}, line 1")
     if "paragraphs" in keys:
         return RowFile(path, TypeAdapter(Article))
     if "passages" in keys:

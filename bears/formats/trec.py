@@ -6,7 +6,6 @@ score and the document id decide, and words after the tag belong to it.
 """
 
 import math
-from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,8 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from bears.errors import FormatError
-from bears.formats.records import atomic_write, numbered_lines
+from bears.formats.records import atomic_write
 from bears.formats.run_table import RepeatedDocument, RunColumns, RunTable
+from bears.intake.files import numbered_lines
 from bears.types import Hit, Ranking
 
 COLUMNS = ("question_id", "Q0", "doc_id", "rank", "score", "tag")
@@ -92,7 +92,7 @@ class _Reader:
         last, last_rank, last_score = b"", b"", math.inf
         for number, line in numbered_lines(path):
             try:
-                question, document, rank, score = _columns(line, number)
+                question, document, rank, score = _columns(line)
                 if question != last:
                     self._check_question(question)
                     last, last_score = question, math.inf
@@ -122,7 +122,11 @@ class _Reader:
 
 def _falls(last_rank: bytes, rank: bytes) -> bool:
     """Whether a rank is worse than the one before it, where both are numbers."""
-    return last_rank.isdigit() and rank.isdigit() and int(rank) > int(last_rank)
+    if not (last_rank.isdigit() and rank.isdigit()):
+        return False
+    # As numbers of any length.
+    last_rank, rank = last_rank.lstrip(b"0"), rank.lstrip(b"0")
+    return (len(rank), rank) > (len(last_rank), last_rank)
 
 
 def _remarks(table: RunTable, contradicted: int) -> Iterator[str]:
@@ -145,9 +149,7 @@ def _remarks(table: RunTable, contradicted: int) -> Iterator[str]:
 def _second_line(path: Path, question_id: str, doc_id: str) -> int:
     """The line at which a document comes for the second time."""
     wanted = (question_id.encode(), doc_id.encode())
-    lines = (
-        number for number, line in numbered_lines(path) if _columns(line, number)[:2] == wanted
-    )
+    lines = (number for number, line in numbered_lines(path) if _columns(line)[:2] == wanted)
     next(lines)
     return next(lines)
 
@@ -189,10 +191,8 @@ def _lines(question_id: str, ranking: Ranking, tag: str) -> str:
     return "".join(lines)
 
 
-def _columns(line: bytes, number: int) -> tuple[bytes, bytes, bytes, float]:
+def _columns(line: bytes) -> tuple[bytes, bytes, bytes, float]:
     """Question, document, rank and score of a line."""
-    if number == 1:
-        line = line.removeprefix(BOM_UTF8)
     # bytes.split knows ASCII whitespace alone, so that an ideographic space stays inside its
     # column and is reported instead of being taken for a separator.
     columns = line.split()

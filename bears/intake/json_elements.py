@@ -15,7 +15,7 @@ from bears.intake.limits import beyond, limits
 Cut = tuple[bytes, bytes, int]
 """What stands before a comma or a bracket, that mark, and the depth after it."""
 ENDS = {b"[": b"]", b"{": b"}"}
-KINDS = {b"[": "list", b"{": "object"}
+KINDS = {b"[": "array", b"{": "object"}
 WHITE = b" \t\r\n"
 
 
@@ -53,11 +53,11 @@ def pairs(path: Path, key: str) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def outline(path: Path) -> Iterator[tuple[str, bytes]]:
+def outline(path: Path) -> Iterator[tuple[str | None, bytes]]:
     """Yield (name, how it begins) of each list and object in the first value of a file.
 
-    A list by itself has no name; what begins with neither bracket has no outline. What follows the
-    first value is not looked at, since JSON Lines begin with a value too.
+    The name of a list by itself is None. What follows the first value is not looked at, since JSON
+    Lines begin with a value too.
 
     Raises:
         FormatError: as `elements`.
@@ -67,7 +67,7 @@ def outline(path: Path) -> Iterator[tuple[str, bytes]]:
         cuts = _cuts(stream, where, 2)
         before, bracket, depth = next(cuts)
         if bracket == b"[":
-            yield "", bracket
+            yield None, bracket
             return
         names: set[str] = set()
         while depth:

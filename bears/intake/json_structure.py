@@ -44,7 +44,7 @@ class Structure:
         import numpy as np
 
         codes = np.frombuffer(self._unescaped(piece).translate(KINDS), np.uint8)
-        places = np.flatnonzero(codes)
+        places = np.flatnonzero(codes != 0)
         kinds = codes[places]
         quotes = kinds == QUOTE
         outside = (np.cumsum(quotes) + (self._text is not None)) % 2 == 0

@@ -9,8 +9,9 @@ import json
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jiter
 
@@ -21,15 +22,16 @@ from bears.intake.limits import beyond, limits
 
 TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 STRIDE = 100
+Nan = Literal["refused", "none", "float"]
 
 
-def json_value(source: Path | bytes, where: str = "", nan_as_none: bool = False) -> Any:
+def json_value(source: Path | bytes, where: str = "", nan: Nan = "refused") -> Any:
     """The value of a JSON file, or of bytes that hold one.
 
     Args:
         source: the file, or the bytes.
         where: what the bytes are, which messages begin with; a file is named by its path.
-        nan_as_none: whether bare NaN and Infinity, which are no JSON, are None, or refused.
+        nan: what becomes of bare NaN and Infinity, which are no JSON.
 
     Raises:
         FormatError: there is no such file, or its content is refused.
@@ -39,23 +41,24 @@ def json_value(source: Path | bytes, where: str = "", nan_as_none: bool = False)
     data = source.removeprefix(BOM_UTF8)
     _check(data, where)
     try:
-        value = jiter.from_json(data, allow_inf_nan=nan_as_none, catch_duplicate_keys=True)
+        value = jiter.from_json(data, allow_inf_nan=nan != "refused", catch_duplicate_keys=True)
     except ValueError as error:
         decoded(data, where)
         raise FormatError(f"{where}: not valid JSON ({_reason(error)})") from None
-    if nan_as_none and (b"NaN" in data or b"Infinity" in data):
+    if nan == "none" and (b"NaN" in data or b"Infinity" in data):
         return json.loads(data, parse_constant=lambda _: None)
     return value
 
 
-def lines(path: Path) -> Iterator[tuple[int, Any]]:
+def lines(path: Path, nan: Nan = "refused") -> Iterator[tuple[int, Any]]:
     """Yield (line number from 1, value) of a JSON Lines file, split on LF only.
 
     Raises:
-        FormatError: naming the line that is refused; a blank one is.
+        FormatError: naming the line that is refused. Blank ones are left out.
     """
     for number, line in numbered_lines(path):
-        yield number, json_value(line, f"{path}, line {number}")
+        if not line.isspace():
+            yield number, json_value(line, f"{path}, line {number}", nan)
 
 
 def _check(data: bytes, where: str) -> None:
@@ -67,14 +70,21 @@ def _check(data: bytes, where: str) -> None:
         structure = Structure(where)
         for start in range(0, len(data), CHUNK):
             structure.marks(data[start : start + CHUNK], 0)
-    # So many digits in a row are seen by looking at every hundredth byte.
-    if re.search(rb"[0-9]{%d}" % max(1, bounds.digits // STRIDE), data[::STRIDE]):
-        for number in re.finditer(rb"[0-9]{%d,}" % (bounds.digits + 1), TEXT.sub(b'""', data)):
+    signs, exactly = _many_digits(bounds.digits)
+    if signs.search(data[::STRIDE]):
+        for number in exactly.finditer(TEXT.sub(b'""', data)):
             raise beyond(where, f"a number has {len(number.group())} digits", "digits")
+
+
+@cache
+def _many_digits(most: int) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """What every hundredth byte of more than ``most`` digits in a row shows, and those digits."""
+    shown = max(1, most // STRIDE)
+    return re.compile(rb"[0-9]{%d}" % shown), re.compile(rb"[0-9]{%d,}" % (most + 1))
 
 
 def _reason(error: ValueError) -> str:
     reason = str(error)
     if "surrogate" in reason or "hex escape" in reason:
         return f"half of a surrogate pair, which UTF-8 cannot hold; {reason}"
-    return reason
+    return reason.replace("Detected duplicate key", "the key stands twice in one object:")

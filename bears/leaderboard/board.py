@@ -12,8 +12,9 @@ from pydantic import TypeAdapter, ValidationError
 from tabulate import tabulate
 
 from bears.errors import FormatError
-from bears.formats.records import csv_text, read_bytes
+from bears.formats.records import csv_text
 from bears.formats.spreadsheet import guard, restored
+from bears.intake.files import read_text
 from bears.leaderboard.row import MAIN, MEASURES, LeaderboardRow
 
 _STATE = ("benchmark", "source", "state")
@@ -54,7 +55,7 @@ def read_board(path: Path) -> list[LeaderboardRow]:
     """
     if not path.exists():
         return []
-    rows = list(csv.reader(io.StringIO(read_bytes(path).decode("utf-8"), newline="")))
+    rows = list(csv.reader(io.StringIO(read_text(path), newline="")))
     if not rows or tuple(rows[0]) != HEADER:
         raise FormatError(f"{path}: expected the header {','.join(HEADER)}; remove the file")
     return [_entry(row, f"{path}, row {number}") for number, row in enumerate(rows[1:], start=2)]

@@ -1,14 +1,14 @@
 """Benchmarks in BEIR's layout (Thakur et al. 2021, arXiv:2104.08663).
 
 Parts: ``corpus`` with rows ``{_id, title, text}``, ``queries`` with rows ``{_id, text}``, both as
-JSON Lines or parquet, and ``qrels``: tab-separated ``query-id, corpus-id, score`` with or without
-that header, TREC's four columns, or JSON Lines or parquet with those columns. An id may be called
-``id`` too, as in some of MTEB's sets. A document's text is its title, a space and its text, as
-BEIR's own retrievers index it.
+JSON Lines or parquet, and ``qrels``: tab-separated ``query-id, corpus-id, score``, or in the order
+that a header gives, TREC's four columns, or JSON Lines or parquet with those columns. An id may be
+called ``id`` too, as in some of MTEB's sets. A document's text is its title, a space and its text,
+as BEIR's own retrievers index it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, NotRequired
 
@@ -16,12 +16,21 @@ from pydantic import AliasChoices, Field, StrictInt, StrictStr, TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
+from bears.intake.files import decoded, numbered_lines
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids, Row, check_row, opened, read_rows
+from bears.sources.rows import Ids, Row, blank, check_row, read_rows
 from bears.types import Judgement, PoolDocument, PoolQuestion
 
 COLUMNS = ("query-id", "corpus-id", "score")
-HEADERS = ("score", "relevance", "grade", "label", "rel")
+TREC = ("query-id", "iteration", "corpus-id", "score")
+NAMES = {
+    **dict.fromkeys(("query-id", "query_id", "query", "qid", "topic", "question_id"), COLUMNS[0]),
+    **dict.fromkeys(("corpus-id", "corpus_id", "doc_id", "docid", "docno", "document"), COLUMNS[1]),
+    **dict.fromkeys(("score", "relevance", "grade", "label", "rel"), COLUMNS[2]),
+}
+"""What a header calls the columns."""
+# A grade that went through a table of floats is 1.0.
+GRADE = re.compile(r"[+-]?[0-9]{1,9}(\.0*)?")
 
 
 # Ids are texts; people who write such files by hand also write numbers.
@@ -74,7 +83,7 @@ def _documents(parts: Parts) -> Iterator[PoolDocument]:
         checked = check_row(_CORPUS, row, file, number)
         identifier = known.new(str(checked["id"]), file, number, "_id")
         text = f"{checked.get('title') or ''} {checked['text']}".strip()
-        if not text:
+        if blank(text):
             parts.notes["documents without a text"] += 1
         yield PoolDocument(identifier, text)
 
@@ -83,7 +92,7 @@ def _questions(parts: Parts, known: Ids) -> Iterator[PoolQuestion]:
     for file, number, row in parts.rows("queries"):
         checked = check_row(_QUERY, row, file, number)
         identifier = known.new(str(checked["id"]), file, number, "_id")
-        if not checked["text"].strip():
+        if blank(checked["text"]):
             raise MalformedRow(file, number, "text", "is empty")
         yield PoolQuestion(identifier, checked["text"])
 
@@ -99,33 +108,45 @@ def _judgements(parts: Parts) -> Iterator[tuple[str, int, str, str, int]]:
 
 
 def _table(path: Path) -> Iterator[tuple[int, Row]]:
-    with opened(path) as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-            except UnicodeDecodeError as error:
-                raise MalformedRow(path.name, number, "(row)", f"not UTF-8 ({error})") from None
-            # A hub's file has tabs, TREC's spaces as well.
-            cells = text.split("\t") if "\t" in text else text.split()
-            if not cells or (number == 1 and cells[-1] in HEADERS):
-                continue
-            if len(cells) == 4:
-                del cells[1]
-            if len(cells) != 3:
-                problem = f"{len(cells)} columns; expected {', '.join(COLUMNS)} or TREC's four"
-                raise MalformedRow(path.name, number, "(row)", problem)
-            yield number, dict(zip(COLUMNS, cells, strict=True))
+    order: Sequence[str] = ()
+    for number, line in numbered_lines(path):
+        text = decoded(line, f"{path}, line {number}").strip()
+        # A hub's file has tabs, TREC's spaces as well.
+        cells = text.split("\t") if "\t" in text else text.split()
+        if number == 1 and (order := _header(cells, path.name)):
+            continue
+        if not cells:
+            continue
+        named = order or (TREC if len(cells) == len(TREC) else COLUMNS)
+        if len(cells) != len(named):
+            problem = f"{len(cells)} columns; expected {', '.join(order or COLUMNS)}"
+            raise MalformedRow(
+                path.name, number, "(row)", problem + " or TREC's four" * (not order)
+            )
+        yield number, dict(zip(named, cells, strict=True))
+
+
+def _header(cells: Sequence[str], file: str) -> list[str]:
+    """The columns that a first line names, in its order; none where it is a judgement."""
+    names = [
+        next((name for name in COLUMNS if cell.lower() in NAMES[name]), cell) for cell in cells
+    ]
+    if any(GRADE.fullmatch(cell) for cell in cells) or not set(names) & set(COLUMNS):
+        return []
+    if wrong := [name for name in COLUMNS if names.count(name) != 1]:
+        problem = f"names {', '.join(cells)}; expected {', '.join(COLUMNS)} once each, in any order"
+        raise MalformedRow(file, 1, wrong[0], problem)
+    return names
 
 
 def _cell(row: Row, name: str, file: str, number: int) -> str:
     value = row.get(name)
-    if value is None or not str(value).strip():
+    if value is None or blank(str(value)):
         raise MalformedRow(file, number, name, "is missing")
     return str(value)
 
 
 def _grade(text: str, file: str, number: int) -> int:
-    # A grade that went through a table of floats is 1.0.
-    if not re.fullmatch(r"[+-]?\d{1,9}(\.0*)?", text):
+    if not GRADE.fullmatch(text):
         raise MalformedRow(file, number, COLUMNS[2], f"{text!r} is no whole number")
     return int(float(text))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bears.errors import MalformedRow
 from bears.formats.records import read_questions, stream_documents
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids
+from bears.sources.rows import Ids, blank
 from bears.types import Document, Question
 
 
@@ -27,7 +27,7 @@ def read(parts: Parts) -> Iterator[Document | Question]:
     for path in parts.paths["queries"]:
         for number, question in enumerate(read_questions(path), start=1):
             asked.new(question.question_id, path.name, number, "question_id")
-            if not question.question.strip():
+            if blank(question.question):
                 raise MalformedRow(path.name, number, "question", "is empty")
             parts.count(path, number)
             yield question

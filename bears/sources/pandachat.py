@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids, check_row, read_whole
+from bears.sources.rows import Ids, blank, check_row, read_whole
 from bears.types import PoolDocument, PoolQuestion
 
 
@@ -77,6 +77,6 @@ def _rows(parts: Parts) -> Iterator[tuple[str, int, _Row]]:
         for number, value in enumerate(values, start=1):
             row: _Row = check_row(_SHAPE, value, path.name, number)
             asked.new(row["query"], path.name, number, "query")
-            if empty := next((name for name in ("document", "text") if not row[name].strip()), ""):
+            if empty := next((name for name in ("document", "text") if blank(row[name])), ""):
                 raise MalformedRow(path.name, number, empty, "is empty")
             yield path.name, parts.count(path, number), row

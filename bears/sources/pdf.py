@@ -14,6 +14,8 @@ from pydantic import Field
 
 from bears.errors import ConfigurationError, SourceError
 from bears.formats.records import atomic_write
+from bears.intake.files import opened
+from bears.sources.rows import blank
 from bears.types import Closed
 
 AGENT = "bears-bench (retrieval benchmark; one request at a time)"
@@ -178,12 +180,13 @@ def _read(path: Path) -> str:
     import pypdf
 
     try:
-        pages = [page.extract_text() for page in pypdf.PdfReader(path).pages]
+        with opened(path) as stream:
+            pages = [page.extract_text() for page in pypdf.PdfReader(stream).pages]
     except Exception as error:
         # A damaged PDF makes the parser fail in ways that it does not list.
         raise PaperFailed(f"{path} cannot be read ({type(error).__name__}: {error})") from error
     text = "\n\n".join(pages)
-    if not text.strip():
+    if blank(text):
         raise PaperFailed(f"{path} holds no text: its pages are images")
     # Halves of characters from formulas cannot be written as UTF-8.
     return text.encode("utf-8", "replace").decode("utf-8")

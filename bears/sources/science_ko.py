@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from bears.configuration import parse
 from bears.errors import MalformedRow
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids, check_row
+from bears.sources.rows import Ids, blank, check_row
 from bears.types import Closed, PoolDocument, PoolQuestion, Turn
 
 
@@ -85,7 +85,7 @@ def _question(
         problem = "is missing; null says that no document is needed, and of questions without any "
         raise MalformedRow(file, number, "doc_id", problem + "gold settings.judged=false")
     *turns, last = row["msg"] or [{"role": "system", "content": ""}]
-    if last["role"] != "user" or not last["content"].strip():
+    if last["role"] != "user" or blank(last["content"]):
         raise MalformedRow(file, number, "msg", "does not end with a message of the user")
     return PoolQuestion(
         id=str(row["id"]),

@@ -1,15 +1,16 @@
 """Reading a submission of any known form: hostile input, so nothing in it is believed."""
 
-import json
 import math
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bears.errors import FormatError
 from bears.formats.trec import read_table
+from bears.intake.files import decoded, numbered_lines, read_whole
+from bears.intake.json_text import json_value, lines
 from bears.submissions.submission import (
-    LARGEST_FILE,
     LONGEST_ID,
     LONGEST_LIST,
     Submission,
@@ -31,15 +32,8 @@ def read_submission(path: Path, form: str = "") -> Submission:
         FormatError: it is absent, too large, of no known form, or has a malformed record; the
             message names the record.
     """
-    if not path.is_file():
-        problem = "not a regular file" if path.exists() else "no such file"
-        raise FormatError(f"{path}: {problem}")
-    if (size := path.stat().st_size) > LARGEST_FILE:
-        raise FormatError(f"{path}: {size} bytes; a submission may have {LARGEST_FILE}")
     try:
         return _READERS[form or _form_of(path)](path)
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: not UTF-8 ({error.reason} at byte {error.start})") from None
     except FormatError as error:
         if str(error).startswith(str(path)):
             raise
@@ -47,7 +41,7 @@ def read_submission(path: Path, form: str = "") -> Submission:
 
 
 def _form_of(path: Path) -> str:
-    content = path.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n")
+    content = read_whole(path).removeprefix(BOM_UTF8).lstrip()
     if content[:1] == b"[":
         return "bears"
     if content[:1] != b"{":
@@ -59,7 +53,7 @@ def _form_of(path: Path) -> str:
 
 
 def _pandachat(path: Path) -> Submission:
-    whole = _json(path.read_bytes(), path.name)
+    whole = json_value(path, nan="float")
     rows = whole.get("df") if isinstance(whole, dict) else None
     if not isinstance(rows, list):
         raise FormatError(f"{path}: expected an object with a list `df`")
@@ -81,12 +75,8 @@ def _pandachat_row(row: Any, where: str) -> SubmittedRanking:
 
 
 def _science_ko(path: Path) -> Submission:
-    # Lines end with LF alone: the texts hold other line breaks.
-    lines = enumerate(path.read_bytes().split(b"\n"), start=1)
     rows = [
-        _row(_json(line, f"line {number}"), f"line {number}", "eval_id", "topk")
-        for number, line in lines
-        if line.strip()
+        _row(row, f"line {number}", "eval_id", "topk") for number, row in lines(path, nan="float")
     ]
     return Submission("science-ko", "", tuple(rows))
 
@@ -96,7 +86,7 @@ def _bears(path: Path) -> Submission:
 
     Also the list alone, or an object from question_id to doc_ids.
     """
-    whole = _json(path.read_bytes(), path.name)
+    whole = json_value(path, nan="float")
     described = whole if isinstance(whole, dict) and "results" in whole else {}
     results = described.get("results", whole)
     if isinstance(results, dict):
@@ -129,8 +119,8 @@ def _row(row: Any, where: str, question: str, documents: str) -> SubmittedRankin
 
 def _trec(path: Path) -> Submission:
     run = read_table(path, None)
-    with path.open("rb") as stream:
-        words = stream.readline().decode("utf-8").split()
+    first = next((line for _, line in numbered_lines(path)), b"")
+    words = decoded(first, f"{path}, line 1").split()
     rows = [
         SubmittedRanking(q, tuple(hit.doc_id for hit in ranking))
         for q, ranking in run.rankings().items()
@@ -145,27 +135,6 @@ _READERS: dict[str, Callable[[Path], Submission]] = {
     "bears": _bears,
     "trec": _trec,
 }
-
-
-def _json(content: bytes, where: str) -> Any:
-    try:
-        # A key given twice would let a person see one value and the program another.
-        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
-    except RecursionError:
-        raise FormatError(f"{where}: nested too deeply") from None
-    except UnicodeDecodeError:
-        raise
-    except ValueError as error:
-        raise FormatError(f"{where}: not valid JSON ({error})") from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {printable(twice)!r} stands twice in one object")
-    return values
 
 
 def _field(row: Any, name: str, where: str) -> Any:

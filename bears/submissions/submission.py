@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-LARGEST_FILE = 512 * 1024 * 1024
-"""Bytes that a submission may have."""
 LONGEST_ID = 500
 """Characters that an id may have; a longer one is no id."""
 LONGEST_LIST = 10_000

@@ -9,7 +9,8 @@ from typing_extensions import TypedDict
 
 from bears.errors import FormatError
 from bears.evaluation.answers.score import Prediction
-from bears.formats.records import problems_of, read_lines
+from bears.formats.records import problems_of
+from bears.intake.json_text import lines
 from bears.types import Document, Question
 
 
@@ -54,7 +55,7 @@ def read_predictions(
     floats = any(":float:" in document.doc_id for document in documents)
     left_out = SECTION if floats else (*SECTION, FLOAT)
     predictions: dict[str, Prediction] = {}
-    for number, value in read_lines(path):
+    for number, value in lines(path):
         try:
             if isinstance(value, dict) and "predicted_answer" in value:
                 checked = official.validate_python(value, strict=True)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from bears.formats.records import atomic_write, read_bytes, read_json, write_text
+from bears.formats.records import atomic_write, read_json, write_text
+from bears.intake.files import read_whole
 from bears.retrieval.sparse.analysis import Analyzer
 from bears.retrieval.sparse.vocabulary import TOGETHER, Counts, Vocabulary, changes
 from bears.types import Document
@@ -45,7 +46,7 @@ class Postings:
 
 def read(folder: Path) -> Postings:
     """Open what `write` wrote."""
-    terms = read_bytes(folder / "terms.txt").decode().split("\n")[:-1]
+    terms = read_whole(folder / "terms.txt").decode().split("\n")[:-1]
     return Postings(
         dict(zip(terms, range(len(terms)), strict=True)),
         np.load(folder / "starts.npy"),
