@@ -67,6 +67,10 @@ class RetrieverUnavailable(BearsError):
     """A retriever needs a package or model that is not here."""
 
 
+class VectorError(BearsError):
+    """A model's vector cannot be compared with others, or says nothing of its text."""
+
+
 class SubmissionRefused(BearsError):
     """A submission has errors; its score would mean nothing."""
 

@@ -450,6 +450,30 @@ class _Fault:
         return provider.answer(request, rows=rows)
 
     @staticmethod
+    def zeros(provider: Provider, request: Json) -> Reply:
+        rows = embedding_rows(request)
+        rows[0]["embedding"] = packed([0.0] * request["dimensions"])
+        return provider.answer(request, rows=rows)
+
+    @staticmethod
+    def too_large(provider: Provider, request: Json) -> Reply:
+        rows = embedding_rows({**request, "encoding_format": "float"})
+        rows[0]["embedding"][0] = 1e300
+        return provider.answer(request, rows=rows)
+
+    @staticmethod
+    def nested(provider: Provider, request: Json) -> Reply:
+        rows = embedding_rows({**request, "encoding_format": "float"})
+        return provider.answer(
+            request, rows=[{**row, "embedding": [row["embedding"]]} for row in rows]
+        )
+
+    @staticmethod
+    def infinite_place(provider: Provider, request: Json) -> Reply:
+        rows = embedding_rows(request)
+        return provider.answer(request, rows=[{**row, "index": float("inf")} for row in rows])
+
+    @staticmethod
     def fewer(provider: Provider, request: Json) -> Reply:
         return provider.answer(request, rows=embedding_rows(request)[:-1])
 

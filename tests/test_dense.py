@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bears.errors import ConfigurationError, FormatError
+from bears.errors import ConfigurationError, FormatError, VectorError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.tokens import Tokens
 from bears.retrieval.dense.dense import Dense
@@ -290,3 +290,66 @@ def test_a_corpus_of_parquet_files_that_cannot_be_read_says_what_is_wrong(tmp_pa
     file.write_bytes(b"PAR1 but not really PAR1")
     with pytest.raises(FormatError, match="not a Parquet file"):
         list(stream_parquet(tmp_path))
+
+
+class Wrong(Letters):
+    """Gives one wrong vector for the text ``cat``, or wherever it comes first."""
+
+    def __init__(self, value: float, of: str = "cat") -> None:
+        super().__init__()
+        self.value, self.of = value, of
+
+    def documents(self, texts: Sequence[str]) -> Any:
+        vectors = super().documents(texts)
+        vectors[[text == self.of for text in texts]] = self.value
+        return vectors
+
+    questions = documents
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.0, "is all zeros"), (np.nan, "holds NaN"), (np.inf, "holds NaN")]
+)
+def test_a_vector_that_says_nothing_is_told_by_its_document_and_not_kept(
+    tmp_path: Path, value: float, said: str
+) -> None:
+    with pytest.raises(VectorError, match=f"vector of the document d2 {said}"):
+        index(tmp_path, Wrong(value))
+    # The first shard, d0 and d1, is kept; the same model in order goes on from there.
+    assert len(files(tmp_path)) == 1
+    shards = index(tmp_path, Letters()).shards
+    assert (np.concatenate([shard.vectors for shard in shards]) == Letters().documents(TEXTS)).all()
+
+
+def test_a_text_of_nothing_may_have_a_vector_of_zeros(tmp_path: Path) -> None:
+    index(tmp_path, Wrong(0.0, " \u200b…"), [*TEXTS, " \u200b…"])
+    with pytest.raises(VectorError, match="holds NaN"):
+        index(tmp_path, Wrong(np.nan, " \u200b…"), [*TEXTS, " \u200b…"])
+
+
+def test_a_question_whose_vector_says_nothing_is_told(tmp_path: Path) -> None:
+    dense = Dense("d", Wrong(0.0), Memory("memory"))
+    dense.index(documents(["ape", "bear"]), tmp_path, tmp_path)
+    found = dense.open(tmp_path)
+    assert found.search([Query("ape")], 1, Stopwatch())
+    for ask in (
+        lambda: found.search([Query("ape"), Query("cat")], 1, Stopwatch()),
+        lambda: found.exactness(["cat"], 1),
+    ):
+        with pytest.raises(VectorError, match="vector of the question 'cat' is all zeros"):
+            ask()
+
+
+def test_kept_vectors_that_were_damaged_are_made_again(tmp_path: Path) -> None:
+    interrupted(tmp_path, Letters(stop_before="elk"))
+    spoilt = files(tmp_path)
+    assert len(spoilt) == 2
+    assert [len(np.load(path)) for path in spoilt] == [2, 2]
+    for path in spoilt:
+        content = bytearray(path.read_bytes())
+        content[-40] ^= 1
+        path.write_bytes(content)
+    again = Letters()
+    shards = index(tmp_path, again).shards
+    assert again.asked == TEXTS
+    assert (np.concatenate([shard.vectors for shard in shards]) == Letters().documents(TEXTS)).all()

@@ -8,6 +8,7 @@ import pickle
 import resource
 import shutil
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from multiprocessing.process import BaseProcess
@@ -155,7 +156,7 @@ def test_or_it_is_cut_to_what_the_model_reads(hosted: Make, server: ProviderServ
 
 
 def test_what_may_pass_is_asked_for_again(hosted: Make, server: ProviderServer) -> None:
-    kinds = ("server_error", "cut", "not_finite", "fewer", "twice", "invalid_json")
+    kinds = ("server_error", "cut", "not_finite", "zeros", "fewer", "twice", "invalid_json")
     server.change(chances=dict.fromkeys(kinds, 0.08))
     vectors = hosted(attempts=20, batch_texts=2).documents(TEXTS)
     np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-6)
@@ -178,6 +179,10 @@ def test_the_servers_limit_is_kept(hosted: Make, server: ProviderServer) -> None
     [
         ("server_error", "no answer after 2 attempts, the last one: .*status 500"),
         ("not_finite", "a vector holds NaN or infinity"),
+        ("zeros", "a vector is all zeros, which says nothing of its text"),
+        ("too_large", "a vector holds NaN or infinity"),
+        ("nested", "a vector is a list of lists"),
+        ("infinite_place", "these are no embeddings"),
         ("fewer", "7 texts were sent, 6 vectors for 6 of them came"),
         ("twice", "7 texts were sent, 8 vectors for 7 of them came"),
         ("bad_request", "status 400 invalid_request_error: Invalid value"),
@@ -335,6 +340,32 @@ def test_a_torn_and_a_flipped_line_cost_their_own_vectors_alone(
     path.write_bytes(b"\n".join(lines)[:-50])
     np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
     assert asked(server)[100:] == [TEXTS[3], TEXTS[99]]
+
+
+def test_a_kept_vector_that_says_nothing_is_asked_for_again_and_told(
+    hosted: Make, server: ProviderServer, desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosted(concurrency=1).documents(TEXTS)
+    (path,) = desk.glob(".bears/embeddings/*.jsonl")
+    rows = list(Journal(path).rows())
+    path.unlink()
+    bad = [np.zeros(32), np.full(32, np.nan), np.ones(31), np.ones(33), np.zeros(0)]
+    for row, vector in zip(rows, bad, strict=False):
+        row["vector"] = b64encode(vector.astype("<f4").tobytes()).decode()
+    rows[5]["vector"] = "no base64"
+    rows[6]["vector"] = 7
+    del rows[7]["vector"]
+    rows[8] = {"another": "journal's row"}
+    with Journal(path).writer() as append:
+        for row in rows:
+            append(row)
+    assert capsys.readouterr().err == ""
+    np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
+    assert asked(server)[100:] == TEXTS[:9]
+    told = capsys.readouterr().err
+    assert told.count("has lines that are damaged or hold no vector that can be used") == 1
+    np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
+    assert (len(asked(server)), capsys.readouterr().err) == (109, "")
 
 
 def test_of_two_processes_neither_asks_for_what_the_other_did(

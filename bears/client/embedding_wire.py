@@ -51,13 +51,20 @@ def read_vectors(body: Any, request: EmbeddingRequest) -> Embedded:
     """Read an answer of ``/embeddings``; its vectors may come in any order, base64 or numbers.
 
     Raises:
-        ValueError: it is none, or a vector is missing, of another length or not finite.
+        ValueError: it is none, or a vector is missing, of another length, not finite or all zeros.
     """
     try:
         rows = {int(row["index"]): _vector(row["embedding"]) for row in body["data"]}
         used = (body.get("usage") or {}).get("prompt_tokens")
         tokens = request.most_input_tokens() if used is None else int(used)
-    except (KeyError, IndexError, TypeError, AttributeError, binascii.Error) as error:
+    except (
+        KeyError,
+        IndexError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        binascii.Error,
+    ) as error:
         raise ValueError(f"these are no embeddings ({type(error).__name__})") from None
     sent, came = len(request.texts), len(body["data"])
     if sent != came or rows.keys() != set(range(sent)):
@@ -67,13 +74,20 @@ def read_vectors(body: Any, request: EmbeddingRequest) -> Embedded:
     vectors = np.stack([rows[number] for number in range(len(rows))])
     if not np.isfinite(vectors).all():
         raise ValueError("a vector holds NaN or infinity")
+    if not vectors.any(axis=1).all():
+        raise ValueError("a vector is all zeros, which says nothing of its text")
     return Embedded(vectors, tokens)
 
 
 def _vector(value: Any) -> NDArray[np.float32]:
     if isinstance(value, str):
         return np.frombuffer(b64decode(value, validate=True), "<f4").astype(np.float32)
-    return np.array(value, np.float32, ndmin=1)
+    # A number beyond float32 becomes infinite, and is refused as such.
+    with np.errstate(over="ignore"):
+        vector = np.array(value, np.float32, ndmin=1)
+    if vector.ndim != 1:
+        raise ValueError("a vector is a list of lists")
+    return vector
 
 
 def token_range(text: str) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from bears.errors import ConfigurationError
 from bears.retrieval.combined.fusion import reciprocal_ranks
 from bears.retrieval.combined.read_twice import ReadTwice
 from bears.retrieval.dense.dense import Dense
-from bears.retrieval.models.encoder import Encoder
+from bears.retrieval.models.encoder import Encoder, question_vectors
 from bears.retrieval.retriever import Query, Retriever, Searcher
 from bears.retrieval.sparse.bm25 import BM25, BM25Searcher
 from bears.retrieval.stopwatch import Stopwatch
@@ -137,7 +137,7 @@ class StoreFusedSearcher:
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
         """For each query the ``k`` documents of highest fused score."""
         with stopwatch("encode"):
-            vectors = self.encoder.questions([query.text for query in queries])
+            vectors = question_vectors(self.encoder, [query.text for query in queries])
             sparse = [Sparse(*self.bm25.query_vector(query.text)) for query in queries]
         # Qdrant counts ranks from 0.
         window, constant = max(self.window, k), self.constant + 1
@@ -149,7 +149,7 @@ class StoreFusedSearcher:
 
     def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
         """That of the dense leg; the sparse one is exact."""
-        return self.store.exactness(self.encoder.questions(texts), max(self.window, k))
+        return self.store.exactness(question_vectors(self.encoder, texts), max(self.window, k))
 
 
 def _of_one_store(

@@ -12,7 +12,7 @@ from tqdm import tqdm
 from bears.errors import ConfigurationError, StoreError
 from bears.retrieval.dense.engines.local import Local
 from bears.retrieval.dense.shards import ShardCache, TextShard, text_shards
-from bears.retrieval.models.encoder import Encoder
+from bears.retrieval.models.encoder import Encoder, question_vectors
 from bears.retrieval.retriever import Query
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
@@ -72,6 +72,7 @@ class Dense:
 
         Raises:
             StoreError: a disk is full; what was encoded is kept.
+            VectorError: the model's vector of a document cannot be used.
         """
         kept = ShardCache(scratch, self.encoder.identity)
         cut = text_shards(documents, self._shard_size)
@@ -121,10 +122,10 @@ class DenseSearcher:
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
         """For each query the ``k`` documents of highest cosine."""
         with stopwatch("encode"):
-            vectors = self._encoder.questions([query.text for query in queries])
+            vectors = question_vectors(self._encoder, [query.text for query in queries])
         with stopwatch("search"):
             return self._store.nearest(vectors, k, [query.group for query in queries])
 
     def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
         """Whether the search finds all it should, as `VectorSearcher.exactness` says it."""
-        return self._store.exactness(self._encoder.questions(texts), k)
+        return self._store.exactness(question_vectors(self._encoder, texts), k)

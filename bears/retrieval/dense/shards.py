@@ -15,9 +15,13 @@ from typing import IO, Any
 import numpy as np
 
 from bears.formats.records import atomic_write
-from bears.retrieval.models.encoder import Vectors
+from bears.retrieval.models.encoder import Vectors, check_vectors
 from bears.retrieval.stores.vector_store import Shard
 from bears.types import Document
+
+DIGEST = hashlib.sha256().digest_size
+"""Bytes at the end of a kept file: the digest of those before, so that no damage is taken for what
+a model said."""
 
 LEFT_ALONE = 30 * 24 * 3600
 """Seconds after which what an abandoned run kept is removed."""
@@ -67,18 +71,28 @@ class ShardCache:
     def find(self, batch: TextShard) -> Shard | None:
         """The batch with the vectors that are kept; None where there are none."""
         try:
-            vectors = np.load(self._file(batch))
-        except (FileNotFoundError, ValueError, EOFError):
+            content = self._file(batch).read_bytes()
+        except FileNotFoundError:
             return None
-        return self._shard(batch, vectors) if len(vectors) == len(batch.texts) else None
+        vectors, digest = content[:-DIGEST], content[-DIGEST:]
+        if hashlib.sha256(vectors).digest() != digest:
+            return None
+        return self._shard(batch, np.load(BytesIO(vectors)))
 
     def keep(self, batch: TextShard, vectors: Vectors) -> Shard:
-        """Keep the vectors of a batch, shape (chunks, dimensions); gives both together."""
+        """Keep the vectors of a batch, shape (chunks, dimensions); gives both together.
+
+        Raises:
+            VectorError: one of them cannot be used.
+        """
+        names = [f"the document {doc_id}" for doc_id in batch.doc_ids]
+        check_vectors(vectors, batch.texts, names)
         # Through a buffer: into a file NumPy writes by itself, and does not say why it failed.
         content = BytesIO()
         np.save(content, vectors)
         with atomic_write(self._file(batch)) as stream:
             stream.write(content.getbuffer())
+            stream.write(hashlib.sha256(content.getbuffer()).digest())
         return self._shard(batch, vectors)
 
     def close(self) -> None:

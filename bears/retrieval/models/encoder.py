@@ -6,6 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bears.errors import VectorError
+
 Vectors = NDArray[np.float32]
 
 
@@ -27,6 +29,38 @@ class Encoder(Protocol):
 
     def questions(self, texts: Sequence[str]) -> Vectors:
         """As `documents`, by the model's recipe for what is asked."""
+
+
+def check_vectors(vectors: NDArray[Any], texts: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse what would be ranked as if it were an answer.
+
+    Args:
+        vectors: shape (texts, dimensions).
+        texts: what they are of.
+        names: of the texts, for the message.
+
+    Raises:
+        VectorError: there are more or fewer vectors than texts, a value is NaN or infinite, or all
+            values are zero though the text has a letter or digit.
+    """
+    if vectors.ndim != 2 or len(vectors) != len(texts):
+        raise VectorError(f"the model gave vectors of shape {vectors.shape} for {len(texts)} texts")
+    finite, said = np.isfinite(vectors).all(axis=1), vectors.any(axis=1)
+    for row in np.flatnonzero(~(finite & said)).tolist():
+        if not finite[row] or any(map(str.isalnum, texts[row])):
+            found = "is all zeros" if finite[row] else "holds NaN or infinity"
+            raise VectorError(
+                f"the model's vector of {names[row]} {found}, so it would be found by chance. Look "
+                "at that text; if it is sound, try retriever.encoder.dtype=float32, another device "
+                "or another model"
+            )
+
+
+def question_vectors(encoder: Encoder, texts: Sequence[str]) -> Vectors:
+    """`Encoder.questions`, checked. Raises VectorError as `check_vectors`."""
+    vectors = encoder.questions(texts)
+    check_vectors(vectors, texts, [f"the question {text!r:.80}" for text in texts])
+    return vectors
 
 
 def normalised(vectors: NDArray[Any]) -> Vectors:

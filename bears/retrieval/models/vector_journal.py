@@ -8,14 +8,17 @@ out or move to another machine. Only the places of the vectors are held in memor
 
 import hashlib
 import json
+import sys
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from bears.errors import FormatError
 from bears.formats.journal import Journal
 from bears.retrieval.models.encoder import Vectors
 
@@ -39,19 +42,35 @@ class VectorJournal:
         self._journal = Journal(folder / name)
         self._places: dict[str, int] = {}
         self._read_to = 0
+        self._spoilt = self._told = False
 
     def missing(self, texts: Iterable[str]) -> list[str]:
-        """Those of ``texts`` whose vectors are not kept, by this process or another."""
+        """Those of ``texts`` whose vectors are not kept, by this process or another.
+
+        Says on stderr if lines of the journal cannot be used, which may be why.
+        """
         keys = {text: self._key(text) for text in texts}
         if not self._places.keys() >= set(keys.values()):
             self.refresh()
-        return [text for text, key in keys.items() if key not in self._places]
+        missing = [text for text, key in keys.items() if key not in self._places]
+        if missing and self._spoilt and not self._told:
+            print(
+                f"{self._journal.path} has lines that are damaged or hold no vector that can be "
+                "used (zeros, NaN, another length); they are passed over",
+                file=sys.stderr,
+            )
+            self._told = True
+        return missing
 
     def refresh(self) -> None:
         """Take in what this or another process has added since the last time."""
         for place, row in self._journal.places(self._read_to):
-            self._places[row["key"]] = place
+            if self._vector(row) is not None:
+                self._places[row["key"]] = place
+            else:
+                self._spoilt = True
             self._read_to = place
+        self._spoilt |= bool(self._journal.damaged)
 
     def vectors(self, texts: Collection[str]) -> Vectors:
         """The vectors of texts that are not missing, as they came, shape (texts, dimensions).
@@ -60,10 +79,26 @@ class VectorJournal:
             FormatError: the file was changed by hand in the meantime.
         """
         found = np.empty((len(texts), self._dimensions), np.float32)
-        places = (self._places[self._key(text)] for text in texts)
+        keys = [self._key(text) for text in texts]
+        places = [self._places[key] for key in keys]
         for number, row in enumerate(self._journal.at(places)):
-            found[number] = np.frombuffer(b64decode(row["vector"]), "<f4")
+            vector = self._vector(row)
+            if vector is None or row["key"] != keys[number]:
+                raise FormatError(
+                    f"{self._journal.path}, byte {places[number]}: changed while it was read; "
+                    "start again"
+                )
+            found[number] = vector
         return found
+
+    def _vector(self, row: Mapping[str, Any]) -> Vectors | None:
+        """What a row holds, shape (dimensions,); None where it is no vector that says something."""
+        try:
+            vector = np.frombuffer(b64decode(row["vector"], validate=True), "<f4")
+        except (KeyError, TypeError, ValueError):
+            return None
+        usable = vector.shape == (self._dimensions,) and np.isfinite(vector).all() and vector.any()
+        return vector if usable and isinstance(row.get("key"), str) else None
 
     @contextmanager
     def filling(self) -> Iterator[Keep]:
