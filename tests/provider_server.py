@@ -511,7 +511,7 @@ def completion(
 ) -> Json:
     """A chat completion; its tokens are a quarter of the bytes."""
     sent = sum(len(message["content"].encode()) for message in request["messages"]) // 4 + 1
-    answered = len((text or refusal or "").encode()) // 4 + 1
+    answered = len((text or refusal or "").encode("utf-8", "surrogatepass")) // 4 + 1
     message = {"role": "assistant", "content": text, "refusal": refusal}
     return {
         "id": "chatcmpl-mock", "object": "chat.completion", "created": 0,

@@ -145,6 +145,19 @@ def test_a_batch_that_never_reached_the_provider_is_submitted(tmp_path: Path) ->
     assert len(answers) == 2
 
 
+def test_a_batch_is_left_to_whoever_asks_for_it(tmp_path: Path) -> None:
+    """Another benchmark or use may have it at the provider, and has paid for it."""
+    path = tmp_path / "state.jsonl"
+    with ProviderServer() as server:
+        run(made(server, path), asked(2))
+        others = [Pending("theirs", ("key-8", "key-9"), "batch-9"), Pending("new", ("key-7",))]
+        write_pending(path, others)
+        answers = run(made(server, path), asked(2))
+        assert server.stats()["batches"] == 2
+    assert all(isinstance(answer, ChatAnswer) for answer in answers.values())
+    assert read_pending(path) == others
+
+
 def test_a_damaged_state_file_stops_before_anything_is_paid_twice(tmp_path: Path) -> None:
     path = tmp_path / "state.jsonl"
     path.write_text("not json\n")

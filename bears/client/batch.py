@@ -64,13 +64,15 @@ class BatchApi:
         self._state, self._poll_s = state, poll_s
         self._most = (most_requests, most_bytes)
         self._call = retrying(endpoint)
+        self._others = list[Pending]()
 
     async def answers(
         self, requests: Iterable[ChatRequest]
     ) -> AsyncIterator[tuple[ChatRequest, Outcome]]:
         """Yield each request with its answer, or why it has none, batch by batch.
 
-        Requests that are in a batch already (of a run that was killed) are not submitted again.
+        Requests that are in a batch already (of a run that was killed) are not submitted again. A
+        batch without any of ``requests`` is left for whoever asks for it.
         All of ``requests`` is taken at once; what does not fit the budget yields BudgetExhausted.
 
         Raises:
@@ -79,7 +81,7 @@ class BatchApi:
         asked = {request.key: request for request in requests}
         rounds, held = Counter[str](), dict[str, float]()
         async with batch_client(self._access, self.endpoint) as client:
-            pending = await self._found(client)
+            pending = await self._found(client, asked)
             for key in {key for batch in pending for key in batch.keys} & asked.keys():
                 held[key] = self.budget.bound(asked[key])
                 self.budget.hold(held[key])
@@ -106,7 +108,7 @@ class BatchApi:
                     else:
                         yield asked[key], outcome
                 pending.remove(batch)
-                write_pending(self._state, pending)
+                self._write(pending)
                 fresh = again + unfit
 
     def _fitting(
@@ -132,18 +134,25 @@ class BatchApi:
         file: FileObject = await self._call(client.files.create, file=named, purpose="batch")
         batch = Pending(uuid.uuid4().hex, tuple(key for key, _ in part))
         pending.append(batch)
-        write_pending(self._state, pending)
+        self._write(pending)
         batch.id = await self._call(create, client, self._call, file.id, batch.mark)
-        write_pending(self._state, pending)
+        self._write(pending)
 
-    async def _found(self, client: openai.AsyncOpenAI) -> list[Pending]:
-        """The batches of earlier runs; those that never reached the provider are dropped."""
+    async def _found(
+        self, client: openai.AsyncOpenAI, asked: Mapping[str, ChatRequest]
+    ) -> list[Pending]:
+        """Our batches of earlier runs; those that never reached the provider are dropped."""
         pending = read_pending(self._state)
-        for batch in pending:
+        ours = [batch for batch in pending if asked.keys() & batch.keys]
+        self._others = [batch for batch in pending if batch not in ours]
+        for batch in ours:
             batch.id = batch.id or await self._call(find, client, batch.mark)
-        found = [batch for batch in pending if batch.id]
-        write_pending(self._state, found)
+        found = [batch for batch in ours if batch.id]
+        self._write(found)
         return found
+
+    def _write(self, pending: list[Pending]) -> None:
+        write_pending(self._state, [*self._others, *pending])
 
     async def _next_ended(
         self, client: openai.AsyncOpenAI, pending: list[Pending]

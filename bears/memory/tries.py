@@ -12,7 +12,7 @@ class Tries:
 
     Args:
         name: of the use.
-        rows: of the journal, those of other uses included.
+        rows: of the use in the journal.
     """
 
     def __init__(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -23,9 +23,8 @@ class Tries:
         self._counts = Counter[str]()
         for row in rows:
             # A row without a model is none of an answer.
-            if name in row and "model" in row and (reasons := row.get("reasons")):
-                doubted = row.get("storable", False)
-                pair = ([], reasons) if doubted else (reasons, [])
+            if "model" in row and (reasons := row["reasons"]):
+                pair = ([], reasons) if row.get("storable") else (reasons, [])
                 self.note(row["key"], CheckedReply(row[name], *pair))
                 if row["kind"] == "failure":
                     del self._counts[row["key"]]

@@ -67,13 +67,19 @@ class Workflow(Generic[U]):
         """What tokens cost. Raises ConfigurationError for a model without a known price."""
         return self.use.settings.price_in(self.models)
 
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """The journal's rows of this use, without those that no file could hold."""
+        name = self.use.name
+        rows = (row for row in self.journal.rows() if name in row)
+        return (row for row in rows if is_whole(row["text"], row[name], *row["reasons"]))
+
     def known(self) -> PublishedMemory:
         """The published memory, with the journal's answers where it has none."""
         name = self.use.name
         paid = {
             row["key"]: MemoryEntry(row["key"], "", row["field"], row["text"], row[name])
-            for row in self.journal.rows()
-            if row.get("kind") == name and is_whole(row[name])
+            for row in self._rows()
+            if row["kind"] == name
         }
         return PublishedMemory(paid.values()).merged(load(self.memory, name))
 
@@ -119,7 +125,7 @@ class Workflow(Generic[U]):
             filling = Filling(
                 self.use,
                 self.known(),
-                Tries(self.use.name, self.journal.rows()),
+                Tries(self.use.name, self._rows()),
                 append,
                 lambda done, total: progress and progress(done, total, budget.spent),
             )
@@ -138,7 +144,7 @@ class Workflow(Generic[U]):
     def failures(self) -> Iterator[dict[str, Any]]:
         """What the journal says of what is missing: the last refused answer to each request."""
         missing = {self.use.key(request) for request in self.resolve().missing}
-        last = {row["key"]: row for row in self.journal.rows() if row.get("kind") == "failure"}
+        last = {row["key"]: row for row in self._rows() if row["kind"] == "failure"}
         return (row for key, row in last.items() if key in missing)
 
     def can_fill(self) -> bool:
