@@ -57,7 +57,8 @@ class Desk:
 
     def stage(self, name: str, stage: Stage, *overrides: str, code: int = 0) -> str:
         """A stage of the pipeline in this process."""
-        return self._told(lambda: run(name, stage, [*self.overrides, *overrides]), code)
+        updates = ["memory"] if name == "translate" else []
+        return self._told(lambda: run(name, stage, [*self.overrides, *overrides], updates), code)
 
     def _command(self, command: str, words: Sequence[str]) -> list[str]:
         """The desk's overrides go before those of one call, and all of them after the options."""

@@ -82,7 +82,7 @@ def test_replay_needs_the_memory_alone(here: Here, monkeypatch: pytest.MonkeyPat
     away = replace(other, overrides=("translator=gpt-4.1", "language=pseudo", *SMALL))
     away.stage("translate", translate.main)
     assert all(decode(after) == before for before, after in away.texts().values())
-    assert not (away.root / ".bears").exists()
+    assert not away.journal.exists()
     assert server.stats()["requests"] == ASKED
 
 

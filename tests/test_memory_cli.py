@@ -204,6 +204,7 @@ def test_the_stage_fills_by_itself_where_it_is_told_to_and_the_key_is_there(
         "queries.json",
         "corpus.json",
         "sidecar.json",
+        "manifest.json",
     }
     _assert_secret(keyed, json.dumps(sorted(map(str, Path(keyed.root).rglob("*")))))
 
