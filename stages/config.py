@@ -5,16 +5,18 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from bears.configuration import compose, read_selection, write_yaml
+from bears.configuration import compose, parse, read_selection, write_yaml
 from bears.configuration.edge import ended
 from bears.configuration.pipeline import CONFIG, GROUPS, LANGUAGE
 from bears.errors import ConfigurationError
+from bears.ledger.entries import WholeLedger
 
 
 def main(conf: Path, out: Path, language: Path, overrides: list[str]) -> None:
     """Compose the configuration once, for every later stage."""
     selection = read_selection(Path("params.yaml"))
     config = compose(conf, selection, overrides)
+    parse(WholeLedger, config["ledger"], "ledger")
     for group in GROUPS:
         selected, composed = selection.get(group), config[group]["name"]
         if not overrides and composed != selected:

@@ -3,11 +3,9 @@
 import sys
 from pathlib import Path
 
-from hydra.utils import get_method
-
 from bears.configuration import Config, checkout, parse
+from bears.configuration.named import named
 from bears.configuration.pipeline import Paths, exit_with
-from bears.errors import ConfigurationError
 from bears.formats.records import write_json
 from bears.sources.convert import convert
 from bears.sources.parts import Reader
@@ -42,10 +40,7 @@ def _root(source: Source) -> Path:
 
 
 def _reader(source: Source) -> Reader:
-    try:
-        reader: Reader = get_method(source.reader)
-    except (ImportError, ValueError) as error:
-        raise ConfigurationError(f"sources.{source.name}.reader: {error}") from None
+    reader: Reader = named(source.reader, "bears.sources", f"sources.{source.name}.reader")
     return reader
 
 

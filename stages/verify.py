@@ -18,7 +18,7 @@ from bears.formats.records import (
 )
 from bears.language.native import languages_of
 from bears.language.profile import Language
-from bears.ledger.entries import Review
+from bears.ledger.entries import reviews_of
 from bears.types import Document, Finding
 from bears.verification.benchmark import Benchmark
 from bears.verification.verify import Acceptance, reviewed, summarise, verify
@@ -34,7 +34,7 @@ def main(config: Config, paths: Paths) -> None:
         parse(Acceptance, entry, f"benchmark.accept.{i}")
         for i, entry in enumerate(config["benchmark"]["accept"])
     ]
-    accepted += reviewed(parse(list[Review], config["ledger"]["reviews"], "ledger.reviews"))
+    accepted += reviewed(reviews_of(config["ledger"]["reviews"]))
     benchmark = None
     try:
         benchmark = _benchmark(config, paths)

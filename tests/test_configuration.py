@@ -281,7 +281,8 @@ RETRIEVER = {
         ({"b": True}, "^retriever.b: Input should be a valid number, found True"),
         ({"k1": float("nan")}, "^retriever.k1: Input should be a finite number, found nan"),
         ({"default": 7}, "^retriever.default: Input should be a valid string, found 7"),
-        ({"_target_": "bears.nosuch.BM25"}, "^retriever: (?s:.*)bears.nosuch.BM25"),
+        ({"_target_": "bears.nosuch.BM25"}, "^retriever._target_ is 'bears.nosuch.BM25'; expected"),
+        ({"_target_": "bears.retrieval.nosuch.BM25"}, "^retriever._target_ .*No module named"),
     ],
 )
 def test_what_cannot_be_built_is_a_matter_of_configuration(

@@ -113,18 +113,15 @@ def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> Non
 def test_twelve_who_add_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "ledger" / "mini.yaml"
     context = multiprocessing.get_context("fork")
+    entries = [{"question_id": f"q{n:02}", "reason": "unclear"} for n in range(12)]
     writers = [
-        context.Process(
-            target=add, args=(path, "replacements", [{"question_id": f"q{n:02}"}], ["question_id"])
-        )
-        for n in range(12)
+        context.Process(target=add, args=(path, "replacements", [entry], ["question_id"]))
+        for entry in entries
     ]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0] * 12
-    assert [entry["question_id"] for entry in read_yaml(path)["replacements"]] == [
-        f"q{n:02}" for n in range(12)
-    ]
+    assert read_yaml(path)["replacements"] == entries
     assert [file.name for file in path.parent.iterdir()] == ["mini.yaml"]

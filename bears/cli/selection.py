@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bears.configuration import Config, compose, read_selection
+from bears.configuration import Config, compose, parse, read_selection
 from bears.errors import ConfigurationError
 from bears.formats.manifest import check
 from bears.formats.records import read_json
+from bears.ledger.entries import WholeLedger
 
 CONF = Path("conf")
 EXPORTED = "benchmark.json"
@@ -23,7 +24,9 @@ def composed(benchmark: str, overrides: Sequence[str]) -> Config:
     selection = read_selection(Path("params.yaml"))
     if benchmark and benchmark != selection.get("benchmark"):
         selection |= {"benchmark": benchmark, "overrides": []}
-    return compose(CONF, selection, overrides)
+    config = compose(CONF, selection, overrides)
+    parse(WholeLedger, config["ledger"], "ledger")
+    return config
 
 
 def add_benchmark_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,7 @@
 """One truth for configuration: params.yaml selects, conf/ defines, this module composes."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,8 +10,29 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from bears.configuration.arguments import check_arguments
-from bears.errors import BearsError, ConfigurationError
+from bears.configuration.named import named
+from bears.configuration.secrets import refuse_secrets
+from bears.errors import ConfigurationError
+from bears.formats.addresses import without_passwords
 from bears.formats.records import problems_of, write_text
+
+BUILT = "bears.retrieval"
+"""The room of what a configuration can have built."""
+
+LEDGER = ("replacements", "edits", "reviews")
+"""The parts of conf/ledger/<benchmark>.yaml."""
+
+RESOLVERS = (
+    *("oc.create", "oc.decode", "oc.deprecated", "oc.dict.keys", "oc.dict.values", "oc.env"),
+    *("oc.select", "hydra", "now", "python_version"),
+)
+"""What OmegaConf and Hydra could put into a text: the environment, the time, the machine. No
+configuration needs it, and a key would end in a file that is in git."""
+
+KEYS = (
+    "a key comes from an environment variable or from .env, and the setting api_key_env holds the "
+    "name of that variable"
+)
 
 Config = dict[str, Any]
 T = TypeVar("T")
@@ -38,19 +60,25 @@ def read_selection(params: Path) -> Config:
     return selection
 
 
-def read_mapping(path: Path, if_absent: str) -> Config:
+def read_mapping(path: Path, if_absent: str = "") -> Config:
     """Read a YAML file that holds a mapping.
 
+    Args:
+        if_absent: how to mend that it is absent or empty; "": that is an empty mapping.
+
     Raises:
-        ConfigurationError: it is absent (``if_absent`` says how to mend that), or holds no
-            mapping.
+        ConfigurationError: it is absent, or holds no mapping.
     """
     try:
         mapping = read_yaml(path)
     except FileNotFoundError:
+        if not if_absent:
+            return {}
         raise ConfigurationError(f"{path}: no such file; {if_absent}") from None
     except yaml.YAMLError as error:
         raise ConfigurationError(f"{path}: not valid YAML ({error})") from None
+    if mapping is None and not if_absent:
+        return {}
     if not isinstance(mapping, dict):
         raise ConfigurationError(f"{path}: expected a mapping of names to values")
     return mapping
@@ -76,23 +104,26 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
         overrides: more Hydra overrides; later ones win.
 
     Returns:
-        Plain dicts, lists and scalars with every interpolation resolved.
+        Plain dicts, lists and scalars. Settings that name others (``${a.b}``) are resolved;
+        ``ledger`` is as it was written.
 
     Raises:
         ConfigurationError: a choice does not exist (the message lists those that do), an
-            override does not fit, or a mandatory value is missing.
+            override does not fit, a mandatory value is missing, or a value is a secret.
     """
     # Hydra takes a third of a second to import, and only this function needs it.
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
+    from omegaconf.errors import OmegaConfBaseException, UnsupportedInterpolationType
 
     words = [f"{key}={_quoted(value)}" for key, value in selection.items() if key != "overrides"]
     words += [*selection.get("overrides", []), *overrides]
     try:
         with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
+            for resolver in RESOLVERS:
+                OmegaConf.clear_resolver(resolver)
             composed = hydra_compose("config", overrides=words)
         resolved = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
@@ -102,9 +133,33 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
         remedy = (
             f"\nparams.yaml has overrides: {kept}; -S 'overrides=[]' drops them" if kept else ""
         )
-        raise ConfigurationError(f"{error}{cause}{remedy}") from None
+        if isinstance(error, UnsupportedInterpolationType):
+            remedy = f". Only other settings can be named so, as ${{a.b}}; {KEYS}{remedy}"
+        raise ConfigurationError(without_passwords(f"{error}{cause}{remedy}")) from None
     assert isinstance(resolved, dict)
-    return {str(key): value for key, value in resolved.items()}
+    refuse_secrets(resolved)
+    config = {str(key): value for key, value in resolved.items()}
+    name = config["benchmark"]["name"]
+    if not re.fullmatch(r"\w[\w.-]*", str(name)):
+        raise ConfigurationError(f"benchmark.name is {name!r}; expected a word that can name files")
+    return {**config, "ledger": read_ledger(conf / "ledger" / f"{name}.yaml")}
+
+
+def read_ledger(path: Path) -> Config:
+    """What persons decided, read as plain data: nothing in their texts is resolved.
+
+    Args:
+        path: of a file of the parts in `LEDGER`; without one, nothing was decided.
+
+    Raises:
+        ConfigurationError: it is no mapping, or has a part that no ledger has.
+    """
+    found = read_mapping(path)
+    if unknown := [str(part) for part in found if part not in LEDGER]:
+        raise ConfigurationError(
+            f"{path} has {', '.join(unknown)}; the parts of a ledger are {', '.join(LEDGER)}"
+        )
+    return {part: found.get(part) or [] for part in LEDGER}
 
 
 def _quoted(value: Any) -> str:
@@ -155,18 +210,29 @@ def parse(shape: type[T], value: Any, where: str) -> T:
 
 
 def build(value: Mapping[str, Any], where: str) -> Any:
-    """Call what ``value["_target_"]`` names with the other values as its arguments.
+    """Call the class of `BUILT` that ``value["_target_"]`` names, with the other values.
+
+    Parts of them that have a ``_target_`` are built first.
 
     Raises:
-        ConfigurationError: there is no such class or function, or it refuses the arguments.
+        ConfigurationError: there is no such class, or it refuses the arguments.
     """
-    from hydra.errors import InstantiationException
-    from hydra.utils import instantiate
-
-    check_arguments(value, where)
+    made = named(value.get("_target_"), BUILT, f"{where}._target_")
+    settings = {
+        key: _built(part, f"{where}.{key}") for key, part in value.items() if key != "_target_"
+    }
+    check_arguments(made, settings, where)
     try:
-        return instantiate(value)
-    except InstantiationException as error:
-        if isinstance(error.__cause__, BearsError | OSError | MemoryError | RecursionError):
-            raise error.__cause__ from None
+        return made(**settings)
+    except (TypeError, ValueError) as error:
         raise ConfigurationError(f"{where}: {error}") from None
+
+
+def _built(part: Any, where: str) -> Any:
+    if isinstance(part, Mapping):
+        if "_target_" in part:
+            return build(part, where)
+        return {key: _built(inner, f"{where}.{key}") for key, inner in part.items()}
+    if isinstance(part, list):
+        return [_built(inner, f"{where}.{place}") for place, inner in enumerate(part)]
+    return part

@@ -1,6 +1,6 @@
 """Holding settings against the class that takes them, before it is called."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -15,31 +15,22 @@ EXACT = ConfigDict(strict=True, allow_inf_nan=False)
 """No word is a truth value, and no number a text."""
 
 
-def check_arguments(value: Mapping[str, Any], where: str) -> None:
-    """Refuse settings that what ``value["_target_"]`` names does not take.
+def check_arguments(made: Callable[..., Any], settings: Mapping[str, Any], where: str) -> None:
+    """Refuse settings that ``made`` does not take.
 
     Args:
-        value: the settings; parts with a ``_target_`` of their own are looked at too.
+        made: a class.
+        settings: name to value.
         where: their place in the configuration.
 
     Raises:
         ConfigurationError: naming an unknown setting and those that there are, or each plain
             value (truth value, number, text) of another type than the constructor declares.
     """
-    from hydra.utils import get_class
-
-    for key, part in value.items():
-        if isinstance(part, Mapping) and "_target_" in part:
-            check_arguments(part, f"{where}.{key}")
-    try:
-        made = get_class(value["_target_"])
-        hints = get_type_hints(made.__init__)  # type: ignore[misc]  # a class of its own
-    except (ImportError, NameError, ValueError, AttributeError):
-        return  # Hydra says what is wrong with a target.
     taken = signature(made).parameters
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
         return
-    settings = {key: part for key, part in value.items() if not key.startswith("_")}
+    hints = get_type_hints(made.__init__)
     if unknown := [key for key in settings if key not in taken]:
         raise ConfigurationError(
             f"{where} has no setting {', '.join(unknown)}; expected {', '.join(taken)}"

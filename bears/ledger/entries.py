@@ -5,8 +5,11 @@ are a set: the order in which they were added never matters.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
+from bears.configuration import parse
 from bears.types import Closed
 
 
@@ -67,7 +70,7 @@ class Review(Closed):
     reason: str = ""
     author: str = ""
     text: str = ""
-    times: int = 0
+    times: Annotated[int, Field(ge=0, strict=True)] = 0
 
     def __post_init__(self) -> None:
         if self.decision == "correct" and not self.text.strip():
@@ -79,3 +82,29 @@ class Review(Closed):
     def sent_back(self) -> int:
         """How often the text is to be translated anew."""
         return self.times or int(self.decision == "retranslate")
+
+
+@dataclass(frozen=True)
+class WholeLedger(Ledger):
+    """All that a ledger's file holds. Two entries that say different things of one text are
+    refused."""
+
+    reviews: tuple[Review, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        decided: dict[tuple[str, str, str], Edit | Review] = {}
+        for kind, entries in (("edits", self.edits), ("reviews", self.reviews)):
+            for entry in entries:
+                if decided.setdefault((kind, entry.record_id, entry.field), entry) != entry:
+                    raise ValueError(
+                        f"two {kind} of {entry.field} of {entry.record_id}; keep one of them"
+                    )
+
+
+def reviews_of(value: Any) -> tuple[Review, ...]:
+    """The reviews of a ledger, from plain values.
+
+    Raises:
+        ConfigurationError: naming what is none, or the text on which two decide otherwise.
+    """
+    return parse(WholeLedger, {"reviews": value}, "ledger").reviews

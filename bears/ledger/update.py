@@ -1,15 +1,13 @@
 """Adding entries to a ledger's file."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bears.configuration import read_yaml, write_yaml
+from bears.configuration import parse, read_ledger, write_yaml
 from bears.formats.exclusive import exclusive
-
-PARTS = ("replacements", "edits", "reviews")
+from bears.ledger.entries import WholeLedger
 
 
 def add(path: Path, part: str, entries: Sequence[Mapping[str, Any]], same: Sequence[str]) -> None:
@@ -21,19 +19,17 @@ def add(path: Path, part: str, entries: Sequence[Mapping[str, Any]], same: Seque
     Args:
         path: of the ledger; made if it is absent.
         part: replacements, edits or reviews.
+
+    Raises:
+        ConfigurationError: the file holds something that is no ledger; it stays as it is.
     """
-    new = [{name: _literal(value) for name, value in entry.items()} for entry in entries]
     with exclusive(path):
-        content = read_yaml(path) if path.exists() else None
-        content = {name: [] for name in PARTS} | (content or {})
-        by_place = {tuple(entry[name] for name in same): entry for entry in [*content[part], *new]}
+        content = read_ledger(path)
+        parse(WholeLedger, content, str(path))
+        both = [*content[part], *entries]
+        by_place = {tuple(entry[name] for name in same): entry for entry in both}
         content[part] = sorted(map(dict, by_place.values()), key=_canonical)
         write_yaml(path, content)
-
-
-def _literal(value: Any) -> Any:
-    """``value`` as Hydra reads it back: ``${`` in a text is no interpolation."""
-    return re.sub(r"(\\*)\$\{", r"\1\1\\${", value) if isinstance(value, str) else value
 
 
 def _canonical(entry: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from bears.gates import GateSeverity
 from bears.language.answers import aliases
 from bears.language.native import languages_of
 from bears.language.profile import Language
-from bears.ledger.entries import Review
+from bears.ledger.entries import reviews_of
 from bears.memory.published import PublishedMemory
 from bears.memory.use import CheckedReply
 from bears.translation.bundles import resolve_bundles
@@ -120,7 +120,7 @@ def read_task(config: Config, sampled: Path, root: Path) -> TranslationTask:
     """
     settings = parse(TranslatorSettings, config["translator"], "translator")
     language = parse(Language, config["language"], "language")
-    reviews = parse(list[Review], config["ledger"]["reviews"], "ledger.reviews")
+    reviews = reviews_of(config["ledger"]["reviews"])
     questions = read_questions(sampled / "queries_raw.json")
     documents = read_documents(sampled / "corpus_raw.json")
     names = {*(q.source_dataset for q in questions), *(d.original_source for d in documents)}

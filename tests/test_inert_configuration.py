@@ -1,0 +1,243 @@
+"""A configuration is inert: its texts stay texts, it calls only ours, and no secret passes it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from omegaconf import OmegaConf
+from omegaconf.basecontainer import BaseContainer
+
+from bears.configuration import build, compose
+from bears.errors import ConfigurationError
+from bears.formats.addresses import without_passwords
+from bears.ledger.update import add
+from tests.test_configuration import CONF, MINI, RETRIEVER, compose_stage, project
+from tests.workspace import ROOT
+
+__all__ = ["project"]
+
+SECRET = "sk-proj-0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+# ------------------------------------------------------------------- what is called
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("os.system", "subprocess.run", "builtins.eval", "hydra.utils.instantiate", "os..system"),
+        *("bears.formats.records.write_text", "bears.cli.main", "bears.cli.subprocess.run"),
+        *("bears.retrieval.stores.exact.np.load", "bears.retrieval.stores.qdrant.json.loads"),
+        *("bears.retrieval", "bears.retrieval.dense", "", None, 7),
+    ],
+)
+@pytest.mark.parametrize("place", ["whole", "part", "list"])
+def test_nothing_is_called_but_what_our_retrieval_defines(target: Any, place: str) -> None:
+    evil = {"_target_": target}
+    value = {
+        "whole": evil,
+        "part": {**RETRIEVER, "analyzers": evil},
+        "list": {**RETRIEVER, "lucene_lengths": [{"deep": [evil]}]},
+    }[place]
+    with pytest.raises(ConfigurationError, match=r"^retriever\S*\._target_ is .*; expected the"):
+        build(value, "retriever")
+
+
+def test_a_text_is_not_resolved_when_something_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME_OF", "bears")
+    with pytest.raises(ConfigurationError, match=r"analyzer is '\$\{oc\.env:HOME_OF\}'"):
+        build({**RETRIEVER, "analyzer": "${oc.env:HOME_OF}"}, "retriever")
+
+
+# ------------------------------------------------------------------- the environment
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "mirror=${oc.env:OPENAI_API_KEY}",
+        "mirror='${oc.env:OPENAI_API_KEY}'",
+        'mirror="a ${oc.env:OPENAI_API_KEY} b"',
+        "mirror=${oc.env:OPENAI_API_KEY,none}",
+        "mirror=${oc.env:NOSUCH,${oc.env:OPENAI_API_KEY}}",
+        "mirror=${oc.decode:${oc.env:OPENAI_API_KEY}}",
+        "mirror='${oc.decode:\\'${oc.env:OPENAI_API_KEY}\\'}'",
+        "mirror='\\\\${oc.env:OPENAI_API_KEY}'",
+        "+x.${oc.env:OPENAI_API_KEY}=1",
+        "+x={${oc.env:OPENAI_API_KEY}: 1}",
+        "+x=[${oc.env:OPENAI_API_KEY}]",
+        "+x={a: oc.env, b: '${${x.a}:OPENAI_API_KEY}'}",
+        "+x='${oc.create:{a: ${oc.env:OPENAI_API_KEY}}}'",
+        "+x='${oc.dict.values:benchmark}'",
+        "+x='${oc.select:benchmark.name,${oc.env:OPENAI_API_KEY}}'",
+        "+x='${hydra:runtime.cwd}'",
+        "+x='${now:%Y}'",
+        "+x='${python_version:}'",
+        "benchmark=${oc.env:OPENAI_API_KEY}",
+        "+benchmark@x=${oc.env:OPENAI_API_KEY}",
+        "benchmark.name=${oc.env:OPENAI_API_KEY}",
+        f"mirror={SECRET}",
+        f"+x={{{SECRET}: 1}}",
+        f"translator.name=at-{SECRET}-",
+        f"+x.api_key_env={SECRET}",
+        "+x.api_key=secret",
+        "+x.api_key_env='my key'",
+        "+x=hf_abcdefghijklmnopqrstuvwxyzabcdefgh",
+    ],
+)
+def test_no_trick_takes_a_key_into_the_configuration(
+    override: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    for selection, words in ((MINI, [override]), ({**MINI, "overrides": [override]}, [])):
+        with pytest.raises(ConfigurationError) as refused:
+            compose(CONF, selection, words)
+        if SECRET not in override:
+            assert SECRET not in str(refused.value)
+
+
+def test_a_key_that_another_program_resolved_is_still_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`dvc exp run -S 'mirror=${oc.env:…}'` writes the value itself into params.yaml."""
+    monkeypatch.setenv("MY_SERVICE_TOKEN", "correct horse battery")
+    with pytest.raises(ConfigurationError, match=r"^mirror holds what .* MY_SERVICE_TOKEN") as no:
+        compose(CONF, {**MINI, "mirror": "/data/correct horse battery"})
+    assert "correct horse" not in str(no.value)
+    assert "name that variable in the setting api_key_env" in str(no.value)
+
+
+def test_no_resolver_is_left_where_a_configuration_is_composed() -> None:
+    OmegaConf.clear_resolvers()
+    assert "oc.env" in BaseContainer._resolvers
+    compose(CONF, MINI)
+    assert not BaseContainer._resolvers
+
+
+@pytest.mark.parametrize(
+    "path", [*CONF.rglob("*.yaml"), ROOT / "params.yaml"], ids=lambda path: path.name
+)
+def test_conf_names_other_settings_and_nothing_else(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert "${" not in re.sub(r"\$\{\.{0,2}\w+(\.\w+)*\}", "", text)
+
+
+# ------------------------------------------------------------------- addresses
+
+PASSWORDS = [
+    *("http://user:hunter2@host:6333", "https://user:hunter2@host/v1", "HTTP://u:hunter2@host"),
+    *("http://hunter2@host", "http://:hunter2@host", "http://user:hun/hunter2@host"),
+    *("http://user:hunter2%40@host", "s3://user:hunter2@bucket", "ftp://u:hunter2@[::1]:21/"),
+    *("http://host?api_key=hunter2", "http://host/v1?a=b&token=hunter2", "a http://u:hunter2@h b"),
+]
+BARE = [
+    *("http:user:hunter2@host", "//user:hunter2@host", "user:hunter2@host:6333"),
+    "http:/u:hunter2@h",
+]
+CHOICES = {"benchmark": "qasper", "retriever": "text-embedding-3-small", "vector_store": "qdrant"}
+
+
+@pytest.mark.parametrize("address", [*PASSWORDS, *BARE])
+@pytest.mark.parametrize(
+    "place",
+    ["mirror", "vector_store.url", "retriever.encoder.base_url", "sources.qasper.homepage"],
+)
+def test_an_address_with_a_password_is_refused_and_not_shown(address: str, place: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        compose(CONF, {**MINI, **CHOICES}, [f"{place}='{address}'"])
+    assert "hunter2" not in str(refused.value)
+    assert re.match(r"\S+ holds an address with a user's name", str(refused.value))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://localhost:6333", "https://host/v1", "https://medium.com/@user", "C:\\data@home"),
+        *("https://host:8080/@user/x", "/data/a@b", "git@host:path", "http://[::1]:6333/a?b=c"),
+        *("../shared/data", "12:30@noon is a text", "mailto:bear@example.com", "資料@home"),
+    ],
+)
+def test_an_address_without_one_is_taken(address: str) -> None:
+    assert compose(CONF, {**MINI, "mirror": address})["mirror"] == address
+    assert without_passwords(address) == address
+
+
+@pytest.mark.parametrize("address", PASSWORDS)
+def test_an_address_is_shown_without_its_password(address: str) -> None:
+    shown = without_passwords(f"no answer from {address} (refused)")
+    assert "hunter2" not in shown
+    assert shown.startswith("no answer from")
+    assert shown.endswith("(refused)")
+
+
+# ------------------------------------------------------------------- the ledger
+
+
+def ledger_of(project: Path, text: str) -> Path:
+    ledger = project / "conf" / "ledger" / "mini.yaml"
+    ledger.parent.mkdir(exist_ok=True)
+    ledger.write_text(text, encoding="utf-8")
+    return ledger
+
+
+def test_a_ledger_is_read_as_it_was_written(project: Path) -> None:
+    text = "${oc.env:OPENAI_API_KEY} \\${a.b} ${benchmark.name} ??? ${"
+    entry = {"record_id": "r", "field": "question", "old": text, "new": text, "reason": text}
+    add(ledger_of(project, ""), "edits", [entry], ("record_id", "field"))
+    done = compose_stage(project, OPENAI_API_KEY=SECRET)
+    assert (done.returncode, done.stderr) == (0, "")
+    written = (project / "data" / "config.yaml").read_text(encoding="utf-8")
+    ledger = {"replacements": [], "edits": [entry], "reviews": []}
+    assert yaml.safe_load(written)["ledger"] == ledger
+    assert SECRET not in written
+
+
+ENTRY = {"record_id": "r", "field": "question", "reason": "why"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"edit": []}, "mini.yaml has edit; the parts of a ledger are replacements, edits, "),
+        ({"edits": {"a": 1}}, "ledger.edits"),
+        ([1], "mini.yaml: expected a mapping"),
+        ({"edits": [{**ENTRY, "old": "a", "new": "b", "date": "x"}]}, "ledger.edits.0.date"),
+        ({"edits": [{**ENTRY, "old": 1990, "new": "b"}]}, "ledger.edits.0.old"),
+        (
+            {"edits": [{**ENTRY, "old": "a", "new": new} for new in ("b", "c")]},
+            "two edits of question of r; keep one of them",
+        ),
+        (
+            {"reviews": [{**ENTRY, "decision": word} for word in ("accept", "retranslate")]},
+            "two reviews of question of r; keep one of them",
+        ),
+        ({"reviews": [{**ENTRY, "decision": "accept", "times": -1}]}, "ledger.reviews.0.times"),
+        ({"replacements": [{"question_id": "q"}]}, "ledger.replacements.0.reason"),
+    ],
+)
+def test_a_ledger_that_would_not_do_what_it_says_is_refused(
+    content: Any, message: str, project: Path
+) -> None:
+    ledger_of(project, yaml.safe_dump(content))
+    done = compose_stage(project)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (project / "data").exists()
+
+
+@pytest.mark.parametrize("text", ["", "# nothing decided\n", "edits:\n"])
+def test_an_emptied_ledger_is_none(text: str, project: Path) -> None:
+    ledger_of(project, text)
+    nothing: dict[str, Any] = {"replacements": [], "edits": [], "reviews": []}
+    assert compose(project / "conf", MINI)["ledger"] == nothing
+
+
+@pytest.mark.parametrize("name", ["../mini", "a/b", "", ".", "-x"])
+def test_a_benchmark_is_called_by_a_word_that_can_name_files(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="expected a word that can name files"):
+        compose(CONF, MINI, [f"benchmark.name='{name}'"])
