@@ -257,7 +257,7 @@ def test_overrides_by_hand_compose_afresh_and_leave_the_configuration_alone(
         (["retrieve", "retrieve.depth=0"], "retrieve: retrieve.depth is 0; expected at lea"),
         (["retrieve", "retrieve.depth=many"], "retrieve: retrieve.depth: Input should be a"),
         (["retrieve", "retrieve.score_threshold=nan"], "retrieve.score_threshold is nan; expected"),
-        (["download", "sources.drcd.reader=bears.no.read"], "sources.drcd.reader: Error"),
+        (["download", "sources.drcd.reader=bears.no.read"], "sources.drcd.reader is"),
         (["evaluate", "evaluate.measures=[ndgc]"], "evaluate: unknown measure 'ndgc'"),
         (["evaluate", "evaluate.measures=recall@5"], "evaluate.measures: Input should be a valid"),
         (["evaluate", "evaluate.measures=[]"], "evaluate.measures: List should have at least 1"),
@@ -286,9 +286,15 @@ def read(parts):
 
 
 def test_an_interrupted_stage_leaves_no_half_written_output(workspace: Workspace) -> None:
-    (workspace.root / "slow.py").write_text(SLOW_READER, encoding="utf-8")
+    (workspace.root / "bears/sources/slow.py").write_text(SLOW_READER, encoding="utf-8")
     out = workspace.root / "out"
-    words = ["sources.drcd.reader=slow.read", "--rows", str(out), "--provenance", str(out / "p")]
+    words = [
+        "sources.drcd.reader=bears.sources.slow.read",
+        "--rows",
+        str(out),
+        "--provenance",
+        str(out / "p"),
+    ]
     with subprocess.Popen(
         [sys.executable, "-m", "stages.download", *words],
         cwd=workspace.root,
