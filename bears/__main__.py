@@ -1,6 +1,27 @@
 """``python -m bears``: what people do by hand beside the pipeline."""
 
-from bears.cli import main
+import sys
+
+
+def main() -> int:
+    """Run the command of this process's arguments; its exit status."""
+    if sys.version_info < (3, 11):  # noqa: UP036  # This file alone is read by an older one too.
+        print(
+            f"bears: Python 3.11 or newer is needed, this is {sys.version.split()[0]} at "
+            f"{sys.executable}. With an environment: source .venv/bin/activate; to make one: "
+            "make PYTHON=python3.11 repro",
+            file=sys.stderr,
+        )
+        return 1
+    if sys.argv[1:2] == ["doctor"]:
+        # It has to work where a package that all others import is not there.
+        from bears.doctor import main as doctor
+
+        return doctor(sys.argv[2:])
+    from bears.cli import main as command
+
+    return command()
+
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -10,6 +10,7 @@ from tabulate import tabulate
 from bears.cli import answers, embeddings, judge, leaderboard, memory, metrics, publish, submit
 from bears.cli.selection import CONF, composed
 from bears.configuration.edge import ended
+from bears.doctor import add_arguments as add_doctor
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.table import table
 from bears.formats.records import read_json, read_questions, write_text
@@ -39,6 +40,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Commands beside the pipeline; the pipeline itself is `dvc repro`.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_doctor(
+        commands.add_parser("doctor", help="what keeps this checkout from working, and the mend")
+    )
     memory.add_commands(commands.add_parser("memory", help="the translation memory"))
     embeddings.add_commands(
         commands.add_parser("embeddings", help="vectors of a provider: their price; buying them")

@@ -1,0 +1,84 @@
+"""params.yaml against conf/, and what the selected benchmark needs besides."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from bears.doctor.finding import Finding, git, put_aside
+
+
+def check(root: Path) -> Iterator[Finding]:
+    """The words of params.yaml, the configuration that they give, and its memory."""
+    from bears.configuration import compose, read_selection
+    from bears.errors import BearsError
+
+    try:
+        selection = read_selection(root / "params.yaml")
+        if wrong := list(_words(root, selection)):
+            yield from wrong
+            return
+        config = compose(root / "conf", selection)
+    except (BearsError, OSError, UnicodeDecodeError) as error:
+        what = f"params.yaml and conf/ give no configuration: {' '.join(str(error).split())}"
+        yield Finding(what, put_aside(root, "params.yaml", "conf"))
+        return
+    yield from _composed(root, config)
+    yield from _memory(root, config)
+
+
+def _words(root: Path, selection: Mapping[str, Any]) -> Iterator[Finding]:
+    from bears.configuration.pipeline import GROUPS
+
+    for group in GROUPS:
+        there = sorted(path.stem for path in (root / "conf" / group).glob("*.yaml"))
+        word = str(selection.get(group, ""))
+        if word in there:
+            continue
+        near = get_close_matches(word, there, n=1)
+        line = shlex.quote(f"s/^{group}:.*/{group}: {near[0]}/") if near else ""
+        yield Finding(
+            f"params.yaml has {group}: {word}, but there is no conf/{group}/{word}.yaml; expected "
+            f"{', '.join(there) or 'files in that folder'}",
+            f"sed -i {line} params.yaml" if line else put_aside(root, "params.yaml", "conf"),
+        )
+
+
+def _composed(root: Path, config: dict[str, Any]) -> Iterator[Finding]:
+    from bears.configuration import read_mapping
+    from bears.configuration.pipeline import CONFIG, LANGUAGE
+    from bears.errors import BearsError
+
+    try:
+        kept = {**read_mapping(root / CONFIG, ""), "language": read_mapping(root / LANGUAGE, "")}
+    except (BearsError, OSError, UnicodeDecodeError) as error:
+        yield Finding(f"the composed configuration cannot be read: {error}", "dvc repro config")
+        return
+    if changed := sorted(key for key in kept | config if kept.get(key) != config.get(key)):
+        yield Finding(
+            f"{', '.join(changed)} changed in params.yaml or conf/ since the last `dvc repro`, "
+            "which takes it up"
+        )
+
+
+def _memory(root: Path, config: Mapping[str, Any]) -> Iterator[Finding]:
+    from bears.errors import BearsError
+    from bears.language.native import languages_of
+    from bears.memory.published import load
+    from bears.translation.translator import NAME
+
+    benchmark, target = config["benchmark"], config["language"]["name"]
+    languages = languages_of(config["sources"], [], benchmark["language"], target)
+    path = f"data/memory/{benchmark['name']}.jsonl"
+    committed = (git(root, "cat-file", "-s", f"HEAD:./{path}") or "0").strip() != "0"
+    mend = put_aside(root, path) if committed else "python -m bears memory fill"
+    try:
+        empty = not load(root / path, NAME)
+    except (BearsError, OSError, UnicodeDecodeError) as error:
+        yield Finding(f"the memory of translations cannot be read: {error}", mend)
+        return
+    if empty and set(languages.values()) != {target}:
+        sources = ", ".join(name for name, tag in languages.items() if tag != target)
+        what = f"{path} is empty or not there, and {sources} must be translated into {target}"
+        yield Finding(what, mend)

@@ -1,0 +1,142 @@
+"""The files in which DVC and git keep their state, as a kill may leave them."""
+
+import fcntl
+import json
+import re
+import shlex
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from bears.doctor.finding import Finding, from_head, git, put_aside
+from bears.doctor.processes import named
+
+TEMPORARY = Path(".dvc/tmp")
+
+
+def files(root: Path) -> Iterator[Finding]:
+    """Whether DVC can read what it begins with."""
+    from dvc.config import Config, ConfigError
+
+    for path in ("dvc.yaml", "dvc.lock"):
+        if problem := _unreadable(root / path):
+            # DVC wrote dvc.lock. Without it, it takes every stage from its cache or runs it.
+            lock = from_head(root, path) or "rm dvc.lock && dvc repro"
+            yield Finding(
+                f"{path} {problem}", lock if path == "dvc.lock" else put_aside(root, path)
+            )
+    if not (root / ".dvc" / "config").is_file():
+        mend = from_head(root, ".dvc/config") or "dvc init"
+        yield Finding("there is no .dvc/config, so this is no project of DVC", mend)
+        return
+    try:
+        Config(dvc_dir=str(root / ".dvc"))
+    except ConfigError as error:
+        local = ".dvc/config.local"
+        mend = f"rm {local}" if (root / local).exists() else put_aside(root, ".dvc/config")
+        yield Finding(f"DVC's configuration cannot be read ({error})", mend)
+
+
+def _unreadable(path: Path) -> str:
+    """What keeps DVC from using one of its two files; empty where nothing does."""
+    import yaml
+
+    try:
+        content = yaml.load(
+            path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        )
+    except FileNotFoundError:
+        return "" if path.name == "dvc.lock" else "is not there"
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        return f"is not YAML: {' '.join(str(error).split())}"
+    if content is None:
+        return "is empty"
+    lacks = {"dvc.lock": ("schema", "stages"), "dvc.yaml": ("stages",)}[path.name]
+    whole = isinstance(content, dict) and all(name in content for name in lacks)
+    return "" if whole else f"is damaged or cut; it should have {' and '.join(lacks)}"
+
+
+def locks(root: Path) -> Iterator[Finding]:
+    """What dvc and git hold while they work, or kept when they were killed."""
+    for folder in (TEMPORARY, TEMPORARY / "exps"):
+        yield from _rwlock(root, folder / "rwlock")
+    if pid := _holder_of_lock(root / TEMPORARY / "lock"):
+        who = named(pid) or pid
+        what = f"process {who} holds DVC's lock, and no other can begin. Wait, or where it hangs"
+        yield Finding(what, f"kill {pid}")
+    yield from _detached(root)
+
+
+def _rwlock(root: Path, path: Path) -> Iterator[Finding]:
+    """Who reads and writes what, as DVC writes it down."""
+    try:
+        kept = json.loads((root / path).read_text(encoding="utf-8"))
+        writers, readers = kept.get("write", {}).values(), kept.get("read", {}).values()
+        entries = [*writers, *(entry for some in readers for entry in some)]
+        pids = {int(entry["pid"]): entry["cmd"] for entry in entries}
+    except FileNotFoundError:
+        return
+    except (ValueError, TypeError, KeyError, AttributeError):
+        yield Finding(f"{path} is empty, cut or damaged, and every dvc stops there", f"rm {path}")
+        return
+    strangers = [
+        f"{pid} (now {named(pid) or 'no process'}, then {command})"
+        for pid, command in pids.items()
+        if not re.search(r"\bdvc\b", named(pid))
+    ]
+    if strangers and len(strangers) == len(pids):
+        what = f"{path} holds entries of a dvc that was killed: {', '.join(strangers)}"
+        yield Finding(what, f"rm {path}")
+
+
+def _holder_of_lock(path: Path) -> int:
+    """The process that holds DVC's own lock; 0 where none does."""
+    try:
+        with path.open() as stream:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return 0
+    except BlockingIOError:
+        return int(path.read_text().split()[0])
+    return 0
+
+
+def _detached(root: Path) -> Iterator[Finding]:
+    """`dvc exp run` leaves the branch and comes back at its end, which a kill prevents."""
+    note = root / TEMPORARY / "exps" / "run" / "workspace" / "workspace.json"
+    if not note.is_file() or git(root, "symbolic-ref", "--quiet", "HEAD") is not None:
+        return
+    pid: Any = re.search(r'"pid": *(\d+)', note.read_text(encoding="utf-8"))
+    log = git(root, "log", "-g", "-1", "--format=%gs") or ""
+    moved = re.match(r"checkout: moving from (\S+) to [0-9a-f]{40}$", log)
+    if moved and not (pid and "dvc" in named(int(pid[1]))):
+        what = f"a `dvc exp run` was killed and left git on no branch; it was on {moved[1]}"
+        yield Finding(what, f"git switch {shlex.quote(moved[1])}")
+
+
+def hashes(root: Path) -> Iterator[Finding]:
+    """The databases in which DVC remembers which file had which hash."""
+    from dvc.config import Config
+    from dvc.repo import Repo
+
+    begun = root / TEMPORARY / "btime"
+    if not begun.exists():
+        return
+    # Their place, by DVC's own rule, without an opened `Repo`, which writes files.
+    config = Config(dvc_dir=str(root / ".dvc"))
+    as_repo = SimpleNamespace(
+        config=config, fs=None, root_dir=str(root.resolve()), _btime=begun.stat().st_mtime
+    )
+    folder = Path(Repo.__dict__["site_cache_dir"].fget(as_repo))
+    for database in sorted(folder.rglob("cache.db")):
+        try:
+            with sqlite3.connect(f"{database.as_uri()}?immutable=1", uri=True) as connection:
+                [[state]] = connection.execute("PRAGMA quick_check(1)").fetchall()
+        except sqlite3.DatabaseError as error:
+            state = str(error)
+        if state != "ok":
+            what = f"{database} is damaged ({state}), and DVC cannot begin without it"
+            yield Finding(what, f"rm -r {shlex.quote(str(folder))}")
+            return
