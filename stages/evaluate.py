@@ -21,10 +21,14 @@ from bears.evaluation.table import table
 from bears.evaluation.tie_bounds import Gold
 from bears.formats.benchmark_state import benchmark_state
 from bears.formats.digest import sha256_of
+from bears.formats.manifest import manifest_of, read_manifest
 from bears.formats.records import read_json, read_questions, write_json
 from bears.formats.run_table import RunTable
 from bears.formats.trec import read_table
 from bears.types import Closed, Question
+
+SHOWN = 12
+"""Hexadecimal digits of a digest that the metrics tell."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +82,18 @@ def main(config: Config, paths: Paths) -> None:
     evaluations = {"": evaluate(run, gold, measures)}
     name, sources = config["benchmark"]["name"], config["sources"]
     state = benchmark_state(name, sources, paths["queries"], paths["corpus"])
-    results = {"benchmark": asdict(state)} | results_of(evaluations[""], questions, measures)
+    digest = sha256_of(paths["run"])
+    measured = {"run": digest, **_index_of(paths["run"])}
+    results = {"benchmark": asdict(state), "measured": measured}
+    results |= results_of(evaluations[""], questions, measures)
     results |= _doubts(run)
     if any(question.group for question in questions):
         within = evaluate(settings.read(paths["within"], gold), gold, measures)
         results["within"] = results_of(within, questions, measures)
         evaluations["within "] = within
+        measured["within"] = sha256_of(paths["within"])
+    # The beginnings: `dvc metrics diff` shows what changed of them in columns as wide as they are.
+    results["measured"] = {name: full[:SHOWN] for name, full in measured.items()}
     write_json(paths["metrics"], results)
     write_values(paths["questions"], evaluations, questions)
     # The plots call the retriever as its run file is called.
@@ -96,7 +106,7 @@ def main(config: Config, paths: Paths) -> None:
     print(table(results))
     if beyond:
         print(f"not measured: {', '.join(beyond)}, since retrieve.depth is {depth}")
-    print(_latency(paths["timing"], paths["run"]))
+    print(_latency(paths["timing"], digest))
 
 
 def _doubts(run: RunTable) -> dict[str, Any]:
@@ -129,11 +139,18 @@ def _depth(run: RunTable, depth: int) -> float:
     return depth if np.diff(run.starts).max(initial=0) <= depth else math.inf
 
 
-def _latency(timing: Path, run: Path) -> str:
-    """The timing of this very run, or a word that there is none."""
+def _index_of(run: Path) -> dict[str, str]:
+    """The sha256 of the index's manifest under ``index``, where the run's own tells it."""
+    manifest = manifest_of(run)
+    made_from = read_manifest(manifest).made_from if manifest else {}
+    return {name: made_from[name] for name in ("index",) if name in made_from}
+
+
+def _latency(timing: Path, run: str) -> str:
+    """The timing of the run of this sha256, or a word that there is none."""
     if timing.exists():
         measured = read_json(timing)
-        if measured["run_sha256"] == sha256_of(run):
+        if measured["run_sha256"] == run:
             stages = measured["stages_ms"].items()
             spent = ", ".join(f"{stage} {ms['p50']:.2f}/{ms['p95']:.2f}" for stage, ms in stages)
             return (

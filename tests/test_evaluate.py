@@ -383,7 +383,7 @@ def test_questions_of_a_group_are_measured_within_it_as_well(tmp_path: Path) -> 
     pool = {"q1": ranked("x", "a"), "q2": ranked("b")}
     results = evaluated(tmp_path, questions, run=pool, within={**pool, "q1": ranked("a")})
     assert (results["all"]["success@1"], results["within"]["all"]["success@1"]) == (1 / 2, 1)
-    assert results["within"].keys() == results.keys() - {"within", "benchmark"}
+    assert results["within"].keys() == results.keys() - {"within", "benchmark", "measured"}
     header, row, _ = (tmp_path / "questions.csv").read_text().splitlines()
     assert dict(zip(header.split(","), row.split(","), strict=True)) == {
         "question_id": "q1",
@@ -403,7 +403,16 @@ def test_questions_of_a_group_are_measured_within_it_as_well(tmp_path: Path) -> 
 
 def test_without_groups_there_is_nothing_within(tmp_path: Path) -> None:
     results = evaluated(tmp_path, [asked_of("q1", ("a",))], run={"q1": ranked("a")})
-    parts = {"benchmark", "all", "by_type", "by_source", "tie_range", "ceiling", "interval_95"}
+    parts = {
+        "benchmark",
+        "measured",
+        "all",
+        "by_type",
+        "by_source",
+        "tie_range",
+        "ceiling",
+        "interval_95",
+    }
     assert set(results) == parts
 
 

@@ -188,6 +188,17 @@ CHANGED = {
 }
 
 
+def test_the_metrics_tell_the_run_and_the_index_that_were_measured(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    workspace = finished(tmp_path_factory.getbasetemp())[0]
+    data = workspace.root / "data/mini"
+    assert json.loads(workspace.text("metrics/retrieval.json"))["measured"] == {
+        "run": sha256_of(data / "runs/bm25.trec")[:12],
+        "index": sha256_of(data / "index/bm25/manifest.json")[:12],
+    }
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", DAMAGED)
 def test_a_damaged_object_of_the_cache_stops_the_next_stage_and_the_mend_mends(
