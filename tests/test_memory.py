@@ -74,7 +74,9 @@ def test_a_memory_is_saved_sorted_whatever_the_order_of_its_entries(tmp_path: Pa
         shuffled = rng.sample(ENTRIES, len(ENTRIES))
         PublishedMemory(shuffled).save(tmp_path / "b.jsonl", NAME)
         assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
-        PublishedMemory(shuffled[:9]).merged(shuffled[9:]).save(tmp_path / "b.jsonl", NAME)
+        memory = PublishedMemory(shuffled[:9])
+        memory.add(*shuffled[9:])
+        memory.save(tmp_path / "b.jsonl", NAME)
         assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
     places = [
         (line["key"], line["record_id"])
@@ -110,12 +112,11 @@ def test_an_entry_of_the_record_goes_before_the_general_one() -> None:
     assert memory.get("01", "r1") is None
 
 
-def test_merging_replaces_and_leaves_the_first_memory_alone() -> None:
+def test_what_is_added_replaces_what_was_there() -> None:
     memory = PublishedMemory(ENTRIES[:2])
-    merged = memory.merged([replace(ENTRIES[0], answer="新"), ENTRIES[3]])
-    assert (len(memory), len(merged)) == (2, 3)
-    assert memory.get("00", "") == ENTRIES[0]
-    assert merged.get("00", "") == replace(ENTRIES[0], answer="新")
+    memory.add(replace(ENTRIES[0], answer="新"), ENTRIES[3])
+    assert len(memory) == 3
+    assert memory.get("00", "") == replace(ENTRIES[0], answer="新")
 
 
 def test_entries_that_disagree_are_refused() -> None:

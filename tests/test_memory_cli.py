@@ -73,6 +73,20 @@ def test_a_budget_is_not_passed_and_the_next_one_goes_on(here: Here) -> None:
     assert len(wanted) == len(set(wanted)) == ASKED
 
 
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("translator.budget=-1", "translator.budget is -1.0; expected US dollars, 0 or more"),
+        ("translator.budget=nan", "translator.budget is nan; expected US dollars, 0 or more"),
+        ("translator.asks=0", "translator.asks is 0; expected 1 or more"),
+    ],
+)
+def test_a_bound_that_is_none_is_refused(override: str, message: str, here: Here) -> None:
+    at, server = here()
+    assert message in at.run("fill", override, code=1)
+    assert server.stats().get("requests", 0) == 0
+
+
 def test_a_budget_holds_however_often_the_gates_refuse(here: Here) -> None:
     at, server = here(chances={"wrong_language": 0.5})
     at.run("fill", "translator.budget=0.04", "translator.asks=50", code=1)

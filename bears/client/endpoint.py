@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from dotenv import dotenv_values
 
@@ -30,6 +30,8 @@ class Endpoint(Closed):
         attempts: how often a request is tried; answers of 429 do not count.
         backoff_s: the wait before the second attempt; it doubles each time.
         price: overrides conf/models.yaml.
+        budget: US dollars that one run may cost at most; None: no limit.
+        fill: whether a stage may ask by itself for what is missing.
     """
 
     where: ClassVar[str] = "translator"
@@ -45,6 +47,8 @@ class Endpoint(Closed):
     attempts: int = 6
     backoff_s: float = 1.0
     price: Price | None = None
+    budget: float | None = None
+    fill: Literal["never", "auto"] = "never"
 
     def __post_init__(self) -> None:
         limits = (self.requests_per_minute, self.tokens_per_minute)
@@ -53,6 +57,10 @@ class Endpoint(Closed):
             raise ConfigurationError(
                 f"{self.where}: concurrency, timeout_s, attempts, requests_per_minute and "
                 "tokens_per_minute must be above 0, and backoff_s not below"
+            )
+        if self.budget is not None and not self.budget >= 0:
+            raise ConfigurationError(
+                f"{self.where}.budget is {self.budget}; expected US dollars, 0 or more, or null"
             )
 
     def price_in(self, models: Models) -> Price:

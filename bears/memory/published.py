@@ -87,16 +87,9 @@ class PublishedMemory:
         """The entry for a key, the record's own one first."""
         return self._entries.get((key, record_id)) or self._entries.get((key, ""))
 
-    def add(self, entry: MemoryEntry) -> None:
-        """Take one entry in; it replaces the one of the same key and record."""
-        self._entries[entry.key, entry.record_id] = entry
-
-    def merged(self, entries: Iterable[MemoryEntry]) -> "PublishedMemory":
-        """A new memory in which ``entries`` replace those of the same key and record."""
-        merged = PublishedMemory(self)
-        for entry in entries:
-            merged.add(entry)
-        return merged
+    def add(self, *entries: MemoryEntry) -> None:
+        """Take entries in; they replace those of the same key and record."""
+        self._entries |= {(entry.key, entry.record_id): entry for entry in entries}
 
     def save(self, path: Path, name: str) -> None:
         """Write JSON Lines of the use ``name``, sorted by key and record, atomically."""
@@ -110,10 +103,11 @@ def extend(path: Path, name: str, entries: Iterable[MemoryEntry]) -> tuple[int, 
         How many entries it holds then, and how many of them are new.
     """
     with exclusive(path):
-        before = load(path, name)
-        after = before.merged(entries)
-        after.save(path, name)
-    return len(after), len(after) - len(before)
+        memory = load(path, name)
+        before = len(memory)
+        memory.add(*entries)
+        memory.save(path, name)
+    return len(memory), len(memory) - before
 
 
 def load(path: Path, name: str) -> PublishedMemory:

@@ -19,18 +19,13 @@ class AskingSettings(Endpoint):
     name: str
     model: str = ""
     request: Mapping[str, Any] = field(default_factory=dict)
-    fill: Literal["never", "auto"] = "never"
     backend: Literal["online", "batch"] = "online"
     asks: int = 3
-    budget: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.asks < 1 or (self.budget is not None and not self.budget >= 0):
-            raise ConfigurationError(
-                f"{self.where}: asks is {self.asks} and must be 1 or more, budget is "
-                f"{self.budget} and must not be below 0"
-            )
+        if self.asks < 1:
+            raise ConfigurationError(f"{self.where}.asks is {self.asks}; expected 1 or more")
 
     def price_in(self, models: Models) -> Price:
         """What tokens cost.

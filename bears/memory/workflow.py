@@ -75,13 +75,12 @@ class Workflow(Generic[U]):
 
     def known(self) -> PublishedMemory:
         """The published memory, with the journal's answers where it has none."""
-        name = self.use.name
-        paid = {
-            row["key"]: MemoryEntry(row["key"], "", row["field"], row["text"], row[name])
-            for row in self._rows()
-            if row["kind"] == name
-        }
-        return PublishedMemory(paid.values()).merged(load(self.memory, name))
+        name, known = self.use.name, PublishedMemory()
+        for row in self._rows():
+            if row["kind"] == name:
+                known.add(MemoryEntry(row["key"], "", row["field"], row["text"], row[name]))
+        known.add(*load(self.memory, name))
+        return known
 
     def resolve(self) -> Needs[Any]:
         """What the use needs, against the memory and the journal."""

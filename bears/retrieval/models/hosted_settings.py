@@ -21,9 +21,7 @@ class HostedSettings(Endpoint):
 
     dimensions: int
     memory: str = ".bears/embeddings"
-    fill: Literal["never", "auto"] = "never"
     concurrency: int = 8
-    budget: float | None = None
     batch_texts: int = 256
     batch_tokens: int = 300_000
     text_tokens: int = 8191
