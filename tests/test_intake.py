@@ -342,6 +342,16 @@ def test_tables_are_read_as_spreadsheets_save_them(content: str, tmp_path: Path)
     assert [cells for _, cells in rows] == [["a", "b"], ["1", "2"]]
 
 
+def test_empty_cells_that_excel_leaves_out_at_the_end_come_back(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.csv", "a,b,c\r\n1\r\n2,3,4\r\n")
+    assert [cells for _, cells in csv_rows(path, short=True)][1:] == [
+        ["1", "", ""],
+        ["2", "3", "4"],
+    ]
+    with pytest.raises(FormatError, match="line 3: 2 cells, expected 3"):
+        list(csv_rows(put(path, "a,b,c\r\n1,2,3\r\n2,3"), short=True))
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -263,7 +263,7 @@ def test_a_wrong_decision_is_named_by_its_row(
     ("text", "message"),
     [
         ("record_id,field\nq1,question\n", "row 2: lacks decision, text, reason, author"),
-        (",".join(COLUMNS) + "\n" + ",".join("123456789x") + "\n", "row 2: has more cells"),
+        (",".join(COLUMNS) + "\n" + ",".join("123456789x") + "\n", "line 2: 10 cells, expected 9"),
         (",".join(COLUMNS) + '\n"q1', "not valid CSV"),
     ],
 )

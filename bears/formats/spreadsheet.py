@@ -20,6 +20,6 @@ def restored(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
 
 
-def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
+def read_cells(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file as `csv_rows` has them, its cells as `guard` was given them."""
-    return ((line, [restored(cell) for cell in cells]) for line, cells in csv_rows(path))
+    return ((line, [restored(cell) for cell in cells]) for line, cells in csv_rows(path, short))

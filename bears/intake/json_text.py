@@ -50,14 +50,19 @@ def json_value(source: Path | bytes, where: str = "", nan: Nan = "refused") -> A
     return value
 
 
-def lines(path: Path, nan: Nan = "refused") -> Iterator[tuple[int, Any]]:
+def lines(path: Path, nan: Nan = "refused", blank: bool = False) -> Iterator[tuple[int, Any]]:
     """Yield (line number from 1, value) of a JSON Lines file, split on LF only.
 
+    Args:
+        path: the file.
+        nan: as of `json_value`.
+        blank: whether lines of white space are left out, or refused.
+
     Raises:
-        FormatError: naming the line that is refused. Blank ones are left out.
+        FormatError: naming the line that is refused.
     """
     for number, line in numbered_lines(path):
-        if not line.isspace():
+        if not (blank and line.isspace()):
             yield number, json_value(line, f"{path}, line {number}", nan)
 
 

@@ -10,8 +10,13 @@ from bears.intake.files import read_text
 from bears.intake.limits import limits
 
 
-def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file, also of one that a spreadsheet saved with ; or tabs, or a BOM.
+
+    Args:
+        path: the file.
+        short: whether a row may lack its last cells, as Excel saves those that are empty, and gets
+            them back empty; not in a file whose last line has no end, for it may be cut.
 
     Yields:
         The line on which a row begins, from 1, and its cells. The first row, if there is one, is
@@ -24,6 +29,7 @@ def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     # The module's own limit is 131,072 characters, and holds for every reader.
     csv.field_size_limit(limits().text_bytes)
     text = read_text(path)
+    short = short and text.endswith(("\n", "\r"))
     delimiter = next((c for c in text.partition("\n")[0] if c in ",;\t"), ",")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] = []
@@ -32,6 +38,7 @@ def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         for cells in rows:
             if any(cell.strip() for cell in cells):
                 header = header or cells
+                cells += [""] * (len(header) - len(cells)) * short
                 _check(header, cells, f"{path}, line {line}")
                 yield line, cells
             line = rows.line_num + 1

@@ -57,7 +57,7 @@ def _rows(path: Path) -> Iterator[Any]:
                 return items(path, name)
             if name in COLUMNS and re.match(rb'\{\s*"[0-9]', begin):
                 return _columns(path)
-    return (row for _, row in lines(path))
+    return (row for _, row in lines(path, blank=True))
 
 
 def read_whole(path: Path) -> Any:

@@ -76,7 +76,8 @@ def _pandachat_row(row: Any, where: str) -> SubmittedRanking:
 
 def _science_ko(path: Path) -> Submission:
     rows = [
-        _row(row, f"line {number}", "eval_id", "topk") for number, row in lines(path, nan="float")
+        _row(row, f"line {number}", "eval_id", "topk")
+        for number, row in lines(path, nan="float", blank=True)
     ]
     return Submission("science-ko", "", tuple(rows))
 

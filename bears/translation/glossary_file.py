@@ -70,7 +70,7 @@ def read_glossary(path: Path) -> list[Term]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows after the header; blank ones are left out."""
+    """The rows after the header."""
     rows = read_cells(path)
     expected = f"the columns must be {','.join(COLUMNS)}"
     if (first := next(rows, None)) is None:
@@ -78,16 +78,10 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     header = [cell.strip() for cell in first[1]]
     if header != [*COLUMNS]:
         raise FormatError(f"{path}, line 1: {expected}, found {','.join(header)}")
-    return ((line, cells) for line, cells in rows if any(cell.strip() for cell in cells))
+    return rows
 
 
 def _term_of_row(path: Path, line: int, cells: list[str]) -> Term:
-    if len(cells) != len(COLUMNS):
-        column = COLUMNS[len(cells)] if len(cells) < len(COLUMNS) else str(len(COLUMNS) + 1)
-        raise FormatError(
-            f"{path}, line {line}, column {column}: expected {len(COLUMNS)} cells, "
-            f"found {len(cells)}"
-        )
     values = [cell.strip() for cell in cells]
     for name, value in zip(COLUMNS[:-1], values, strict=False):
         if problem := fault_in(value):

@@ -130,9 +130,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Row]]:
                 raise FormatError(f"{path}, row {number}: expected an object")
             yield number, row
         return
-    rows = (cells for _, cells in read_cells(path))
+    rows = (cells for _, cells in read_cells(path, short=True))
     header = next(rows, [])
     for number, cells in enumerate(rows, start=2):
-        if len(cells) > len(header):
-            raise FormatError(f"{path}, row {number}: has more cells than columns")
-        yield number, dict(zip_longest(header, cells, fillvalue=""))
+        yield number, dict(zip(header, cells, strict=True))
