@@ -1,14 +1,17 @@
 """index: the verified corpus → the retriever's index."""
 
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from bears.configuration import Config, build, checkout
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.digest import check_digest
 from bears.formats.records import document_count, stream_documents, write_json
 from bears.retrieval.chunking import NoChunking, chunks
+from bears.retrieval.cut import cuts_below, plain, told
 from bears.types import Document
 
 SCRATCH = Path(".bears/index")
@@ -27,13 +30,17 @@ def main(config: Config, paths: Paths) -> None:
     retriever.index(counted, paths["out"], checkout() / SCRATCH)
     seconds = perf_counter() - started
     size = sum(file.stat().st_size for file in paths["out"].rglob("*") if file.is_file())
-    measured = {
+    cuts = cuts_below(paths["out"])
+    measured: dict[str, Any] = {
         "chunks": counted.number,
         "index_s": round(seconds, 3),
         "chunks_per_s": round(counted.number / seconds, 1),
         "index_bytes": size,
+        "texts_cut": plain(cuts),
     }
     write_json(paths["timing"], measured)
+    for line in told(cuts):
+        print(f"index: {line}", file=sys.stderr)
 
 
 class _Counted:

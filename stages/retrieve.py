@@ -1,5 +1,6 @@
 """retrieve: questions and index → TREC runs, and how long a question takes."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from statistics import fmean
@@ -14,6 +15,7 @@ from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.digest import sha256_of
 from bears.formats.records import read_questions, write_json
 from bears.formats.trec import run_writer
+from bears.retrieval.cut import Cut, Limited, cuts_below, plain, summed, told
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Query, Searcher
 from bears.retrieval.stopwatch import Stopwatch
@@ -38,10 +40,13 @@ def main(config: Config, paths: Paths) -> None:
     sample = Random(0).sample(questions, min(TIMED, len(questions)))
     timed, stopwatches = _one_by_one(searcher, sample, settings)
     name = config["retriever"]["name"]
+    cuts: list[Cut] = []
     with run_writer(paths["run"], name) as run, run_writer(paths["within"], name) as within:
         for question, anywhere, in_group in _rankings(searcher, questions, settings, timed):
             run(question.question_id, settings.kept(question.question_id, anywhere))
             within(question.question_id, settings.kept(question.question_id, in_group))
+            if isinstance(searcher, Limited):
+                cuts = summed([*cuts, *searcher.cut(settings.text(question), anywhere)])
     measured: dict[str, Any] = {
         "run_sha256": sha256_of(paths["run"]),
         "questions": len(questions),
@@ -49,11 +54,14 @@ def main(config: Config, paths: Paths) -> None:
         "timed_questions": len(sample),
         "seconds_per_question": round(fmean(one.seconds["total"] for one in stopwatches), 6),
         "stages_ms": _percentiles(stopwatches),
+        "texts_cut": plain(cuts),
     }
     if isinstance(searcher, Approximate):
         texts = [settings.text(question) for question in sample]
         measured["search"] = searcher.exactness(texts, settings.depth)
     write_json(paths["timing"], measured)
+    for line in told([*cuts_below(paths["index"]), *cuts]):
+        print(f"retrieve: {line}", file=sys.stderr)
 
 
 def _one_by_one(

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ import pytest
 from bears.errors import ConfigurationError, FormatError, VectorError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.tokens import Tokens
+from bears.retrieval.cut import Cut, cuts_below, told
 from bears.retrieval.dense.dense import Dense
+from bears.retrieval.models.encoder import CALLED, Kind
 from bears.retrieval.retriever import Query
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
@@ -171,6 +173,43 @@ def test_the_score_of_a_document_is_that_of_its_best_piece_across_shards(tmp_pat
     assert [hit.doc_id for hit in searcher.search([Query("z")], 1, Stopwatch())[0]] == ["d2"]
     within = searcher.search([Query("b", "g1")], 3, Stopwatch())[0]
     assert [hit.doc_id for hit in within] == ["d1"]
+
+
+@dataclass
+class Forgetful(Letters):
+    """Reads three characters of a text."""
+
+    def cut(self, kind: Kind, texts: Sequence[str]) -> Cut:
+        return Cut.of(CALLED[kind], 3, map(len, texts), [max(0, len(text) - 3) for text in texts])
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_texts_that_were_cut_are_counted_once_also_by_a_run_that_goes_on(
+    tmp_path: Path, stopped: bool
+) -> None:
+    texts = ["four", "two", "sixsix", "elk", "elephant"]
+    (tmp_path / "out").mkdir()
+    if stopped:
+        with pytest.raises(KeyboardInterrupt):
+            Dense("d", Forgetful(stop_before="elk"), Recorded(), shard_size=2).index(
+                documents(texts), tmp_path / "out", tmp_path
+            )
+    encoder = Forgetful()
+    Dense("d", encoder, Recorded(), shard_size=2).index(
+        documents(texts), tmp_path / "out", tmp_path
+    )
+    assert len(encoder.asked) == (3 if stopped else 5)
+    (cut,) = cuts_below(tmp_path)
+    assert (cut.tokens, cut.texts, cut.cut, cut.characters, cut.unread) == (3, 5, 3, 18, 9)
+
+
+def test_a_cut_is_told_and_is_a_warning_where_it_is_of_many() -> None:
+    few = Cut("indexed texts", 256, 2000, 200, 1_000_000, 410_000)
+    many = replace(few, cut=201)
+    said = "of 2,000 indexed texts were cut at 256 tokens; 41 % of their text was not read"
+    assert told([few]) == [f"200 {said}"]
+    assert told([many]) == [f"warning: 201 {said}"]
+    assert told([replace(few, cut=0)]) == []
 
 
 def test_a_shard_of_nothing_is_refused() -> None:

@@ -16,6 +16,7 @@ from bears.configuration import build, compose, read_selection
 from bears.errors import ConfigurationError, FormatError, RetrieverUnavailable
 from bears.retrieval.combined.rerank import Reranked
 from bears.retrieval.combined.stored_texts import RecordedTexts, StoredTexts
+from bears.retrieval.cut import Cut
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.cross_encoder import CrossEncoder
 from bears.retrieval.models.wordllama import WordLlama
@@ -40,6 +41,11 @@ class Longest:
         assert question
         self.asked += texts
         return np.array([len(text) for text in texts], np.float32)
+
+    def cut(self, question: str, texts: Sequence[str]) -> Cut:
+        return Cut.of(
+            "reranked pairs", 0, [len(question + text) for text in texts], [0] * len(texts)
+        )
 
 
 def chunks(*texts: tuple[str, str]) -> list[Document]:
@@ -234,6 +240,19 @@ def test_a_long_pair_is_cut_before_the_model_sees_it_and_keeps_its_score(tiny: P
         cut = [text if text == "short" else short for text in pair]
         assert reranker.scores(pair[0], [pair[1]]) == reranker.scores(cut[0], [cut[1]])
     assert max(len(text) for pair in seen for text in pair) == 4_000
+
+
+def test_what_a_cross_encoder_does_not_read_of_a_pair_is_counted(tiny: Path) -> None:
+    reranker = CrossEncoder(str(tiny), max_length=30)
+    long = "flour and other words " * 9
+    found = reranker.cut("one", ["short", long])
+    assert (found.tokens, found.texts, found.cut) == (30, 2, 1)
+    assert found.characters == len("one" + long)
+    read = len(long) - found.unread
+    whole, same, shorter = reranker.scores("one", [long, long[:read], long[: read - 1]])
+    assert whole == pytest.approx(same, abs=1e-6)
+    assert whole != pytest.approx(shorter, abs=1e-6)
+    assert reranker.cut("one", [long[:read]]).cut == 0
 
 
 def test_no_text_has_no_score(tiny: Path) -> None:

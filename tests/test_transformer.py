@@ -195,6 +195,24 @@ def test_a_long_text_is_cut_before_it_is_read_and_does_not_pad_the_others(tiny: 
     assert len(asked[0]) < 40
 
 
+def test_what_is_beyond_the_models_length_is_counted_to_the_character(tiny: Path) -> None:
+    prefix = "passage: "
+    encoder = TransformerEncoder(
+        str(tiny), **{**PLAIN, "document_prefix": prefix, "max_length": 16}
+    )
+    texts = ["short", "word and other words " * 3, "x", "word and " * 100_000, " "]
+    found = encoder.cut("document", texts)
+    assert (found.what, found.tokens, found.texts, found.cut) == ("indexed texts", 16, 5, 2)
+    assert found.characters == len(texts[1]) + len(texts[3])
+    # A text changes nothing beyond what is read of it, and something before.
+    alone = encoder.cut("document", texts[1:2])
+    read = len(texts[1]) - alone.unread
+    whole, same, shorter = encoder.documents([texts[1], texts[1][:read], texts[1][: read - 1]])
+    assert whole == pytest.approx(same, abs=1e-6)
+    assert whole != pytest.approx(shorter, abs=1e-6)
+    assert encoder.cut("document", [texts[1][:read]]).cut == 0
+
+
 def test_no_text_gives_no_vector_but_its_dimensions(tiny: Path) -> None:
     assert TransformerEncoder(str(tiny), **PLAIN).documents([]).shape == (0, 32)
 

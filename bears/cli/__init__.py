@@ -9,12 +9,14 @@ from tabulate import tabulate
 
 from bears.cli import answers, embeddings, judge, leaderboard, memory, metrics, publish, submit
 from bears.cli.selection import CONF, composed
+from bears.configuration import read_selection
 from bears.configuration.edge import ended
 from bears.doctor import add_arguments as add_doctor
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.table import table
 from bears.formats.records import read_json, read_questions, write_text
 from bears.ledger.update import add
+from bears.retrieval.cut import cuts_below, told
 
 RETRIEVAL = Path("metrics/retrieval.json")
 VERIFICATION = Path("metrics/verification.json")
@@ -145,6 +147,10 @@ def _show(_: argparse.Namespace) -> None:
     if not RETRIEVAL.is_file():
         raise FormatError(f"{RETRIEVAL}: no such file; run `dvc repro`, in the project's root")
     print(f"{RETRIEVAL}:\n{table(read_json(RETRIEVAL))}\n")
+    selected = read_selection(Path("params.yaml"))
+    index = Path("data") / selected["benchmark"] / "index" / selected["retriever"]
+    for line in told(cuts_below(index)):
+        print(f"{index}: {line}\n")
     found = read_json(VERIFICATION).items()
     print(f"{VERIFICATION}:\n{tabulate(found, tablefmt='plain')}\n")
 

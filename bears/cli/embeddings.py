@@ -14,7 +14,8 @@ from bears.errors import ConfigurationError
 from bears.formats.manifest import check
 from bears.formats.records import read_questions, stream_documents
 from bears.retrieval.chunking import chunks
-from bears.retrieval.models.hosted import Cost, Hosted, Kind
+from bears.retrieval.models.encoder import Kind
+from bears.retrieval.models.hosted import Cost, Hosted
 from bears.retrieval.retrieve_settings import RetrieveSettings
 
 TARGET = f"{Hosted.__module__}.{Hosted.__qualname__}"

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from bears.errors import ConfigurationError
 from bears.retrieval.combined.fusion import reciprocal_ranks
 from bears.retrieval.combined.read_twice import ReadTwice
+from bears.retrieval.cut import Cut, Limited
 from bears.retrieval.dense.dense import Dense
-from bears.retrieval.models.encoder import Encoder, question_vectors
+from bears.retrieval.models.encoder import Encoder, cut_of, question_vectors
 from bears.retrieval.retriever import Query, Retriever, Searcher
 from bears.retrieval.sparse.bm25 import BM25, BM25Searcher
 from bears.retrieval.stopwatch import Stopwatch
@@ -113,6 +114,11 @@ class FusedSearcher:
                 for rankings in zip(*found, strict=True)
             ]
 
+    def cut(self, question: str, ranking: Ranking) -> list[Cut]:
+        """That of every leg."""
+        legs = (leg for leg in self._legs if isinstance(leg, Limited))
+        return [cut for leg in legs for cut in leg.cut(question, ranking)]
+
     def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
         """That of the leg which may miss something; exact where none may."""
         window = max(self._window, k)
@@ -146,6 +152,10 @@ class StoreFusedSearcher:
                 self.store.fused(vector, terms, window, k, constant, query.group)
                 for vector, terms, query in zip(vectors, sparse, queries, strict=True)
             ]
+
+    def cut(self, question: str, ranking: Ranking) -> list[Cut]:  # noqa: ARG002
+        """That of the dense leg; the sparse one reads every word."""
+        return [cut_of(self.encoder, "question", [question])]
 
     def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
         """That of the dense leg; the sparse one is exact."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bears.errors import ConfigurationError
 from bears.retrieval.combined.stored_texts import RecordedTexts, StoredTexts
+from bears.retrieval.cut import Cut, Limited
 from bears.retrieval.ranking import best, rounded_scores
 from bears.retrieval.retriever import Query, Retriever, Searcher
 from bears.retrieval.stopwatch import Stopwatch
@@ -22,6 +23,9 @@ class Reranker(Protocol):
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """How well each text answers ``question``, shape (texts,); more is better."""
+
+    def cut(self, question: str, texts: Sequence[str]) -> Cut:
+        """How much of the pairs of ``question`` and each text is not read."""
 
 
 class Reranked:
@@ -77,6 +81,12 @@ class RerankedSearcher:
                 self._ordered(query.text, ranking)[:k]
                 for query, ranking in zip(queries, found, strict=True)
             ]
+
+    def cut(self, question: str, ranking: Ranking) -> list[Cut]:
+        """That of the first stage, and of the pairs that were reranked."""
+        before = self._first.cut(question, ranking) if isinstance(self._first, Limited) else []
+        texts = [text for hit in ranking[: self._depth] for text in self._texts.chunks(hit.doc_id)]
+        return [*before, self._reranker.cut(question, texts)]
 
     def _ordered(self, question: str, found: Ranking) -> Ranking:
         reranked = self._reranked(question, found[: self._depth])

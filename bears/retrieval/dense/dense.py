@@ -10,9 +10,10 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from bears.errors import ConfigurationError, StoreError
+from bears.retrieval.cut import Cut, write_cuts
 from bears.retrieval.dense.engines.local import Local
 from bears.retrieval.dense.shards import ShardCache, TextShard, text_shards
-from bears.retrieval.models.encoder import Encoder, question_vectors
+from bears.retrieval.models.encoder import Encoder, cut_of, question_vectors
 from bears.retrieval.retriever import Query
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
@@ -75,10 +76,12 @@ class Dense:
             VectorError: the model's vector of a document cannot be used.
         """
         kept = ShardCache(scratch, self.encoder.identity)
-        cut = text_shards(documents, self._shard_size)
+        batches = text_shards(documents, self._shard_size)
+        cuts: list[Cut] = []
         try:
-            with closing(self._engine.shards(cut, self.encoder, kept)) as shards:
-                self.vector_store.write(_shown(shards, length_hint(documents)), folder)
+            with closing(self._engine.shards(batches, self.encoder, kept)) as shards:
+                self.vector_store.write(_shown(shards, length_hint(documents), cuts), folder)
+            write_cuts(cuts, folder)
         except OSError as error:
             if error.errno not in FULL:
                 raise
@@ -98,10 +101,11 @@ class Dense:
         return Dense(self.name, self.encoder, store, self._engine, self._shard_size)
 
 
-def _shown(shards: Iterable[Shard], chunks: int) -> Iterator[Shard]:
+def _shown(shards: Iterable[Shard], chunks: int, cuts: list[Cut]) -> Iterator[Shard]:
     with tqdm(total=chunks or None, unit=" chunks", unit_scale=True, disable=None) as bar:
         for shard in shards:
             bar.update(len(shard.doc_ids))
+            cuts.append(shard.cut)
             yield shard
 
 
@@ -125,6 +129,10 @@ class DenseSearcher:
             vectors = question_vectors(self._encoder, [query.text for query in queries])
         with stopwatch("search"):
             return self._store.nearest(vectors, k, [query.group for query in queries])
+
+    def cut(self, question: str, ranking: Ranking) -> list[Cut]:  # noqa: ARG002
+        """What the model does not read of a question."""
+        return [cut_of(self._encoder, "question", [question])]
 
     def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
         """Whether the search finds all it should, as `VectorSearcher.exactness` says it."""

@@ -6,7 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from io import BytesIO
 from itertools import count, islice
 from pathlib import Path
@@ -15,10 +15,12 @@ from typing import IO, Any
 import numpy as np
 
 from bears.formats.records import atomic_write
-from bears.retrieval.models.encoder import Vectors, check_vectors
+from bears.retrieval.cut import Cut
+from bears.retrieval.models.encoder import CALLED, Vectors, check_vectors
 from bears.retrieval.stores.vector_store import Shard
 from bears.types import Document
 
+COUNTS = [field.name for field in fields(Cut)[1:]]
 DIGEST = hashlib.sha256().digest_size
 """Bytes at the end of a kept file: the digest of those before, so that no damage is taken for what
 a model said."""
@@ -74,26 +76,37 @@ class ShardCache:
             content = self._file(batch).read_bytes()
         except FileNotFoundError:
             return None
-        vectors, digest = content[:-DIGEST], content[-DIGEST:]
-        if hashlib.sha256(vectors).digest() != digest:
+        arrays, digest = BytesIO(content[:-DIGEST]), content[-DIGEST:]
+        if hashlib.sha256(arrays.getbuffer()).digest() != digest:
             return None
-        return self._shard(batch, np.load(BytesIO(vectors)))
+        vectors = np.load(arrays)
+        try:
+            counts = np.load(arrays).tolist()
+        except EOFError:  # A former version kept the vectors alone.
+            return None
+        return self._shard(batch, vectors, Cut(CALLED["document"], *counts))
 
-    def keep(self, batch: TextShard, vectors: Vectors) -> Shard:
-        """Keep the vectors of a batch, shape (chunks, dimensions); gives both together.
+    def keep(self, batch: TextShard, vectors: Vectors, cut: Cut) -> Shard:
+        """Keep what `encoded` gives for a batch; returns it as a shard.
+
+        Args:
+            batch: the texts.
+            vectors: shape (chunks, dimensions).
+            cut: how much of the texts is not in them.
 
         Raises:
-            VectorError: one of them cannot be used.
+            VectorError: one of the vectors cannot be used.
         """
         names = [f"the document {doc_id}" for doc_id in batch.doc_ids]
         check_vectors(vectors, batch.texts, names)
         # Through a buffer: into a file NumPy writes by itself, and does not say why it failed.
         content = BytesIO()
         np.save(content, vectors)
+        np.save(content, [getattr(cut, name) for name in COUNTS])
         with atomic_write(self._file(batch)) as stream:
             stream.write(content.getbuffer())
             stream.write(hashlib.sha256(content.getbuffer()).digest())
-        return self._shard(batch, vectors)
+        return self._shard(batch, vectors, cut)
 
     def close(self) -> None:
         """Leave the files to a later run."""
@@ -110,10 +123,10 @@ class ShardCache:
             if time.time() - folder.stat().st_mtime > LEFT_ALONE:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _shard(self, batch: TextShard, vectors: Vectors) -> Shard:
+    def _shard(self, batch: TextShard, vectors: Vectors, cut: Cut) -> Shard:
         self.chunks += len(batch.texts)
         rows = np.asarray(vectors, np.float32)
-        return Shard(batch.number, batch.doc_ids, batch.groups, batch.texts, rows)
+        return Shard(batch.number, batch.doc_ids, batch.groups, batch.texts, rows, cut=cut)
 
     def _file(self, batch: TextShard) -> Path:
         digest = hashlib.sha256(self._identity)

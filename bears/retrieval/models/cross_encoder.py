@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.retrieval.cut import Cut
 from bears.retrieval.models.checkpoint import Checkpoint
 from bears.retrieval.models.loading import load, positions
 from bears.retrieval.models.placement import CHARACTERS, Placement, required
+from bears.retrieval.models.unread import unread
 
 KEY = "retriever.reranker"
 
@@ -56,6 +58,13 @@ class CrossEncoder:
             some = [pairs[row] for row in batch]
             scores[batch] = self._model.predict(some, batch_size=len(some))
         return scores
+
+    def cut(self, question: str, texts: Sequence[str]) -> Cut:
+        """How much of the pairs is beyond the model's length."""
+        most, pairs = self._model.max_seq_length, [(question, text) for text in texts]
+        lengths = [len(question) + len(text) for text in texts]
+        left = unread(self._model.tokenizer, most, pairs)
+        return Cut.of("reranked pairs", most, lengths, left)
 
     @cached_property
     def _model(self) -> Any:

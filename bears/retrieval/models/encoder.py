@@ -1,14 +1,17 @@
 """What turns texts into vectors."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bears.errors import VectorError
+from bears.retrieval.cut import Cut
 
 Vectors = NDArray[np.float32]
+Kind = Literal["document", "question"]
+CALLED = {"document": "indexed texts", "question": "questions"}
 
 
 class Encoder(Protocol):
@@ -29,6 +32,26 @@ class Encoder(Protocol):
 
     def questions(self, texts: Sequence[str]) -> Vectors:
         """As `documents`, by the model's recipe for what is asked."""
+
+
+@runtime_checkable
+class Short(Protocol):
+    """An encoder that may not read all of a text."""
+
+    def cut(self, kind: Kind, texts: Sequence[str]) -> Cut:
+        """How much of texts it does not read."""
+
+
+def cut_of(encoder: Encoder, kind: Kind, texts: Sequence[str]) -> Cut:
+    """How much of texts an encoder does not read."""
+    if isinstance(encoder, Short):
+        return encoder.cut(kind, texts)
+    return Cut(CALLED[kind], 0, len(texts))
+
+
+def encoded(encoder: Encoder, texts: Sequence[str]) -> tuple[Vectors, Cut]:
+    """The vectors of texts that are indexed, and how much of these is not in them."""
+    return encoder.documents(texts), cut_of(encoder, "document", texts)
 
 
 def check_vectors(vectors: NDArray[Any], texts: Sequence[str], names: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -28,14 +28,14 @@ from bears.client.models import Models, Price, load_models
 from bears.client.rate_limits import RateLimits
 from bears.configuration import checkout, parse
 from bears.errors import RetrieverUnavailable
-from bears.retrieval.models.encoder import Vectors, normalised
+from bears.retrieval.cut import Cut
+from bears.retrieval.models.encoder import CALLED, Kind, Vectors, normalised
 from bears.retrieval.models.hosted_settings import WHERE, HostedSettings
 from bears.retrieval.models.vector_journal import VectorJournal
 
 if TYPE_CHECKING:
     from bears.client.embeddings import EmbeddingOutcome, Embeddings
 
-Kind = Literal["document", "question"]
 Progress = Callable[[int, float], None]
 Take = Callable[[EmbeddingRequest, Vectors], "list[Future[None]]"]
 
@@ -118,6 +118,11 @@ class Hosted:
     def questions(self, texts: Sequence[str]) -> Vectors:
         """As `documents`; kept apart from them."""
         return self._vectors("question", texts)
+
+    def cut(self, kind: Kind, texts: Sequence[str]) -> Cut:
+        """How much of texts is not sent."""
+        unread = [len(text) - len(self.settings.sent(text)) for text in texts]
+        return Cut.of(CALLED[kind], self.settings.text_tokens, map(len, texts), unread)
 
     def load(self) -> None:
         """Read which questions are kept, so that the first one does not wait for it."""

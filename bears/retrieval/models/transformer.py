@@ -8,10 +8,12 @@ import numpy as np
 from tqdm import tqdm
 
 from bears.errors import ConfigurationError
+from bears.retrieval.cut import Cut
 from bears.retrieval.models.checkpoint import Checkpoint
-from bears.retrieval.models.encoder import Vectors, normalised
+from bears.retrieval.models.encoder import CALLED, Kind, Vectors, normalised
 from bears.retrieval.models.loading import load, positions
 from bears.retrieval.models.placement import CHARACTERS, Placement, required
+from bears.retrieval.models.unread import unread
 
 KEY = "retriever.encoder"
 POOLING = ("cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
@@ -84,13 +86,19 @@ class TransformerEncoder:
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, shape (texts, dimensions)."""
-        prompt = self._prompt(self._document_prefix, "document", "passage", "corpus")
-        return self._encode(self.model.encode_document, prompt, texts)
+        return self._encode(self.model.encode_document, self._prompt("document"), texts)
 
     def questions(self, texts: Sequence[str]) -> Vectors:
         """As `documents`, with the questions' prefix."""
-        prompt = self._prompt(self._question_prefix, "query")
-        return self._encode(self.model.encode_query, prompt, texts)
+        return self._encode(self.model.encode_query, self._prompt("question"), texts)
+
+    def cut(self, kind: Kind, texts: Sequence[str]) -> Cut:
+        """How much of texts is beyond the model's length."""
+        prompt, most = self._prompt(kind), self.model.max_seq_length
+        left = np.zeros(len(texts), np.int64)
+        for batch in self._placement.batches(texts, most):
+            left[batch] = unread(self.model.tokenizer, most, [[prompt + texts[i]] for i in batch])
+        return Cut.of(CALLED[kind], most, map(len, texts), left.tolist())
 
     @cached_property
     def model(self) -> Any:
@@ -136,7 +144,11 @@ class TransformerEncoder:
             )
         return min(asked or model.max_seq_length or most, most)
 
-    def _prompt(self, given: str | None, *names: str) -> str:
+    def _prompt(self, kind: Kind) -> str:
+        given, *names = {
+            "document": (self._document_prefix, "document", "passage", "corpus"),
+            "question": (self._question_prefix, "query"),
+        }[kind]
         if given is not None:
             return given
         return next(

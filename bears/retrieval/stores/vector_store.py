@@ -7,8 +7,11 @@ from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
-from bears.retrieval.models.encoder import Vectors
+from bears.retrieval.cut import Cut
+from bears.retrieval.models.encoder import CALLED, Vectors
 from bears.types import Ranking
+
+UNCUT = Cut(CALLED["document"], 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Shard:
         texts: of each chunk.
         vectors: shape (chunks, dimensions), length 1 each.
         sparse: of each chunk, for a store that holds both kinds; empty: there are none.
+        cut: how much of the texts is not in their vectors.
     """
 
     number: int
@@ -43,6 +47,7 @@ class Shard:
     texts: tuple[str, ...]
     vectors: Vectors
     sparse: tuple[Sparse, ...] = ()
+    cut: Cut = UNCUT
 
 
 class VectorSearcher(Protocol):

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterable
 
 from bears.retrieval.dense.shards import ShardCache, TextShard
-from bears.retrieval.models.encoder import Encoder
+from bears.retrieval.models.encoder import Encoder, encoded
 from bears.retrieval.stores.vector_store import Shard
 
 
@@ -22,4 +22,4 @@ class Local:
     ) -> Generator[Shard, None, None]:
         """The batches with their vectors; one of them is in memory at a time."""
         for batch in batches:
-            yield kept.find(batch) or kept.keep(batch, encoder.documents(batch.texts))
+            yield kept.find(batch) or kept.keep(batch, *encoded(encoder, batch.texts))

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from bears.errors import BearsError, ConfigurationError, RetrieverUnavailable
+from bears.retrieval.cut import Cut
 from bears.retrieval.dense.shards import ShardCache, TextShard
-from bears.retrieval.models.encoder import Encoder, Vectors
+from bears.retrieval.models.encoder import Encoder, Vectors, encoded
 from bears.retrieval.stores.vector_store import Shard
 
 OBJECT_STORE = 512 * 2**20
@@ -72,7 +73,7 @@ class RayActors:
 
         def finished() -> Shard:
             batch, found = under_way.popleft()
-            return found if isinstance(found, Shard) else kept.keep(batch, actors.answer(found))
+            return found if isinstance(found, Shard) else kept.keep(batch, *actors.answer(found))
 
         with closing(_Actors(ray, lambda: self._start(ray, encoder))) as actors:
             for batch in batches:
@@ -122,8 +123,9 @@ class _Encode:
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
 
-    def documents(self, texts: Sequence[str]) -> Vectors:
-        return np.asarray(self._encoder.documents(texts), np.float32)
+    def documents(self, texts: Sequence[str]) -> tuple[Vectors, Cut]:
+        vectors, cut = encoded(self._encoder, texts)
+        return np.asarray(vectors, np.float32), cut
 
 
 class _Actors:
@@ -140,11 +142,11 @@ class _Actors:
         self._left.rotate(-1)
         return self._left[0], self._left[0].documents.remote(texts), texts
 
-    def answer(self, asked: Any) -> Vectors:
-        """Wait for the vectors; where their actor is lost, another one is asked."""
+    def answer(self, asked: Any) -> tuple[Vectors, Cut]:
+        """Wait for what `encoded` gives; where their actor is lost, another one is asked."""
         actor, reply, texts = asked
         try:
-            vectors: Vectors = self._ray.get(reply)
+            answered: tuple[Vectors, Cut] = self._ray.get(reply)
         except self._ray.exceptions.RayTaskError as error:
             if isinstance(error.cause, BearsError | OSError):
                 raise error.cause from None  # What the user can mend, as it is.
@@ -158,7 +160,7 @@ class _Actors:
                     "encoded is kept; run the same again to go on"
                 ) from None
             return self.answer(self.ask(texts))
-        return vectors
+        return answered
 
     def close(self) -> None:
         """Disconnect from the cluster, or stop it where it is this run's own."""
