@@ -19,10 +19,11 @@ from bears.evaluation.measure import Measure, parse_measure
 from bears.evaluation.results import results_of, write_plot, write_values
 from bears.evaluation.table import table
 from bears.evaluation.tie_bounds import Gold
+from bears.evaluation.timing import read_timing
 from bears.formats.benchmark_state import benchmark_state
 from bears.formats.digest import sha256_of
 from bears.formats.manifest import manifest_of, read_manifest
-from bears.formats.records import read_json, read_questions, write_json
+from bears.formats.records import read_questions, write_json
 from bears.formats.run_table import RunTable
 from bears.formats.trec import read_table
 from bears.types import Closed, Question
@@ -148,14 +149,10 @@ def _index_of(run: Path) -> dict[str, str]:
 
 def _latency(timing: Path, run: str) -> str:
     """The timing of the run of this sha256, or a word that there is none."""
-    if timing.exists():
-        measured = read_json(timing)
-        if measured["run_sha256"] == run:
-            stages = measured["stages_ms"].items()
-            spent = ", ".join(f"{stage} {ms['p50']:.2f}/{ms['p95']:.2f}" for stage, ms in stages)
-            return (
-                f"latency: ms a question, p50/p95: {spent}; index loaded in {measured['load_s']} s"
-            )
+    if measured := read_timing(timing, run):
+        stages = measured["stages_ms"].items()
+        spent = ", ".join(f"{stage} {ms['p50']:.2f}/{ms['p95']:.2f}" for stage, ms in stages)
+        return f"latency: ms a question, p50/p95: {spent}; index loaded in {measured['load_s']} s"
     return (
         "latency not measured: this run has no timing here (measure ours: dvc repro -sf retrieve)"
     )

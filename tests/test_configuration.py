@@ -22,7 +22,7 @@ from bears.configuration import (
     read_mapping,
     read_selection,
 )
-from bears.errors import ConfigurationError
+from bears.errors import ConfigurationError, FormatError
 from bears.types import Closed
 from tests.workspace import ROOT, environment_for
 
@@ -165,7 +165,7 @@ def test_a_misspelt_name_in_params_yaml_is_an_error() -> None:
 
 def test_a_broken_file_below_conf_is_named(project: Path) -> None:
     (project / "conf" / "language" / "broken.yaml").write_text("name: [", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=r"broken\.yaml"):
+    with pytest.raises(FormatError, match=r"broken\.yaml"):
         compose(project / "conf", {**MINI, "language": "broken"})
 
 
@@ -204,8 +204,31 @@ def test_params_yaml_must_be_a_mapping(tmp_path: Path, text: str) -> None:
 
 
 def test_params_yaml_must_be_yaml(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"params\.yaml: not valid YAML"):
+    with pytest.raises(FormatError, match=r"params\.yaml: not valid YAML"):
         read_selection(written(tmp_path, "benchmark: [mini\n"))
+
+
+@pytest.mark.parametrize("line", ["benchmark: 5", "retriever: null", "mirror: 7", "engine: [a]"])
+def test_a_choice_must_be_a_word(tmp_path: Path, line: str) -> None:
+    key, _, value = line.partition(": ")
+    found = {"null": "None", "[a]": r"\['a'\]"}.get(value, value)
+    with pytest.raises(ConfigurationError, match=rf"{key} is {found}; expected a word"):
+        read_selection(written(tmp_path, f"{line}\n"))
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("mirror=7", "mirror: Input should be a valid string, found 7"),
+        ("~sources.drcd.language", r"sources\.drcd\.language: Field required"),
+        ("benchmark.name=../../elsewhere", r"benchmark\.name: String should match pattern"),
+        ("evaluate=null", "evaluate: Input should be a valid dictionary"),
+        ("gates=null", "gates: Input should be a valid dictionary"),
+    ],
+)
+def test_what_every_stage_relies_on_is_there(override: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        compose(CONF, MINI, [override])
 
 
 @pytest.mark.parametrize("overrides", ["sample.seed=7", "{sample.seed: 7}", "[7]", "null"])

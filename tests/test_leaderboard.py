@@ -220,6 +220,7 @@ def test_the_time_is_that_of_the_configuration_which_was_measured(
     runs.mkdir(parents=True)
     (runs / "bm25.trec").write_text("q Q0 d 1 1.0 t\n")
     measured = {"run_sha256": sha256_of(runs / "bm25.trec"), "seconds_per_question": 0.25}
+    measured |= {"load_s": 1.0, "stages_ms": {}}
     (runs / "bm25.timing.json").write_text(json.dumps(measured))
     other = state({**CONFIG, "retrieve": {"depth": 9}}, {"n": 18})
     shown = [{"rev": "workspace", "data": state(CONFIG, {"n": 18})}, {"rev": "main", "data": other}]

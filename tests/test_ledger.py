@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bears.configuration import parse, read_yaml
+from bears.configuration import parse
 from bears.errors import ConfigurationError, LedgerError
+from bears.intake.yaml_text import yaml_value
 from bears.ledger.entries import Edit, Ledger, Replacement
 from bears.ledger.update import add
 from bears.sampling.edits import apply_edits
@@ -123,5 +124,5 @@ def test_twelve_who_add_at_once_lose_nothing(tmp_path: Path) -> None:
     for writer in writers:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0] * 12
-    assert read_yaml(path)["replacements"] == entries
+    assert yaml_value(path)["replacements"] == entries
     assert [file.name for file in path.parent.iterdir()] == ["mini.yaml"]

@@ -38,7 +38,17 @@ DEFINITION = {
 }
 LANGUAGE = {"name": "zh-Hant-TW", "title": "Chinese"}
 CONFIG: Config = {
-    "benchmark": {"name": "mini"},
+    "benchmark": {
+        **{"name": "mini", "language": "zh-Hant-TW", "accept": []},
+        **{"date_published": "2026-11-22", "cite_as": "mini"},
+    },
+    "mirror": "",
+    "retrieve": {},
+    "evaluate": {"measures": []},
+    "sample": {"sampler": "whole"},
+    "sources": {},
+    "gates": {},
+    "bundle_gates": {},
     "retriever": {"name": "bm25", "k1": 0.9},
     "vector_store": {"name": "memory"},
     "chunking": {"name": "none"},

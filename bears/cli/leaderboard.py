@@ -1,15 +1,15 @@
 """``python -m bears leaderboard``: DVC's experiments on the leaderboard."""
 
 import argparse
-import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bears.errors import FormatError
+from bears.evaluation.timing import read_timing
 from bears.formats.digest import sha256_of
-from bears.formats.records import read_json
+from bears.intake.json_text import json_value
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import BOARD, markdown
 from bears.leaderboard.experiments import entries, workspace
@@ -75,17 +75,15 @@ def _timed(entry: LeaderboardRow) -> LeaderboardRow:
     """With the measured time, where the run in the workspace is the one that was measured."""
     runs = Path("data") / entry.benchmark / "runs"
     run, timing = runs / f"{entry.system}.trec", runs / f"{entry.system}.timing.json"
-    if not (run.exists() and timing.exists()):
-        return entry
-    measured = read_json(timing)
-    if measured["run_sha256"] != sha256_of(run):
-        return entry
-    return replace(entry, seconds_per_question=measured["seconds_per_question"])
+    if run.exists() and (measured := read_timing(timing, sha256_of(run))):
+        return replace(entry, seconds_per_question=measured["seconds_per_question"])
+    return entry
 
 
 def _experiments(all_commits: bool) -> Any:
     command = ["dvc", "exp", "show", "--json", *(["--all-commits"] if all_commits else [])]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode != 0:
-        raise FormatError(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+        told = done.stderr.decode("utf-8", "backslashreplace").strip()
+        raise FormatError(f"`{' '.join(command)}` failed: {told}")
+    return json_value(done.stdout, f"`{' '.join(command)}`", nan="none")

@@ -3,15 +3,17 @@
 import argparse
 import shutil
 import tempfile
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from bears.cli.selection import EXPORTED, composed, exported_part
+from bears.configuration import parse
 from bears.errors import AttestationFailed, FormatError
 from bears.formats.digest import sha256_of
-from bears.formats.records import read_json, write_json, write_text
+from bears.formats.records import write_json, write_text
+from bears.intake.json_text import json_value
 from bears.publishing import beir, parquet
-from bears.publishing.attestation import RECORDS, attest, differences
+from bears.publishing.attestation import RECORDS, Attestation, attest, differences
 from bears.publishing.card import card
 from bears.publishing.croissant import croissant
 from bears.publishing.finished import Finished, read_finished
@@ -63,10 +65,10 @@ def _export(arguments: argparse.Namespace) -> None:
         Path(name).chmod(0o755)
         shutil.copytree(name, folder)
     print(f"{folder}: {len(finished.questions)} questions, {len(finished.documents)} documents")
-    print(f"root {attestation['root']}")
+    print(f"root {attestation.root}")
 
 
-def write_export(finished: Finished, folder: Path) -> dict[str, Any]:
+def write_export(finished: Finished, folder: Path) -> Attestation:
     """Write every form into ``folder``, the attestation last, and return that."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in (finished.queries, finished.corpus):
@@ -80,50 +82,43 @@ def write_export(finished: Finished, folder: Path) -> dict[str, Any]:
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         files[path.relative_to(folder).as_posix()] = sha256_of(path)
-    attestation["files"] = files
-    write_json(folder / ATTESTATION, attestation)
+    write_json(folder / ATTESTATION, asdict(replace(attestation, files=files)))
     return attestation
 
 
 def _attest(arguments: argparse.Namespace) -> None:
     found = attest(_finished(arguments))
     if arguments.folder is None:
-        digests = {**found["parts"], "records": found["records"], "root": found["root"]}
+        digests = {**found.parts, "records": found.records, "root": found.root}
         print("\n".join(f"{name:14} {digest}" for name, digest in digests.items()))
         return
-    expected = read_json(arguments.folder / ATTESTATION)
-    if not isinstance(expected, dict):
-        raise FormatError(f"{arguments.folder / ATTESTATION}: expected an object")
+    file = arguments.folder / ATTESTATION
+    expected = parse(Attestation, json_value(file), str(file))
     differing = differences(expected, found)
     fatal = [name for name in differing if name in RECORDS or arguments.provenance]
     problems = _changed(arguments.folder, expected)
     for name in fatal:
         problems.append(
-            f"{name}: this checkout makes another one than {expected.get('benchmark')}'s export"
+            f"{name}: this checkout makes another one than {expected.benchmark}'s export"
         )
     if problems:
         raise AttestationFailed("\n".join(problems))
-    print(f"{arguments.folder} is what this checkout makes: records {found['records']}")
+    print(f"{arguments.folder} is what this checkout makes: records {found.records}")
     if differing:
         print(f"its provenance is another one: {', '.join(differing)} differ")
     else:
-        print(f"its provenance is the same: root {found['root']}")
+        print(f"its provenance is the same: root {found.root}")
 
 
-def _changed(folder: Path, expected: dict[str, Any]) -> list[str]:
+def _changed(folder: Path, expected: Attestation) -> list[str]:
     """Files of the export that are not those that it was written with."""
-    problems = []
-    files = dict(expected.get("files") or {})
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        name = path.relative_to(folder).as_posix()
-        if name != ATTESTATION and name not in files:
-            problems.append(f"{path}: was not exported")
-    for name, digest in files.items():
-        path = folder / name
-        if not path.resolve().is_relative_to(folder.resolve()):
-            problems.append(f"{name}: outside of {folder}")
-        elif not path.is_file():
-            problems.append(f"{path}: absent")
-        elif sha256_of(path) != digest:
-            problems.append(f"{path}: changed since it was exported")
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    there = {path.relative_to(folder).as_posix(): path for path in paths}
+    named = {ATTESTATION, *expected.files}
+    problems = [f"{path}: was not exported" for name, path in there.items() if name not in named]
+    for name, digest in expected.files.items():
+        if name not in there:
+            problems.append(f"{folder}: {name!r} is absent")
+        elif sha256_of(there[name]) != digest:
+            problems.append(f"{there[name]}: changed since it was exported")
     return problems

@@ -5,15 +5,42 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from bears.configuration import Config, compose, parse, read_selection
+from bears.configuration.shape import Evaluate, Name
 from bears.errors import ConfigurationError
 from bears.formats.manifest import check
-from bears.formats.records import read_json
+from bears.intake.json_text import json_value
 from bears.ledger.entries import WholeLedger
 
 CONF = Path("conf")
 EXPORTED = "benchmark.json"
 """In an export: the name of the benchmark, its measures, and how its questions are asked."""
+
+
+class ExportedBenchmark(TypedDict):
+    """What an export says of its benchmark."""
+
+    name: Name
+    language: str
+
+
+class ExportedSource(TypedDict):
+    """What an export says of a source."""
+
+    name: str
+    path: str
+    split: str
+
+
+class Exported(TypedDict):
+    """What stands in `EXPORTED`."""
+
+    benchmark: ExportedBenchmark
+    sources: dict[str, ExportedSource]
+    evaluate: Evaluate
+    retrieve: dict[str, Any]
 
 
 def composed(benchmark: str, overrides: Sequence[str]) -> Config:
@@ -53,7 +80,8 @@ def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:
         FormatError: a file is not what its manifest says.
     """
     if folder and (folder / EXPORTED).is_file():
-        config = read_json(folder / EXPORTED)
+        config = json_value(folder / EXPORTED)
+        parse(Exported, config, str(folder / EXPORTED))
         if benchmark not in ("", config["benchmark"]["name"]):
             raise ConfigurationError(
                 f"{folder} is an export of {config['benchmark']['name']}, not of {benchmark}"

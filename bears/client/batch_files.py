@@ -1,6 +1,5 @@
 """What the files of a batch hold: requests on the way out, answers on the way back."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -8,7 +7,9 @@ from bears.client.endpoint import Access
 from bears.client.errors import RequestFailed, RequestRefused
 from bears.client.models import Model
 from bears.client.wire import ChatRequest, Outcome, read_answer, to_body, to_problem
+from bears.errors import FormatError
 from bears.formats.records import to_line
+from bears.intake.json_text import json_value
 
 BatchPart = list[tuple[str, bytes]]
 """The lines of one file, each with the key of its request."""
@@ -52,11 +53,11 @@ def outcomes(
     """
     for line in content.split(b"\n"):
         try:
-            row = json.loads(line)
+            row = json_value(line, "")
             key = keys[int(row["custom_id"])]
             if key in asked:
                 yield key, _outcome(row, asked[key], access)
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        except (FormatError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
             continue
 
 

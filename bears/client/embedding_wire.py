@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.client.models import ceiling
+from bears.client.wire import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +57,8 @@ def read_vectors(body: Any, request: EmbeddingRequest) -> Embedded:
     try:
         rows = {int(row["index"]): _vector(row["embedding"]) for row in body["data"]}
         used = (body.get("usage") or {}).get("prompt_tokens")
-        tokens = request.most_input_tokens() if used is None else int(used)
-    except (
-        KeyError,
-        IndexError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-        binascii.Error,
-    ) as error:
+        tokens = count(used, request.most_input_tokens())
+    except (LookupError, ArithmeticError, TypeError, AttributeError, binascii.Error) as error:
         raise ValueError(f"these are no embeddings ({type(error).__name__})") from None
     sent, came = len(request.texts), len(body["data"])
     if sent != came or rows.keys() != set(range(sent)):

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -10,6 +11,7 @@ from dotenv import dotenv_values
 
 from bears.client.models import Models, Price
 from bears.errors import ConfigurationError
+from bears.intake.files import read_text
 from bears.types import Closed
 
 LONGEST_MESSAGE = 400
@@ -120,7 +122,12 @@ def has_key(endpoint: Endpoint, env_folder: Path | None = None) -> bool:
 
 
 def environment(folder: Path | None) -> Mapping[str, str]:
-    """The variables of this process, and below them those of ``.env`` in ``folder``."""
+    """The variables of this process, and below them those of ``.env`` in ``folder``.
+
+    Raises:
+        FormatError: ``.env`` is not UTF-8.
+    """
     file = folder / ".env" if folder else None
-    written = dotenv_values(file, interpolate=False) if file and file.is_file() else {}
+    text = read_text(file) if file and file.is_file() else ""
+    written = dotenv_values(stream=StringIO(text), interpolate=False)
     return {**{name: value for name, value in written.items() if value}, **os.environ}

@@ -14,6 +14,8 @@ from bears.client.errors import RequestRefused, RunStopped
 from bears.client.rate_limits import RequestQueue
 from bears.client.response_headers import retry_after
 from bears.client.wire import Problem, read_problem
+from bears.errors import FormatError
+from bears.intake.json_text import json_value
 
 A = TypeVar("A")
 
@@ -78,8 +80,8 @@ class Post:
         if response.status_code == 200:
             limits.accepted()
             try:
-                return read(response.json())
-            except ValueError as error:
+                return read(json_value(response.content, "the JSON of the answer"))
+            except (FormatError, ValueError) as error:
                 raise Lost(self.access.clean(f"the answer cannot be read: {error}")) from None
         after = retry_after(response.headers)
         if response.status_code == 429:

@@ -7,6 +7,8 @@ from typing import Any
 
 from bears.client.errors import ClientError
 from bears.client.models import MESSAGE_TOKENS, Model, Structured, ceiling, estimate
+from bears.errors import FormatError
+from bears.intake.json_text import json_value
 
 STOPPING = (401, 403, 404)
 PASSING = (408, 409, 429)
@@ -136,17 +138,21 @@ def read_answer(body: Any, request: ChatRequest) -> ChatAnswer:
         message = choice["message"]
         text, refusal = message.get("content") or "", message.get("refusal")
         usage = body.get("usage") or {}
-        answered = usage.get("completion_tokens")
         return ChatAnswer(
             text=_text(text),
             finish_reason=str(choice.get("finish_reason") or ""),
             refusal=None if refusal is None else _text(refusal),
-            input_tokens=int(usage.get("prompt_tokens", request.most_input_tokens())),
-            output_tokens=int(estimate(text)[1] if answered is None else answered),
+            input_tokens=count(usage.get("prompt_tokens"), request.most_input_tokens()),
+            output_tokens=count(usage.get("completion_tokens"), estimate(text)[1]),
             model=str(body.get("model", "")),
         )
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError(f"the answer is no chat completion ({type(error).__name__})") from None
+
+
+def count(told: Any, unknown: int) -> int:
+    """How many tokens a server says that it counted; ``unknown`` where it says no such number."""
+    return told if isinstance(told, int) and told >= 0 else unknown
 
 
 def _text(value: Any) -> str:
@@ -158,8 +164,8 @@ def _text(value: Any) -> str:
 def read_problem(status: int, content: bytes) -> Problem:
     """Read an error answer, whatever form it has."""
     try:
-        body = json.loads(content)
-    except ValueError:
+        body = json_value(content, "")
+    except FormatError:
         return Problem(status, "", content.decode("utf-8", "replace").strip())
     return to_problem(status, body)
 

@@ -1,8 +1,8 @@
 """One truth for configuration: params.yaml selects, conf/ defines, this module composes."""
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,9 +12,11 @@ from pydantic import TypeAdapter, ValidationError
 from bears.configuration.arguments import check_arguments
 from bears.configuration.named import named
 from bears.configuration.secrets import refuse_secrets
+from bears.configuration.shape import Configuration
 from bears.errors import ConfigurationError
 from bears.formats.addresses import without_passwords
 from bears.formats.records import problems_of, write_text
+from bears.intake.yaml_text import yaml_value
 
 BUILT = "bears.retrieval"
 """The room of what a configuration can have built."""
@@ -47,47 +49,48 @@ def read_selection(params: Path) -> Config:
     """Read params.yaml: one word for each group of conf/, ``mirror``, and ``overrides``.
 
     Raises:
-        ConfigurationError: the file is absent or not a mapping, or ``overrides`` is not a list
-            of strings.
+        ConfigurationError: the file is absent or not a mapping, a word is none, or ``overrides``
+            is not a list of strings.
+        FormatError: as `read_mapping`.
     """
     selection = read_mapping(params, "run from the project's root")
     overrides = selection.get("overrides", [])
     if not isinstance(overrides, list) or not all(isinstance(item, str) for item in overrides):
         raise ConfigurationError(
-            f"{params}: overrides is {overrides!r}; expected a list of Hydra overrides such as "
+            f"{params}: overrides is {overrides!r:.80}; expected a list of Hydra overrides such as "
             "['sample.seed=7']"
         )
+    for key, word in selection.items():
+        # An empty value is how YAML writes that there is no mirror.
+        may_be = {"overrides": list, "mirror": str | None}.get(key, str)
+        if not isinstance(word, may_be):
+            raise ConfigurationError(
+                f"{params}: {key} is {word!r:.80}; expected a word, in quotation marks where YAML "
+                "takes it for something else"
+            )
     return selection
 
 
 def read_mapping(path: Path, if_absent: str = "") -> Config:
-    """Read a YAML file that holds a mapping.
+    """Read a YAML file that holds a mapping of names.
 
     Args:
         if_absent: how to mend that it is absent or empty; "": that is an empty mapping.
 
     Raises:
         ConfigurationError: it is absent, or holds no mapping.
+        FormatError: as `yaml_value`.
     """
-    try:
-        mapping = read_yaml(path)
-    except FileNotFoundError:
+    if not (path.exists() or path.is_symlink()):
         if not if_absent:
             return {}
-        raise ConfigurationError(f"{path}: no such file; {if_absent}") from None
-    except yaml.YAMLError as error:
-        raise ConfigurationError(f"{path}: not valid YAML ({error})") from None
+        raise ConfigurationError(f"{path}: no such file; {if_absent}")
+    mapping = yaml_value(path)
     if mapping is None and not if_absent:
         return {}
-    if not isinstance(mapping, dict):
+    if not isinstance(mapping, dict) or not all(isinstance(name, str) for name in mapping):
         raise ConfigurationError(f"{path}: expected a mapping of names to values")
     return mapping
-
-
-def read_yaml(path: Path) -> Any:
-    """The content of a YAML file, by libyaml where it is there: ten times faster."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(path.read_text(encoding="utf-8"), loader)
 
 
 def write_yaml(path: Path, value: Mapping[str, Any]) -> None:
@@ -110,6 +113,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     Raises:
         ConfigurationError: a choice does not exist (the message lists those that do), an
             override does not fit, a mandatory value is missing, or a value is a secret.
+        FormatError: a file below ``conf`` is refused, as `yaml_value`.
     """
     # Hydra takes a third of a second to import, and only this function needs it.
     from hydra import compose as hydra_compose
@@ -118,6 +122,9 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException, UnsupportedInterpolationType
 
+    for file in conf.rglob("*.yaml"):
+        # Hydra would read it without any bound.
+        _check(file, file.stat().st_mtime_ns)
     words = [f"{key}={_quoted(value)}" for key, value in selection.items() if key != "overrides"]
     words += [*selection.get("overrides", []), *overrides]
     try:
@@ -139,10 +146,16 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     assert isinstance(resolved, dict)
     refuse_secrets(resolved)
     config = {str(key): value for key, value in resolved.items()}
-    name = config["benchmark"]["name"]
-    if not re.fullmatch(r"\w[\w.-]*", str(name)):
-        raise ConfigurationError(f"benchmark.name is {name!r}; expected a word that can name files")
-    return {**config, "ledger": read_ledger(conf / "ledger" / f"{name}.yaml")}
+    parse(Configuration, config, "")
+    return {
+        **config,
+        "ledger": read_ledger(conf / "ledger" / f"{config['benchmark']['name']}.yaml"),
+    }
+
+
+@cache
+def _check(file: Path, _modified_ns: int) -> None:
+    yaml_value(file)
 
 
 def read_ledger(path: Path) -> Config:
@@ -153,9 +166,10 @@ def read_ledger(path: Path) -> Config:
 
     Raises:
         ConfigurationError: it is no mapping, or has a part that no ledger has.
+        FormatError: as `yaml_value`.
     """
     found = read_mapping(path)
-    if unknown := [str(part) for part in found if part not in LEDGER]:
+    if unknown := [part for part in found if part not in LEDGER]:
         raise ConfigurationError(
             f"{path} has {', '.join(unknown)}; the parts of a ledger are {', '.join(LEDGER)}"
         )

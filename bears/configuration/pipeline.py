@@ -16,13 +16,14 @@ from bears.configuration import (
     Config,
     checkout,
     compose,
+    parse,
     pick,
     read_mapping,
     read_selection,
-    read_yaml,
 )
 from bears.configuration.artefacts import StageFiles, guarded
 from bears.configuration.edge import ended
+from bears.configuration.shape import Configuration, Pipeline
 from bears.errors import ConfigurationError
 
 CONFIG = Path("data/config.yaml")
@@ -106,7 +107,9 @@ def load_config(overrides: Sequence[str] = ()) -> Config:
     if overrides:
         return compose(Path("conf"), read_selection(Path("params.yaml")), overrides)
     first = "run `dvc repro config` first"
-    return {**read_mapping(CONFIG, first), "language": read_mapping(LANGUAGE, first)}
+    config = {**read_mapping(CONFIG, first), "language": read_mapping(LANGUAGE, first)}
+    parse(Configuration, config, str(CONFIG))
+    return config
 
 
 def _split(argv: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
@@ -129,14 +132,16 @@ def _definitions() -> dict[str, Any]:
     """What dvc.yaml says of each stage.
 
     Raises:
-        ConfigurationError: there is no dvc.yaml here.
+        ConfigurationError: there is no dvc.yaml here, or it is none.
+        FormatError: as `read_mapping`.
     """
     file = Path("dvc.yaml")
     if not file.is_file():
         raise ConfigurationError(f"no dvc.yaml in {Path.cwd()}; run from the project's root")
-    found = read_yaml(file)["stages"]
-    assert isinstance(found, dict)
-    return found
+    pipeline = read_mapping(file, "")
+    parse(Pipeline, pipeline, str(file))
+    stages: dict[str, Any] = pipeline["stages"]
+    return stages
 
 
 def _with_names(value: Any, names: Mapping[str, str]) -> Any:
@@ -145,7 +150,13 @@ def _with_names(value: Any, names: Mapping[str, str]) -> Any:
         return {key: _with_names(part, names) for key, part in value.items()}
     if isinstance(value, list):
         return [_with_names(part, names) for part in value]
-    return Template(value).substitute(names) if isinstance(value, str) else value
+    try:
+        return Template(value).substitute(names) if isinstance(value, str) else value
+    except (KeyError, ValueError) as error:
+        expected = ", ".join(f"${{{name}}}" for name in names)
+        raise ConfigurationError(
+            f"dvc.yaml: {value!r:.80} names {error}; expected one of {expected}"
+        ) from None
 
 
 def _files(

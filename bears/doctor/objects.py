@@ -96,12 +96,9 @@ def _damaged(objects: Path) -> Files:
 
 def _outputs(root: Path) -> Iterator[tuple[str, str, str]]:
     """Stage, path and digest of every output that dvc.lock has."""
-    from bears.configuration import read_yaml
+    from bears.configuration import read_mapping
 
-    try:
-        stages: dict[str, Any] = read_yaml(root / "dvc.lock")["stages"]
-    except FileNotFoundError:
-        return
+    stages: dict[str, Any] = read_mapping(root / "dvc.lock").get("stages", {})
     for stage, known in stages.items():
         for out in known.get("outs", []):
             yield stage, out["path"], out["md5"]

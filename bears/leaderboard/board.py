@@ -1,7 +1,5 @@
 """The leaderboard as a CSV file, one row a key, and as Markdown for people."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -14,7 +12,7 @@ from tabulate import tabulate
 from bears.errors import FormatError
 from bears.formats.records import csv_text
 from bears.formats.spreadsheet import guard, restored
-from bears.intake.files import read_text
+from bears.intake.table_text import csv_rows
 from bears.leaderboard.row import MAIN, MEASURES, LeaderboardRow
 
 _STATE = ("benchmark", "source", "state")
@@ -51,14 +49,15 @@ def read_board(path: Path) -> list[LeaderboardRow]:
     """The rows of a leaderboard; none where the file does not exist.
 
     Raises:
-        FormatError: it has another header, or a cell that should be a number is none.
+        FormatError: as `csv_rows`; it has another header; or a cell that should be a number is
+            none.
     """
     if not path.exists():
         return []
-    rows = list(csv.reader(io.StringIO(read_text(path), newline="")))
-    if not rows or tuple(rows[0]) != HEADER:
+    rows = csv_rows(path)
+    if tuple(next(rows, (1, []))[1]) != HEADER:
         raise FormatError(f"{path}: expected the header {','.join(HEADER)}; remove the file")
-    return [_entry(row, f"{path}, row {number}") for number, row in enumerate(rows[1:], start=2)]
+    return [_entry(row, f"{path}, line {line}") for line, row in rows]
 
 
 def board_files(path: Path, board: Sequence[LeaderboardRow]) -> dict[Path, str]:
@@ -115,8 +114,6 @@ def _cells(entry: LeaderboardRow) -> list[str]:
 
 
 def _entry(row: list[str], where: str) -> LeaderboardRow:
-    if len(row) != len(HEADER):
-        raise FormatError(f"{where}: {len(row)} cells, expected {len(HEADER)}")
     cells = {name: restored(cell) for name, cell in zip(HEADER, row, strict=True) if cell}
     values = {name: cells.pop(name) for name in MEASURES if name in cells}
     try:

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from bears.formats.digest import digest_of
 from bears.leaderboard.row import MEASURES, LeaderboardRow
 
@@ -62,24 +64,28 @@ def _states(shown: Any) -> Iterator[Mapping[str, Any]]:
 def _entry(state: Mapping[str, Any]) -> LeaderboardRow | None:
     config = _content(state, "params", CONFIG)
     results = _content(state, "metrics", RESULTS)
-    means, benchmark = results.get("all"), results.get("benchmark", {})
-    if not means or "retriever" not in config or "benchmark" not in config:
+    means, benchmark = _part(results, "all"), _part(results, "benchmark")
+    retriever = _part(config, "retriever")
+    if not means or not retriever or "benchmark" not in config:
         return None
-    retriever = config["retriever"]
-    return LeaderboardRow(
-        benchmark=str(_content(state, "params", "params.yaml").get("benchmark", "")),
-        source=str(benchmark.get("source", "")),
-        state=str(benchmark.get("state", "")),
-        system=str(retriever.get("name", "")),
-        configuration=configuration_digest(config),
-        origin="experiment",
-        vector_store=_store(retriever),
-        chunking=str((config.get("chunking") or {}).get("name", "")),
-        questions=means.get("n"),
-        documents=benchmark.get("documents"),
-        answered=means.get("answered"),
-        values={name: means[name] for name in MEASURES if name in means},
-    )
+    row = {
+        "benchmark": str(_content(state, "params", "params.yaml").get("benchmark", "")),
+        "source": str(benchmark.get("source", "")),
+        "state": str(benchmark.get("state", "")),
+        "system": str(retriever.get("name", "")),
+        "configuration": configuration_digest(config),
+        "origin": "experiment",
+        "vector_store": _store(retriever),
+        "chunking": str(_part(config, "chunking").get("name", "")),
+        "questions": means.get("n"),
+        "documents": benchmark.get("documents"),
+        "answered": means.get("answered"),
+        "values": {name: means[name] for name in MEASURES if name in means},
+    }
+    try:
+        return TypeAdapter(LeaderboardRow).validate_python(row)
+    except ValidationError:
+        return None  # Of a commit whose files somebody changed by hand.
 
 
 def _store(retriever: Mapping[str, Any]) -> str:
@@ -97,7 +103,7 @@ def configuration_digest(config: Mapping[str, Any]) -> str:
     The engine is not one of them: it says where vectors are made, not which.
     """
     decided = {key: _without_engine(config.get(key)) for key in DECIDING}
-    language = (config.get("digest") or {}).get("language")
+    language = _part(config, "digest").get("language")
     return digest_of({**decided, "digest": {"language": language}})[:12]
 
 
@@ -108,5 +114,9 @@ def _without_engine(value: Any) -> Any:
 
 
 def _content(state: Mapping[str, Any], kind: str, file: str) -> Mapping[str, Any]:
-    content = ((state.get(kind) or {}).get(file) or {}).get("data")
-    return content if isinstance(content, dict) else {}
+    return _part(_part(_part(state, kind), file), "data")
+
+
+def _part(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = value.get(key)
+    return part if isinstance(part, dict) else {}

@@ -2,11 +2,13 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from bears.formats.benchmark_state import records_digest
 from bears.formats.digest import digest_of, sha256_of
 from bears.publishing.finished import Finished
+from bears.types import Closed
 
 BUILDING = ("benchmark", "language", "sample", "translator")
 """The parts of the configuration that decide what the records are."""
@@ -21,15 +23,30 @@ _PLACES = ("path", "homepage", "name")
 """What says where a source lies rather than what it holds."""
 
 
-def attest(finished: Finished) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Attestation(Closed):
+    """What attestation.json says; all digests are sha256.
+
+    Args:
+        benchmark: its name.
+        records: the same for the same questions, gold and documents, whatever files they came from.
+        root: the same only for the same provenance as well; of the parts as a line of canonical
+            JSON.
+        parts: digest of each.
+        files: path within the export to digest, for each but this one.
+    """
+
+    benchmark: str
+    records: str
+    root: str
+    parts: dict[str, str]
+    files: dict[str, str] = field(default_factory=dict)
+
+
+def attest(finished: Finished) -> Attestation:
     """The digest of each part, and the root over them; the same on every machine.
 
     Where a source's files lie is left out, their own digests are not: they are in the provenance.
-
-    Returns:
-        ``{"benchmark", "records", "root", "parts": {part: sha256}}``. ``records`` is the same for
-        the same questions, gold and documents, whatever files they came from; ``root`` only for
-        the same provenance as well, and is the sha256 of the parts as a line of canonical JSON.
     """
     config = finished.config
     memory = finished.memory
@@ -42,23 +59,15 @@ def attest(finished: Finished) -> dict[str, Any]:
         "memory": sha256_of(memory) if memory.exists() else hashlib.sha256(b"").hexdigest(),
     }
     records = records_digest(parts["queries"], parts["corpus"])
-    return {
-        "benchmark": finished.name,
-        "records": records,
-        "root": digest_of(parts),
-        "parts": parts,
-    }
+    return Attestation(finished.name, records, digest_of(parts), parts)
 
 
-def differences(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+def differences(expected: Attestation, found: Attestation) -> list[str]:
     """The names of the parts that differ; empty when the roots are the same."""
-    if expected.get("root") == found["root"]:
+    if expected.root == found.root:
         return []
-    parts = expected.get("parts")
-    known = parts if isinstance(parts, dict) else {}
-    return [name for name, digest in found["parts"].items() if known.get(name) != digest] or [
-        "root"
-    ]
+    names = (name for name, digest in found.parts.items() if expected.parts.get(name) != digest)
+    return [*names] or ["root"]
 
 
 def _building(config: Mapping[str, Any], key: str) -> Any:

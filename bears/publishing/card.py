@@ -1,7 +1,7 @@
 """The dataset card: what the set is made of, under which licence, and how to make it again."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +9,12 @@ import yaml
 from tabulate import tabulate
 
 from bears.publishing import parquet
+from bears.publishing.attestation import Attestation
 from bears.publishing.finished import Finished
 from bears.publishing.licences import follows
 
 
-def card(finished: Finished, attestation: Mapping[str, Any]) -> str:
+def card(finished: Finished, attestation: Attestation) -> str:
     """README.md with the front matter that dataset hubs read."""
     licence, remarks = follows(_licences(finished))
     parts = [
@@ -95,12 +96,12 @@ def _verification(finished: Finished) -> str:
     return _table(["severity", "check", "findings"], rows)
 
 
-def _regenerate(finished: Finished, attestation: Mapping[str, Any]) -> str:
+def _regenerate(finished: Finished, attestation: Attestation) -> str:
     return (
         "In a checkout of the pipeline with the same configuration and translation memory:\n\n"
         f"```\ndvc exp run -S benchmark={finished.name}\n"
         "python -m bears attest FOLDER   # this folder\n```\n\n"
-        f"Root digest: `{attestation['root']}`"
+        f"Root digest: `{attestation.root}`"
     )
 
 

@@ -1,11 +1,12 @@
 """One rendering per term: which terms a text holds, and what a model says of them."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from bears.errors import FormatError
+from bears.intake.json_text import json_value
 from bears.translation.spans import whole_word
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -68,9 +69,9 @@ def parse_terms(answer: str, text: str) -> tuple[list[tuple[str, str]], list[str
         occurs in the text and stands there for the first time. And what is wrong with the others.
     """
     try:
-        value = json.loads(answer)
-    except (ValueError, RecursionError) as error:
-        return [], [f"terms of the answer: not valid JSON ({error})"]
+        value = json_value(answer.encode(), "terms of the answer")
+    except (FormatError, ValueError) as error:
+        return [], [str(error)]
     if not isinstance(value, dict) or value.keys() != {"terms"}:
         return [], ['terms of the answer: expected an object with "terms" alone']
     if not isinstance(value["terms"], list):

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bears.client.wire import ChatAnswer
+from bears.errors import FormatError
 from bears.gates import GateSeverity, check
+from bears.intake.json_text import json_value
 from bears.language.profile import Language
 from bears.language.text import Text
 from bears.memory.use import CheckedReply
@@ -116,8 +118,8 @@ def _reply_text(request: TranslationRequest, answer: ChatAnswer) -> tuple[str, l
     if request.field == "terms" or not ANSWERED.match(text) or ANSWERED.match(request.text):
         return text, []
     try:
-        value = json.loads(text)["translation"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        value = json_value(text.encode(), "")["translation"]
+    except (FormatError, ValueError, LookupError, TypeError):
         return "", ["the answer is not the JSON that was asked for"]
     if not isinstance(value, str) or not value.strip():
         return "", ["the answer's translation is empty or no text"]

@@ -1,0 +1,41 @@
+"""How long a run took, as `retrieve` wrote it beside the run."""
+
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from bears.errors import FormatError
+from bears.formats.records import problems_of
+from bears.intake.json_text import json_value
+
+
+class Percentiles(TypedDict):
+    """Milliseconds of a question."""
+
+    p50: float
+    p95: float
+
+
+class Timing(TypedDict):
+    """What is read of a timing file; docs/pipeline.md has all of it."""
+
+    run_sha256: str
+    load_s: float
+    seconds_per_question: float
+    stages_ms: dict[str, Percentiles]
+
+
+def read_timing(timing: Path, run: str) -> Timing | None:
+    """The timing of the run of this sha256; None where there is no file, or it is another run's.
+
+    Raises:
+        FormatError: the file is damaged.
+    """
+    if not timing.exists():
+        return None
+    try:
+        measured = TypeAdapter(Timing).validate_python(json_value(timing))
+    except ValidationError as error:
+        raise FormatError(f"{timing}: {problems_of(error)}; remove the file") from None
+    return measured if measured["run_sha256"] == run else None
