@@ -26,6 +26,13 @@ def main(config: Config, paths: Paths) -> None:
         provenance.append(convert(source, _reader(source), mirror, _root(source), out, fetched))
     write_json(paths["provenance"], provenance)
     for entry in provenance:
+        trusted = [file for file in entry["files"] if file.get("checksum") == "first fetch"]
+        if trusted:
+            pins = ", ".join(f"{file['name']}: {file['sha256']}" for file in trusted)
+            print(
+                f"{entry['source']}: no digest is known of {len(trusted)} files; what came first "
+                f"is trusted here. For everyone, in its file in conf: sha256: {{{pins}}}"
+            )
         for note, count in entry.get("notes", {}).items():
             print(f"{entry['source']}: {count} {note}")
         for name, reason in entry.get("failures", {}).items():

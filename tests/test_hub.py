@@ -11,6 +11,7 @@ import io
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from bears.errors import BearsError
+from bears.sources.first_fetch import first_digest
 from bears.sources.source import Source
 from tests.hub_server import Hub, serve
 
@@ -56,7 +59,9 @@ from bears.sources.source import Source
 time.sleep = lambda seconds: None
 try:
     source = Source(**json.loads(sys.argv[1]))
-    print(json.dumps(convert(source, multihop.read, None, Path("."), Path(sys.argv[2]))))
+    out = Path(sys.argv[2])
+    kept = out.parents[1] / "kept"
+    print(json.dumps(convert(source, multihop.read, None, Path("."), out, kept)))
 except BearsError as error:
     sys.exit(str(error))
 """
@@ -160,6 +165,42 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
+def test_what_came_first_is_trusted_and_other_content_under_the_same_commit_is_refused(
+    hub: Hub, source: Source, machine: Machine, content: bytes
+) -> None:
+    unknown = dataclasses.replace(source, sha256={})
+    [first] = machine.fetch(hub, unknown)["files"]
+    assert first["checksum"] == "first fetch"
+    assert first["sha256"] == sha256(content).hexdigest()
+    assert machine.fetch(hub, unknown)["files"] == [first]
+
+    # Another cache, as on another day: what was written down at the first fetch is all there is.
+    hub.files[VALIDATION] = as_parquet([{**row, "answer": "the egg"} for row in ROWS])
+    changed = sha256(hub.files[VALIDATION]).hexdigest()
+    for _ in range(2):
+        shutil.rmtree(machine.cache)
+        shutil.rmtree(machine.out.parent, ignore_errors=True)
+        message = machine.fail(hub, unknown)
+        assert f"hotpotqa/hotpot_qa@{REVISION}/{VALIDATION} has sha256 {changed}" in message
+        assert f"but had {first['sha256']} when it was first fetched" in message
+
+    record = machine.folder / "kept" / "fetched.json"
+    record.write_text(record.read_text(encoding="utf-8").replace(first["sha256"], changed))
+    assert machine.fetch(hub, unknown)["files"][0]["sha256"] == changed
+    # What a person wrote into conf goes before what came first.
+    shutil.rmtree(machine.out.parent)
+    assert f"expected {first['sha256']}" in machine.fail(hub, source)
+
+
+@pytest.mark.parametrize("broken", ["", "[]", '{"a": 1}', "{"])
+def test_a_record_of_first_fetches_that_cannot_be_read_is_named(
+    tmp_path: Path, broken: str
+) -> None:
+    (tmp_path / "fetched.json").write_text(broken)
+    with pytest.raises(BearsError, match=r"fetched\.json"):
+        first_digest(tmp_path, "a/b@c/d", "0" * 64)
+
+
 def test_a_fetch_takes_the_asked_files_and_a_second_one_takes_nothing(
     hub: Hub, source: Source, machine: Machine, content: bytes
 ) -> None:
@@ -169,7 +210,13 @@ def test_a_fetch_takes_the_asked_files_and_a_second_one_takes_nothing(
     assert first["revision"] == REVISION
     digest = sha256(content).hexdigest()
     assert first["files"] == [
-        {"name": "validation-0.parquet", "sha256": digest, "bytes": len(content), "rows": 2000}
+        {
+            "name": "validation-0.parquet",
+            "sha256": digest,
+            "checksum": "pinned",
+            "bytes": len(content),
+            "rows": 2000,
+        }
     ]
     assert hub.downloads == [VALIDATION]
     assert hub.sent == len(content)
@@ -200,11 +247,12 @@ def test_a_large_file_is_taken_up_where_it_broke(
 ) -> None:
     """The client writes in pieces of 10 MiB; what is short of a whole piece is fetched again."""
     piece = 10 * 2**20
-    rows = [{**row, "level": random.Random(7).randbytes(piece).hex()} for row in ROWS[:1]]
+    dice = random.Random(7)
+    rows = [{**row, "level": dice.randbytes(piece // 4).hex()} for row in ROWS[:4]]
     large = as_parquet(rows)
     hub.files[VALIDATION] = large
     source = dataclasses.replace(
-        source, sha256={"validation-0.parquet": sha256(large).hexdigest()}, rows=1
+        source, sha256={"validation-0.parquet": sha256(large).hexdigest()}, rows=4
     )
     hub.cuts, hub.cut_after = 1, piece + 10_000
 

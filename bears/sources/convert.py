@@ -38,10 +38,11 @@ def convert(
         mirror: a folder that stands in for the hub, see `locate`.
         root: what a relative path is relative to.
         out: the file to write.
-        folder: where a reader may keep what it fetches by itself.
+        folder: where a reader may keep what it fetches by itself, and the record of first fetches.
 
     Returns:
-        Its provenance: origin, revision, and for each file name, sha256, bytes and rows; where
+        Its provenance: origin, revision, and for each file name, sha256, bytes and rows, and of
+        the hub's whether its digest is ``pinned`` or known from the ``first fetch`` alone; where
         there are any, ``notes``: what the reader met with, and how often; ``failures``: what of
         the source could not be had, and why; and ``warnings``.
 
@@ -49,7 +50,7 @@ def convert(
         SourceError: a file is absent, damaged, empty, holds another number of rows than known, or
             texts that are not in the source's language.
     """
-    parts = Parts(source.name, locate(source, mirror, root), source.settings, folder)
+    parts = Parts(source.name, locate(source, mirror, root, folder), source.settings, folder)
     seen: list[str] = []
     with (
         atomic_write(out) as stream,
@@ -127,9 +128,19 @@ def _provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, 
         **origin,
         "rows_expected": source.rows,
         "files": [
-            {"name": p.name, "sha256": sha256_of(p), "bytes": p.stat().st_size, "rows": rows}
+            {
+                "name": p.name,
+                "sha256": sha256_of(p),
+                **({"checksum": _checksum(source, p)} if "hub" in origin else {}),
+                "bytes": p.stat().st_size,
+                "rows": rows,
+            }
             for p, rows in parts.counts.items()
         ],
     }
     told = {"notes": dict(sorted(parts.notes.items())), "failures": parts.failures}
     return provenance | {k: value for k, value in told.items() if value or source.parts}
+
+
+def _checksum(source: Source, path: Path) -> str:
+    return "pinned" if path.name in source.sha256 else "first fetch"

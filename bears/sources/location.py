@@ -8,20 +8,25 @@ from typing import Any
 
 from bears.errors import SourceError, first_line
 from bears.formats.digest import sha256_of
+from bears.sources.first_fetch import first_digest
 from bears.sources.rows import SUFFIXES
 from bears.sources.source import Part, Source
 
 
-def locate(source: Source, mirror: Path | None, root: Path) -> dict[str, list[Path]]:
+def locate(
+    source: Source, mirror: Path | None, root: Path, kept: Path = Path(".bears")
+) -> dict[str, list[Path]]:
     """The local files of every part, fetched from the hub where need be, each digest checked.
 
-    A source that names ``files`` has a part for each of its patterns.
+    A source that names ``files`` has a part for each of its patterns. A file of the hub whose
+    digest the source does not know must stay what it was when it was first fetched.
 
     Args:
         source: what to find; its ``path`` is a file, or the folder of its parts.
         mirror: a folder that stands in for the hub. It holds ``<source>.json``, ``.jsonl`` or
             ``.parquet``, or of a source of parts a folder of its name; None for the hub itself.
         root: what a relative ``path`` is relative to.
+        kept: the folder with the record of first fetches.
 
     Raises:
         SourceError: a file is absent, cannot be fetched, or has another digest than expected.
@@ -37,7 +42,7 @@ def locate(source: Source, mirror: Path | None, root: Path) -> dict[str, list[Pa
         found = {"rows": [local]}
     else:
         parts = source.parts or {pattern: Part((pattern,)) for pattern in source.files}
-        found = {name: _part(source, name, part, local) for name, part in parts.items()}
+        found = {name: _part(source, name, part, local, kept) for name, part in parts.items()}
     paths = [path for part_paths in found.values() for path in part_paths]
     # What stands in for the hub's files may have other names.
     if local is None or (source.path and not source.hub):
@@ -59,14 +64,16 @@ def _in_mirror(source: Source, mirror: Path) -> Path:
     return found[0]
 
 
-def _part(source: Source, name: str, configured: Part, local: Path | None) -> list[Path]:
+def _part(
+    source: Source, name: str, configured: Part, local: Path | None, kept: Path
+) -> list[Path]:
     part = replace(
         configured,
         files=tuple(pattern.replace("{split}", source.split) for pattern in configured.files),
         hub=configured.hub or source.hub,
         revision=configured.revision or source.revision,
     )
-    return _on_hub(source, name, part) if local is None else _local(source, name, part, local)
+    return _on_hub(source, name, part, kept) if local is None else _local(source, name, part, local)
 
 
 def _local(source: Source, name: str, part: Part, folder: Path) -> list[Path]:
@@ -85,7 +92,7 @@ def _local(source: Source, name: str, part: Part, folder: Path) -> list[Path]:
     raise SourceError(_no_match(source, name, part, str(folder), there[:30]))
 
 
-def _on_hub(source: Source, name: str, part: Part) -> list[Path]:
+def _on_hub(source: Source, name: str, part: Part, kept: Path) -> list[Path]:
     if not part.hub:
         raise SourceError(
             f"source {source.name} cannot be fetched: no address of it is known"
@@ -97,6 +104,10 @@ def _on_hub(source: Source, name: str, part: Part) -> list[Path]:
     folder, there = _fetch(source.name, part)
     for pattern in part.files:
         if matches := sorted(path for path in there if fnmatchcase(path, pattern)):
+            for path in matches:
+                if Path(path).name not in source.sha256:
+                    address = f"{part.hub}@{part.revision}/{path}"
+                    _check_first(source.name, folder / path, address, kept)
             return [folder / path for path in matches]
     where = f"{part.hub} at {part.revision}"
     raise SourceError(_no_match(source, name, part, where, sorted(there)))
@@ -163,10 +174,27 @@ def _check_digest(source: Source, path: Path, discard: bool) -> None:
         return
     kept = "left where it is"
     if discard:
-        path.resolve().unlink()
-        path.unlink(missing_ok=True)
+        _discard(path)
         kept = "removed, so that the next run fetches it again"
     raise SourceError(
         f"source {source.name}: {path.name} has sha256 {found}, expected {expected}; "
         f"the file was damaged or changed, and is {kept}"
     )
+
+
+def _check_first(source: str, path: Path, address: str, kept: Path) -> None:
+    expected, record = first_digest(kept, address, found := sha256_of(path))
+    if found != expected:
+        _discard(path)
+        raise SourceError(
+            f"source {source}: {address} has sha256 {found}, but had {expected} when it was first "
+            "fetched: the copy here was damaged, or the hub gives something else for the same "
+            "commit. It is removed, so that the next run fetches it again; to trust what comes "
+            f"then, remove its line from {record}"
+        )
+
+
+def _discard(path: Path) -> None:
+    """Remove a file of the hub's cache, and what its link points to."""
+    path.resolve().unlink()
+    path.unlink(missing_ok=True)
