@@ -344,7 +344,7 @@ def test_params_yaml_names_one_word_a_group() -> None:
     assert selection["mirror"] == ""
 
 
-@pytest.mark.parametrize("name", ["core.txt", "dense.txt", "dev.txt", "uv.txt"])
+@pytest.mark.parametrize("name", ["core.txt", "dense.txt", "dev.txt", "uv.txt", "torch.txt"])
 def test_requirements_are_pinned_with_hashes_and_name_no_address(name: str) -> None:
     text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
     assert "://" not in text
