@@ -232,6 +232,92 @@ if __name__ == "__main__":
     assert same
 
 
+HOSTS = """
+def on(host, *words):
+    command = ["nsenter", "--target", str(host.pid), "--net", *map(str, words)]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+
+def second_host():
+    # A network of its own, and a cable to ours.
+    host = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
+    ours = os.readlink("/proc/self/ns/net")
+    while os.readlink(f"/proc/{host.pid}/ns/net") == ours:
+        time.sleep(0.01)
+    for words in (
+        f"ip link add near type veth peer name far netns {host.pid}",
+        "ip address add 10.9.0.1/24 dev near",
+        "ip link set near up",
+    ):
+        subprocess.run(words.split(), check=True)
+    for words in ("address add 10.9.0.2/24 dev far", "link set far up", "link set lo up"):
+        on(host, "ip", *words.split())
+    return host
+
+def start_ray(host):
+    os.environ |= {"RAY_AUTH_TOKEN": "0123456789abcdef" * 4, "RAY_AUTH_MODE": "token"}
+    # How soon a silent host counts as lost: by default after half a minute.
+    os.environ |= {"RAY_health_check_period_ms": "1000", "RAY_health_check_failure_threshold": "3"}
+    ray = [Path(sys.executable).parent / "ray", "start", "--num-cpus=1", "--disable-usage-stats"]
+    head = [*ray, "--head", "--node-ip-address=10.9.0.1", "--port=6399"]
+    subprocess.run([*head, "--include-dashboard=false"], check=True, stdout=sys.stderr)
+    on(host, *ray, "--address=10.9.0.1:6399", "--node-ip-address=10.9.0.2")
+
+@dataclass
+class Placed(Slow):
+    def documents(self, texts):
+        with open(self.log, "a") as stream:
+            stream.write(os.readlink("/proc/self/ns/net") + chr(10))
+        time.sleep(self.seconds)
+        return WordLlama(256).documents(texts)
+
+def pull_the_cable(host):
+    subprocess.run(["ip", "link", "set", "near", "down"], check=True)
+
+def end_its_processes(host):
+    there = os.readlink(f"/proc/{host.pid}/ns/net")
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(process / "ns/net") == there and int(process.name) != host.pid:
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            continue
+"""
+
+
+@needs_ray
+@pytest.mark.slow
+@pytest.mark.parametrize("lose", ["pull_the_cable", "end_its_processes"])
+def test_a_host_that_is_lost_in_the_middle_changes_no_byte(tmp_path: Path, lose: str) -> None:
+    same, places, after = told(
+        tmp_path,
+        HOSTS
+        + f"""
+if __name__ == "__main__":
+    import threading
+    host, log = second_host(), folder / "log"
+    far = os.readlink(f"/proc/{{host.pid}}/ns/net")
+    start_ray(host)
+    log.touch()
+
+    def lost():
+        while log.read_text().split().count(far) < 2:
+            time.sleep(0.05)
+        {lose}(host)
+
+    threading.Thread(target=lost, daemon=True).start()
+    engine = RayActors("ray", workers=2, address="10.9.0.1:6399")
+    there = plain(index(Placed(str(log), 1.0), engine))
+    places = log.read_text().split()
+    here = plain(index(WordLlama(256), Local(), folder / "fresh"))
+    print(json.dumps([there == here, len(set(places)), len(places) - len(there)]))
+""",
+    )
+    assert same
+    assert places == 2
+    # What the lost host had under way was asked of the other one.
+    assert after >= 1
+
+
 class Unwilling(Letters):
     """A model that must not be asked."""
 
