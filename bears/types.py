@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import repeat
-from typing import ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+from pydantic import Field
 
 QuestionType = Literal["single-hop", "multi-hop", "ad-hoc", "no-retrieval"]
 """Hops where the source says them; ``ad-hoc`` where it does not; ``no-retrieval`` where the right
 answer of a retriever is to return nothing."""
 AnswerType = Literal["extractive", "free-form", "yes-no", "unanswerable"]
+Grade = Annotated[int, Field(ge=1, le=999_999_999)]
+"""How relevant a document is; one that is not has none."""
 Role = Literal["gold", "hard_negative", "random_negative"]
 
 
@@ -55,7 +59,7 @@ class Question(Closed):
     gold_doc_ids: tuple[str, ...]
     source_dataset: str
     question_type: QuestionType
-    gold_grades: tuple[int, ...] = ()
+    gold_grades: tuple[Grade, ...] = ()
     judged: bool = True
     turns: tuple[Turn, ...] = ()
     answers: tuple[Answer, ...] = ()

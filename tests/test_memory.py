@@ -139,6 +139,7 @@ GOOD = '{"key": "k", "record_id": "", "field": "content", "text": "t", "translat
         (GOOD.replace("}", ', "more": ""}'), MemoryCorrupt),
         ('["k", "", "content", "t", "譯"]', MemoryCorrupt),
         (GOOD[:-5], FormatError),
+        ("", FormatError),
     ],
 )
 def test_a_malformed_line_is_named(line: str, error: type[Exception], tmp_path: Path) -> None:

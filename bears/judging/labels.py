@@ -1,6 +1,5 @@
 """Answers that people have judged: the ground on which a judge is measured."""
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,8 +10,9 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from bears.errors import FormatError
-from bears.formats.records import problems_of, read_json, read_lines
+from bears.formats.records import problems_of
 from bears.formats.spreadsheet import read_cells
+from bears.intake.json_text import json_value, lines
 
 WORDS = {
     **dict.fromkeys(("true", "1", "pass", "yes"), True),
@@ -91,10 +91,10 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
                 )
             yield number, dict(zip(header, row, strict=True))
     elif path.suffix == ".json":
-        whole = read_json(path)
+        whole = json_value(path)
         yield from enumerate(whole if isinstance(whole, list) else [whole], start=1)
     else:
-        yield from read_lines(path)
+        yield from lines(path)
 
 
 def _evouna(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
@@ -137,6 +137,6 @@ def _labelled(row: Mapping[str, Any], where: str) -> LabelledAnswer:
 
 def _golds(value: Any) -> Any:
     if isinstance(value, str) and value.lstrip().startswith("["):
-        with suppress(ValueError):
-            return json.loads(value)
+        with suppress(FormatError):
+            return json_value(value.encode(), "gold_answers")
     return value.split(ALTERNATIVES) if isinstance(value, str) else value

@@ -17,8 +17,9 @@ from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
 from bears.intake.files import decoded, numbered_lines
+from bears.intake.texts import blank
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids, Row, blank, check_row, read_rows
+from bears.sources.rows import Ids, Row, check_row, read_rows
 from bears.types import Judgement, PoolDocument, PoolQuestion
 
 COLUMNS = ("query-id", "corpus-id", "score")

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from bears.errors import MalformedRow
 from bears.formats.records import read_questions, stream_documents
+from bears.intake.texts import blank
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids, blank
+from bears.sources.rows import Ids
 from bears.types import Document, Question
 
 

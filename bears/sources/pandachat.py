@@ -14,8 +14,9 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
+from bears.intake.texts import blank
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids, blank, check_row, read_whole
+from bears.sources.rows import Ids, check_row, read_whole
 from bears.types import PoolDocument, PoolQuestion
 
 

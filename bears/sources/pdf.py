@@ -15,7 +15,7 @@ from pydantic import Field
 from bears.errors import ConfigurationError, SourceError
 from bears.formats.records import atomic_write
 from bears.intake.files import opened
-from bears.sources.rows import blank
+from bears.intake.texts import blank
 from bears.types import Closed
 
 AGENT = "bears-bench (retrieval benchmark; one request at a time)"

@@ -16,6 +16,7 @@ from bears.errors import FormatError, MalformedRow, SourceError
 from bears.intake.json_elements import items, outline, pairs
 from bears.intake.json_text import json_value, lines
 from bears.intake.parquet_rows import parquet_rows
+from bears.intake.texts import blank
 
 Row = dict[str, Any]
 Numbered = tuple[str, int, Row]
@@ -106,15 +107,6 @@ def as_rows(value: Any) -> Any:
     if len(set(lengths.values())) > 1:
         raise ValueError(f"its lists differ in length: {lengths}")
     return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
-
-
-# Characters that show nothing though Unicode counts them among letters and symbols.
-FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-
-
-def blank(text: str) -> bool:
-    """Whether a person sees nothing: no character, white space, invisible ones, or fillers."""
-    return not any(c.isprintable() and c != " " and c not in FILLERS for c in text)
 
 
 _LISTS = TypeAdapter(dict[str, list[Any]])

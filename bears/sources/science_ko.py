@@ -15,8 +15,9 @@ from typing_extensions import TypedDict
 
 from bears.configuration import parse
 from bears.errors import MalformedRow
+from bears.intake.texts import blank
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids, blank, check_row
+from bears.sources.rows import Ids, check_row
 from bears.types import Closed, PoolDocument, PoolQuestion, Turn
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from bears.intake.texts import blank
 from bears.types import Document, Finding, Question
 from bears.verification.benchmark import Benchmark
 
@@ -132,10 +133,10 @@ def empty_texts(b: Benchmark) -> Iterator[Finding]:
     for question in b.questions:
         answered = question.question_type in ("single-hop", "multi-hop")
         for name in ("question", "gold_answer") if answered else ("question",):
-            if not getattr(question, name).strip():
+            if blank(getattr(question, name)):
                 yield Finding("empty", "error", question.question_id, f"{name} is empty")
     for document in b.documents:
-        if not document.content.strip():
+        if blank(document.content):
             yield Finding("empty", "error", document.doc_id, "content is empty")
 
 
