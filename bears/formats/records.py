@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import FormatError
 from bears.intake.files import opened
-from bears.intake.json_elements import elements
+from bears.intake.json_stream import items
 from bears.intake.json_text import json_value, lines
 from bears.types import Document, Question
 
@@ -119,15 +119,13 @@ def document_count(path: Path) -> int:
 def _records(path: Path, record: type[Record]) -> Iterator[Record]:
     adapter = TypeAdapter(record)
     names = ", ".join(field.name for field in dataclasses.fields(record))
-    for position, element in enumerate(elements(path), start=1):
-        where = f"{path}, record {position}"
-        json_value(element, where)
+    for position, row in enumerate(items(path), start=1):
         try:
             # Strict, since a number for a text is an error; JSON, since it has no tuples.
-            yield adapter.validate_json(element, strict=True)
+            yield adapter.validate_json(json.dumps(row), strict=True)
         except ValidationError as error:
             problem = f"{problems_of(error)}; the fields are {names}"
-            raise FormatError(f"{where}: {problem}") from None
+            raise FormatError(f"{path}, record {position}: {problem}") from None
 
 
 def problems_of(error: ValidationError, where: str = "") -> str:

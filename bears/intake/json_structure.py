@@ -1,44 +1,44 @@
-"""Where values of JSON begin and end, found in bytes that no parser has seen yet.
+"""The bounds of JSON, held against bytes that no parser has seen yet.
 
-A parser holds a value in memory whole, and some crash on one that is too deep. So a long file is
-cut into its elements first, at several hundred MB a second, and what is too deep or too long is
-refused on the way.
+A parser holds a value in memory whole, and some crash on one that is too deep or has a number that
+is too long. So what is too large is refused before, at several hundred MB a second.
 """
 
-from collections.abc import Iterator
+import re
+from functools import cache
 from typing import Any
 
 from bears.errors import FormatError
 from bears.intake.limits import beyond, limits
 
 CHUNK = 1 << 18
-QUOTE, COMMA, OPENS, CLOSES = 1, 2, 3, 4
-MEANING = dict(zip(b'",[{]}', (QUOTE, COMMA, OPENS, OPENS, CLOSES, CLOSES), strict=True))
+QUOTE, OPENS, CLOSES = 1, 2, 3
+MEANING = dict(zip(b'"[{]}', (QUOTE, OPENS, OPENS, CLOSES, CLOSES), strict=True))
 KINDS = bytes(MEANING.get(byte, 0) for byte in range(256))
 """Byte to what it means outside of texts; 0 for nothing."""
-
-Mark = tuple[int, int]
-"""The place of a comma or a bracket, and the depth there: of a bracket, after it."""
+STRIDE = 100
 
 
 class Structure:
     """Takes the bytes of a JSON file one piece after the other, cut anywhere.
+
+    A number that is cut in two is measured in two.
 
     Args:
         where: what is read; errors begin with it.
     """
 
     def __init__(self, where: str) -> None:
-        self.depth = 0
-        self._where, self._escaped = where, False
+        self._where, self._depth, self._escaped = where, 0, False
         # Where the text began that the last piece ended in, counted from this piece's begin.
         self._text: int | None = None
 
-    def marks(self, piece: bytes, depth: int) -> Iterator[Mark]:
-        """The commas and brackets of ``piece`` that part what stands at most at ``depth``.
+    def check(self, piece: bytes) -> None:
+        """Look at the next piece.
 
         Raises:
-            FormatError: it is too deep, a text is too long, or a bracket closes nothing.
+            FormatError: it is too deep, a text or a number is too long, or a bracket closes
+                nothing.
         """
         # Importing it takes longer than most stages need for their JSON.
         import numpy as np
@@ -47,16 +47,15 @@ class Structure:
         places = np.flatnonzero(codes != 0)
         kinds = codes[places]
         quotes = kinds == QUOTE
-        outside = (np.cumsum(quotes) + (self._text is not None)) % 2 == 0
+        within = self._text is not None
+        outside = ((np.cumsum(quotes) + within) % 2 == 0) & ~quotes
+        self._check_numbers(piece, places[quotes], within)
         self._measure(places[quotes], len(piece))
-        outside &= ~quotes
-        places, kinds = places[outside], kinds[outside]
-        depths = self.depth + np.cumsum((kinds == OPENS).astype(np.int64) - (kinds == CLOSES))
+        kinds = kinds[outside]
+        depths = self._depth + np.cumsum((kinds == OPENS).astype(np.int64) - (kinds == CLOSES))
         if len(depths):
-            self._check(int(depths.min()), int(depths.max()))
-            self.depth = int(depths[-1])
-        chosen = depths + (kinds == CLOSES) <= depth
-        return zip(places[chosen].tolist(), depths[chosen].tolist(), strict=True)
+            self._check_depth(int(depths.min()), int(depths.max()))
+            self._depth = int(depths[-1])
 
     def _unescaped(self, piece: bytes) -> bytes:
         """``piece`` of the same length, without quotation marks that are part of a text."""
@@ -67,6 +66,13 @@ class Structure:
             piece = piece.replace(b"\\\\", b"__").replace(b'\\"', b"__")
         self._escaped = piece.endswith(b"\\")
         return piece
+
+    def _check_numbers(self, piece: bytes, quotes: Any, within: bool) -> None:
+        if not has_many_digits(piece):
+            return
+        for number in _many_digits(limits().digits)[1].finditer(piece):
+            if (int(quotes.searchsorted(number.start())) + within) % 2 == 0:
+                raise beyond(self._where, f"a number has {len(number.group())} digits", "digits")
 
     def _measure(self, quotes: Any, size: int) -> None:
         """Follow the texts of a piece, none of which may be too long."""
@@ -80,8 +86,20 @@ class Structure:
         if (ends[1::2] - ends[::2] > most + 1).any():
             raise beyond(self._where, "a text is too long", "text_bytes")
 
-    def _check(self, least: int, deepest: int) -> None:
+    def _check_depth(self, least: int, deepest: int) -> None:
         if least < 0:
             raise FormatError(f"{self._where}: not valid JSON (a bracket closes what none opened)")
         if deepest > limits().depth:
             raise beyond(self._where, "lists and objects are nested too deeply", "depth")
+
+
+def has_many_digits(data: bytes) -> bool:
+    """Whether there may be more digits in a row than a number may have, within a text or not."""
+    return bool(_many_digits(limits().digits)[0].search(data[::STRIDE]))
+
+
+@cache
+def _many_digits(most: int) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """What every hundredth byte of more than ``most`` digits in a row shows, and those digits."""
+    shown = max(1, most // STRIDE)
+    return re.compile(rb"[0-9]{%d}" % shown), re.compile(rb"[0-9]{%d,}" % (most + 1))

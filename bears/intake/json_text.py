@@ -6,10 +6,8 @@ long or too large for `bears.intake.limits`.
 """
 
 import json
-import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,11 +15,9 @@ import jiter
 
 from bears.errors import FormatError
 from bears.intake.files import decoded, numbered_lines, read_whole
-from bears.intake.json_structure import CHUNK, Structure
+from bears.intake.json_structure import CHUNK, Structure, has_many_digits
 from bears.intake.limits import beyond, limits
 
-TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-STRIDE = 100
 Nan = Literal["refused", "none", "float"]
 
 
@@ -71,21 +67,11 @@ def _check(data: bytes, where: str) -> None:
     bounds = limits()
     if len(data) > bounds.whole_bytes:
         raise beyond(where, f"it has {len(data)} bytes", "whole_bytes")
-    if len(data) > bounds.text_bytes or data.count(b"[") + data.count(b"{") > bounds.depth:
+    deep = data.count(b"[") + data.count(b"{") > bounds.depth
+    if deep or len(data) > bounds.text_bytes or has_many_digits(data):
         structure = Structure(where)
         for start in range(0, len(data), CHUNK):
-            structure.marks(data[start : start + CHUNK], 0)
-    signs, exactly = _many_digits(bounds.digits)
-    if signs.search(data[::STRIDE]):
-        for number in exactly.finditer(TEXT.sub(b'""', data)):
-            raise beyond(where, f"a number has {len(number.group())} digits", "digits")
-
-
-@cache
-def _many_digits(most: int) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """What every hundredth byte of more than ``most`` digits in a row shows, and those digits."""
-    shown = max(1, most // STRIDE)
-    return re.compile(rb"[0-9]{%d}" % shown), re.compile(rb"[0-9]{%d,}" % (most + 1))
+            structure.check(data[start : start + CHUNK])
 
 
 def _reason(error: ValueError) -> str:

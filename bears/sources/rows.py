@@ -4,7 +4,6 @@ Peak memory is set by the largest rows (parquet: by a batch of 256), never by th
 JSON Lines are also read from ``.gz``.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from bears.errors import FormatError, MalformedRow, SourceError
-from bears.intake.json_elements import items, outline, pairs
+from bears.intake.json_stream import begin, items, members, pairs
 from bears.intake.json_text import json_value, lines
 from bears.intake.parquet_rows import parquet_rows
 from bears.intake.texts import blank
@@ -50,14 +49,15 @@ def read_rows(path: Path) -> Iterator[Row]:
 def _rows(path: Path) -> Iterator[Any]:
     if path.suffix == ".parquet":
         return parquet_rows(path)
-    for name, begin in outline(path):
-        if name is None:
-            return items(path)
-        if path.name.removesuffix(".gz").endswith(".json"):
-            if name == "data" and begin.startswith(b"["):
-                return items(path, name)
-            if name in COLUMNS and re.match(rb'\{\s*"[0-9]', begin):
-                return _columns(path)
+    first = begin(path)
+    if first == b"[":
+        return items(path)
+    if first == b"{" and path.name.removesuffix(".gz").endswith(".json"):
+        begins = members(path)
+        if begins.get("data") == "start_array":
+            return items(path, "data")
+        if any(begins.get(name, "").isdigit() for name in COLUMNS):
+            return _columns(path)
     return (row for _, row in lines(path, blank=True))
 
 
