@@ -18,6 +18,9 @@ def main() -> int:
         from bears.doctor import main as doctor
 
         return doctor(sys.argv[2:])
+    from bears.signals import end_with_a_sentence
+
+    end_with_a_sentence("bears")
     from bears.cli import main as command
 
     return command()

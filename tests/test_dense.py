@@ -161,6 +161,26 @@ def test_what_an_abandoned_run_kept_goes_after_a_month(tmp_path: Path) -> None:
     assert {path.parent for path in files(tmp_path)} == {young}
 
 
+def test_what_a_living_run_keeps_stays_however_old_it_looks(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        slow(tmp_path, 0.3), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        for _ in range(600):
+            if files(tmp_path):
+                break
+            time.sleep(0.05)
+        held = files(tmp_path)[0].parent
+        for _ in range(3):
+            month_ago = time.time() - 31 * 24 * 3600
+            os.utime(held, (month_ago, month_ago))
+            index(tmp_path, Letters(3))
+            assert held.is_dir()
+        process.kill()
+    os.utime(held, (month_ago, month_ago))
+    index(tmp_path, Letters(3))
+    assert not held.exists()
+
+
 def test_the_score_of_a_document_is_that_of_its_best_piece_across_shards(tmp_path: Path) -> None:
     texts = ["xx yy aa", "aa bb", "zz zz zz bb bb"]
     cut = list(chunks(documents(texts), Tokens("tokens", 1, 0)))

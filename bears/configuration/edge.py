@@ -11,6 +11,7 @@ from pathlib import Path
 from typing_extensions import Buffer
 
 from bears.errors import BearsError, first_line
+from bears.signals import raised_signals
 
 BUG = 70
 """The exit status of a bug, as sysexits.h has it (EX_SOFTWARE)."""
@@ -45,7 +46,8 @@ def ended(who: str, work: Callable[[], None]) -> int:
     """Do the work of a stage or a command; its exit status.
 
     0: done; 1: something that can be mended, with a sentence on stderr; 70: a bug; 130:
-    interrupted. A reader of the output that leaves early (`| head`) changes nothing.
+    interrupted (143 by SIGTERM, 129 by SIGHUP). A reader of the output that leaves early (`| head`)
+    changes nothing.
 
     Args:
         who: what the sentence begins with.
@@ -54,7 +56,8 @@ def ended(who: str, work: Callable[[], None]) -> int:
     _open_streams()
     error: BaseException | None = None
     try:
-        work()
+        with raised_signals():
+            work()
     except (Exception, KeyboardInterrupt) as raised:
         error = raised
     except SystemExit as left:  # of argparse, after its help or its usage
@@ -119,7 +122,7 @@ def _told(error: BaseException) -> tuple[int, str]:
         case BearsError():
             return 1, str(error)
         case KeyboardInterrupt():
-            return 130, "interrupted; what was finished is kept"
+            return getattr(error, "status", 130), "interrupted; what was finished is kept"
         case MemoryError():
             told = f"there is not enough memory ({first_line(error)})"
             return 1, f"{told}; run the same again where there is more of it"

@@ -1,20 +1,21 @@
 """Shards of chunks, and the vectors of a run that has not ended: what is resumed from."""
 
-import fcntl
 import hashlib
 import json
-import shutil
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from io import BytesIO
 from itertools import count, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from bears.formats.records import atomic_write
+from bears.formats.scratch import hold, release, remove_if_left
 from bears.retrieval.cut import Cut
 from bears.retrieval.models.encoder import CALLED, Vectors, check_vectors
 from bears.retrieval.stores.vector_store import Shard
@@ -67,7 +68,7 @@ class ShardCache:
     def __init__(self, scratch: Path, identity: Mapping[str, Any]) -> None:
         self._identity = json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
         self._above = scratch / "vectors"
-        self._lock: IO[bytes] | None = None
+        self._lock: int | None = None
         self.folder, self.chunks = self._above, 0
 
     def find(self, batch: TextShard) -> Shard | None:
@@ -111,17 +112,18 @@ class ShardCache:
     def close(self) -> None:
         """Leave the files to a later run."""
         if self._lock is not None:
-            self._lock.close()
+            os.close(self._lock)
             self._lock = None
 
     def remove(self) -> None:
-        """Remove what this run kept, and what abandoned runs left a month ago."""
+        """Remove what this run kept, and what dead runs left a month ago."""
         if self._lock is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-        self.close()
+            release(self.folder, self._lock)
+            self._lock = None
         for folder in self._above.glob("*"):
-            if time.time() - folder.stat().st_mtime > LEFT_ALONE:
-                shutil.rmtree(folder, ignore_errors=True)
+            with suppress(FileNotFoundError):  # Another run may remove the same.
+                if time.time() - folder.stat().st_mtime > LEFT_ALONE:
+                    remove_if_left(folder)
 
     def _shard(self, batch: TextShard, vectors: Vectors, cut: Cut) -> Shard:
         self.chunks += len(batch.texts)
@@ -142,13 +144,8 @@ class ShardCache:
     def _claim(self, name: str) -> None:
         """Lock the first folder of this name that no other run has."""
         for number in count():
-            folder = self._above / f"{name}-{number}"
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = (folder / "lock").open("ab")
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                lock.close()
-                continue
-            self.folder, self._lock = folder, lock
-            return
+            self.folder = self._above / f"{name}-{number}"
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if (lock := hold(self.folder)) is not None:
+                self._lock = lock
+                return

@@ -1,7 +1,6 @@
 """Qdrant without a server: its engine in this process, in a folder (qdrant-edge-py)."""
 
 import errno
-import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Mapping
@@ -11,6 +10,7 @@ from typing import Any
 from bears.configuration import parse
 from bears.errors import StoreError
 from bears.formats.records import read_json, write_json
+from bears.formats.scratch import temporary
 from bears.retrieval.stores.hnsw import Hnsw
 from bears.retrieval.stores.numbered_shards import NumberedShard, numbered
 from bears.retrieval.stores.packed_folder import pack, unpack
@@ -66,12 +66,16 @@ class QdrantLocal:
 
         dimensions = read_json(folder / "store.json")["dimensions"]
         # Opening changes files, and what DVC keeps must stay as it is.
-        below = tempfile.mkdtemp(prefix="bears-points-")
+        scratch, remove = temporary("bears-points-")
+        below = scratch / "points"
+        below.mkdir()
         try:
-            unpack(folder / "points.zip", Path(below))
-            points = edge.EdgeShard.load(below)
-        except Exception as error:  # The engine raises nothing narrower.
-            shutil.rmtree(below, ignore_errors=True)
+            unpack(folder / "points.zip", below)
+            points = edge.EdgeShard.load(str(below))
+        except BaseException as error:  # The engine raises nothing narrower than Exception.
+            remove()
+            if not isinstance(error, Exception):
+                raise
             if isinstance(error, OSError) and error.errno == errno.ENOSPC:
                 raise StoreError(
                     f"no space left in {below} to unpack {folder / 'points.zip'}; make space, or "
@@ -82,7 +86,7 @@ class QdrantLocal:
                 "`dvc repro --force --single-item index`"
             ) from None
         searched = _Engine(points)
-        weakref.finalize(searched, shutil.rmtree, below, ignore_errors=True)
+        weakref.finalize(searched, remove)
         return QdrantSearcher(searched, dimensions, self._hnsw)
 
     def _config(self, dimensions: int) -> Any:

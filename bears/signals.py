@@ -1,0 +1,68 @@
+"""Signals that end a program: in order once it works, with one sentence while it is still loading.
+
+Without this SIGTERM and SIGHUP leave temporary folders behind, and Ctrl-C during the imports prints
+a traceback. It imports next to nothing, so that it can come before all other imports.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Terminated(KeyboardInterrupt):
+    """A signal asked the program to end: like Ctrl-C, but for the exit status.
+
+    Args:
+        number: of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number
+
+
+def end_with_a_sentence(who: str) -> None:
+    """While a program loads, nothing is open yet that an ending signal would have to close."""
+
+    def end(number: int, _: FrameType | None) -> NoReturn:
+        os.write(2, f"{who}: interrupted\n".encode())
+        os._exit(128 + number)
+
+    for number in ENDING:
+        _answer(number, end)
+
+
+@contextmanager
+def raised_signals() -> Iterator[None]:
+    """Within, ending signals raise `Terminated`, or KeyboardInterrupt for Ctrl-C.
+
+    Raises:
+        Terminated: what is open is then closed, and temporary files are removed.
+    """
+
+    def end(number: int, _: FrameType | None) -> NoReturn:
+        raise Terminated(number)
+
+    before = {number: signal.getsignal(number) for number in ENDING}
+    if threading.current_thread() is not threading.main_thread():
+        before = {}
+    for number in before:
+        # asyncio cancels its tasks in order only where Python's own answer to Ctrl-C stands.
+        _answer(number, signal.default_int_handler if number == signal.SIGINT else end)
+    try:
+        yield
+    finally:
+        for number, answer in before.items():
+            _answer(number, answer)
+
+
+def _answer(number: int, answer: object) -> None:
+    # nohup ignores SIGHUP, and a shell the SIGINT of what it runs in the background.
+    if signal.getsignal(number) is not signal.SIG_IGN:
+        signal.signal(number, answer)  # type: ignore[arg-type]
