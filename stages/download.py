@@ -1,12 +1,12 @@
 """download: the sources of the benchmark → data/raw/<benchmark>/rows/<source>.jsonl."""
 
-import sys
 from pathlib import Path
 
 from bears.configuration import Config, checkout, parse
 from bears.configuration.named import named
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json
+from bears.formats.shown import complain
 from bears.sources.convert import convert
 from bears.sources.parts import Reader
 from bears.sources.source import Source
@@ -36,9 +36,9 @@ def main(config: Config, paths: Paths) -> None:
         for note, count in entry.get("notes", {}).items():
             print(f"{entry['source']}: {count} {note}")
         for name, reason in entry.get("failures", {}).items():
-            print(f"{entry['source']}: {name} is left out: {reason}", file=sys.stderr)
+            complain(f"{entry['source']}: {name} is left out: {reason}")
         for warning in entry.get("warnings", []):
-            print(f"warning: {warning}", file=sys.stderr)
+            complain(f"warning: {warning}")
 
 
 def _root(source: Source) -> Path:

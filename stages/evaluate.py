@@ -25,6 +25,7 @@ from bears.formats.digest import sha256_of
 from bears.formats.manifest import manifest_of, read_manifest
 from bears.formats.records import read_questions, write_json
 from bears.formats.run_table import RunTable
+from bears.formats.shown import complain
 from bears.formats.trec import read_table
 from bears.types import Closed, Question
 
@@ -115,7 +116,7 @@ def _doubts(run: RunTable) -> dict[str, Any]:
     if run.unknown:
         print(f"ignored: {run.unknown} questions that the benchmark lacks")
     for remark in run.remarks:
-        print(f"evaluate: warning: {remark}", file=sys.stderr)
+        complain(f"evaluate: warning: {remark}")
     doubts = {"ignored_questions": run.unknown, "warnings": list(run.remarks)}
     return {name: value for name, value in doubts.items() if value}
 

@@ -1,6 +1,5 @@
 """index: the verified corpus → the retriever's index."""
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from time import perf_counter
@@ -10,6 +9,7 @@ from bears.configuration import Config, build, checkout
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.digest import check_digest
 from bears.formats.records import document_count, stream_documents, write_json
+from bears.formats.shown import complain
 from bears.retrieval.chunking import NoChunking, chunks
 from bears.retrieval.cut import cuts_below, plain, told
 from bears.types import Document
@@ -40,7 +40,7 @@ def main(config: Config, paths: Paths) -> None:
     }
     write_json(paths["timing"], measured)
     for line in told(cuts):
-        print(f"index: {line}", file=sys.stderr)
+        complain(f"index: {line}")
 
 
 class _Counted:

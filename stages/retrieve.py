@@ -1,6 +1,5 @@
 """retrieve: questions and index → TREC runs, and how long a question takes."""
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from statistics import fmean
@@ -14,6 +13,7 @@ from bears.configuration import Config, build, parse
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.digest import sha256_of
 from bears.formats.records import read_questions, write_json
+from bears.formats.shown import complain
 from bears.formats.trec import run_writer
 from bears.retrieval.cut import Cut, Limited, cuts_below, plain, summed, told
 from bears.retrieval.retrieve_settings import RetrieveSettings
@@ -61,7 +61,7 @@ def main(config: Config, paths: Paths) -> None:
         measured["search"] = searcher.exactness(texts, settings.depth)
     write_json(paths["timing"], measured)
     for line in told([*cuts_below(paths["index"]), *cuts]):
-        print(f"retrieve: {line}", file=sys.stderr)
+        complain(f"retrieve: {line}")
 
 
 def _one_by_one(

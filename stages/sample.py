@@ -1,6 +1,5 @@
 """sample: rows → questions and documents in their source languages."""
 
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from bears.configuration import Config, parse
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json, write_lines, write_records
 from bears.formats.rows import open_rows
+from bears.formats.shown import complain
 from bears.ledger.entries import Ledger
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import count_reasons, sample
@@ -40,7 +40,7 @@ def _draw(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path)
     write_json(out / "notes.json", notes)
     _report(len(drawn.questions), len(drawn.documents), counts)
     for record_id in drawn.unmatched:
-        print(f"ledger: no record {record_id} in this sample", file=sys.stderr)
+        complain(f"ledger: no record {record_id} in this sample")
 
 
 def _take(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path) -> None:

@@ -1,10 +1,9 @@
 """translate: sampled records and the memory → the benchmark in its target language."""
 
-import sys
-
 from bears.configuration import Config, checkout
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json, write_records
+from bears.formats.shown import complain
 from bears.language.tags import check_tag
 from bears.memory.published import load
 from bears.memory.workflow import Workflow
@@ -21,7 +20,7 @@ def main(config: Config, paths: Paths) -> None:
         report = workflow.fill()
         workflow.publish()
         if report.stopped:
-            print(f"fill stopped: {report.stopped}", file=sys.stderr)
+            complain(f"fill stopped: {report.stopped}")
     found = task.resolve(load(paths["memory"], task.name))
     questions, documents = apply(task.source_texts, found, task.wanted)
     write_records(paths["out"] / "queries.json", questions)

@@ -1,6 +1,5 @@
 """verify: the translated benchmark against the sampled one → findings; errors stop the pipeline."""
 
-import sys
 from collections import Counter
 from dataclasses import asdict
 from itertools import islice
@@ -16,6 +15,7 @@ from bears.formats.records import (
     write_json,
     write_lines,
 )
+from bears.formats.shown import complain, one_line
 from bears.language.native import languages_of
 from bears.language.profile import Language
 from bears.ledger.entries import reviews_of
@@ -57,13 +57,13 @@ def main(config: Config, paths: Paths) -> None:
 def _print(findings: list[Finding]) -> None:
     """Print findings, of one kind no more than a person reads; the file has them all."""
     for (check, severity), number in Counter((f.check, f.severity) for f in findings).items():
-        stream = sys.stderr if severity == "error" else sys.stdout
+        tell = complain if severity == "error" else print
         same = (f for f in findings if (f.check, f.severity) == (check, severity))
         for finding in islice(same, SHOWN):
-            place = ": ".join(filter(None, (finding.record_id, finding.field)))
-            print(f"{severity}: {check}: {place}: {finding.message}", file=stream)
+            place = ": ".join(filter(None, (one_line(finding.record_id), finding.field)))
+            tell(f"{severity}: {check}: {place}: {finding.message}")
         if number > SHOWN:
-            print(f"{severity}: {check}: … and {number - SHOWN} more", file=stream)
+            tell(f"{severity}: {check}: … and {number - SHOWN} more")
 
 
 def _benchmark(config: Config, paths: Paths) -> Benchmark:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from markdown_it import MarkdownIt
 
 from bears.cli import main
 from bears.cli.publish import write_export
@@ -128,6 +130,38 @@ def test_the_card_says_licence_composition_and_findings(finished: Finished) -> N
     assert "t.json sha256 " + "b" * 64 in text
     assert any(line.split() == ["|", "s", "|", "2", "|", "2", "|"] for line in text.splitlines())
     assert any("warning" in line and "empty" in line for line in text.splitlines())
+
+
+EVIL = "<img src=x onerror=alert(1)> [x](http://evil.com) @name www.evil.com |\n# h"
+
+
+def test_no_text_of_a_benchmark_acts_on_its_card(finished: Finished) -> None:
+    config = json.loads(json.dumps(CONFIG))
+    config["benchmark"].update(name=EVIL, language=EVIL)
+    config["sources"]["s"]["licence"] = EVIL
+    evil = replace(
+        finished,
+        config=config,
+        questions=[replace(q, source_dataset=EVIL) for q in QUESTIONS],
+        documents=[replace(d, original_source=EVIL) for d in DOCUMENTS],
+        provenance=[
+            {
+                **dict.fromkeys(("source", "hub", "revision", "licence"), EVIL),
+                "files": [{"name": EVIL, "sha256": EVIL}],
+            }
+        ],
+        findings=[dict.fromkeys(("check", "severity", "record_id", "message"), EVIL)],
+    )
+    text = card(evil, attest(finished))
+    body = text.split("---\n", 2)[2]
+    html = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(body)
+    tags = set(re.findall(r"<(\w+)", html))
+    known = {"h1", "h2", "p", "strong", "pre", "code"}
+    assert tags <= known | {"table", "thead", "tbody", "tr", "th", "td"}
+    assert html.count("<h1>") == 1
+    assert len(re.findall("```", body)) == 2
+    assert not re.search(r"@n|p://|www\.e", re.sub(r"```.*?```", "", body, flags=re.DOTALL))
+    assert yaml.safe_load(text.split("---\n", 2)[1])["pretty_name"] == EVIL
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bears.errors import ConfigurationError
 from bears.formats.records import read_documents, read_questions
 from bears.translation.review import COLUMNS, read_decisions, write_review
 from stages import translate, verify
@@ -257,6 +258,25 @@ def test_a_wrong_decision_is_named_by_its_row(
     expected = message.replace("q1", question).split(".*")
     assert all(part in told for part in expected), told
     assert not (at.root / LEDGER).exists()
+
+
+def test_two_rows_that_decide_differently_on_one_text_are_refused(tmp_path: Path) -> None:
+    file, place = tmp_path / "f.csv", ("q1", "question")
+    empty = dict.fromkeys(COLUMNS, "")
+    accepted = empty | decision(place, "accept")
+    write_review(file, [accepted, empty | {"record_id": "q1", "field": "question"}, accepted])
+    assert len(read_decisions(file, {place})) == 1
+    write_review(file, [accepted, empty | decision(place, "correct", text="Who?")])
+    with pytest.raises(ConfigurationError, match="row 3: question of q1 is decided otherwise"):
+        read_decisions(file, {place})
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u200b", "\u3000\ufeff"])
+def test_a_correction_that_nobody_sees_is_none(text: str, tmp_path: Path) -> None:
+    file, place = tmp_path / "f.jsonl", ("q1", "question")
+    write_review(file, [dict.fromkeys(COLUMNS, "") | decision(place, "correct", text=text)])
+    with pytest.raises(ConfigurationError, match="its text is empty"):
+        read_decisions(file, {place})
 
 
 @pytest.mark.parametrize(

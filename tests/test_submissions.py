@@ -14,7 +14,7 @@ from bears.intake.limits import Limits
 from bears.submissions.check import CheckedSubmission, check
 from bears.submissions.read import read_submission
 from bears.submissions.science_ko import submission_row
-from bears.submissions.submission import Submission, printable
+from bears.submissions.submission import Submission
 from bears.types import Finding, Hit, Question, QuestionType
 
 PUBLISHED = {
@@ -250,20 +250,6 @@ def test_a_path_from_within_is_only_an_id(tmp_path: Path) -> None:
     found = checked(submitted(tmp_path, results(*rows)))
     assert found.lists["q1"] == ("../../etc/passwd", "d1")
     assert checks(found.findings) == {("unknown_document", "warning")}
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain 中文", "plain 中文"),
-        ("a\x1b[31mred", "a\\x1b[31mred"),
-        ("two\nlines", "two\\nlines"),
-        ("\u202eevil", "\\u202eevil"),
-        ("x" * 100, "x" * 79 + "…"),
-    ],
-)
-def test_text_is_shown_on_one_line_without_control(text: str, shown: str) -> None:
-    assert printable(text) == shown
 
 
 def test_the_korean_line_has_three_documents_and_its_number() -> None:

@@ -15,6 +15,7 @@ from bears.doctor import add_arguments as add_doctor
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.table import table
 from bears.formats.records import read_json, read_questions, write_text
+from bears.intake.texts import blank
 from bears.ledger.update import add
 from bears.retrieval.cut import cuts_below, told
 
@@ -122,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
 def _replace(arguments: argparse.Namespace) -> None:
     config = composed(arguments.benchmark, [])
     benchmark = config["benchmark"]["name"]
-    if not arguments.reason.strip():
+    if blank(arguments.reason):
         raise LedgerError("an entry needs a reason: --reason 'why'")
     if any(e["question_id"] == arguments.question_id for e in config["ledger"]["replacements"]):
         raise LedgerError(f"{arguments.question_id} is replaced already")

@@ -10,8 +10,8 @@ from tabulate import tabulate
 from bears.cli.selection import CONF
 from bears.configuration import build, read_mapping
 from bears.errors import ConfigurationError
-from bears.formats.records import write_csv, write_json
-from bears.formats.spreadsheet import guard
+from bears.formats.records import write_json
+from bears.formats.spreadsheet import write_csv
 from bears.judging.calibration import JudgedAnswer, calibrate
 from bears.judging.labels import LabelledAnswer, read_labels
 from bears.judging.lexical import Judge
@@ -109,9 +109,7 @@ def _write_disagreements(path: Path, judged: Sequence[JudgedAnswer]) -> None:
     header = ["system", "question_id", "question", "gold_answers", "answer", "people", "judge"]
     rows = [
         [
-            *map(guard, (own.system, own.question_id, own.question)),
-            guard(" / ".join(own.golds)),
-            guard(own.answer),
+            *(own.system, own.question_id, own.question, " / ".join(own.golds), own.answer),
             "pass" if own.label else "fail",
             each.verdict,
         ]

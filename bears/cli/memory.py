@@ -1,7 +1,6 @@
 """``python -m bears memory``: import, plan, fill, publish, review, glossary."""
 
 import argparse
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from bears.cli.spending import show, spending
 from bears.cli.uses import TRANSLATION, workflow_of, workflows
 from bears.configuration import parse
 from bears.errors import MemoryMiss
+from bears.formats.shown import complain
 from bears.language.profile import Language
 from bears.ledger.update import add
 from bears.memory.fill import FillReport
@@ -139,7 +139,7 @@ def _show_report(use: Use[Any], report: FillReport) -> None:
     print(f"{report.answered} answers, {report.stored} {use.name}s stored")
     for request, reasons in list(report.failed.values())[:SHOWN]:
         why = "; ".join(reasons)
-        print(f"failed: {request.record_id} {request.field}: {why}", file=sys.stderr)
+        complain(f"failed: {request.record_id} {request.field}: {why}")
     if report.missing or report.stopped:
         raise MemoryMiss(
             f"{report.missing} texts are still missing, {len(report.failed)} of them after a "

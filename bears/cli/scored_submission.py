@@ -11,11 +11,12 @@ from bears.evaluation.measure import parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
 from bears.formats.benchmark_state import BenchmarkState
+from bears.formats.shown import one_line
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import number
 from bears.leaderboard.row import MEASURES, LeaderboardRow
 from bears.submissions.check import CheckedSubmission
-from bears.submissions.submission import Submission, printable
+from bears.submissions.submission import Submission
 from bears.types import Hit, Question
 
 
@@ -110,7 +111,7 @@ class ScoredSubmission:
 
     def pandachat_row(self, entry: LeaderboardRow, k: int) -> dict[str, Any]:
         """Its row in PandaChat's table, of its ``entry`` on the leaderboard."""
-        scenario = printable(self.submission.scenario)
+        scenario = one_line(self.submission.scenario)
         counts = self.correct[k], self.correct_in_documents[k], self.judged
         return pandachat.row(entry, scenario, self.system, k, *counts)
 
@@ -137,7 +138,7 @@ def score(
     depths = sorted({1, k})
     return ScoredSubmission(
         state=state,
-        system=printable(system),
+        system=one_line(system),
         submission=submission,
         checked=checked,
         values=_values(submission, checked, questions, measures),

@@ -1,12 +1,12 @@
 """What models are asked for, and the memories that hold it: one table for ``memory``."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bears.configuration import Config, checkout
 from bears.errors import ConfigurationError
+from bears.formats.shown import complain
 from bears.memory.use import Use
 from bears.memory.workflow import U, Workflow
 from bears.translation.task import TranslationTask, read_task
@@ -37,7 +37,7 @@ def workflow_of(config: Config, read: Callable[[Config], U], memory: str) -> Wor
     for _ in journal.rows():
         pass  # only to be told of lines that are not to be trusted
     for line, reason in journal.damaged:
-        print(f"{journal.path}, line {line}: {reason}; skipped", file=sys.stderr)
+        complain(f"{journal.path}, line {line}: {reason}; skipped")
     return workflow
 
 

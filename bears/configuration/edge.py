@@ -11,6 +11,7 @@ from pathlib import Path
 from typing_extensions import Buffer
 
 from bears.errors import BearsError, first_line
+from bears.formats.shown import complain, for_terminal
 from bears.signals import raised_signals
 
 BUG = 70
@@ -71,7 +72,7 @@ def ended(who: str, work: Callable[[], None]) -> int:
     status, sentence = _told(error)
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
-    print(f"{who}: {sentence}", file=sys.stderr)
+    complain(f"{who}: {sentence}")
     return status
 
 
@@ -85,6 +86,14 @@ class _Stream(FileIO):
             if isinstance(error, BrokenPipeError) or self.fileno() == ERRORS:
                 return memoryview(data).nbytes
             raise
+
+
+class _Shown(TextIOWrapper):
+    """A standard stream whose text acts in no terminal."""
+
+    def write(self, text: str, /) -> int:
+        super().write(for_terminal(text))
+        return len(text)
 
 
 def _open_streams() -> None:
@@ -101,7 +110,9 @@ def _open_streams() -> None:
         buffered = BufferedWriter(_Stream(descriptor, "w", closefd=False))
         encoding = stream.encoding if stream else "utf-8"
         lines = name == "stderr" or not stream or stream.line_buffering or stream.write_through
-        setattr(sys, name, TextIOWrapper(buffered, encoding, "backslashreplace", None, lines))
+        # What goes to stderr is shown by `complain`: the progress of others needs its controls.
+        kind = _Shown if name == "stdout" else TextIOWrapper
+        setattr(sys, name, kind(buffered, encoding, "backslashreplace", None, lines))
 
 
 def _flush() -> OSError | None:

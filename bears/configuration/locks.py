@@ -7,13 +7,13 @@ behind that a person would have to remove.
 import fcntl
 import hashlib
 import os
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from bears.errors import StageConflict
+from bears.formats.shown import complain
 
 PATIENCE_S = 30.0
 PAUSE_S = 0.1
@@ -63,11 +63,7 @@ def _acquire(lock: int, kind: int, path: Path, deadline: float, name: str) -> No
                     f"{holder} still works on {path}. Wait for it, or end it, and run again"
                 ) from None
             if not told:
-                print(
-                    f"{name}: {holder} works on {path}; waiting {until:.0f} s for it",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                complain(f"{name}: {holder} works on {path}; waiting {until:.0f} s for it")
             told = True
             time.sleep(PAUSE_S)
     os.ftruncate(lock, 0)

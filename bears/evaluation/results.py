@@ -19,7 +19,7 @@ from bears.evaluation.evaluate import (
 )
 from bears.evaluation.interval import share_interval
 from bears.evaluation.measure import Measure
-from bears.formats.records import write_csv
+from bears.formats.spreadsheet import write_csv
 from bears.types import Question
 
 

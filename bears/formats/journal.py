@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bears.errors import FormatError
+from bears.formats.shown import complain
 
 LINE = re.compile(rb'\{"checksum":"([0-9a-f]{64})","row":(\{.*\})\}\n?', re.DOTALL)
 
@@ -255,7 +255,7 @@ def _acquire(lock: int) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = os.pread(lock, 32, 0).decode().strip() or "unknown"
-        print(f"another fill (process {holder}) is running; waiting for it", file=sys.stderr)
+        complain(f"another fill (process {holder}) is running; waiting for it")
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 

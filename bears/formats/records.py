@@ -1,12 +1,10 @@
 """Reading and writing of files: the published JSON form, JSON Lines, and atomic replacement."""
 
-import csv
 import dataclasses
-import io
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from errno import EDQUOT, EFBIG, ENOSPC
 from pathlib import Path
@@ -143,20 +141,6 @@ def to_line(row: Mapping[str, Any]) -> str:
     U+2028 and U+2029 stay as they are, so files of such lines must be split on LF only.
     """
     return json.dumps(row, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
-
-
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a CSV file atomically."""
-    write_text(path, csv_text(header, rows))
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A CSV file with LF at the ends of its lines; None is an empty cell."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:

@@ -1,25 +1,42 @@
 """CSV that people open in spreadsheets, and save from there."""
 
-import re
-from collections.abc import Iterator
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+from bears.formats.records import write_text
+from bears.formats.shown import guard, restored
 from bears.intake.table_text import csv_rows
 
-FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
-"""What a spreadsheet takes for the beginning of a formula, and what we put before it."""
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a CSV file atomically."""
+    write_text(path, csv_text(header, rows))
 
 
-def guard(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula; `restored` gives back the text."""
-    return f"'{cell}" if FORMULA.match(cell) else cell
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A CSV file with LF at the ends of its lines; no text in it is taken for a formula.
+
+    None is an empty cell.
+    """
+    text = _Lines(newline="")
+    # What is a part of the terminator is quoted within a cell, as a lone CR has to be.
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([guard(cell) if isinstance(cell, str) else cell for cell in row])
+    return text.getvalue()
 
 
-def restored(cell: str) -> str:
-    """What `guard` was given."""
-    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
+class _Lines(io.StringIO):
+    """Rows, each of which comes with CR and LF at its end, with LF alone."""
+
+    def write(self, row: str, /) -> int:
+        return super().write(row.removesuffix("\r\n") + "\n")
 
 
 def read_cells(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file as `csv_rows` has them, its cells as `guard` was given them."""
+    """The rows of a CSV file as `csv_rows` has them, its cells as `csv_text` was given them."""
     return ((line, [restored(cell) for cell in cells]) for line, cells in csv_rows(path, short))

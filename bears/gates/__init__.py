@@ -15,6 +15,7 @@ from bears.gates import (
     source_left,
     yes_no,
 )
+from bears.intake import texts
 from bears.language.profile import Language
 from bears.language.text import Text
 
@@ -64,7 +65,7 @@ def check(text: Text, language: Language, severities: Mapping[str, GateSeverity]
         )
     if text.source_language == text.target:
         return []
-    names = ["empty"] if not text.translation.strip() else list(GATES)
+    names = ["empty"] if texts.blank(text.translation) else list(GATES)
     flags = []
     for name in names:
         severity = severities.get(name, "error")

@@ -2,17 +2,14 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import groupby
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
-from tabulate import tabulate
 
 from bears.errors import FormatError
-from bears.formats.records import csv_text
-from bears.formats.spreadsheet import guard, restored
-from bears.intake.table_text import csv_rows
+from bears.formats import shown
+from bears.formats.spreadsheet import csv_text, read_cells
 from bears.leaderboard.row import MAIN, MEASURES, LeaderboardRow
 
 _STATE = ("benchmark", "source", "state")
@@ -54,7 +51,7 @@ def read_board(path: Path) -> list[LeaderboardRow]:
     """
     if not path.exists():
         return []
-    rows = csv_rows(path)
+    rows = read_cells(path)
     if tuple(next(rows, (1, []))[1]) != HEADER:
         raise FormatError(f"{path}: expected the header {','.join(HEADER)}; remove the file")
     return [_entry(row, f"{path}, line {line}") for line, row in rows]
@@ -62,7 +59,7 @@ def read_board(path: Path) -> list[LeaderboardRow]:
 
 def board_files(path: Path, board: Sequence[LeaderboardRow]) -> dict[Path, str]:
     """What the file at ``path`` (CSV) and the one beside it (Markdown) hold of a board."""
-    cells = ([safe_cell(cell) for cell in _cells(entry)] for entry in board)
+    cells = ([re.sub(r"[\r\n]", " ", cell) for cell in _cells(entry)] for entry in board)
     return {path: csv_text(HEADER, cells), path.with_suffix(".md"): markdown(board)}
 
 
@@ -76,7 +73,7 @@ def markdown(board: Sequence[LeaderboardRow]) -> str:
 
 
 def _section(state: tuple[str, str, str], board: Sequence[LeaderboardRow]) -> str:
-    name, source, digest = map(_escaped, state)
+    name, source, digest = map(shown.markdown, state)
     sizes = (f"{getattr(board[0], word)} {word}" for word in _COUNTS[:2] if getattr(board[0], word))
     heading = f"{name} ({source})" if source else name
     rows = [dict(zip(HEADER, _cells(entry), strict=True)) for entry in board]
@@ -86,19 +83,8 @@ def _section(state: tuple[str, str, str], board: Sequence[LeaderboardRow]) -> st
         if column not in (*_STATE, *_COUNTS[:2]) and any(row[column] for row in rows)
     ]
     parts = (heading, *sizes, f"state {digest or 'unknown'}")
-    table = markdown_table(filled, [[row[column] for column in filled] for row in rows])
+    table = shown.markdown_table(filled, [[row[column] for column in filled] for row in rows])
     return f"## {', '.join(parts)}\n\n{table}"
-
-
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table of texts, each escaped."""
-    cells = [[_escaped(cell) for cell in row] for row in rows]
-    return tabulate(cells, headers=list(header), tablefmt="pipe", disable_numparse=True) + "\n"
-
-
-def safe_cell(text: str) -> str:
-    """``text`` on one line, and so that no spreadsheet takes it for a formula."""
-    return guard(re.sub(r"[\r\n]", " ", text))
 
 
 def number(value: float | None) -> str:
@@ -114,7 +100,7 @@ def _cells(entry: LeaderboardRow) -> list[str]:
 
 
 def _entry(row: list[str], where: str) -> LeaderboardRow:
-    cells = {name: restored(cell) for name, cell in zip(HEADER, row, strict=True) if cell}
+    cells = {name: cell for name, cell in zip(HEADER, row, strict=True) if cell}
     values = {name: cells.pop(name) for name in MEASURES if name in cells}
     try:
         return TypeAdapter(LeaderboardRow).validate_python(
@@ -123,7 +109,3 @@ def _entry(row: list[str], where: str) -> LeaderboardRow:
     except ValidationError as error:
         problem = error.errors()[0]
         raise FormatError(f"{where}, {problem['loc'][-1]}: {problem['msg']}") from None
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]()#|~])", r"\\\1", escape(" ".join(text.split()), quote=False))

@@ -9,7 +9,8 @@ from typing_extensions import TypedDict
 
 from bears.errors import FormatError
 from bears.formats.records import problems_of, read_json, to_json
-from bears.leaderboard.board import markdown_table, number
+from bears.formats.shown import markdown_table
+from bears.leaderboard.board import number
 from bears.leaderboard.row import LeaderboardRow
 
 Row = TypedDict(

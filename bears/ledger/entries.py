@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from bears.configuration import parse
+from bears.intake.texts import blank
 from bears.types import Closed
 
 
@@ -73,7 +74,7 @@ class Review(Closed):
     times: Annotated[int, Field(ge=0, strict=True)] = 0
 
     def __post_init__(self) -> None:
-        if self.decision == "correct" and not self.text.strip():
+        if self.decision == "correct" and blank(self.text):
             raise ValueError(
                 f"{self.field} of {self.record_id} is to be corrected, but its text is empty"
             )

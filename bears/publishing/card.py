@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tabulate import tabulate
 
+from bears.formats.shown import markdown, markdown_table, one_line
 from bears.publishing import parquet
 from bears.publishing.attestation import Attestation
 from bears.publishing.finished import Finished
@@ -19,13 +19,13 @@ def card(finished: Finished, attestation: Attestation) -> str:
     licence, remarks = follows(_licences(finished))
     parts = [
         f"---\n{yaml.safe_dump(_front_matter(finished, licence), sort_keys=False)}---",
-        f"# {finished.name}",
+        f"# {markdown(finished.name)}",
         f"{len(finished.questions)} questions over {len(finished.documents)} documents, for "
-        f"measuring retrievers. Language: {finished.config['benchmark']['language']}.",
+        f"measuring retrievers. Language: {markdown(finished.config['benchmark']['language'])}.",
         "## Composition\n\n" + _composition(finished),
         "## Sources and licences\n\n" + _sources(finished),
-        f"The licence that follows for the whole: **{licence}**."
-        + "".join(f" Note: {remark}." for remark in remarks),
+        f"The licence that follows for the whole: **{markdown(licence)}**."
+        + "".join(f" Note: {markdown(remark)}." for remark in remarks),
         "## Verification\n\n" + _verification(finished),
         "## Make it again\n\n" + _regenerate(finished, attestation),
     ]
@@ -99,12 +99,11 @@ def _verification(finished: Finished) -> str:
 def _regenerate(finished: Finished, attestation: Attestation) -> str:
     return (
         "In a checkout of the pipeline with the same configuration and translation memory:\n\n"
-        f"```\ndvc exp run -S benchmark={finished.name}\n"
+        f"```\ndvc exp run -S benchmark={one_line(finished.name)}\n"
         "python -m bears attest FOLDER   # this folder\n```\n\n"
         f"Root digest: `{attestation.root}`"
     )
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
-    return tabulate(cells, headers=list(header), tablefmt="pipe", disable_numparse=True)
+    return markdown_table(header, [[str(cell) for cell in row] for row in rows]).rstrip("\n")

@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from bears.submissions.submission import Submission, SubmittedRanking, printable
+from bears.formats.shown import one_line
+from bears.submissions.submission import Submission, SubmittedRanking
 from bears.types import Finding, Question
 
 FASTEST, SLOWEST = 1e-5, 3600.0
@@ -79,9 +80,9 @@ def _questions(
     unknown = counts.keys() - names.keys()
     if unknown and ignore_unknown:
         message = f"{len(unknown)} questions are none of this benchmark and are ignored"
-        yield _warning("ignored_question", printable(min(unknown)), message)
+        yield _warning("ignored_question", one_line(min(unknown)), message)
     for question, times in counts.items():
-        shown = printable(question)
+        shown = one_line(question)
         if question in unknown and not ignore_unknown:
             message = (
                 "is not a question of this benchmark; --ignore-unknown leaves such questions out"
@@ -114,7 +115,7 @@ def _documents(
     unknown = {d for ids in lists.values() for d in ids if d not in known}
     if unknown:
         message = f"{len(unknown)} documents are not of this benchmark, this one among them"
-        yield _warning("unknown_document", printable(min(unknown)), message)
+        yield _warning("unknown_document", one_line(min(unknown)), message)
     # PandaChat's lists name the document of every chunk, so that repeating one is their form.
     if form != "pandachat":
         for question_id, ids in lists.items():

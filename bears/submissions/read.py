@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import FormatError
+from bears.formats.shown import one_line
 from bears.formats.trec import read_table
 from bears.intake.files import decoded, numbered_lines, read_whole
 from bears.intake.json_text import json_value, lines
@@ -15,7 +16,6 @@ from bears.submissions.submission import (
     LONGEST_LIST,
     Submission,
     SubmittedRanking,
-    printable,
 )
 
 FORMS = ("pandachat", "science-ko", "bears", "trec")
@@ -93,7 +93,7 @@ def _bears(path: Path) -> Submission:
     if isinstance(results, dict):
         rows = [
             SubmittedRanking(
-                _id(question, "question_id"), _ids(ids, f"question {printable(question)}")
+                _id(question, "question_id"), _ids(ids, f"question {one_line(question)}")
             )
             for question, ids in results.items()
         ]

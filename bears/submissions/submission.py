@@ -44,13 +44,3 @@ class Submission:
     scenario: str = ""
     seconds_per_question: float | None = None
     remarks: tuple[str, ...] = ()
-
-
-def printable(text: str, longest: int = 80) -> str:
-    """``text`` cut short, on one line, with control and invisible characters escaped.
-
-    A submission's text may hold terminal escapes, line breaks or marks that turn the direction
-    of writing.
-    """
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.formats.records import write_csv
-from bears.formats.spreadsheet import guard, read_cells
+from bears.formats.spreadsheet import read_cells, write_csv
 from bears.translation.glossary import CONTROL, fault_in
 
 COLUMNS = ("source", "target", "source_language", "target_language", "note")
@@ -46,7 +45,7 @@ def write_glossary(path: Path, terms: Iterable[Term]) -> int:
         (t.source, t.rendering, t.source_language, t.target_language, t.note)
         for _, t in sorted(kept.items())
     )
-    write_csv(path, COLUMNS, ([guard(cell) for cell in row] for row in rows))
+    write_csv(path, COLUMNS, rows)
     return len(kept)
 
 

@@ -10,6 +10,7 @@ from bears.client.wire import ChatAnswer
 from bears.errors import FormatError
 from bears.gates import GateSeverity, check
 from bears.intake.json_text import json_value
+from bears.intake.texts import blank
 from bears.language.profile import Language
 from bears.language.text import Text
 from bears.memory.use import CheckedReply
@@ -121,6 +122,6 @@ def _reply_text(request: TranslationRequest, answer: ChatAnswer) -> tuple[str, l
         value = json_value(text.encode(), "")["translation"]
     except (FormatError, ValueError, LookupError, TypeError):
         return "", ["the answer is not the JSON that was asked for"]
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or blank(value):
         return "", ["the answer's translation is empty or no text"]
     return value.strip(), []

@@ -7,8 +7,8 @@ from typing import Any
 
 from bears.configuration import parse
 from bears.errors import ConfigurationError, FormatError
-from bears.formats.records import read_lines, write_csv, write_lines
-from bears.formats.spreadsheet import guard, read_cells
+from bears.formats.records import read_lines, write_lines
+from bears.formats.spreadsheet import read_cells, write_csv
 from bears.gates import check
 from bears.language.answers import preserved
 from bears.language.text import Text
@@ -70,7 +70,7 @@ def write_review(path: Path, rows: Sequence[Row]) -> None:
     if path.suffix == ".jsonl":
         write_lines(path, rows)
         return
-    write_csv(path, COLUMNS, ([guard(row[name]) for name in COLUMNS] for row in rows))
+    write_csv(path, COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
 
 
 def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:
@@ -82,10 +82,10 @@ def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:
 
     Raises:
         FormatError: the file is absent or no table, or a row lacks a column.
-        ConfigurationError: naming the row: a decision is unknown, a correction has no text, or
-            there is no such text.
+        ConfigurationError: naming the row: a decision is unknown, a correction has no text, there
+            is no such text, or a row above decides otherwise on it.
     """
-    decisions = []
+    decisions: dict[Place, Review] = {}
     for number, row in _rows(path):
         where = f"{path}, row {number}"
         if missing := [name for name in COLUMNS[:2] + COLUMNS[5:] if name not in row]:
@@ -93,11 +93,16 @@ def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:
         if said := (row["decision"] or "").strip():
             names = ("record_id", "field", "decision", "text", "reason", "author")
             value = {name: row[name] for name in names} | {"decision": said}
-            decisions.append(parse(Review, value, where))
+            decision = parse(Review, value, where)
             place = (row["record_id"], row["field"])
             if place not in places:
                 raise ConfigurationError(f"{where}: no text {place[1]} of {place[0]} is translated")
-    return decisions
+            if decisions.setdefault(place, decision) != decision:
+                raise ConfigurationError(
+                    f"{where}: {place[1]} of {place[0]} is decided otherwise in a row above; "
+                    "keep one of them"
+                )
+    return list(decisions.values())
 
 
 def _answers_lost(task: TranslationTask, found: Resolution) -> set[str]:

@@ -8,7 +8,6 @@ out or move to another machine. Only the places of the vectors are held in memor
 
 import hashlib
 import json
-import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -20,6 +19,7 @@ import numpy as np
 
 from bears.errors import FormatError
 from bears.formats.journal import Journal
+from bears.formats.shown import complain
 from bears.retrieval.models.encoder import Vectors
 
 Keep = Callable[[str, Vectors], "Future[None]"]
@@ -54,10 +54,9 @@ class VectorJournal:
             self.refresh()
         missing = [text for text, key in keys.items() if key not in self._places]
         if missing and self._spoilt and not self._told:
-            print(
+            complain(
                 f"{self._journal.path} has lines that are damaged or hold no vector that can be "
-                "used (zeros, NaN, another length); they are passed over",
-                file=sys.stderr,
+                "used (zeros, NaN, another length); they are passed over"
             )
             self._told = True
         return missing
