@@ -20,6 +20,7 @@ from bears.intake.json_stream import begin, items, members, pairs
 from bears.intake.json_text import json_value, lines
 from bears.intake.limits import limits
 from bears.intake.table_text import csv_rows
+from bears.intake.texts import blank
 from bears.intake.yaml_text import yaml_value
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from('"\\[]{},:'))
@@ -387,3 +388,15 @@ def test_evil_tables_are_refused_with_their_line(
     with pytest.raises(FormatError, match=said) as refused:
         list(csv_rows(path))
     assert str(refused.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \t\n", "\u200b", "\u2060\ufeff", "\u3164\u2800", "\x00", "\ue000"]
+)
+def test_a_text_that_shows_nothing_is_blank(text: str) -> None:
+    assert blank(text)
+
+
+@pytest.mark.parametrize("text", ["a", " 。", "\u200b1", "字", "\u0301", "😀", "?"])
+def test_a_text_that_shows_something_is_not_blank(text: str) -> None:
+    assert not blank(text)

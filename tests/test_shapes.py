@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from hashlib import sha256
 from importlib import import_module
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,18 @@ def without(row: dict[str, Any], field: str) -> Rows:
         ("qrels/test.tsv", QRELS + "q9\td3\t1\n", "row 5, field query-id: the query 'q9' is not"),
         ("qrels/test.tsv", QRELS + "q1\td1\t1\n", "row 5, field score: 1, but an earlier row"),
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\n", "no judgement in test.tsv"),
+        (
+            "qrels/test.tsv",
+            "query-id\ttext\tscore\n",
+            "row 1, field corpus-id: names query-id, text",
+        ),
+        ("qrels/test.tsv", "qid\tquery\tdocid\tscore\n", "row 1, field query-id: names qid, query"),
+        *(
+            ("qrels/test.tsv", QRELS + f"q1\td3\t{grade}\n", "is no whole number")
+            for grade in ("nan", "inf", "0x1", "1_000", "1e0", "١", str(10**30))
+        ),
+        ("queries.jsonl", lines([{"_id": "q", "text": "\u200b"}]), "row 1, field text: is empty"),
+        ("queries.jsonl", '{"_id": "q1", "text": "a", "text": "b"}\n', "the key stands twice"),
     ],
 )
 def test_a_broken_file_of_beirs_layout_is_named(
@@ -190,6 +203,17 @@ def test_a_broken_file_of_beirs_layout_is_named(
     assert message in str(caught.value)
     assert Path(file).name in str(caught.value)
     assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize("order", list(permutations(["query-id", "corpus-id", "score"])))
+def test_a_header_gives_the_order_of_the_judgements(tmp_path: Path, order: tuple[str, ...]) -> None:
+    named, *judged = (line.split("\t") for line in QRELS.splitlines())
+    table = [dict(zip(named, cells, strict=True)) for cells in judged]
+    qrels = "\n".join(
+        "\t".join(cells) for cells in [order, *([r[n] for n in order] for r in table)]
+    )
+    write(tmp_path, {**BEIR, "qrels/test.tsv": qrels})
+    assert rows(tmp_path, beir.read, source(BEIR_PARTS)) == BEIR_ROWS
 
 
 def test_a_document_without_a_text_is_counted(tmp_path: Path) -> None:
@@ -338,7 +362,12 @@ def test_a_folder_in_our_own_format_is_taken_unchanged(tmp_path: Path) -> None:
         ("corpus.json", lambda d: d + d, "row 3, field doc_id: 'a' stands in an earlier"),
         ("queries.json", lambda q: q + q, "row 4, field question_id: 'q' stands in an earlier"),
         ("queries.json", lambda q: [{**q[0], "question": ""}], "row 1, field question: is empty"),
+        ("queries.json", lambda q: [{**q[0], "question": "\u200b\u3164"}], "question: is empty"),
         ("queries.json", lambda q: [{**q[0], "gold": []}], "record 1: gold: "),
+        *(
+            ("queries.json", lambda q, g=g: [{**q[0], "gold_grades": [g]}], "gold_grades.0: ")
+            for g in (0, -1, 7.0, True, 10**9, 10**30)
+        ),
         ("corpus.json", lambda d: [{**d[0], "is_gold": "yes"}], "record 1: is_gold: "),
         ("corpus.json", lambda d: d[0], "expected a JSON array"),
     ],

@@ -129,9 +129,7 @@ def _table(path: Path) -> Iterator[tuple[int, Row]]:
 
 def _header(cells: Sequence[str], file: str) -> list[str]:
     """The columns that a first line names, in its order; none where it is a judgement."""
-    names = [
-        next((name for name in COLUMNS if cell.lower() in NAMES[name]), cell) for cell in cells
-    ]
+    names = [NAMES.get(cell.lower(), cell) for cell in cells]
     if any(GRADE.fullmatch(cell) for cell in cells) or not set(names) & set(COLUMNS):
         return []
     if wrong := [name for name in COLUMNS if names.count(name) != 1]:
