@@ -467,6 +467,24 @@ def test_a_paper_that_cannot_be_had_says_why(
         assert len(server.asked) == times
 
 
+@pytest.mark.parametrize("spoilt", [b"", b"no pdf", b"%PDF-1.4\n" + b"junk\n" * 99 + b"%%EOF"])
+def test_a_kept_pdf_that_is_damaged_is_fetched_again(
+    tmp_path: Path, pdf: bytes, spoilt: bytes
+) -> None:
+    kept = tmp_path / "1.pdf"
+    with serving({"1": [Answered(body=pdf)] * 2}) as server:
+        papers = library(tmp_path, server.url, Time())
+        text = papers.text("1")
+        kept.write_bytes(spoilt)
+        assert papers.text("1") == text
+        assert kept.read_bytes() == pdf
+        assert server.asked == ["1", "1"]
+    kept.write_bytes(spoilt)
+    gone = library(tmp_path, "http://127.0.0.1:9/", Time(), attempts=1)
+    with pytest.raises(Unreachable, match=r"1\.pdf cannot be read .*; fetched again: no answer"):
+        gone.text("1")
+
+
 def test_a_pdf_of_images_holds_no_text(tmp_path: Path) -> None:
     with serving({"1": [Answered(body=pdf_of([]))]}) as server:
         papers = library(tmp_path, server.url, Time())

@@ -71,7 +71,8 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
         separator = "[\n"
         for record in records:
             text = to_json(_plain(record)).replace("\n", "\n  ")
-            stream.write(f"{separator}  {text}".encode())
+            stream.write(separator.encode() + b"  ")
+            stream.write(text.encode())
             separator = ",\n"
         stream.write(b"[]" if separator == "[\n" else b"\n]")
 

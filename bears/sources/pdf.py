@@ -59,6 +59,10 @@ class PaperFailed(SourceError):
     """One paper cannot be had; others can."""
 
 
+class Unreadable(PaperFailed):
+    """A file that is no sound PDF."""
+
+
 class Unreachable(PaperFailed):
     """No server answered, which may hold for every other paper too."""
 
@@ -73,7 +77,7 @@ class _Later(Exception):
 
 @dataclass
 class Library:
-    """A folder of PDFs that fetches what it lacks; what it has is never asked for again.
+    """A folder of PDFs that fetches what it lacks, or what is damaged in it, and nothing else.
 
     Args:
         folder: where they are kept, ``<id>.pdf``.
@@ -94,17 +98,24 @@ class Library:
             PaperFailed: it cannot be fetched, is no PDF, or holds no text.
             Unreachable: no server answered.
         """
-        return _read(self._pdf(paper))
+        path, damage = self._path(paper), ""
+        if path.exists():
+            try:
+                return _read(path)
+            except Unreadable as error:
+                damage = f"{error}; fetched again: "
+        try:
+            content = self._fetch(paper)
+        except PaperFailed as failed:
+            raise type(failed)(f"{damage}{failed}") from None
+        with atomic_write(path) as stream:
+            stream.write(content)
+        return _read(path)
 
-    def _pdf(self, paper: str) -> Path:
+    def _path(self, paper: str) -> Path:
         if not re.fullmatch(r"[\w-]+(?:[./][\w-]+)*", paper):
             raise PaperFailed(f"{paper!r} is no arXiv id")
-        path = self.folder / f"{paper.replace('/', '_')}.pdf"
-        if not path.exists():
-            content = self._fetch(paper)
-            with atomic_write(path) as stream:
-                stream.write(content)
-        return path
+        return self.folder / f"{paper.replace('/', '_')}.pdf"
 
     def _fetch(self, paper: str) -> bytes:
         from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
@@ -184,7 +195,7 @@ def _read(path: Path) -> str:
             pages = [page.extract_text() for page in pypdf.PdfReader(stream).pages]
     except Exception as error:
         # A damaged PDF makes the parser fail in ways that it does not list.
-        raise PaperFailed(f"{path} cannot be read ({type(error).__name__}: {error})") from error
+        raise Unreadable(f"{path} cannot be read ({type(error).__name__}: {error})") from error
     text = "\n\n".join(pages)
     if blank(text):
         raise PaperFailed(f"{path} holds no text: its pages are images")
