@@ -254,6 +254,41 @@ def test_a_pack_never_writes_outside_of_its_folder(name: str, tmp_path: Path) ->
         local().open(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("names", "kind", "said"),
+    [
+        (["a@1000000000000000000"], zipfile.ZIP_STORED, "larger than `index` makes them"),
+        (["a@1073741825", "b@5"], zipfile.ZIP_STORED, "larger than `index` makes them"),
+        ([f"{n}@200000000" for n in range(9)], zipfile.ZIP_STORED, "larger than `index` makes"),
+        (["a@0"], zipfile.ZIP_DEFLATED, "a part is compressed"),
+        (["a@-1"], zipfile.ZIP_STORED, "does not say where"),
+        (["a@"], zipfile.ZIP_STORED, "does not say where"),
+        (["a@" + "9" * 5000], zipfile.ZIP_STORED, "does not say where"),
+        (["a@٣"], zipfile.ZIP_STORED, "does not say where"),
+        (["a"], zipfile.ZIP_STORED, "leads out"),
+        (["@0"], zipfile.ZIP_STORED, "leads out"),
+    ],
+)
+def test_a_pack_writes_no_more_than_it_holds(
+    names: list[str], kind: int, said: str, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "points.zip", "w", kind) as packed:
+        for name in names:
+            packed.writestr(name, b"")
+    with pytest.raises(zipfile.BadZipFile, match=said):
+        unpack(tmp_path / "points.zip", tmp_path / "inside")
+    assert not (tmp_path / "inside").exists()
+
+
+def test_parts_that_share_their_bytes_are_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "points.zip", "w") as packed:
+        packed.writestr("a@0", b"x" * 100_000)
+        # The directory names the same bytes a hundred times.
+        packed.filelist = packed.filelist * 100
+    with pytest.raises(zipfile.BadZipFile, match="larger than `index` makes"):
+        unpack(tmp_path / "points.zip", tmp_path / "inside")
+
+
 @pytest.mark.parametrize("size", [0, 100, 20_000])
 def test_a_damaged_file_says_what_to_do(size: int, tmp_path: Path) -> None:
     stored(local(), list(shards(directions(10))), tmp_path)

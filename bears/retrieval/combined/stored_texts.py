@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from operator import length_hint
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.formats.records import atomic_write, read_json, to_line, write_text
+from bears.formats.records import atomic_write, to_line, write_text
+from bears.retrieval.index_files import read_value
 from bears.types import Document
 
 LINES, STARTS = "texts.jsonl", "starts.json"
@@ -49,6 +51,7 @@ class StoredTexts:
 
     Raises:
         FormatError: a file is missing.
+        StoreError: a file is damaged.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -56,7 +59,7 @@ class StoredTexts:
             self._stream = (folder / LINES).open("rb")
         except FileNotFoundError as error:
             raise FormatError(f"{error.filename}: no such file; make the index again") from None
-        self._starts: dict[str, int] = read_json(folder / STARTS)
+        self._starts = read_value(folder / STARTS, dict[str, int])
 
     def __del__(self) -> None:
         if stream := getattr(self, "_stream", None):
@@ -69,12 +72,13 @@ class StoredTexts:
             FormatError: there is no such document.
         """
         texts = []
-        if (start := self._starts.get(doc_id)) is not None:
-            self._stream.seek(start)
+        # What does not begin at a line of this document is as good as missing.
+        with suppress(ValueError, TypeError, KeyError, RecursionError):
+            self._stream.seek(self._starts[doc_id])
             for row in map(json.loads, iter(self._stream.readline, b"")):
                 if row["doc_id"] != doc_id:
                     break
-                texts.append(row["text"])
+                texts.append(str(row["text"]))
         if not texts:
             raise FormatError(
                 f"the index lacks the text of {doc_id!r}; it was changed or not written whole. "

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.errors import ConfigurationError
+from bears.errors import ConfigurationError, StoreError
 from bears.retrieval.parts import parts
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query
@@ -115,8 +115,18 @@ class BM25Searcher:
         self._scores = BM25Scores(index, self._idf, self._norms)
 
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
-        """For each query its best ``k`` documents with a positive score."""
-        return [self._search(query, k, stopwatch) for query in queries]
+        """For each query its best ``k`` documents with a positive score.
+
+        Raises:
+            StoreError: the postings name chunks that are not there.
+        """
+        try:
+            return [self._search(query, k, stopwatch) for query in queries]
+        except IndexError as error:
+            raise StoreError(
+                f"the postings of the index are damaged: {error}. Index again: `dvc repro --force "
+                "--single-item index`"
+            ) from None
 
     def _search(self, query: Query, k: int, stopwatch: Stopwatch) -> Ranking:
         with stopwatch("encode"):

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from bears.formats.records import atomic_write, read_json, write_text
+from bears.formats.records import atomic_write, write_text
 from bears.intake.files import read_whole
+from bears.retrieval.index_files import damaged, map_array, read_value
 from bears.retrieval.sparse.analysis import Analyzer
 from bears.retrieval.sparse.vocabulary import TOGETHER, Counts, Vocabulary, changes
 from bears.types import Document
@@ -45,23 +46,34 @@ class Postings:
 
 
 def read(folder: Path) -> Postings:
-    """Open what `write` wrote."""
-    terms = read_whole(folder / "terms.txt").decode().split("\n")[:-1]
+    """Open what `write` wrote.
+
+    Raises:
+        StoreError: a file is damaged.
+        FormatError: a file is missing.
+    """
+    try:
+        terms = read_whole(folder / "terms.txt").decode().split("\n")[:-1]
+    except UnicodeDecodeError as error:
+        raise damaged(folder / "terms.txt", str(error)) from None
+    doc_ids, groups = (
+        read_value(folder / f"{name}.json", list[str]) for name in ("doc_ids", "groups")
+    )
+    if len(groups) != len(doc_ids):
+        raise damaged(folder / "groups.json", f"{len(groups)} for {len(doc_ids)} chunks")
+    starts = np.array(map_array(folder / "starts.npy", "i", (len(terms) + 1,)))
+    size = int(starts[-1])
+    if starts[0] or (np.diff(starts) < 0).any():
+        raise damaged(folder / "starts.npy", "the numbers do not ascend from 0")
     return Postings(
         dict(zip(terms, range(len(terms)), strict=True)),
-        np.load(folder / "starts.npy"),
-        _mapped(folder / "pieces.npy"),
-        _mapped(folder / "counts.npy"),
-        np.load(folder / "lengths.npy"),
-        read_json(folder / "doc_ids.json"),
-        read_json(folder / "groups.json"),
+        starts,
+        map_array(folder / "pieces.npy", "i", (size,)),
+        map_array(folder / "counts.npy", "u", (size,)),
+        np.array(map_array(folder / "lengths.npy", "i", (len(doc_ids),))),
+        doc_ids,
+        groups,
     )
-
-
-def _mapped(path: Path) -> NDArray[Any]:
-    # A slice of numpy.memmap costs microseconds, a slice of a plain array does not.
-    mapped: NDArray[Any] = np.load(path, mmap_mode="r").view(np.ndarray)
-    return mapped
 
 
 def write(documents: Iterable[Document], analyze: Analyzer, folder: Path) -> None:

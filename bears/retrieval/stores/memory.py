@@ -1,18 +1,21 @@
 """Vectors in a file, searched exactly with NumPy."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
-from bears.formats.records import atomic_write, read_lines, to_line
+from bears.formats.records import atomic_write, problems_of, read_lines, to_line
+from bears.retrieval.index_files import damaged, map_array
 from bears.retrieval.models.encoder import Vectors
 from bears.retrieval.ranking import best
 from bears.retrieval.stores.exact import candidates, check_dimensions, cosines, dense_slack
 from bears.retrieval.stores.numbered_shards import checked
 from bears.retrieval.stores.vector_store import Shard
-from bears.types import Ranking
+from bears.types import Closed, Ranking
 
 PRODUCT = 1 << 24
 """Scores that are computed at once, of 4 bytes each."""
@@ -53,16 +56,34 @@ class Memory:
             _write_header(vectors, chunks, dimensions)
 
     def open(self, folder: Path) -> "MemorySearcher":
-        """Map what `write` wrote."""
+        """Map what `write` wrote.
+
+        Raises:
+            StoreError: a file is damaged.
+            FormatError: a file is missing.
+        """
         doc_ids: list[str] = []
         groups: dict[str, list[int]] = {}
-        for _, line in read_lines(folder / "pieces.jsonl"):
-            for position, group in enumerate(line["groups"], len(doc_ids)):
+        shape = TypeAdapter(_Pieces)
+        for number, line in read_lines(folder / "pieces.jsonl"):
+            try:
+                pieces = shape.validate_python(line)
+            except ValidationError as error:
+                problem = problems_of(error, f"line {number}")
+                raise damaged(folder / "pieces.jsonl", problem) from None
+            for position, group in enumerate(pieces.groups, len(doc_ids)):
                 groups.setdefault(group, []).append(position)
-            doc_ids += line["doc_ids"]
-        # A slice of numpy.memmap costs more than one of the array below it.
-        vectors = np.load(folder / "vectors.npy", mmap_mode="r").view(np.ndarray)
+            doc_ids += pieces.doc_ids
+        vectors = map_array(folder / "vectors.npy", "f", (len(doc_ids), None))
         return MemorySearcher(vectors, doc_ids, groups)
+
+
+@dataclass(frozen=True)
+class _Pieces(Closed):
+    """A shard's chunks: the id of each one's document and, where there are any, its group."""
+
+    doc_ids: list[str]
+    groups: list[str]
 
 
 def _write_header(stream: IO[bytes], chunks: int, dimensions: int) -> None:

@@ -7,13 +7,16 @@ holds data; an empty one at the end of each file says how long it is.
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 from bears.formats.records import atomic_write
 
 CHUNK = 1 << 20
+HOLES = 1 << 30
+"""Bytes that all files may be longer than what is packed of them: Qdrant's, which are preallocated,
+are by 0.15 GB."""
 
 
 def pack(folder: Path, file: Path) -> None:
@@ -36,18 +39,41 @@ def unpack(file: Path, folder: Path) -> None:
         zipfile.BadZipFile: the file is damaged, or would write outside of ``folder``.
     """
     with zipfile.ZipFile(file) as packed:
-        for entry in packed.infolist():
-            name, _, offset = entry.filename.rpartition("@")
-            path = folder / name
-            if not path.resolve().is_relative_to(folder.resolve()):
-                raise zipfile.BadZipFile(f"{entry.filename!r} leads out of the folder")
+        entries = packed.infolist()
+        _check(entries, file.stat().st_size, folder)
+        for entry in entries:
+            path, offset = _place(entry, folder)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
             with packed.open(entry) as source, path.open("r+b") as target:
                 if not entry.file_size:
-                    target.truncate(int(offset))
-                target.seek(int(offset))
+                    target.truncate(offset)
+                target.seek(offset)
                 shutil.copyfileobj(source, target, CHUNK)
+
+
+def _check(entries: Sequence[zipfile.ZipInfo], size: int, folder: Path) -> None:
+    """Refuse a zip of ``size`` bytes that would write elsewhere, or more than it holds."""
+    if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+        raise zipfile.BadZipFile("a part is compressed, and `index` compresses none")
+    ends: dict[Path, int] = {}
+    for entry in entries:
+        path, offset = _place(entry, folder)
+        ends[path] = max(ends.get(path, 0), offset + entry.file_size)
+    held = sum(entry.file_size for entry in entries)
+    if held > size or sum(ends.values()) > held + HOLES:
+        raise zipfile.BadZipFile("its parts are larger than `index` makes them")
+
+
+def _place(entry: zipfile.ZipInfo, folder: Path) -> tuple[Path, int]:
+    """Where a part belongs: its file, and the byte at which it begins."""
+    name, _, offset = entry.filename.rpartition("@")
+    path = folder / name
+    if not name or not path.resolve().is_relative_to(folder.resolve()):
+        raise zipfile.BadZipFile(f"{entry.filename!r} leads out of the folder")
+    if not (offset.isascii() and offset.isdigit() and len(offset) < 20):
+        raise zipfile.BadZipFile(f"{entry.filename!r} does not say where it begins")
+    return path, int(offset)
 
 
 def _extents(source: IO[bytes], size: int) -> Iterator[tuple[int, int]]:

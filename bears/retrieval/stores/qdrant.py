@@ -4,19 +4,32 @@ import hashlib
 import json
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from bears.configuration import parse
 from bears.errors import StoreError
-from bears.formats.records import read_json, write_json
+from bears.formats.records import write_json
+from bears.retrieval.index_files import read_value
 from bears.retrieval.stores.hnsw import Hnsw
 from bears.retrieval.stores.numbered_shards import NumberedShard, numbered
 from bears.retrieval.stores.qdrant_collection import Collection
 from bears.retrieval.stores.qdrant_search import QdrantSearcher
 from bears.retrieval.stores.qdrant_server import Server
 from bears.retrieval.stores.vector_store import Shard
+from bears.types import Closed
+
+
+@dataclass(frozen=True)
+class _Noted(Closed):
+    """What the collection held when it was complete: among it the first chunk of each shard, to
+    the shard's digest."""
+
+    collection: str
+    dimensions: int
+    points: int
+    shards: dict[int, str]
 
 
 class Qdrant:
@@ -89,13 +102,8 @@ class Qdrant:
             raise _other(collection.name, server.url, f"{found} points in place of {total}")
         if self._hnsw:
             _wait_for_graph(collection)
-        noted = {
-            "collection": collection.name,
-            "dimensions": dimensions,
-            "points": total,
-            "shards": dict(zip(map(str, starts), digests, strict=True)),
-        }
-        write_json(folder / "store.json", noted)
+        noted = _Noted(collection.name, dimensions, total, dict(zip(starts, digests, strict=True)))
+        write_json(folder / "store.json", asdict(noted))
 
     def open(self, folder: Path) -> QdrantSearcher:
         """Find the collection again.
@@ -103,18 +111,17 @@ class Qdrant:
         Raises:
             StoreError: the server does not answer, or its collection has changed since.
         """
-        noted = read_json(folder / "store.json")
+        noted = read_value(folder / "store.json", _Noted)
         server = Server(*self._address)
         server.ask(server.client.get_collections, patient=False)
-        collection = Collection(server, noted["collection"], self._hnsw)
-        starts, digests = zip(*noted["shards"].items(), strict=True)
-        if collection.dimensions() != noted["dimensions"]:
+        collection = Collection(server, noted.collection, self._hnsw)
+        if collection.dimensions() != noted.dimensions:
             raise _other(collection.name, server.url, "no points, or some of other dimensions")
-        if (found := collection.count()) != noted["points"]:
-            raise _other(collection.name, server.url, f"{found} of {noted['points']} points")
-        if tuple(collection.shards_at([int(start) for start in starts])) != digests:
+        if (found := collection.count()) != noted.points:
+            raise _other(collection.name, server.url, f"{found} of {noted.points} points")
+        if list(collection.shards_at([*noted.shards])) != [*noted.shards.values()]:
             raise _other(collection.name, server.url, "other points")
-        return QdrantSearcher(collection, noted["dimensions"], self._hnsw)
+        return QdrantSearcher(collection, noted.dimensions, self._hnsw)
 
     def _prepared(self, server: Server, first: NumberedShard) -> Collection:
         """The collection, made where it is not there, and refused where it is another one's."""

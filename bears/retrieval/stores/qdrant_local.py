@@ -9,8 +9,9 @@ from typing import Any
 
 from bears.configuration import parse
 from bears.errors import StoreError
-from bears.formats.records import read_json, write_json
+from bears.formats.records import write_json
 from bears.formats.scratch import temporary
+from bears.retrieval.index_files import read_value
 from bears.retrieval.stores.hnsw import Hnsw
 from bears.retrieval.stores.numbered_shards import NumberedShard, numbered
 from bears.retrieval.stores.packed_folder import pack, unpack
@@ -64,7 +65,7 @@ class QdrantLocal:
         """Unpack the points into a temporary folder, which goes with the searcher."""
         import qdrant_edge as edge
 
-        dimensions = read_json(folder / "store.json")["dimensions"]
+        dimensions = read_value(folder / "store.json", dict[str, int]).get("dimensions", 0)
         # Opening changes files, and what DVC keeps must stay as it is.
         scratch, remove = temporary("bears-points-")
         below = scratch / "points"
