@@ -219,6 +219,7 @@ def test_a_choice_must_be_a_word(tmp_path: Path, line: str) -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
+        ("vector_store=nan", "Config group override must be a string or a list"),
         ("mirror=7", "mirror: Input should be a valid string, found 7"),
         ("~sources.drcd.language", r"sources\.drcd\.language: Field required"),
         ("benchmark.name=../../elsewhere", r"benchmark\.name: String should match pattern"),

@@ -4,16 +4,17 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tabulate import tabulate
 
 from bears.cli import answers, embeddings, judge, leaderboard, memory, metrics, publish, submit
 from bears.cli.selection import CONF, composed
-from bears.configuration import read_selection
+from bears.configuration import parse, read_selection
 from bears.configuration.edge import ended
 from bears.doctor import add_arguments as add_doctor
 from bears.errors import FormatError, LedgerError
-from bears.evaluation.table import table
+from bears.evaluation.table import Results, table
 from bears.formats.records import read_json, read_questions, write_text
 from bears.intake.texts import blank
 from bears.ledger.update import add
@@ -147,13 +148,15 @@ def _replace(arguments: argparse.Namespace) -> None:
 def _show(_: argparse.Namespace) -> None:
     if not RETRIEVAL.is_file():
         raise FormatError(f"{RETRIEVAL}: no such file; run `dvc repro`, in the project's root")
-    print(f"{RETRIEVAL}:\n{table(read_json(RETRIEVAL))}\n")
+    results = read_json(RETRIEVAL)
+    parse(Results, results, str(RETRIEVAL))
+    print(f"{RETRIEVAL}:\n{table(results)}\n")
     selected = read_selection(Path("params.yaml"))
-    index = Path("data") / selected["benchmark"] / "index" / selected["retriever"]
+    index = Path("data") / selected.get("benchmark", "") / "index" / selected.get("retriever", "")
     for line in told(cuts_below(index)):
         print(f"{index}: {line}\n")
-    found = read_json(VERIFICATION).items()
-    print(f"{VERIFICATION}:\n{tabulate(found, tablefmt='plain')}\n")
+    found = parse(dict[str, Any], read_json(VERIFICATION), str(VERIFICATION))
+    print(f"{VERIFICATION}:\n{tabulate(found.items(), tablefmt='plain')}\n")
 
 
 def _plot_template(arguments: argparse.Namespace) -> None:

@@ -31,6 +31,9 @@ RESOLVERS = (
 """What OmegaConf and Hydra could put into a text: the environment, the time, the machine. No
 configuration needs it, and a key would end in a file that is in git."""
 
+UNWRAPPED = (ValueError, TypeError, LookupError, AttributeError, AssertionError)
+"""What Hydra lets through of odd values for its own words."""
+
 KEYS = (
     "a key comes from an environment variable or from .env, and the setting api_key_env holds the "
     "name of that variable"
@@ -122,9 +125,9 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException, UnsupportedInterpolationType
 
-    for file in conf.rglob("*.yaml"):
+    for file in conf.rglob("[!.]*.yaml"):
         # Hydra would read it without any bound.
-        _check(file, file.stat().st_mtime_ns)
+        _check(file, file.lstat().st_mtime_ns)
     words = [f"{key}={_quoted(value)}" for key, value in selection.items() if key != "overrides"]
     words += [*selection.get("overrides", []), *overrides]
     try:
@@ -133,7 +136,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
                 OmegaConf.clear_resolver(resolver)
             composed = hydra_compose("config", overrides=words)
         resolved = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
-    except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError, *UNWRAPPED) as error:
         cause = f" ({error.__cause__})" if error.__cause__ else ""
         kept = selection.get("overrides")
         # DVC leaves the overrides of an experiment there, and the next one may not know their key.

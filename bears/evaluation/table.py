@@ -1,9 +1,27 @@
 """Metrics as a table that people can read."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NotRequired
 
 from tabulate import tabulate
+from typing_extensions import TypedDict
+
+Means = dict[str, float | None]
+
+
+class Within(TypedDict):
+    """What is read of the block ``within``."""
+
+    all: Means
+
+
+class Results(TypedDict):
+    """What is read of metrics/retrieval.json; docs/pipeline.md has all of it."""
+
+    all: Means
+    by_type: dict[str, Means]
+    by_source: dict[str, Means]
+    within: NotRequired[Within]
 
 
 def table(results: Mapping[str, Any]) -> str:

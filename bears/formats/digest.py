@@ -31,7 +31,8 @@ def check_digest(path: Path, record: Path) -> None:
     Raises:
         FormatError: the digest is another one, or not recorded.
     """
-    expected = read_json(record).get(path.name)
+    known = read_json(record)
+    expected = known.get(path.name) if isinstance(known, dict) else None
     if (found := sha256_of(path)) != expected:
         raise FormatError(
             f"{path} has sha256 {found}, but {record} vouches for {expected}; "

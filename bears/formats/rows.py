@@ -81,6 +81,8 @@ def open_rows(path: Path) -> RowFile:
     rows of a benchmark."""
     with opened(path) as stream:
         keys = json_value(stream.readline() or b"{}", f"{path}, line 1")
+    if not isinstance(keys, dict):
+        raise FormatError(f"{path}, line 1: expected an object, found {keys!r:.80}")
     if "paragraphs" in keys:
         return RowFile(path, TypeAdapter(Article))
     if "passages" in keys:

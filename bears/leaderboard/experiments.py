@@ -47,18 +47,16 @@ def _joined(first: LeaderboardRow, other: LeaderboardRow) -> LeaderboardRow:
 
 def workspace(shown: Any) -> LeaderboardRow | None:
     """The result in the workspace, if there is one."""
-    first = shown[0] if isinstance(shown, list) and shown else {}
-    return _entry(first["data"]) if first.get("rev") == "workspace" and first.get("data") else None
+    first = next(_parts(shown), {})
+    return _entry(_part(first, "data")) if first.get("rev") == "workspace" else None
 
 
 def _states(shown: Any) -> Iterator[Mapping[str, Any]]:
-    for revision in shown if isinstance(shown, list) else []:
-        if revision.get("data"):
-            yield revision["data"]
-        for experiment in revision.get("experiments") or []:
-            for state in experiment.get("revs") or []:
-                if state.get("data"):
-                    yield state["data"]
+    for revision in _parts(shown):
+        yield _part(revision, "data")
+        for experiment in _parts(revision.get("experiments")):
+            for state in _parts(experiment.get("revs")):
+                yield _part(state, "data")
 
 
 def _entry(state: Mapping[str, Any]) -> LeaderboardRow | None:
@@ -115,6 +113,10 @@ def _without_engine(value: Any) -> Any:
 
 def _content(state: Mapping[str, Any], kind: str, file: str) -> Mapping[str, Any]:
     return _part(_part(_part(state, kind), file), "data")
+
+
+def _parts(value: Any) -> Iterator[Mapping[str, Any]]:
+    return (part for part in (value if isinstance(value, list) else []) if isinstance(part, dict))
 
 
 def _part(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -90,6 +90,8 @@ def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:
         where = f"{path}, row {number}"
         if missing := [name for name in COLUMNS[:2] + COLUMNS[5:] if name not in row]:
             raise FormatError(f"{where}: lacks {', '.join(missing)}")
+        if not isinstance(row["decision"] or "", str):
+            raise FormatError(f"{where}: the decision is {row['decision']!r:.80}; expected a word")
         if said := (row["decision"] or "").strip():
             names = ("record_id", "field", "decision", "text", "reason", "author")
             value = {name: row[name] for name in names} | {"decision": said}

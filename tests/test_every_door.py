@@ -1,0 +1,220 @@
+"""Every door for what comes from outside, and the same evils at each.
+
+A door is a function of ours that is given a file (or a server's bytes); its name begins with the
+module that enters `bears.intake` for it. That nothing else opens files is in tests/test_doors.py.
+"""
+
+import ast
+from collections.abc import Callable
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.cli import main
+from bears.cli.selection import results_of
+from bears.client.batch_files import outcomes as batch_outcomes
+from bears.client.batch_state import read_pending
+from bears.client.endpoint import Access, environment
+from bears.client.models import load_models
+from bears.client.wire import read_problem
+from bears.configuration import compose, parse, read_ledger, read_mapping, read_selection
+from bears.configuration.pipeline import run
+from bears.errors import BearsError
+from bears.evaluation.answers.predictions import read_predictions
+from bears.evaluation.timing import read_timing
+from bears.formats.digest import check_digest
+from bears.formats.manifest import read_manifest
+from bears.formats.records import (
+    read_documents,
+    read_json,
+    read_lines,
+    read_questions,
+    stream_documents,
+)
+from bears.formats.rows import open_rows
+from bears.formats.trec import read_table
+from bears.intake.json_text import json_value
+from bears.judging.labels import read_labels
+from bears.leaderboard import pandachat
+from bears.leaderboard.board import read_board
+from bears.leaderboard.experiments import entries
+from bears.memory.published import load
+from bears.publishing.attestation import Attestation
+from bears.sources.first_fetch import first_digest
+from bears.sources.rows import read_rows
+from bears.submissions.read import read_submission
+from bears.translation.glossary import parse_terms
+from bears.translation.glossary_file import read_glossary
+from bears.translation.review import read_decisions
+from tests.evils import evils, outcomes
+from tests.workspace import ROOT
+
+Read = Callable[[Path], Any]
+
+
+def content(read: Callable[[bytes], object]) -> Read:
+    """A door that is given bytes, which no folder and no pipe has."""
+    return lambda path: read(path.read_bytes() if path.is_file() else b"")
+
+
+def beside(name: str, read: Callable[[Path], object]) -> Read:
+    """A door that looks for a file of this name in a folder."""
+
+    def look(path: Path) -> object:
+        there = path.parent / name
+        there.parent.mkdir(exist_ok=True)
+        path.rename(there)
+        return read(path.parent)
+
+    return look
+
+
+def in_folder(read: Callable[[], object]) -> Callable[[Path], object]:
+    """A door that looks where the process is."""
+
+    def look(folder: Path) -> object:
+        with chdir(folder):
+            return read()
+
+    return look
+
+
+def definitions() -> int:
+    """What a stage by hand reads first; of a stage that there is none of."""
+    with redirect_stderr(StringIO()) as told:
+        status = run("boil", lambda *_: None, [])
+    assert status == 1, told.getvalue()
+    raise BearsError(told.getvalue())
+
+
+def show() -> None:
+    """The command, which looks into the metrics."""
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as told:
+        status = main(["show"])
+    assert status == 1, told.getvalue()
+    raise BearsError(told.getvalue())
+
+
+ACCESS = Access("http://localhost", "key")
+DOORS: dict[str, tuple[str, Read]] = {
+    "configuration: params.yaml": (".yaml", read_selection),
+    "configuration: any mapping": (".yaml", lambda path: read_mapping(path, "make it")),
+    "configuration: a ledger": (".yaml", read_ledger),
+    "configuration: all of conf/": (".yaml", beside("conf.yaml", lambda conf: compose(conf, {}))),
+    "configuration.pipeline: dvc.yaml": (".yaml", beside("dvc.yaml", in_folder(definitions))),
+    "client.models: conf/models.yaml": (".yaml", load_models),
+    "client.endpoint: .env": ("", beside(".env", environment)),
+    "client.batch_state: batches": (".jsonl", read_pending),
+    "client.batch_files: answers": (
+        ".jsonl",
+        content(lambda data: [*batch_outcomes(data, ["a"], {}, ACCESS)]),
+    ),
+    "client.wire: an error": (".json", content(lambda data: read_problem(500, data))),
+    "formats.records: questions": (".json", read_questions),
+    "formats.records: documents": (".json", read_documents),
+    "formats.records: documents, streamed": (".json", stream_documents),
+    "formats.records: small JSON": (".json", read_json),
+    "formats.records: JSON Lines": (".jsonl", read_lines),
+    "formats.rows: rows of ours": (".jsonl", open_rows),
+    "formats.trec: a run": (".trec", lambda path: read_table(path, {"q"})),
+    "formats.digest: a record": (".json", lambda path: check_digest(ROOT / "README.md", path)),
+    "formats.manifest: a manifest": (".json", read_manifest),
+    "sources.rows: JSON": (".json", read_rows),
+    "sources.rows: JSON Lines": (".jsonl", read_rows),
+    "sources.rows: parquet": (".parquet", read_rows),
+    "sources.first_fetch: digests": (
+        ".json",
+        beside("fetched.json", lambda folder: first_digest(folder, "o/n@1/a", "0")),
+    ),
+    "evaluation.timing: a timing": (".json", lambda path: read_timing(path, "")),
+    "evaluation.answers.predictions: answers": (
+        ".jsonl",
+        lambda path: read_predictions(path, [], []),
+    ),
+    "judging.labels: CSV": (".csv", read_labels),
+    "judging.labels: JSON": (".json", read_labels),
+    "judging.labels: JSON Lines": (".jsonl", read_labels),
+    "submissions.read: JSON": (".json", read_submission),
+    "submissions.read: lines": (".trec", read_submission),
+    "formats.spreadsheet: a leaderboard": (".csv", read_board),
+    "leaderboard.board: a leaderboard": (".csv", read_board),
+    "leaderboard.pandachat: a table": (".json", lambda path: pandachat.updated(path, [])),
+    "cli.leaderboard: dvc exp show": (
+        ".json",
+        lambda path: entries(json_value(path, nan="none")),
+    ),
+    "cli.selection: an export": (
+        ".json",
+        beside("benchmark.json", lambda folder: results_of("", folder)),
+    ),
+    "cli.publish: an attestation": (
+        ".json",
+        lambda path: parse(Attestation, json_value(path), str(path)),
+    ),
+    "cli: metrics": (".json", beside("metrics/retrieval.json", in_folder(show))),
+    "memory.published: a memory": (".jsonl", lambda path: load(path, "translation")),
+    "translation.glossary_file: CSV": (".csv", read_glossary),
+    "translation.glossary: an answer": (
+        ".json",
+        content(lambda data: parse_terms(data.decode("latin-1"), "")),
+    ),
+    "translation.review: CSV": (".csv", lambda path: read_decisions(path, [])),
+    "translation.review: JSON Lines": (".jsonl", lambda path: read_decisions(path, [])),
+}
+ELSEWHERE = {
+    "client.post": "hands what a server answers to client.wire; tests/test_client.py",
+    "translation.reply_check": "an answer of a model; tests/test_reply_check.py",
+    "cli.answers": "lineage.jsonl, sealed by its manifest",
+    "cli.judge": "conf/judge, by read_mapping",
+    "doctor.objects": "dvc.lock; tests/test_doctor.py",
+    "doctor.selection": "params.yaml; tests/test_doctor.py",
+    "publishing.finished": "records, sealed by their manifests",
+    "translation.task": "lineage.jsonl, sealed by its manifest",
+    "stages.verify": "notes and sidecar, sealed by their manifests",
+    "sources.beir": "tests/test_sources.py",
+    "sources.pandachat": "tests/test_sources.py",
+    "sources.pdf": "tests/test_qasper.py",
+    "sources.qasper_papers": "tests/test_qasper.py",
+}
+"""Modules that enter the intake for what is not walked here, and what stands in for that."""
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_no_evil_passes_a_door_as_anything_but_a_sentence(door: str, tmp_path: Path) -> None:
+    suffix, read = DOORS[door]
+    found = outcomes(suffix, tmp_path, read)
+    assert list(found) == [name for name, _ in evils(suffix)]
+    assert {name: what for name, what in found.items() if what not in ("refused", "taken")} == {}
+
+
+READERS = {
+    *("json_value", "lines", "items", "pairs", "elements", "outline", "yaml_value", "csv_rows"),
+    *("opened", "read_whole", "read_text", "decoded", "numbered_lines", "parquet_rows"),
+    *("read_json", "read_lines", "read_cells", "read_mapping"),
+}
+"""Functions of `bears.intake`, and those that hand them on."""
+
+
+def enters_the_intake(tree: ast.Module) -> bool:
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    return any(
+        (node.module or "").startswith("bears.") and {name.name for name in node.names} & READERS
+        for node in imports
+    )
+
+
+def test_no_door_is_forgotten() -> None:
+    known = {name.partition(":")[0] for name in DOORS} | ELSEWHERE.keys()
+    modules = set()
+    for path in [*(ROOT / "bears").rglob("*.py"), *(ROOT / "stages").glob("*.py")]:
+        words = path.relative_to(ROOT).with_suffix("").parts
+        # An index is sealed by its manifest, and its stores have tests of what is damaged.
+        if words[:2] not in (("bears", "intake"), ("bears", "retrieval")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            if enters_the_intake(tree):
+                inside = words[1:] if words[0] == "bears" else words
+                modules.add(".".join(inside).removesuffix(".__init__"))
+    assert modules == known
