@@ -363,10 +363,11 @@ def test_a_folder_in_our_own_format_is_taken_unchanged(tmp_path: Path) -> None:
         ("queries.json", lambda q: q + q, "row 4, field question_id: 'q' stands in an earlier"),
         ("queries.json", lambda q: [{**q[0], "question": ""}], "row 1, field question: is empty"),
         ("queries.json", lambda q: [{**q[0], "question": "\u200b\u3164"}], "question: is empty"),
+        ("queries.json", lambda q: [{**q[0], "gold_grades": [10**30]}], "integer overflow"),
         ("queries.json", lambda q: [{**q[0], "gold": []}], "record 1: gold: "),
         *(
             ("queries.json", lambda q, g=g: [{**q[0], "gold_grades": [g]}], "gold_grades.0: ")
-            for g in (0, -1, 7.0, True, 10**9, 10**30)
+            for g in (0, -1, 7.0, True, 10**9)
         ),
         ("corpus.json", lambda d: [{**d[0], "is_gold": "yes"}], "record 1: is_gold: "),
         ("corpus.json", lambda d: d[0], "expected a JSON array"),

@@ -208,7 +208,7 @@ def _columns(line: bytes) -> tuple[bytes, bytes, bytes, float]:
         score = math.nan
     # Python reads "1_0" as a number; no other tool does.
     if not math.isfinite(score) or b"_" in text:
-        raise ValueError(f"the score {text.decode()!r} is not a finite number")
+        raise ValueError(f"the score {text.decode()!r:.80} is not a finite number")
     return columns[0], columns[2], columns[3], score
 
 

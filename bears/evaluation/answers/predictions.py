@@ -66,9 +66,9 @@ def read_predictions(
             raise FormatError(f"{path}, line {number}: {problems_of(error)}") from None
         question_id, prediction = row
         if question_id not in group_of:
-            raise FormatError(f"{path}, line {number}: there is no question {question_id!r}")
+            raise FormatError(f"{path}, line {number}: there is no question {question_id!r:.80}")
         if question_id in predictions:
-            raise FormatError(f"{path}, line {number}: {question_id!r} is answered already")
+            raise FormatError(f"{path}, line {number}: {question_id!r:.80} is answered already")
         predictions[question_id] = prediction
     return predictions
 
