@@ -86,7 +86,9 @@ def read_judge(name: str) -> Judge:
     if name not in known:
         raise ConfigurationError(f"--judge {name}: {JUDGES} has {', '.join(known) or 'none'}")
     described = read_mapping(JUDGES / f"{name}.yaml", "")
-    built: Judge = build({k: v for k, v in described.items() if k != "name"}, f"judge {name}")
+    built: Judge = build(
+        {k: v for k, v in described.items() if k != "name"}, f"judge {name}", "bears.judging"
+    )
     return built
 
 

@@ -18,8 +18,8 @@ from bears.formats.addresses import without_passwords
 from bears.formats.records import problems_of, write_text
 from bears.intake.yaml_text import yaml_value
 
-BUILT = "bears.retrieval"
-"""The room of what a configuration can have built."""
+RETRIEVAL = "bears.retrieval"
+"""The room of what most configurations have built."""
 
 LEDGER = ("replacements", "edits", "reviews")
 """The parts of conf/ledger/<benchmark>.yaml."""
@@ -226,17 +226,19 @@ def parse(shape: type[T], value: Any, where: str) -> T:
         raise ConfigurationError(problems_of(error, where)) from None
 
 
-def build(value: Mapping[str, Any], where: str) -> Any:
-    """Call the class of `BUILT` that ``value["_target_"]`` names, with the other values.
+def build(value: Mapping[str, Any], where: str, room: str = RETRIEVAL) -> Any:
+    """Call the class of ``room`` that ``value["_target_"]`` names, with the other values.
 
     Parts of them that have a ``_target_`` are built first.
 
     Raises:
         ConfigurationError: there is no such class, or it refuses the arguments.
     """
-    made = named(value.get("_target_"), BUILT, f"{where}._target_")
+    made = named(value.get("_target_"), room, f"{where}._target_")
     settings = {
-        key: _built(part, f"{where}.{key}") for key, part in value.items() if key != "_target_"
+        key: _built(part, f"{where}.{key}", room)
+        for key, part in value.items()
+        if key != "_target_"
     }
     check_arguments(made, settings, where)
     try:
@@ -245,11 +247,11 @@ def build(value: Mapping[str, Any], where: str) -> Any:
         raise ConfigurationError(f"{where}: {error}") from None
 
 
-def _built(part: Any, where: str) -> Any:
+def _built(part: Any, where: str, room: str) -> Any:
     if isinstance(part, Mapping):
         if "_target_" in part:
-            return build(part, where)
-        return {key: _built(inner, f"{where}.{key}") for key, inner in part.items()}
+            return build(part, where, room)
+        return {key: _built(inner, f"{where}.{key}", room) for key, inner in part.items()}
     if isinstance(part, list):
-        return [_built(inner, f"{where}.{place}") for place, inner in enumerate(part)]
+        return [_built(inner, f"{where}.{place}", room) for place, inner in enumerate(part)]
     return part
