@@ -352,3 +352,44 @@ def test_the_hybrid_run_of_a_cluster_equals_the_local_one_also_when_a_node_is_ki
     searcher = hybrid(qdrant(cluster[0].url, patience_s=20, **settings)).open(folder)
     cluster[2].kill()
     assert searcher.search(asked, 100, Stopwatch()) == expected
+
+
+def killed_at(node: QdrantServer, points: int, asking: QdrantClient) -> threading.Thread:
+    """Kills a node when the collection ``spread`` has so many points."""
+
+    def kill() -> None:
+        while not asking.collection_exists("spread") or asking.count("spread").count < points:
+            time.sleep(0.005)
+        node.kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    return killer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_node_of_three_that_is_lost_between_upserts_loses_no_point_and_adds_none(
+    tmp_path: Path, replicas: int
+) -> None:
+    made = list(shards(directions(3000)))
+    asked = directions(3, seed=1)
+    expected = [full_sort(made, vector, 20) for vector in asked]
+    with (
+        QdrantServer(tmp_path / "0", cluster=True) as first,
+        QdrantServer(tmp_path / "1", cluster=True, first=first) as second,
+        QdrantServer(tmp_path / "2", cluster=True, first=first) as third,
+    ):
+        settings = {"collection": "spread", "shards": 6, "replicas": replicas}
+        store = qdrant(first.url, **settings)
+        killer = killed_at(third, 900, client(first.url))
+        if replicas == 1:
+            with pytest.raises(StoreError, match=r"a node of its cluster is lost, start that"):
+                written(store, made, tmp_path)
+            third.start()
+        written(store, made, tmp_path)
+        killer.join()
+        for node in [first, second, *([third] if replicas == 1 else [])]:
+            searcher = qdrant(node.url, **settings).open(tmp_path)
+            assert [nearest(searcher, vector, 20) for vector in asked] == expected
+        assert client(first.url).count("spread").count == 3000

@@ -91,7 +91,13 @@ class Server:
                 f"{where}; its disk is full ({said}). Free space there, then run the same again: "
                 "the shards that it holds are not sent twice"
             )
-        if status is None or status >= 500:
+        if status is not None and status >= 500:
+            return (
+                f"{where}; Qdrant there cannot do it ({said}). Where a node of its cluster is "
+                "lost, start that again, then run the same again: the shards that it holds are "
+                "not sent twice. With vector_store.replicas above 1 a lost node does no harm"
+            )
+        if status is None:
             return (
                 f"{where}; no Qdrant answers there ({said}). Start it, or correct the address, "
                 "then run the same again: the shards that it holds are not sent twice"
