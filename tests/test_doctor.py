@@ -84,7 +84,7 @@ DAMAGES = {
         (
             "dvc.lock",
             b"schema: '2.0'\nstages:\n  config:\n    cmd: python -m\n    dep",
-            "dvc.lock is not",
+            "dvc.lock cannot be read",
         ),
         (".dvc/tmp/rwlock", b'{"wri', ".dvc/tmp/rwlock is empty, cut or damaged"),
         (".dvc/tmp/exps/rwlock", KILLED.encode(), "entries of a dvc that was killed: 4194305"),
@@ -100,7 +100,7 @@ DAMAGES = {
         ("data/language.yaml", b"", "the composed configuration cannot be read"),
     ],
     "of other bytes": [
-        ("dvc.lock", bytes(range(256)), "dvc.lock is not YAML"),
+        ("dvc.lock", bytes(range(256)), "dvc.lock cannot be read"),
         (".dvc/tmp/rwlock", b"[]", ".dvc/tmp/rwlock is empty, cut or damaged"),
         ("params.yaml", "benchmark: mini\n".encode("utf-16"), "params.yaml and conf/ give no"),
     ],
@@ -249,7 +249,11 @@ def test_without_an_identity_git_is_given_one(workspace: Workspace) -> None:
 def everything_gone(workspace: Workspace) -> None:
     for name in ("params.yaml", "dvc.lock", "dvc.yaml", "pyproject.toml", "data/config.yaml"):
         (workspace.root / name).write_bytes(os.urandom(999))
-    for name in (".git", ".dvc", "conf", "data/memory"):
+    # Nobody writes into them: who opens one waits for ever.
+    for name in ("dvc.yaml", ".dvc/tmp/rwlock", ".dvc/tmp/lock"):
+        (workspace.root / name).unlink()
+        os.mkfifo(workspace.root / name)
+    for name in (".git", "conf", "data/memory"):
         shutil.rmtree(workspace.root / name)
         (workspace.root / name).touch()
 

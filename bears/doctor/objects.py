@@ -86,7 +86,11 @@ def _damaged(objects: Path) -> Files:
     """The objects whose content is not what their name says."""
     from tqdm import tqdm
 
-    named = {path.parent.name + path.name: path for path in sorted(objects.glob("??/*"))}
+    named = {
+        path.parent.name + path.name: path
+        for path in sorted(objects.glob("??/*"))
+        if path.is_file()
+    }
     return {
         name: path
         for name, path in tqdm(named.items(), "DVC's cache", unit=" files", disable=None)

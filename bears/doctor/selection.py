@@ -51,7 +51,10 @@ def _composed(root: Path, config: dict[str, Any]) -> Iterator[Finding]:
     from bears.errors import BearsError
 
     try:
-        kept = {**read_mapping(root / CONFIG, ""), "language": read_mapping(root / LANGUAGE, "")}
+        kept = {
+            **read_mapping(root / CONFIG, "make it"),
+            "language": read_mapping(root / LANGUAGE, "make it"),
+        }
     except (BearsError, OSError, UnicodeDecodeError) as error:
         yield Finding(f"the composed configuration cannot be read: {error}", "dvc repro config")
         return

@@ -1,7 +1,6 @@
 """The files in which DVC and git keep their state, as a kill may leave them."""
 
 import fcntl
-import json
 import re
 import shlex
 import sqlite3
@@ -41,16 +40,15 @@ def files(root: Path) -> Iterator[Finding]:
 
 def _unreadable(path: Path) -> str:
     """What keeps DVC from using one of its two files; empty where nothing does."""
-    import yaml
+    from bears.errors import FormatError
+    from bears.intake.yaml_text import yaml_value
 
-    try:
-        content = yaml.load(
-            path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        )
-    except FileNotFoundError:
+    if not path.exists():
         return "" if path.name == "dvc.lock" else "is not there"
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        return f"is not YAML: {' '.join(str(error).split())}"
+    try:
+        content = yaml_value(path, path.name)
+    except FormatError as error:
+        return f"cannot be read: {error}"
     if content is None:
         return "is empty"
     lacks = {"dvc.lock": ("schema", "stages"), "dvc.yaml": ("stages",)}[path.name]
@@ -71,14 +69,17 @@ def locks(root: Path) -> Iterator[Finding]:
 
 def _rwlock(root: Path, path: Path) -> Iterator[Finding]:
     """Who reads and writes what, as DVC writes it down."""
+    from bears.errors import FormatError
+    from bears.intake.json_text import json_value
+
+    if not (root / path).exists():
+        return
     try:
-        kept = json.loads((root / path).read_text(encoding="utf-8"))
+        kept = json_value(root / path)
         writers, readers = kept.get("write", {}).values(), kept.get("read", {}).values()
         entries = [*writers, *(entry for some in readers for entry in some)]
         pids = {int(entry["pid"]): entry["cmd"] for entry in entries}
-    except FileNotFoundError:
-        return
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (FormatError, ValueError, TypeError, KeyError, AttributeError):
         yield Finding(f"{path} is empty, cut or damaged, and every dvc stops there", f"rm {path}")
         return
     strangers = [
@@ -93,11 +94,11 @@ def _rwlock(root: Path, path: Path) -> Iterator[Finding]:
 
 def _holder_of_lock(path: Path) -> int:
     """The process that holds DVC's own lock; 0 where none does."""
+    if not path.is_file():
+        return 0
     try:
         with path.open() as stream:
             fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return 0
     except BlockingIOError:
         return int(path.read_text().split()[0])
     return 0
