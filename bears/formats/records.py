@@ -19,6 +19,7 @@ from bears.intake.json_text import json_value, lines
 from bears.types import Document, Question
 
 Record = TypeVar("Record", Question, Document)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, indent=2, allow_nan=False)
 
 read_json, read_lines = json_value, lines
 
@@ -54,7 +55,7 @@ def write_text(path: Path, text: str) -> None:
 
 def to_json(value: Any) -> str:
     """JSON in the form of the published files: two spaces, no escapes, no final newline."""
-    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -70,9 +71,10 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
     with atomic_write(path) as stream:
         separator = "[\n"
         for record in records:
-            text = to_json(_plain(record)).replace("\n", "\n  ")
-            stream.write(separator.encode() + b"  ")
-            stream.write(text.encode())
+            stream.write(f"{separator}  ".encode())
+            # In pieces: a long text would be copied four times as one.
+            for piece in _ENCODER.iterencode(_plain(record)):
+                stream.write(piece.replace("\n", "\n  ").encode())
             separator = ",\n"
         stream.write(b"[]" if separator == "[\n" else b"\n]")
 
@@ -121,7 +123,7 @@ def _records(path: Path, record: type[Record]) -> Iterator[Record]:
     for position, row in enumerate(items(path), start=1):
         try:
             # Strict, since a number for a text is an error; JSON, since it has no tuples.
-            yield adapter.validate_json(json.dumps(row), strict=True)
+            yield adapter.validate_json(json.dumps(row, ensure_ascii=False), strict=True)
         except ValidationError as error:
             problem = f"{problems_of(error)}; the fields are {names}"
             raise FormatError(f"{path}, record {position}: {problem}") from None
