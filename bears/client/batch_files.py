@@ -53,7 +53,7 @@ def outcomes(
     """
     for line in content.split(b"\n"):
         try:
-            row = json_value(line, "")
+            row = json_value(line, "", halves=True)
             key = keys[int(row["custom_id"])]
             if key in asked:
                 yield key, _outcome(row, asked[key], access)

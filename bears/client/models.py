@@ -115,7 +115,7 @@ def estimate(text: str) -> tuple[int, int]:
     English prose has about 4.5 bytes to a token, Chinese, Japanese and Korean 3 to 4.5; tables of
     digits and signs come near 2. For what must never be passed, see `ceiling`.
     """
-    size = len(text.encode("utf-8"))
+    size = len(text.encode("utf-8", "surrogatepass"))
     return size // 6, (size + 1) // 2
 
 

@@ -80,7 +80,7 @@ class Post:
         if response.status_code == 200:
             limits.accepted()
             try:
-                return read(json_value(response.content, "the JSON of the answer"))
+                return read(json_value(response.content, "the JSON of the answer", halves=True))
             except (FormatError, ValueError) as error:
                 raise Lost(self.access.clean(f"the answer cannot be read: {error}")) from None
         after = retry_after(response.headers)

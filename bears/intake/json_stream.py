@@ -141,9 +141,13 @@ class _Checked:
             decoded(self._begin, where)
 
     def read(self, size: int) -> bytes:
-        """The next bytes, more or less ``size``, cut where no escape is."""
+        """The next bytes, more or less ``size``, cut where no escape is.
+
+        With each piece ijson copies what it has of a text, so a long text comes in longer ones.
+        """
         if not size:
             return b""
+        size = max(size, self._structure.unfinished)
         piece, self._begin = self._begin or self._stream.read(size), b""
         while b"\\" in piece[-LONGEST_ESCAPE:] and (more := self._stream.read(LONGEST_ESCAPE)):
             piece += more

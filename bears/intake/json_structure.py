@@ -33,6 +33,11 @@ class Structure:
         # Where the text began that the last piece ended in, counted from this piece's begin.
         self._text: int | None = None
 
+    @property
+    def unfinished(self) -> int:
+        """How many bytes there are by now of the text that the last piece ended in."""
+        return -self._text if self._text is not None else 0
+
     def check(self, piece: bytes) -> None:
         """Look at the next piece.
 

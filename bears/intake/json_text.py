@@ -8,6 +8,7 @@ long or too large for `bears.intake.limits`.
 import json
 from codecs import BOM_UTF8
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,13 +22,16 @@ from bears.intake.limits import beyond, limits
 Nan = Literal["refused", "none", "float"]
 
 
-def json_value(source: Path | bytes, where: str = "", nan: Nan = "refused") -> Any:
+def json_value(
+    source: Path | bytes, where: str = "", nan: Nan = "refused", halves: bool = False
+) -> Any:
     """The value of a JSON file, or of bytes that hold one.
 
     Args:
         source: the file, or the bytes.
         where: what the bytes are, which messages begin with; a file is named by its path.
         nan: what becomes of bare NaN and Infinity, which are no JSON.
+        halves: whether half of a surrogate pair is let in, by who asks for it again.
 
     Raises:
         FormatError: there is no such file, or its content is refused.
@@ -39,6 +43,9 @@ def json_value(source: Path | bytes, where: str = "", nan: Nan = "refused") -> A
     try:
         value = jiter.from_json(data, allow_inf_nan=nan != "refused", catch_duplicate_keys=True)
     except ValueError as error:
+        if halves and _is_half(error):
+            with suppress(ValueError):
+                return json.loads(data)
         decoded(data, where)
         raise FormatError(f"{where}: not valid JSON ({_reason(error)})") from None
     if nan == "none" and (b"NaN" in data or b"Infinity" in data):
@@ -76,6 +83,10 @@ def _check(data: bytes, where: str) -> None:
 
 def _reason(error: ValueError) -> str:
     reason = str(error)
-    if "surrogate" in reason or "hex escape" in reason:
+    if _is_half(error):
         return f"half of a surrogate pair, which UTF-8 cannot hold; {reason}"
     return reason.replace("Detected duplicate key", "the key stands twice in one object:")
+
+
+def _is_half(error: ValueError) -> bool:
+    return "surrogate" in str(error) or "hex escape" in str(error)
