@@ -171,6 +171,7 @@ ELSEWHERE = {
     "cli.judge": "conf/judge, by read_mapping",
     "doctor.objects": "dvc.lock; tests/test_doctor.py",
     "doctor.selection": "params.yaml; tests/test_doctor.py",
+    "doctor.state": "lock files of DVC and git; tests/test_doctor.py",
     "publishing.finished": "records, sealed by their manifests",
     "translation.task": "lineage.jsonl, sealed by its manifest",
     "stages.verify": "notes and sidecar, sealed by their manifests",
