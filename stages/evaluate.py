@@ -83,7 +83,8 @@ def main(config: Config, paths: Paths) -> None:
     measures, beyond = settings.within(depth)
     evaluations = {"": evaluate(run, gold, measures)}
     name, sources = config["benchmark"]["name"], config["sources"]
-    state = benchmark_state(name, sources, paths["queries"], paths["corpus"])
+    files = paths["queries"], paths["corpus"]
+    state = benchmark_state(name, sources, len(questions), *files)
     digest = sha256_of(paths["run"])
     measured = {"run": digest, **_index_of(paths["run"])}
     results = {"benchmark": asdict(state), "measured": measured}

@@ -126,7 +126,7 @@ class _Benchmark:
         self._questions = read_questions(queries)
         self._documents = {document.doc_id for document in stream_documents(corpus)}
         self._state = benchmark_state(
-            config["benchmark"]["name"], config["sources"], queries, corpus
+            config["benchmark"]["name"], config["sources"], len(self._questions), queries, corpus
         )
         self._retrieval = parse_settings(RetrieveSettings, config["retrieve"], "retrieve")
         self._retrieval.check(self._questions)

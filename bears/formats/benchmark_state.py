@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from bears.formats.digest import digest_of, sha256_of
-from bears.formats.records import document_count, read_questions
+from bears.formats.records import document_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,22 @@ def records_digest(queries: str, corpus: str) -> str:
 
 
 def benchmark_state(
-    name: str, sources: Mapping[str, Mapping[str, Any]], queries: Path, corpus: Path
+    name: str,
+    sources: Mapping[str, Mapping[str, Any]],
+    questions: int,
+    queries: Path,
+    corpus: Path,
 ) -> BenchmarkState:
     """The state of the benchmark whose records lie in two files.
 
     Args:
         name: of the benchmark.
         sources: as the configuration has them.
+        questions: how many there are.
         queries, corpus: as the pipeline writes them.
     """
     digests = sha256_of(queries), sha256_of(corpus)
-    sizes = len(read_questions(queries)), document_count(corpus)
+    sizes = questions, document_count(corpus)
     state = records_digest(*digests)[:12]
     return BenchmarkState(name, source_of(sources), *sizes, *digests, state)
 

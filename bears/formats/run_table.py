@@ -90,16 +90,23 @@ class RunColumns:
         # In place, since a run may have ten million lines.
         np.take(code_of, documents, out=documents, mode="clip")
         scores = np.frombuffer(self._scores)
-        pairs = questions.astype(np.int64) * len(doc_ids) + documents
+        pairs = questions.astype(np.int64)
+        pairs *= len(doc_ids)
+        pairs += documents
         pairs.sort()
         for pair in pairs[1:][pairs[1:] == pairs[:-1]][:1]:
             question, document = divmod(int(pair), len(doc_ids))
             raise RepeatedDocument(question_ids[question], doc_ids[document])
         del pairs
-        lines = np.lexsort((documents, scores, -questions))[::-1]
         counts = np.bincount(questions, minlength=len(question_ids))
+        np.negative(questions, out=questions)
+        lines = np.lexsort((documents, scores, questions))[::-1]
+        del questions
+        self._question_of = array("i")
         starts = np.concatenate(([0], np.cumsum(counts)))
-        return RunTable(question_ids, starts, doc_ids, documents[lines], scores[lines])
+        documents = documents[lines]
+        self._document_of = array("i")
+        return RunTable(question_ids, starts, doc_ids, documents, scores[lines])
 
 
 class RepeatedDocument(FormatError):
