@@ -209,6 +209,7 @@ def test_a_queued_sweep_gives_what_single_runs_give(workspace: Workspace) -> Non
     assert results == {"bm25": before, "wordllama": ndcg(workspace)}
 
 
+@pytest.mark.slow
 def test_an_edit_of_what_a_stage_runs_makes_another_result_and_undoing_it_the_old_one(
     workspace: Workspace,
 ) -> None:

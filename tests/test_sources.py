@@ -964,7 +964,9 @@ def write_large_columns(path: Path, megabytes: int) -> None:
     ("reader", "name", "write", "small"),
     [
         ("multihop", "hotpotqa.json", write_large_array, 4),
-        ("ms_marco", "ms_marco.json", write_large_columns, 4),
+        pytest.param(
+            *("ms_marco", "ms_marco.json", write_large_columns, 4), marks=pytest.mark.slow
+        ),
         # Arrow's allocator keeps what it has freed, so that memory is level from about 20 MB on.
         ("multihop", "hotpotqa.parquet", write_large_parquet, 20),
     ],
