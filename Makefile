@@ -73,12 +73,13 @@ LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url -
 	$(call INSTALL,$<)
 	@touch $@
 
+# After it what torch itself needs, which the lock cannot know without torch.
 # torch has a build for each kind of machine; an index or PIP_FIND_LINKS offers them. Where nothing
 # else is said one wheel is meant, and its hash is known; what it needs is among the dense packages.
 TORCH ?= --no-deps --require-hashes -r requirements/torch.txt
 .venv/dense: requirements/dense.txt requirements/torch.txt .venv/core
 	$(call INSTALL,$<)
-	pip install --quiet $(TORCH) || \
+	pip install --quiet $(TORCH) && pip install --quiet torch==2.13.0 || \
 	  (echo "torch for CPU, Python 3.11 and Linux x86-64 is not offered to pip here, or is another file" \
 	  "than requirements/torch.txt has. Another build, its hash unchecked: make dense TORCH=torch==2.13.0" && exit 1)
 	@touch $@
