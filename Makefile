@@ -73,9 +73,9 @@ LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url -
 	$(call INSTALL,$<)
 	@touch $@
 
-# After it what torch itself needs, which the lock cannot know without torch.
 # torch has a build for each kind of machine; an index or PIP_FIND_LINKS offers them. Where nothing
-# else is said one wheel is meant, and its hash is known; what it needs is among the dense packages.
+# else is said one wheel is meant, and its hash is known; what torch itself needs comes after it,
+# unhashed, since the lock is made without torch.
 TORCH ?= --no-deps --require-hashes -r requirements/torch.txt
 .venv/dense: requirements/dense.txt requirements/torch.txt .venv/core
 	$(call INSTALL,$<)
