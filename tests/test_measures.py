@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.interval import share_interval, wilson
 from bears.evaluation.judged_rankings import judged_rankings
 from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF, parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.precision import precision
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
+from bears.intervals import share_interval, wilson
 from tests.measuring import value
 
 EVERY = [f"{word}@{k}" for word in WITH_CUTOFF for k in (1, 10)] + list(WHOLE_RANKING)

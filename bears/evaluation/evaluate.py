@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.errors import FormatError
-from bears.evaluation.interval import wilson
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, ideal_ranks
 from bears.evaluation.measure import Measure
 from bears.evaluation.tie_bounds import Gold, relevant, tie_bounds
 from bears.formats.run_table import RunTable, table_of_run
+from bears.intervals import wilson
 from bears.types import Question, Run
 
 Columns = Mapping[str, Floats]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bears.intervals import wilson
 from bears.judging.correction import Rate, corrected_pass_rate
 from bears.judging.labels import LabelledAnswer
 from bears.judging.lexical import Verdict
@@ -90,9 +91,7 @@ def _rates(counts: dict[tuple[bool, bool], int]) -> dict[str, Rate | None]:
 
 
 def _wilson(hits: int, n: int) -> Rate | None:
-    from statsmodels.stats.proportion import proportion_confint
-
-    return Rate(hits / n, *proportion_confint(hits, n, method="wilson")) if n else None
+    return Rate(hits / n, *wilson(hits, n)) if n else None
 
 
 def _kappa(table: Sequence[Sequence[int]]) -> Rate | None:
