@@ -32,6 +32,9 @@ CHOICES = {
     "chunking": "none",
     "engine": "local",
     "translator": "published",
+    "rewriter": "none",
+    "generator": "none",
+    "judge": "none",
     "language": "zh-Hant-TW",
 }
 QUOTAS = (Quota("drcd", 20), Quota("hotpotqa", 20), Quota("2wiki", 20))

@@ -265,6 +265,9 @@ def composed(language: str, *overrides: str) -> BM25:
         "chunking": "none",
         "engine": "local",
         "translator": "published",
+        "rewriter": "none",
+        "generator": "none",
+        "judge": "none",
         "language": language,
     }
     retriever = build(compose(ROOT / "conf", selection, list(overrides))["retriever"], "retriever")

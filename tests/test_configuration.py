@@ -34,6 +34,9 @@ MINI: dict[str, Any] = {
     "chunking": "none",
     "engine": "local",
     "translator": "published",
+    "rewriter": "none",
+    "generator": "none",
+    "judge": "none",
     "language": "zh-Hant-TW",
     "mirror": "",
     "overrides": [],
@@ -115,7 +118,18 @@ def test_a_benchmark_can_change_what_all_share(project: Path) -> None:
 
 @pytest.mark.parametrize(
     "group",
-    ["benchmark", "retriever", "vector_store", "chunking", "engine", "translator", "language"],
+    [
+        "benchmark",
+        "retriever",
+        "vector_store",
+        "chunking",
+        "engine",
+        "translator",
+        "rewriter",
+        "generator",
+        "judge",
+        "language",
+    ],
 )
 def test_an_unknown_choice_lists_the_right_ones(group: str) -> None:
     with pytest.raises(ConfigurationError, match=f"Available options in '{group}'") as refused:

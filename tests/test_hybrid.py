@@ -230,6 +230,9 @@ CHOICES = {
     "chunking": "none",
     "engine": "local",
     "translator": "published",
+    "rewriter": "none",
+    "generator": "none",
+    "judge": "none",
     "language": "zh-Hant-TW",
 }
 

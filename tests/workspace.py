@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 STAGES = ["config", "download", "sample", "translate", "verify", "index", "retrieve", "evaluate"]
+STAGES += ["generate", "judge"]
 SETTINGS = {
     "DVC_NO_ANALYTICS": "1",
     "GIT_AUTHOR_NAME": "Test",

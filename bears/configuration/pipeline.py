@@ -37,6 +37,9 @@ GROUPS = (
     "chunking",
     "engine",
     "translator",
+    "rewriter",
+    "generator",
+    "judge",
     "language",
 )
 Paths = Mapping[str, Path]

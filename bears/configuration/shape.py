@@ -54,6 +54,9 @@ class Configuration(TypedDict):
     chunking: Chosen
     engine: Chosen
     translator: Chosen
+    rewriter: Chosen
+    generator: Chosen
+    judge: Chosen
     language: Chosen
     mirror: str | None
     retrieve: Part
