@@ -1,6 +1,6 @@
 """What models are asked for, and the memories that hold it: one table for ``memory``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +25,37 @@ def _translation(config: Config) -> TranslationTask:
 
 TRANSLATION = (_translation, "data/memory/{}.jsonl")
 
-USES: tuple[tuple[Callable[[Config], Use[Any]], str], ...] = (TRANSLATION,)
-"""How a use is read, and the memory of a benchmark; each use after those that it needs."""
+USES: tuple[tuple[Callable[[Config], Use[Any] | None], str], ...] = (TRANSLATION,)
+"""How a use is read, None where the configuration does not ask for it, and the memory of a
+benchmark; each use after those that it needs."""
 
 
 def workflow_of(config: Config, read: Callable[[Config], U], memory: str) -> Workflow[U]:
     """One row of the table for the selected benchmark; damage of the journal is told."""
+    return _workflow(config, read(config), memory)
+
+
+def workflows(config: Config) -> Iterator[Workflow[Any]]:
+    """The uses whose settings name a model; where none does, translation.
+
+    A use is read when it is its turn, since it may need what those before it made.
+    """
+    asking = False
+    for read, memory in USES:
+        use = read(config)
+        if use is not None and use.settings.model:
+            asking = True
+            yield _workflow(config, use, memory)
+    if not asking:
+        yield workflow_of(config, *TRANSLATION)
+
+
+def _workflow(config: Config, use: U, memory: str) -> Workflow[U]:
     path = Path(memory.format(config["benchmark"]["name"]))
-    workflow = Workflow(read(config), path, checkout())
+    workflow = Workflow(use, path, checkout())
     journal = workflow.journal
     for _ in journal.rows():
         pass  # only to be told of lines that are not to be trusted
     for line, reason in journal.damaged:
         complain(f"{journal.path}, line {line}: {reason}; skipped")
     return workflow
-
-
-def workflows(config: Config) -> list[Workflow[Any]]:
-    """The uses whose settings name a model; where none does, all of them."""
-    found = [workflow_of(config, *each) for each in USES]
-    return [each for each in found if each.use.settings.model] or found
