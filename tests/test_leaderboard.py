@@ -213,6 +213,91 @@ def test_the_workspace_is_told_from_the_experiments() -> None:
     assert workspace([]) is None
 
 
+def test_answers_of_an_experiment_stand_in_the_row_of_its_retrieval() -> None:
+    means = {"n": 18, "ndcg@10": 0.5}
+    told: dict[str, Any] = {
+        "n": 18,
+        "answer_f1": 0.4,
+        "exact_match": 0.1,
+        "pass_rate": None,
+        "causes": {},
+    }
+
+    def answered(generator: str, judge: str) -> dict[str, Any]:
+        config = {**CONFIG, "generator": {"name": generator}, "judge": {"name": judge}}
+        own = state(config, means)
+        own["metrics"]["metrics/answers.json"] = {"data": {"all": told} if generator else {}}
+        return own
+
+    chosen = [("", ""), ("sentence", "none"), ("sentence", "contains"), ("gpt", "contains")]
+    experiments = [answered(*each) for each in chosen]
+    experiments[0]["params"]["data/config.yaml"]["data"] |= {"generator": {"name": "none"}}
+    for shown in (experiments, experiments[::-1]):
+        board = upsert([], entries([{"data": each} for each in shown]))
+        assert [(row.generator, row.judge) for row in board if row.answers] == sorted(
+            (("gpt", "contains"), ("sentence", "contains"), ("sentence", "")),
+            key=lambda pair: next(r.key for r in board if (r.generator, r.judge) == pair),
+        )
+        assert len(board) == 3  # the retrieval alone is in each of them
+        assert {row.configuration for row in board} == {configuration_digest(CONFIG)}
+        for row in board:
+            assert row.values["ndcg@10"] == 0.5
+            assert (row.values["answer_f1"], row.values["pass_rate"]) == (0.4, None)
+
+
+RANKED = LeaderboardRow(
+    *("mini", "", "s" * 12, "theirs", "r" * 12, "submission"),
+    values={"ndcg@10": 0.5},
+    warnings="short_list",
+)
+ANSWERED = LeaderboardRow(
+    *("mini", "", "s" * 12, "theirs", "", "submission"),
+    answers="a" * 12,
+    values={"answer_f1": 0.4},
+    warnings="answer_missing",
+)
+
+
+@pytest.mark.parametrize("order", [(RANKED, ANSWERED), (ANSWERED, RANKED)])
+def test_a_systems_retrieval_and_answers_become_one_row(
+    order: tuple[LeaderboardRow, ...], tmp_path: Path
+) -> None:
+    judged = replace(ANSWERED, judge="contains", values={"pass_rate": 0.7})
+    better = replace(RANKED, values={"ndcg@10": 0.6}, warnings="")
+    for entry in (*order, judged, better, *order[:1], better):
+        board = publish(tmp_path / "board.csv", [entry], {})
+    (row,) = board
+    assert read_board(tmp_path / "board.csv") == [row]
+    assert row.values == {"ndcg@10": 0.6, "answer_f1": 0.4, "pass_rate": 0.7}
+    assert (row.configuration, row.answers, row.judge) == ("r" * 12, "a" * 12, "contains")
+    assert row.warnings == "answer_missing"
+
+
+def test_answers_join_nobody_elses_retrieval_and_none_of_several() -> None:
+    others = [
+        replace(RANKED, system="ours"),
+        replace(RANKED, state="t" * 12),
+        replace(RANKED, origin="experiment"),
+    ]
+    assert len(upsert(others, [ANSWERED])) == 4
+    several = [RANKED, replace(RANKED, configuration="q" * 12)]
+    assert ANSWERED in upsert(several, [ANSWERED])
+    same_file = replace(ANSWERED, answers="q" * 12)
+    board = upsert(several, [same_file])
+    assert [(row.configuration[:1], row.answers[:1]) for row in board] == [("q", "q"), ("r", "")]
+    other_answers = replace(ANSWERED, answers="b" * 12, values={"answer_f1": 0.3})
+    board = upsert([RANKED], [ANSWERED, other_answers])
+    assert [(row.answers[:1], row.values["answer_f1"]) for row in board] == [("a", 0.4), ("b", 0.3)]
+    assert {row.configuration for row in board} == {"r" * 12}
+
+
+def test_a_board_of_an_earlier_version_keeps_its_rows(tmp_path: Path) -> None:
+    board = tmp_path / "board.csv"
+    board.write_text("benchmark,system,configuration,ndcg@10\nmini,a,c,0.5\n", encoding="utf-8")
+    (row,) = read_board(board)
+    assert (row.system, row.values, row.answers) == ("a", {"ndcg@10": 0.5}, "")
+
+
 def test_the_time_is_that_of_the_configuration_which_was_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,10 +10,12 @@ from pydantic import TypeAdapter, ValidationError
 from bears.errors import FormatError
 from bears.formats import shown
 from bears.formats.spreadsheet import csv_text, read_cells
+from bears.leaderboard.joining import put
 from bears.leaderboard.row import MAIN, MEASURES, LeaderboardRow
 
 _STATE = ("benchmark", "source", "state")
-_WORDS = (*_STATE, "system", "configuration", "origin", "vector_store", "chunking")
+_SYSTEM = ("system", "configuration", "origin", "vector_store", "chunking")
+_WORDS = (*_STATE, *_SYSTEM, "generator", "judge", "answers")
 _COUNTS = ("questions", "documents", "answered")
 HEADER = (*_WORDS, *_COUNTS, *MEASURES, "seconds_per_question", "warnings")
 
@@ -24,12 +26,14 @@ BOARD = Path("metrics/leaderboard.csv")
 def upsert(
     board: Iterable[LeaderboardRow], entries: Iterable[LeaderboardRow]
 ) -> list[LeaderboardRow]:
-    """The board with ``entries``, each in place of the row with its key, in the board's order.
+    """The board with ``entries``, each put as `bears.leaderboard.joining` does, in its order.
 
     The order is by benchmark and its state, then by `MAIN` from the best, then by name: the same
     everywhere.
     """
-    rows = {entry.key: entry for entry in (*board, *entries)}
+    rows = {row.key: row for row in board}
+    for entry in entries:
+        put(rows, entry)
     return sorted(rows.values(), key=_place)
 
 
@@ -46,15 +50,16 @@ def read_board(path: Path) -> list[LeaderboardRow]:
     """The rows of a leaderboard; none where the file does not exist.
 
     Raises:
-        FormatError: as `csv_rows`; it has another header; or a cell that should be a number is
-            none.
+        FormatError: as `csv_rows`; it has columns that are none of `HEADER`; or a cell that should
+            be a number is none. Of an older one further columns are empty.
     """
     if not path.exists():
         return []
     rows = read_cells(path)
-    if tuple(next(rows, (1, []))[1]) != HEADER:
+    header = next(rows, (1, list[str]()))[1]
+    if not {"benchmark", "system", "configuration"} <= set(header) <= set(HEADER):
         raise FormatError(f"{path}: expected the header {','.join(HEADER)}; remove the file")
-    return [_entry(row, f"{path}, line {line}") for line, row in rows]
+    return [_entry(header, row, f"{path}, line {line}") for line, row in rows]
 
 
 def board_files(path: Path, board: Sequence[LeaderboardRow]) -> dict[Path, str]:
@@ -99,8 +104,8 @@ def _cells(entry: LeaderboardRow) -> list[str]:
     return [*words, *counts, *measures, number(entry.seconds_per_question), entry.warnings]
 
 
-def _entry(row: list[str], where: str) -> LeaderboardRow:
-    cells = {name: cell for name, cell in zip(HEADER, row, strict=True) if cell}
+def _entry(header: list[str], row: list[str], where: str) -> LeaderboardRow:
+    cells = {name: cell for name, cell in zip(header, row, strict=True) if cell}
     values = {name: cells.pop(name) for name in MEASURES if name in cells}
     try:
         return TypeAdapter(LeaderboardRow).validate_python(

@@ -7,9 +7,10 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from bears.formats.digest import digest_of
-from bears.leaderboard.row import MEASURES, LeaderboardRow
+from bears.leaderboard.row import ANSWERS, RETRIEVAL, LeaderboardRow
 
-CONFIG, RESULTS = "data/config.yaml", "metrics/retrieval.json"
+CONFIG = "data/config.yaml"
+RESULTS, ANSWERED = "metrics/retrieval.json", "metrics/answers.json"
 
 DECIDING = (
     "sample",
@@ -66,6 +67,8 @@ def _entry(state: Mapping[str, Any]) -> LeaderboardRow | None:
     retriever = _part(config, "retriever")
     if not means or not retriever or "benchmark" not in config:
         return None
+    answers = _answers(config, _part(_content(state, "metrics", ANSWERED), "all"))
+    values = {name: means[name] for name in RETRIEVAL if name in means} | answers.pop("values", {})
     row = {
         "benchmark": str(_content(state, "params", "params.yaml").get("benchmark", "")),
         "source": str(benchmark.get("source", "")),
@@ -78,12 +81,27 @@ def _entry(state: Mapping[str, Any]) -> LeaderboardRow | None:
         "questions": means.get("n"),
         "documents": benchmark.get("documents"),
         "answered": means.get("answered"),
-        "values": {name: means[name] for name in MEASURES if name in means},
+        "values": values,
+        **answers,
     }
     try:
         return TypeAdapter(LeaderboardRow).validate_python(row)
     except ValidationError:
         return None  # Of a commit whose files somebody changed by hand.
+
+
+def _answers(config: Mapping[str, Any], means: Mapping[str, Any]) -> dict[str, Any]:
+    """What the row of a configuration says of its answers; nothing where there are none."""
+    if not means:
+        return {}
+    decided = {key: config.get(key) for key in ("generator", "judge")}
+    judge = str(_part(config, "judge").get("name", "none"))
+    return {
+        "generator": str(_part(config, "generator").get("name", "")),
+        "judge": "" if judge == "none" else judge,
+        "answers": digest_of(decided)[:12],
+        "values": {name: means[name] for name in ANSWERS if name in means},
+    }
 
 
 def _store(retriever: Mapping[str, Any]) -> str:
@@ -101,6 +119,8 @@ def configuration_digest(config: Mapping[str, Any]) -> str:
     The engine is not one of them: it says where vectors are made, not which.
     """
     decided = {key: _without_engine(config.get(key)) for key in DECIDING}
+    if _part(config, "rewriter").get("name", "none") != "none":
+        decided["rewriter"] = config["rewriter"]
     language = _part(config, "digest").get("language")
     return digest_of({**decided, "digest": {"language": language}})[:12]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-MEASURES = (
+RETRIEVAL = (
     "success@1",
     "success@2",
     "success@5",
@@ -18,7 +18,12 @@ MEASURES = (
     "kor_map_official",
     "kor_map_strict",
 )
+ANSWERS = ("answer_f1", "exact_match", "pass_rate")
+MEASURES = (*RETRIEVAL, *ANSWERS)
 """The columns of measures. A benchmark that does not ask for one leaves its cell empty."""
+
+OF_ANSWERS = "answer_"
+"""How the warnings begin that are of answers, and not of the retrieval."""
 
 MAIN = "ndcg@10"
 """The measure that orders the rows of one state of a benchmark."""
@@ -33,10 +38,14 @@ class LeaderboardRow:
         source, state: as `bears.formats.benchmark_state` has them; empty for a result that does not
             say of which records it is.
         system: a retriever, or what a submission calls itself.
-        configuration: digest of the settings (or of the submitted file).
+        configuration: digest of the settings of the retrieval (or of the submitted file); empty
+            where only answers are known.
         origin: ``experiment`` or ``submission``.
         vector_store: of a retriever that has one.
         chunking: of a retriever.
+        generator, judge: of the answers; a submission's generator is not known.
+        answers: digest of the settings of generator and judge (or of the submitted file of
+            answers); empty where only the retrieval is known.
         questions, documents: of the benchmark.
         answered: questions for which any document was returned.
         values: measure to its mean, None where undefined.
@@ -54,6 +63,9 @@ class LeaderboardRow:
     origin: str
     vector_store: str = ""
     chunking: str = ""
+    generator: str = ""
+    judge: str = ""
+    answers: str = ""
     questions: int | None = None
     documents: int | None = None
     answered: int | None = None
@@ -62,6 +74,11 @@ class LeaderboardRow:
     warnings: str = ""
 
     @property
-    def key(self) -> tuple[str, str, str, str, str]:
+    def key(self) -> tuple[str, ...]:
         """Two results with the same key are the same row."""
-        return self.benchmark, self.source, self.state, self.system, self.configuration
+        return *self.of, self.configuration, self.answers
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        """Whose row it is, of which records."""
+        return self.benchmark, self.source, self.state, self.system, self.origin
