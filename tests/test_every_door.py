@@ -37,6 +37,7 @@ from bears.formats.records import (
 from bears.formats.rows import open_rows
 from bears.formats.trec import read_table
 from bears.intake.json_text import json_value
+from bears.judging.contexts import read_contexts
 from bears.judging.labels import read_labels
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import read_board
@@ -134,6 +135,7 @@ DOORS: dict[str, tuple[str, Read]] = {
         ".jsonl",
         lambda path: read_predictions(path, [], []),
     ),
+    "judging.contexts: answers": (".jsonl", read_contexts),
     "judging.labels: CSV": (".csv", read_labels),
     "judging.labels: JSON": (".json", read_labels),
     "judging.labels: JSON Lines": (".jsonl", read_labels),
@@ -168,10 +170,10 @@ ELSEWHERE = {
     "client.post": "hands what a server answers to client.wire; tests/test_client.py",
     "translation.reply_check": "an answer of a model; tests/test_reply_check.py",
     "cli.answers": "lineage.jsonl, sealed by its manifest",
-    "cli.judge": "conf/judge, by read_mapping",
     "doctor.objects": "dvc.lock; tests/test_doctor.py",
     "doctor.selection": "params.yaml; tests/test_doctor.py",
     "doctor.state": "lock files of DVC and git; tests/test_doctor.py",
+    "judging.files": "lineage and sidecar, sealed by their manifests",
     "publishing.finished": "records, sealed by their manifests",
     "translation.task": "lineage.jsonl, sealed by its manifest",
     "stages.verify": "notes and sidecar, sealed by their manifests",

@@ -7,14 +7,14 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.cli.selection import CONF
-from bears.configuration import build, read_mapping
+from bears.cli.selection import CONF, composed
 from bears.errors import ConfigurationError
 from bears.formats.records import write_json
 from bears.formats.spreadsheet import write_csv
+from bears.judging.bench import judges_of, majority, rulings_of
 from bears.judging.calibration import JudgedAnswer, calibrate
 from bears.judging.labels import LabelledAnswer, read_labels
-from bears.judging.lexical import Judge
+from bears.judging.ruling import Case, Judge
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
 
@@ -54,14 +54,16 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
 
 def _calibrate(arguments: argparse.Namespace) -> None:
-    judge = read_judge(arguments.judge)
+    judges = read_judge(arguments.judge)
     answers = read_labels(arguments.labels)
     if arguments.language:
         check_tag(arguments.language, "--language")
     language = arguments.language or _language_of(answers)
+    cases = [Case(each.question_id, each.question, each.golds, each.answer) for each in answers]
+    columns = zip(*rulings_of(judges, cases, language).values(), strict=True)
     judged = [
-        JudgedAnswer(each, judge.verdict(each.question, each.golds, each.answer, language))
-        for each in answers
+        JudgedAnswer(each, majority(column).verdict)
+        for each, column in zip(answers, columns, strict=True)
     ]
     systems = calibrate(judged)
     if arguments.out:
@@ -76,20 +78,16 @@ def _calibrate(arguments: argparse.Namespace) -> None:
     )
 
 
-def read_judge(name: str) -> Judge:
-    """The judge that conf/judge/<name>.yaml describes.
+def read_judge(name: str) -> dict[str, Judge]:
+    """The judges that conf/judge/<name>.yaml describes; a panel has several.
 
     Raises:
         ConfigurationError: there is none of this name.
     """
-    known = sorted(path.stem for path in JUDGES.glob("*.yaml"))
+    known = sorted({path.stem for path in JUDGES.glob("*.yaml")} - {"none"})
     if name not in known:
         raise ConfigurationError(f"--judge {name}: {JUDGES} has {', '.join(known) or 'none'}")
-    described = read_mapping(JUDGES / f"{name}.yaml", "")
-    built: Judge = build(
-        {k: v for k, v in described.items() if k != "name"}, f"judge {name}", "bears.judging"
-    )
-    return built
+    return judges_of(composed("", [f"judge={name}"])["judge"])
 
 
 def _language_of(answers: Sequence[LabelledAnswer]) -> str:

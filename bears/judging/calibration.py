@@ -7,7 +7,7 @@ from typing import Any
 from bears.intervals import wilson
 from bears.judging.correction import Rate, corrected_pass_rate
 from bears.judging.labels import LabelledAnswer
-from bears.judging.lexical import Verdict
+from bears.judging.ruling import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _rates(counts: dict[tuple[bool, bool], int]) -> dict[str, Rate | None]:
         "human": _wilson(both + people, n),
         "judge": _wilson(both + judge, n),
         "agreement": _wilson(both + neither, n),
-        "kappa": _kappa([[both, people], [judge, neither]]),
+        "kappa": kappa_of([[both, people], [judge, neither]]),
         "tpr": _wilson(both, both + people),
         "tnr": _wilson(neither, judge + neither),
     }
@@ -94,8 +94,8 @@ def _wilson(hits: int, n: int) -> Rate | None:
     return Rate(hits / n, *wilson(hits, n)) if n else None
 
 
-def _kappa(table: Sequence[Sequence[int]]) -> Rate | None:
-    """Undefined where either says the same of every answer."""
+def kappa_of(table: Sequence[Sequence[int]]) -> Rate | None:
+    """Cohen's kappa of a table of counts; None where either says the same of every answer."""
     from statsmodels.stats.inter_rater import cohens_kappa
 
     if not all(map(sum, [*table, *zip(*table, strict=True)])):

@@ -1,26 +1,9 @@
 """Judges that compare words. They cost nothing, and say the same every time."""
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
 
+from bears.judging.ruling import Verdict
 from bears.language.normalisation import normalisation_of, without_citations
-
-Verdict = Literal["pass", "fail", "unscored"]
-"""``unscored``: nobody knows; never a fail."""
-
-
-class Judge(Protocol):
-    """Says of an answer whether it is right."""
-
-    def verdict(self, question: str, golds: Sequence[str], answer: str, language: str) -> Verdict:
-        """The verdict on one answer.
-
-        Args:
-            question: as it was asked.
-            golds: right answers, any of which will do.
-            answer: of a system; empty where it gave none.
-            language: BCP 47 tag of the answers.
-        """
 
 
 class Exact:
