@@ -72,6 +72,21 @@ class Question(Closed):
 
 
 @dataclass(frozen=True, slots=True)
+class Asked(Closed):
+    """What is searched for one question, as `rewrite` decided.
+
+    Args:
+        standalone_query: understood without the conversation before it; empty where nothing is
+            searched.
+        search: False where the right answer needs no document.
+    """
+
+    question_id: str
+    standalone_query: str
+    search: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Document(Closed):
     """One document of the pool; the first five fields are those of BEARS' published files.
 

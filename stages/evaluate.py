@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +25,7 @@ from bears.formats.benchmark_state import benchmark_state
 from bears.formats.digest import sha256_of
 from bears.formats.manifest import manifest_of, read_manifest
 from bears.formats.records import read_questions, write_json
+from bears.formats.rewritten import read_rewritten
 from bears.formats.run_table import RunTable
 from bears.formats.shown import complain
 from bears.formats.trec import read_table
@@ -74,11 +76,12 @@ def main(config: Config, paths: Paths) -> None:
     out (in configuration: evaluate.ignore_unknown=true) and says how many they are.
     """
     questions = read_questions(paths["queries"])
+    searched = [one.search for one in read_rewritten(paths["rewritten"], questions).values()]
     gold = gold_of(questions)
     settings = parse_settings(EvaluationSettings, config["evaluate"], "evaluate")
     run = settings.read(paths["run"], gold)
     if config["retrieve"]["score_threshold"] is None:
-        _check_found(run, questions)
+        _check_found(run, list(compress(questions, searched)))
     depth = _depth(run, config["retrieve"]["depth"])
     measures, beyond = settings.within(depth)
     evaluations = {"": evaluate(run, gold, measures)}
@@ -89,7 +92,7 @@ def main(config: Config, paths: Paths) -> None:
     measured = {"run": digest, **_index_of(paths["run"])}
     results = {"benchmark": asdict(state), "measured": measured}
     results |= results_of(evaluations[""], questions, measures)
-    results |= _doubts(run)
+    results |= _doubts(run, searched.count(False))
     if any(question.group for question in questions):
         within = evaluate(settings.read(paths["within"], gold), gold, measures)
         results["within"] = results_of(within, questions, measures)
@@ -112,13 +115,19 @@ def main(config: Config, paths: Paths) -> None:
     print(_latency(paths["timing"], digest))
 
 
-def _doubts(run: RunTable) -> dict[str, Any]:
+def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:
     """What the metrics and the terminal say of a run that may not be what it seems."""
     if run.unknown:
         print(f"ignored: {run.unknown} questions that the benchmark lacks")
+    if not_searched:
+        print(f"not searched: {not_searched} questions, by the rewriter")
     for remark in run.remarks:
         complain(f"evaluate: warning: {remark}")
-    doubts = {"ignored_questions": run.unknown, "warnings": list(run.remarks)}
+    doubts = {
+        "not_searched": not_searched,
+        "ignored_questions": run.unknown,
+        "warnings": list(run.remarks),
+    }
     return {name: value for name, value in doubts.items() if value}
 
 

@@ -1,6 +1,8 @@
-"""retrieve: questions and index → TREC runs, and how long a question takes."""
+"""retrieve: what is searched and index → TREC runs, and how long a question takes."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from random import Random
 from statistics import fmean
 from time import perf_counter
@@ -13,6 +15,7 @@ from bears.configuration import Config, build, parse
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.digest import sha256_of
 from bears.formats.records import read_questions, write_json
+from bears.formats.rewritten import read_rewritten
 from bears.formats.shown import complain
 from bears.formats.trec import run_writer
 from bears.retrieval.cut import Cut, Limited, cuts_below, plain, summed, told
@@ -30,10 +33,11 @@ TIMED = 100
 
 
 def main(config: Config, paths: Paths) -> None:
-    """Ask the index every question; where it belongs to a group, of that group as well."""
+    """Ask the index all that is searched; where it belongs to a group, of that group as well."""
     settings = parse(RetrieveSettings, config["retrieve"], "retrieve")
     questions = read_questions(paths["queries"])
     settings.check(questions)
+    questions = _searched(questions, paths["rewritten"])
     started = perf_counter()
     searcher = build(config["retriever"], "retriever").open(paths["index"])
     loaded = perf_counter() - started
@@ -46,22 +50,34 @@ def main(config: Config, paths: Paths) -> None:
             run(question.question_id, settings.kept(question.question_id, anywhere))
             within(question.question_id, settings.kept(question.question_id, in_group))
             if isinstance(searcher, Limited):
-                cuts = summed([*cuts, *searcher.cut(settings.text(question), anywhere)])
+                cuts = summed([*cuts, *searcher.cut(question.question, anywhere)])
     measured: dict[str, Any] = {
         "run_sha256": sha256_of(paths["run"]),
         "questions": len(questions),
         "load_s": round(loaded, 3),
         "timed_questions": len(sample),
-        "seconds_per_question": round(fmean(one.seconds["total"] for one in stopwatches), 6),
+        "seconds_per_question": round(fmean(one.seconds["total"] for one in stopwatches), 6)
+        if sample
+        else 0.0,
         "stages_ms": _percentiles(stopwatches),
         "texts_cut": plain(cuts),
     }
-    if isinstance(searcher, Approximate):
-        texts = [settings.text(question) for question in sample]
+    if sample and isinstance(searcher, Approximate):
+        texts = [question.question for question in sample]
         measured["search"] = searcher.exactness(texts, settings.depth)
     write_json(paths["timing"], measured)
     for line in told([*cuts_below(paths["index"]), *cuts]):
         complain(f"retrieve: {line}")
+
+
+def _searched(questions: Sequence[Question], rewritten: Path) -> list[Question]:
+    """The questions for which something is searched, in the words that are searched."""
+    asked = read_rewritten(rewritten, questions)
+    return [
+        replace(question, question=asked[question.question_id].standalone_query)
+        for question in questions
+        if asked[question.question_id].search
+    ]
 
 
 def _one_by_one(
@@ -71,7 +87,7 @@ def _one_by_one(
     stopwatches = [Stopwatch() for _ in questions]
     rankings = {}
     for question, stopwatch in zip(questions, stopwatches, strict=True):
-        query = Query(settings.text(question))
+        query = Query(question.question)
         rankings.update(_asked(searcher, {question.question_id: query}, settings, stopwatch))
     return rankings, stopwatches
 
@@ -86,7 +102,7 @@ def _rankings(
     bar = tqdm(total=len(questions), unit=" questions", disable=None)
     for first in range(0, len(questions), BATCH):
         batch = questions[first : first + BATCH]
-        texts = {one.question_id: settings.text(one) for one in batch}
+        texts = {one.question_id: one.question for one in batch}
         unknown = {key: Query(text) for key, text in texts.items() if key not in known}
         anywhere = {**known, **_asked(searcher, unknown, settings, Stopwatch())}
         grouped = {

@@ -34,8 +34,9 @@ from bears.evaluation.measure import Measure, parse_measure
 from bears.evaluation.table import table
 from bears.evaluation.tie_bounds import Gold as AnyGold
 from bears.formats.records import write_records
+from bears.formats.rewritten import write_rewritten
 from bears.formats.trec import order, read_table
-from bears.types import Document, Hit, Question, Ranking
+from bears.types import Asked, Document, Hit, Question, Ranking
 from stages import evaluate as stage
 from tests.measuring import Values, by_question, value
 from tests.runs import read_run, write_run
@@ -327,9 +328,12 @@ def evaluated(
     """metrics/retrieval.json of a stage that is run by itself."""
     write_records(folder / "queries.json", questions)
     write_records(folder / "corpus.json", [Document("a", "text", "source", "a", True)])
+    asked = (Asked(each.question_id, each.question, search=True) for each in questions)
+    write_rewritten(folder / "rewritten.jsonl", asked)
     names = (
         "queries.json",
         "corpus.json",
+        "rewritten.jsonl",
         "questions.csv",
         "metrics.json",
         "curve.csv",

@@ -34,6 +34,7 @@ from bears.formats.records import (
     read_questions,
     stream_documents,
 )
+from bears.formats.rewritten import read_rewritten
 from bears.formats.rows import open_rows
 from bears.formats.trec import read_table
 from bears.intake.json_text import json_value
@@ -119,6 +120,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "formats.records: documents, streamed": (".json", stream_documents),
     "formats.records: small JSON": (".json", read_json),
     "formats.records: JSON Lines": (".jsonl", read_lines),
+    "formats.rewritten: what is searched": (".jsonl", lambda path: read_rewritten(path, [])),
     "formats.rows: rows of ours": (".jsonl", open_rows),
     "formats.trec: a run": (".trec", lambda path: read_table(path, {"q"})),
     "formats.digest: a record": (".json", lambda path: check_digest(ROOT / "README.md", path)),

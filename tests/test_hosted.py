@@ -24,10 +24,11 @@ from bears.configuration import build, compose, read_selection
 from bears.errors import ConfigurationError, FormatError, RetrieverUnavailable
 from bears.formats.journal import Journal
 from bears.formats.records import write_records
+from bears.formats.rewritten import write_rewritten
 from bears.retrieval.models.hosted import Hosted
 from bears.retrieval.retriever import Query
 from bears.retrieval.stopwatch import Stopwatch
-from bears.types import Document, Question
+from bears.types import Asked, Document, Question
 from tests.provider_server import ROOT, ProviderServer, word_vector
 
 KEY = "sk-test-51b0c9e2"
@@ -514,6 +515,8 @@ def translated(desk: Path) -> None:
     folder = desk / "data" / "mini" / "translated"
     write_records(folder / "corpus.json", DOCUMENTS)
     write_records(folder / "queries.json", QUESTIONS)
+    asked = (Asked(each.question_id, each.question, search=True) for each in QUESTIONS)
+    write_rewritten(desk / "data" / "mini" / "rewritten" / "none.jsonl", asked)
 
 
 @pytest.mark.usefixtures("translated")

@@ -1,4 +1,4 @@
-"""What every retriever is asked alike: the depth, a conversation's turns, the lowest score."""
+"""What every retriever is asked alike: the depth, the lowest score."""
 
 from __future__ import annotations
 
@@ -12,31 +12,17 @@ import pytest
 from bears.configuration import parse
 from bears.errors import ConfigurationError
 from bears.retrieval.retrieve_settings import RetrieveSettings
-from bears.types import Hit, Question, Turn
+from bears.types import Hit, Question
 from tests.workspace import Workspace, finished
 
-TURNS = (Turn("user", "I forgot it all."), Turn("assistant", "That happens."))
-ASKED = Question("q", "Why?", "", (), "s", "ad-hoc", turns=TURNS)
 RANKING = (Hit("a", 3.0), Hit("b", 2.0), Hit("c", -1.0))
-
-
-@pytest.mark.parametrize(
-    ("turns", "text"),
-    [
-        ("last", "Why?"),
-        ("user", "I forgot it all.\nWhy?"),
-        ("all", "I forgot it all.\nThat happens.\nWhy?"),
-    ],
-)
-def test_what_of_a_conversation_is_asked(turns: Any, text: str) -> None:
-    assert RetrieveSettings(10, turns, None, False).text(ASKED) == text
 
 
 @pytest.mark.parametrize(
     ("threshold", "kept"), [(None, "abc"), (2.0, "ab"), (2.5, "a"), (9.0, ""), (-5.0, "abc")]
 )
 def test_below_the_threshold_nothing_is_kept(threshold: float | None, kept: str) -> None:
-    hits = RetrieveSettings(10, "last", threshold, False).kept("a", RANKING)
+    hits = RetrieveSettings(10, threshold, False).kept("a", RANKING)
     assert "".join(hit.doc_id for hit in hits) == kept
 
 
@@ -47,7 +33,7 @@ def test_below_the_threshold_nothing_is_kept(threshold: float | None, kept: str)
 def test_a_question_that_is_a_document_does_not_find_itself(
     ignored: bool, question_id: str, kept: str
 ) -> None:
-    settings = RetrieveSettings(2, "last", None, ignored)
+    settings = RetrieveSettings(2, None, ignored)
     assert "".join(hit.doc_id for hit in settings.kept(question_id, RANKING)) == kept
     ignored_ids = [hit.doc_id for hit in RANKING if settings.ignores(question_id, hit.doc_id)]
     assert bool(ignored_ids) is (kept != "abc")
@@ -55,20 +41,19 @@ def test_a_question_that_is_a_document_does_not_find_itself(
 
 def test_gold_under_the_questions_own_id_is_not_left_out_in_silence() -> None:
     numbered = [Question(i, "Why?", "", (gold,), "s", "ad-hoc") for i, gold in ("ab", "bb")]
-    RetrieveSettings(2, "last", None, ignore_identical_ids=False).check(numbered)
-    RetrieveSettings(2, "last", None, ignore_identical_ids=True).check(numbered[:1])
+    RetrieveSettings(2, None, ignore_identical_ids=False).check(numbered)
+    RetrieveSettings(2, None, ignore_identical_ids=True).check(numbered[:1])
     with pytest.raises(ConfigurationError, match="'b' has the document of that id as its gold"):
-        RetrieveSettings(2, "last", None, ignore_identical_ids=True).check(numbered)
+        RetrieveSettings(2, None, ignore_identical_ids=True).check(numbered)
 
 
-FIT = {"depth": 1, "turns": "last", "score_threshold": None, "ignore_identical_ids": False}
+FIT = {"depth": 1, "score_threshold": None, "ignore_identical_ids": False}
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
         (FIT | {"depth": 0}, "depth is 0; expected at least 1"),
-        (FIT | {"turns": "first"}, "'last', 'user' or 'all'"),
         (FIT | {"score_threshold": "high"}, "score_threshold"),
     ],
 )

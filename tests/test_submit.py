@@ -30,7 +30,7 @@ def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "sources": {"s": {"name": "s", "path": "nfcorpus", "split": "dev"}},
         "evaluate": {"measures": ["mrr@10", "success@1"], "curve": []},
         "retrieve": {
-            **{"depth": 100, "turns": "last"},
+            **{"depth": 100},
             **{"score_threshold": None, "ignore_identical_ids": False},
         },
     }

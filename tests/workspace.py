@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-STAGES = ["config", "download", "sample", "translate", "verify", "index", "retrieve", "evaluate"]
-STAGES += ["generate", "judge"]
+STAGES = ["config", "download", "sample", "translate", "verify", "index"]
+STAGES += ["rewrite", "retrieve", "evaluate", "generate", "judge"]
 SETTINGS = {
     "DVC_NO_ANALYTICS": "1",
     "GIT_AUTHOR_NAME": "Test",

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from bears.cli.selection import composed
+from bears.cli.selection import composed, rewritten_file
 from bears.cli.spending import show, spending
-from bears.configuration import Config, build, parse
+from bears.configuration import Config, build
 from bears.errors import ConfigurationError
 from bears.formats.manifest import check
 from bears.formats.records import read_questions, stream_documents
+from bears.formats.rewritten import read_rewritten
 from bears.retrieval.chunking import chunks
 from bears.retrieval.models.encoder import Kind
 from bears.retrieval.models.hosted import Cost, Hosted
-from bears.retrieval.retrieve_settings import RetrieveSettings
 
 TARGET = f"{Hosted.__module__}.{Hosted.__qualname__}"
 SLICE = 10_000
@@ -101,8 +101,8 @@ def _texts(config: Config, folder: Path) -> Iterator[tuple[Kind, list[str]]]:
     cut = (chunk.content for chunk in chunks(stream_documents(folder / "corpus.json"), chunking))
     while part := list(islice(cut, SLICE)):
         yield "document", part
-    settings = parse(RetrieveSettings, config["retrieve"], "retrieve")
-    yield "question", [settings.text(each) for each in read_questions(folder / "queries.json")]
+    asked = read_rewritten(rewritten_file(config), read_questions(folder / "queries.json")).values()
+    yield "question", [each.standalone_query for each in asked if each.search]
 
 
 def _show(encoder: Hosted, texts: Texts) -> int:

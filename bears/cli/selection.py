@@ -101,6 +101,24 @@ def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:
     return where, config
 
 
+def rewritten_file(config: Config) -> Path:
+    """Where the pipeline has what is searched for each question.
+
+    Raises:
+        ConfigurationError: the selected rewriter has not run yet.
+        FormatError: the file is not what its manifest says.
+    """
+    name, rewriter = config["benchmark"]["name"], config["rewriter"]["name"]
+    path: Path = Path("data") / name / "rewritten" / f"{rewriter}.jsonl"
+    if not path.is_file():
+        raise ConfigurationError(
+            f"{path} does not exist; `dvc repro rewrite` with benchmark: {name} and "
+            f"rewriter: {rewriter} makes it first"
+        )
+    check(path)
+    return path
+
+
 def exported_part(config: Mapping[str, Any]) -> Config:
     """What of its configuration an export tells, so that it can be scored against by itself."""
     benchmark = {key: config["benchmark"][key] for key in ("name", "language")}

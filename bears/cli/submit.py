@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bears.cli.scored_submission import ScoredSubmission, score
-from bears.cli.selection import add_benchmark_arguments, results_of
+from bears.cli.selection import add_benchmark_arguments, results_of, rewritten_file
 from bears.configuration import Config
 from bears.configuration import parse as parse_settings
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.measure import parse_measure
 from bears.formats.benchmark_state import benchmark_state
 from bears.formats.digest import sha256_of
+from bears.formats.manifest import manifest_of, read_manifest
 from bears.formats.records import read_questions, stream_documents, to_json, write_text
+from bears.formats.rewritten import read_rewritten
 from bears.formats.trec import read_table
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import BOARD
@@ -65,10 +67,17 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         "write",
         help="write the Korean task's submission file from a run",
         description="Write one line a question: eval_id, standalone_query, topk, answer, "
-        "references. Answers are empty: this pipeline retrieves and does not generate.",
+        "references. The query is what `rewrite` made of the conversation; where nothing is "
+        "searched it and topk are empty. Answers are empty.",
     )
     writing.add_argument("run_file", metavar="RUN", type=Path, help="a TREC run")
     writing.add_argument("out", metavar="OUT", type=Path)
+    writing.add_argument(
+        "--rewritten",
+        metavar="FILE",
+        type=Path,
+        help="what was searched; default: the pipeline's file of the selected rewriter",
+    )
     add_benchmark_arguments(writing)
     writing.set_defaults(run=_write)
 
@@ -181,15 +190,38 @@ def _write(arguments: argparse.Namespace) -> None:
     folder, config = results_of(arguments.benchmark, arguments.folder)
     questions = read_questions(folder / "queries.json")
     run = read_table(arguments.run_file, {q.question_id for q in questions}).rankings()
-    asked = parse_settings(RetrieveSettings, config["retrieve"], "retrieve")
+    asked = read_rewritten(_rewritten(arguments, config), questions)
+    for each in run.keys() & {key for key, one in asked.items() if not one.search}:
+        raise SubmissionRefused(
+            f"{arguments.run_file} has documents for the question {each!r}, for which nothing is "
+            "searched; it is a run of another rewriter"
+        )
     wanted = {hit.doc_id for ranking in run.values() for hit in ranking[:TOP]}
     texts = {
         document.doc_id: document.content
         for document in stream_documents(folder / "corpus.json")
         if document.doc_id in wanted
     }
-    rows = [submission_row(q, asked.text(q), run.get(q.question_id, ()), texts) for q in questions]
+    rows = [
+        submission_row(q, asked[q.question_id].standalone_query, run.get(q.question_id, ()), texts)
+        for q in questions
+    ]
     # The task's own order of fields, which sorted keys would lose.
     lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows]
     write_text(arguments.out, "".join(f"{line}\n" for line in lines))
     print(f"{arguments.out}: {len(rows)} questions")
+
+
+def _rewritten(arguments: argparse.Namespace, config: Config) -> Path:
+    """The file of what was searched; of our own run it must be the one that the run was made of."""
+    if arguments.folder and not arguments.rewritten:
+        raise ConfigurationError("--folder needs --rewritten FILE, which says what was searched")
+    path: Path = arguments.rewritten or rewritten_file(config)
+    manifest = manifest_of(arguments.run_file)
+    made_from = read_manifest(manifest).made_from if manifest else {}
+    if made_from.get("rewritten", digest := sha256_of(path)) != digest:
+        raise SubmissionRefused(
+            f"{arguments.run_file} was not made of {path}; name the file of its rewriter: "
+            "--rewritten FILE"
+        )
+    return path

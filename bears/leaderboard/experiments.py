@@ -19,6 +19,7 @@ DECIDING = (
     "translator",
     "chunking",
     "retriever",
+    "rewriter",
     "retrieve",
 )
 """The parts of a configuration that a result depends on, beside the digest of its language."""

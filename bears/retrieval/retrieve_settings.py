@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal
 
 from bears.errors import ConfigurationError
 from bears.types import Closed, Question, Ranking
@@ -15,8 +14,6 @@ class RetrieveSettings(Closed):
 
     Args:
         depth: documents a question.
-        turns: what of a conversation is asked: its ``last`` question alone, the ``user``'s turns,
-            or ``all`` of them.
         score_threshold: documents of a lower score are left out, so that a question may get
             none; null: none is.
         ignore_identical_ids: whether the document under the question's own id is left out, as
@@ -25,7 +22,6 @@ class RetrieveSettings(Closed):
     """
 
     depth: int
-    turns: Literal["last", "user", "all"]
     score_threshold: float | None
     ignore_identical_ids: bool
 
@@ -37,15 +33,6 @@ class RetrieveSettings(Closed):
                 f"retrieve.score_threshold is {self.score_threshold}; expected a finite number, or "
                 "null to keep every document"
             )
-
-    def text(self, question: Question) -> str:
-        """What is asked."""
-        earlier = [
-            turn.content
-            for turn in question.turns
-            if self.turns == "all" or (self.turns == "user" and turn.role == "user")
-        ]
-        return "\n".join([*earlier, question.question])
 
     def check(self, questions: Iterable[Question]) -> None:
         """Raise ConfigurationError where ignoring identical ids would leave out gold."""
