@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 import string
 from collections import Counter
 from pathlib import Path
@@ -30,7 +31,9 @@ from bears.evaluation.answers.unanswerable_detection import unanswerable_detecti
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
 from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF
 from bears.formats.records import write_lines, write_records
+from bears.formats.spreadsheet import csv_text, read_cells
 from bears.language.normalisation import normalisation_of, without_citations
+from bears.leaderboard.board import BOARD, read_board
 from bears.ledger.entries import Ledger
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import sample
@@ -519,12 +522,16 @@ def test_our_form_and_the_official_one_are_read(tmp_path: Path) -> None:
     [
         ({"question_id": "q9", "answer": "Yes"}, "there is no question 'q9'"),
         ({"question_id": "q1", "answer": "Yes"}, "'q1' is answered already"),
-        ({"question_id": "q2"}, "answer: Field required"),
-        ({"question_id": "q2", "answer": None}, "answer: Input should be a valid string"),
+        ({"question_id": "q2"}, "lacks answer"),
+        ({"answer": "x"}, "lacks question_id"),
+        ({"question_id": "q2", "answer": 1.5}, "answer: Input should be a valid string"),
+        ({"question_id": "q2", "answer": ["x"]}, "answer: Input should be a valid string"),
         ({"question_id": "q2", "answer": "x", "evidence": "p1"}, "evidence: Input should be"),
-        ({"question_id": 2, "answer": "x"}, "question_id: Input should be a valid string"),
-        ({"question_id": "q2", "predicted_answer": "x"}, "predicted_evidence: Field required"),
-        (["q2", "x"], "record: "),
+        ({"question_id": "q2", "answer": "x", "evidence": [1]}, "evidence.0: Input should be"),
+        ({"question_id": True, "answer": "x"}, "question_id: Input should be a valid string"),
+        ({"question_id": None, "answer": "x"}, "question_id: Input should be a valid string"),
+        (["q2", "x"], "expected an object"),
+        ("q2", "expected an object"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, row: Any, problem: str) -> None:
@@ -533,22 +540,219 @@ def test_a_bad_line_is_named(tmp_path: Path, row: Any, problem: str) -> None:
         read_predictions(path, QUESTIONS, DOCUMENTS)
 
 
+SAID = [
+    {"question_id": "q1", "answer": "Yes", "evidence": ["p3"]},
+    {"question_id": "q2", "answer": '=BERT, "large"\n第二', "evidence": ["p1", "p2"]},
+]
+OFFICIAL = [
+    {
+        "question_id": row["question_id"],
+        "predicted_answer": row["answer"],
+        "predicted_evidence": [f"Paragraph {each[1]} of the paper." for each in row["evidence"]],
+    }
+    for row in SAID
+]
+PIPELINES = [
+    {**row, "shown": ["p1"], "cut": [], "left_out": [], "cited_not_given": 0} for row in SAID
+]
+WITH_EVIDENCE = {
+    "JSON Lines": "".join(json.dumps(row) + "\n" for row in SAID),
+    "the pipeline's own": "".join(json.dumps(row, sort_keys=True) + "\n" for row in PIPELINES),
+    "QASPER's predictions": "".join(json.dumps(row) + "\r\n" for row in OFFICIAL),
+    "blank lines between": "\n" + "\n\n".join(json.dumps(row) for row in SAID),
+    "a list": json.dumps(SAID),
+    "a list on many lines": json.dumps(SAID, indent=2, ensure_ascii=False),
+    "results": json.dumps({"system": "ours", "results": SAID}),
+    "results, and rankings": json.dumps({"results": [{**row, "doc_ids": ["p9"]} for row in SAID]}),
+    "objects by question": json.dumps({row["question_id"]: row for row in SAID}, indent=1),
+    "CSV": csv_text(
+        ["question_id", "answer", "evidence"],
+        [[row["question_id"], row["answer"], json.dumps(row["evidence"])] for row in SAID],
+    ),
+    "a spreadsheet's CSV": csv_text(
+        ["predicted_evidence", "question_id", "notes", "predicted_answer"],
+        [[json.dumps(r["evidence"]), r["question_id"], "", r["answer"]] for r in SAID],
+    ).replace("\r", ""),
+}
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("form", WITH_EVIDENCE)
+def test_the_form_of_a_file_shows_in_its_content(form: str, mark: str, tmp_path: Path) -> None:
+    path = tmp_path / "answers.txt"
+    path.write_bytes((mark + WITH_EVIDENCE[form]).encode())
+    assert read_predictions(path, QUESTIONS, DOCUMENTS) == {
+        "q1": Prediction("Yes", ("p3",)),
+        "q2": Prediction('=BERT, "large"\n第二', ("p1", "p2")),
+    }
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_squads_predictions_and_one_line_alone_are_told_apart(
+    indent: int | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps({"q1": "Yes", "q2": None}, indent=indent))
+    assert read_predictions(path, QUESTIONS, DOCUMENTS) == {"q1": Prediction("Yes")}
+    path.write_text(json.dumps(SAID[0], indent=indent))
+    assert read_predictions(path, QUESTIONS, DOCUMENTS) == {"q1": Prediction("Yes", ("p3",))}
+    path.write_text(json.dumps({"eval_id": 7, "answer": "네", "topk": ["p1"]}, indent=indent))
+    numbered = [question("7", YES)]
+    assert read_predictions(path, numbered, DOCUMENTS) == {"7": Prediction("네")}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "q1 Q0 p1 1 0.5 run\n",
+        "id,answer\nq1,Yes\n",
+        "question_id,text\nq1,Yes\n",
+        "Yes\n",
+        '"Yes"',
+        "5",
+        '[["q1", "Yes"]]',
+        '{"answer": {"q1": "Yes"}, "sp": {}}',
+        '{"q1": ["Yes"]}',
+        '{"q1": {"text": "Yes"}}',
+        '{"results": 5}',
+        '{"question_id": "q1", "answer": "Yes"',
+        '{"question_id": "q1", "answer": "Yes"}\n{"question_id": "q2", "ans',
+        '{"q1": "Yes", "q1": "No"}',
+        "question_id,answer,evidence\nq1,Yes,p1\n",
+        'question_id,answer,evidence\nq1,Yes,"[1]"\n',
+        'question_id,answer\nq1,Yes,"[]"\n',
+        "question_id,answer\nq1,Yes\nq1,Yes\n",
+        "question_id,eval_id,answer,answer\n",
+    ],
+)
+def test_what_is_no_file_of_answers_is_refused_in_a_sentence(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(content)
+    with pytest.raises(FormatError, match=re.escape(str(path))):
+        read_predictions(path, QUESTIONS, DOCUMENTS)
+
+
+def test_evidence_may_be_ids_or_texts_and_in_pdfs_the_most_of_a_text(tmp_path: Path) -> None:
+    texts = ["We train a small model on much data.", "Its score is seventy and rising every day."]
+    chunks = [
+        Document(f"paper:pdf:{n}", f"12 {text} See", "qasper", f"{n}", True, group="paper")
+        for n, text in enumerate(texts)
+    ]
+    named = [texts[1].upper(), "paper:pdf:0", "Nothing of this is in the paper at all."]
+    path = written(tmp_path / "p.jsonl", {"question_id": "q1", "answer": "", "evidence": named})
+    expected = ("paper:pdf:1", "paper:pdf:0", named[2])
+    assert read_predictions(path, QUESTIONS, chunks)["q1"].evidence == expected
+    assert read_predictions(path, QUESTIONS, DOCUMENTS)["q1"].evidence == tuple(named)
+
+
+def test_whoever_finds_no_answer_has_no_evidence_as_in_the_official_evaluation() -> None:
+    odd = Answer("unanswerable", "", ("p1",))
+    assert score("Unanswerable", odd, evidence=()).evidence_f1 == 1
+    assert score("Unanswerable", odd, evidence=("p1",)).evidence_f1 == 0
+
+
+def scoring(folder: Path, path: Path, *options: str) -> list[str]:
+    write_records(folder / "queries.json", QUESTIONS)
+    write_records(folder / "corpus.json", DOCUMENTS)
+    return [
+        "answers",
+        "score",
+        str(path),
+        "--benchmark",
+        "qasper",
+        "--folder",
+        str(folder),
+        *options,
+    ]
+
+
 def test_the_command_scores_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_records(tmp_path / "queries.json", QUESTIONS)
-    write_records(tmp_path / "corpus.json", DOCUMENTS)
     path = written(
         tmp_path / "predictions.jsonl",
         {"question_id": "q1", "answer": "Yes", "evidence": ["p3"]},
         {"question_id": "q2", "answer": "They use BERT", "evidence": ["p1", "p2"]},
     )
-    arguments = ["answers", "score", str(path), "--benchmark", "qasper"]
-    folder = ["--folder", str(tmp_path), "--out", str(tmp_path / "scores.json")]
-    assert main([*arguments, *folder]) == 0
-    assert "free-form" in capsys.readouterr().out
+    assert main(scoring(tmp_path, path, "--out", str(tmp_path / "scores.json"))) == 0
+    shown = capsys.readouterr()
+    cells = [line.split() for line in shown.out.splitlines()]
+    assert ["all", "3", "0.6667", "0.6667"] in cells
+    assert ["free-form", "1", "1.0000", "1.0000"] in cells
+    assert ["without", "an", "answer", "1", "0.0000", "0.0000"] in cells
+    assert ["evidence_f1", "3", "0.6667"] in cells
+    assert "paragraphs of the dataset" in shown.out
+    assert shown.err == "warning: 1 questions are not in the file; they score 0\n"
     scores = json.loads((tmp_path / "scores.json").read_bytes())
     assert scores["answer_f1"] == scores["evidence_f1"] == 2 / 3
     assert scores["answered"] == 2
     assert scores["questions"]["q2"]["type"] == "free-form"
+    assert scores["faults"] == {"missing": 1}
+
+
+def test_what_went_wrong_with_a_question_stands_beside_its_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(
+        tmp_path / "predictions.jsonl",
+        {"question_id": "q1", "answer": None, "error": "timeout\x1b[2J after 60 s"},
+        {"question_id": "q2", "answer": "BERT", "evidence": ["p1", "p7"]},
+        {"question_id": "q3", "answer": " "},
+        {"question_id": "q9", "answer": "?"},
+    )
+    command = scoring(tmp_path, path, "--questions", str(tmp_path / "q.csv"))
+    assert main(command) == 1
+    assert "line 4: there is no question 'q9'; --ignore-unknown" in capsys.readouterr().err
+    assert not (tmp_path / "q.csv").exists()
+    assert main([*command, "--ignore-unknown"]) == 0
+    header, *rows = (cells for _, cells in read_cells(tmp_path / "q.csv"))
+    found = [dict(zip(header, cells, strict=True)) for cells in rows]
+    assert {row["question_id"]: row["error"] for row in found} == {
+        "q1": "no answer; timeout\\u001b[2J after 60 s",
+        "q2": "1 of 2 named as evidence are no document",
+        "q3": "an empty answer",
+        "q9": "no question of this benchmark",
+    }
+    assert [row["best_reference"] for row in found] == ["Yes", "They use BERT.", "Unanswerable", ""]
+    assert [row["answer_f1"] for row in found] == ["0.0", "0.5", "0.0", ""]
+    assert "1 questions are none of this benchmark" in capsys.readouterr().err
+
+
+def test_a_file_that_holds_the_gold_is_suspected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [question(f"q{n}", FREE) for n in range(10)]
+    path = written(
+        tmp_path / "p.jsonl", *({"question_id": q.question_id, "answer": FREE.text} for q in asked)
+    )
+    command = scoring(tmp_path, path)
+    write_records(tmp_path / "queries.json", asked)
+    assert main(command) == 0
+    assert "does the file hold the gold?" in capsys.readouterr().err
+
+
+def test_answers_and_rankings_of_a_system_become_one_row_of_the_leaderboard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One file that holds both, as a person would hand it in; and two files."""
+    both = {"results": [{**SAID[0], "doc_ids": ["p3"]}, {**SAID[1], "doc_ids": ["p2", "p1"]}]}
+    path = tmp_path / "both.json"
+    path.write_text(json.dumps(both))
+    apart = written(tmp_path / "apart.jsonl", *SAID)
+    own = [*scoring(tmp_path, path)[3:], "--system", "theirs"]
+    (tmp_path / "metrics").mkdir()
+    (tmp_path / "conf").symlink_to(ROOT / "conf")
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for file in (path, apart):
+        assert main(["submit", "score", str(path), *own]) == 0
+        assert main(["answers", "score", str(file), *own]) == 0
+    rows = read_board(BOARD)
+    assert sorted(row.answers == row.configuration for row in rows) == [False, True]
+    for row in rows:
+        # Yes is right, and of three words of the other answer one is in "They use BERT."
+        assert row.values["answer_f1"] == pytest.approx((1 + 1 / 3) / 3, abs=1e-6)
+        assert row.values["success@1"] == 1
+        assert row.warnings == "answer_missing, missing_question"
+    capsys.readouterr()
 
 
 def test_the_metrics_are_listed_each_with_its_source(capsys: pytest.CaptureFixture[str]) -> None:

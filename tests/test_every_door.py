@@ -23,7 +23,7 @@ from bears.client.wire import read_problem
 from bears.configuration import compose, parse, read_ledger, read_mapping, read_selection
 from bears.configuration.pipeline import run
 from bears.errors import BearsError
-from bears.evaluation.answers.predictions import read_predictions
+from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.timing import read_timing
 from bears.formats.digest import check_digest
 from bears.formats.manifest import read_manifest
@@ -133,10 +133,9 @@ DOORS: dict[str, tuple[str, Read]] = {
         beside("fetched.json", lambda folder: first_digest(folder, "o/n@1/a", "0")),
     ),
     "evaluation.timing: a timing": (".json", lambda path: read_timing(path, "")),
-    "evaluation.answers.predictions: answers": (
-        ".jsonl",
-        lambda path: read_predictions(path, [], []),
-    ),
+    "evaluation.answers.forms: JSON": (".json", read_answers),
+    "evaluation.answers.forms: JSON Lines": (".jsonl", read_answers),
+    "evaluation.answers.forms: CSV": (".csv", read_answers),
     "judging.contexts: answers": (".jsonl", read_contexts),
     "judging.labels: CSV": (".csv", read_labels),
     "judging.labels: JSON": (".json", read_labels),

@@ -19,10 +19,11 @@ from pyarrow import parquet
 
 from bears.errors import ConfigurationError, SourceError
 from bears.formats.rows import open_rows
+from bears.language.overlap import Chunks
 from bears.sources import qasper
 from bears.sources.convert import convert
 from bears.sources.pdf import Library, PaperFailed, PdfSettings, Unreachable
-from bears.sources.pdf_text import Chunks, paragraphs
+from bears.sources.pdf_text import paragraphs
 from bears.sources.source import Part, Source
 from bears.types import Answer, PoolDocument, PoolQuestion
 

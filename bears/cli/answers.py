@@ -1,16 +1,41 @@
 """``python -m bears answers``: what a system answered, against the annotators' answers."""
 
 import argparse
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
 from bears.cli.selection import add_benchmark_arguments, results_of
-from bears.evaluation.answers.predictions import read_predictions
-from bears.evaluation.answers.references import with_references
-from bears.evaluation.answers.score import score_answers, summarise_answers
+from bears.evaluation.answers.details import HEADER, Fault, faults, rows
+from bears.evaluation.answers.forms import FORMS, read_answers
+from bears.evaluation.answers.predictions import Answers, answers_of
+from bears.evaluation.answers.references import references_of, with_references
+from bears.evaluation.answers.score import literal, score_answers, summarise_answers
+from bears.formats.benchmark_state import BenchmarkState, benchmark_state
+from bears.formats.digest import sha256_of
 from bears.formats.records import read_documents, read_lines, read_questions, write_json
+from bears.formats.shown import complain, one_line
+from bears.formats.spreadsheet import write_csv
+from bears.leaderboard.board import BOARD
+from bears.leaderboard.publish import publish
+from bears.leaderboard.row import ANSWERS, OF_ANSWERS, LeaderboardRow
+from bears.types import Document, Question
+
+FAULTS = {
+    "missing": "questions are not in the file; they score 0",
+    "no_answer": "answers are null; they score 0",
+    "empty": "answers are empty",
+    "system": "answers come with an error of the system's own",
+    "evidence": "answers name evidence that is no document",
+    "unknown_question": "questions are none of this benchmark, and are left out",
+    "gold": "answers, all of them, are gold answers to the letter: does the file hold the gold?",
+}
+ENOUGH = 10
+"""Answers, that all of them be the gold's is no chance."""
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -19,14 +44,24 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     scoring = commands.add_parser(
         "score",
         help="score a file of answers",
-        description="Read JSON Lines, {question_id, answer, evidence: [doc_id]} or QASPER's "
-        "{question_id, predicted_answer, predicted_evidence: [paragraph]}, and score them as "
-        "QASPER's official evaluation does: a question without an answer scores 0.",
+        description=f"Read {FORMS}. Score the answers as QASPER's official evaluation does: a "
+        "question without an answer scores 0.",
     )
     scoring.add_argument("file", metavar="FILE", type=Path)
     add_benchmark_arguments(scoring)
+    scoring.add_argument("--out", type=Path, help="a JSON file for the scores")
     scoring.add_argument(
-        "--out", type=Path, help="a JSON file for the scores, of each question too"
+        "--questions",
+        type=Path,
+        help="a CSV file for every question: its answer, scores, and what went wrong",
+    )
+    scoring.add_argument(
+        "--system", default="", help="put the scores on the leaderboard, as this system's"
+    )
+    scoring.add_argument(
+        "--ignore-unknown",
+        action="store_true",
+        help="leave out questions that the benchmark lacks, and say how many they are",
     )
     scoring.set_defaults(run=_score)
 
@@ -38,16 +73,27 @@ def _score(arguments: argparse.Namespace) -> None:
         read_questions(folder / "queries.json"), _references(folder), language
     )
     documents = read_documents(folder / "corpus.json")
-    predictions = read_predictions(arguments.file, questions, documents)
-    scores = score_answers(questions, predictions, language)
-    summary = summarise_answers(scores, len(predictions))
+    given = read_answers(arguments.file)
+    answers = answers_of(given, questions, documents, arguments.ignore_unknown)
+    scores = score_answers(questions, answers.predictions, language)
+    found = faults(questions, answers, {document.doc_id for document in documents})
+    summary = summarise_answers(scores, len(answers.predictions))
+    summary["faults"] = _counted(found, questions, answers, language)
     if arguments.out:
-        values = {
-            question_id: {name: getattr(score, name) for name in score.__slots__}
-            for question_id, score in scores.items()
-        }
+        values = {key: asdict(score) for key, score in scores.items()}
         write_json(arguments.out, {**summary, "questions": values})
+    if arguments.questions:
+        write_csv(arguments.questions, HEADER, rows(questions, answers, scores, found, language))
+    of = folder / "queries.json", folder / "corpus.json"
+    name, sources = config["benchmark"]["name"], config["sources"]
+    state = benchmark_state(name, sources, len(questions), *of)
+    if arguments.system:
+        entry = answers_row(arguments.file, arguments.system, state, summary, summary["faults"])
+        publish(BOARD, [entry], {})
+    print(f"{one_line(arguments.file.name)} on {name}, {_read(documents)}state {state.state}")
     print(_table(summary))
+    for kind, count in summary["faults"].items():
+        complain(f"warning: {count} {FAULTS[kind]}")
 
 
 def _references(folder: Path) -> dict[str, list[str]]:
@@ -58,13 +104,91 @@ def _references(folder: Path) -> dict[str, list[str]]:
     return {row["record_id"]: row["references"] for row in rows if "references" in row}
 
 
-def _table(summary: dict[str, Any]) -> str:
-    plain = [[name, value] for name, value in summary.items() if name != "by_type"]
-    rows = [[kind, *values.values()] for kind, values in summary["by_type"].items()]
-    headers = ["type of the best reference", "answer_f1", "exact_match", "n"]
-    return "\n\n".join(
-        [
-            tabulate(plain, tablefmt="plain", missingval="–"),
-            tabulate(rows, headers=headers, floatfmt=".4f", missingval="–"),
-        ]
+def _counted(
+    found: Mapping[str, Sequence[Fault]],
+    questions: Sequence[Question],
+    answers: Answers,
+    language: str,
+) -> dict[str, int]:
+    """A kind of fault to how many answers have it."""
+    counts = Counter(kind for each in found.values() for kind, _ in each)
+    said = answers.predictions
+    copied = sum(
+        said[q.question_id].answer in {literal(each) for each in references_of(q, language)}
+        for q in questions
+        if q.question_id in said
     )
+    counts["gold"] = copied if copied == len(said) >= ENOUGH else 0
+    return {kind: counts[kind] for kind in FAULTS if counts[kind]}
+
+
+def answers_row(
+    file: Path,
+    system: str,
+    state: BenchmarkState,
+    values: Mapping[str, Any],
+    faults: Collection[str] = (),
+    judge: str = "",
+) -> LeaderboardRow:
+    """What the leaderboard says of a file of answers; it joins the row of the system's retrieval.
+
+    Args:
+        file: its digest tells it from others of the same system.
+        system: what it is called.
+        state: of the benchmark.
+        values: measure to its mean; those that have a column are kept.
+        faults: what stands beside the score, in a word each.
+        judge: whose the pass rate is.
+    """
+    return LeaderboardRow(
+        benchmark=state.name,
+        source=state.source,
+        state=state.state,
+        system=one_line(system),
+        configuration="",
+        origin="submission",
+        judge=judge,
+        answers=sha256_of(file)[:12],
+        questions=state.questions,
+        documents=state.documents,
+        values={name: values[name] for name in ANSWERS if name in values},
+        warnings=", ".join(sorted(OF_ANSWERS + kind for kind in faults)),
+    )
+
+
+def _read(documents: Sequence[Document]) -> str:
+    """Where the paragraphs of papers are from, which evidence is told by."""
+    if not any(document.group for document in documents):
+        return ""
+    pdf = any(":pdf:" in document.doc_id for document in documents)
+    return f"paragraphs of {'PDFs' if pdf else 'the dataset'}, "
+
+
+def _table(summary: Mapping[str, Any]) -> str:
+    """All answers and each type of them; then what is counted over some of the questions."""
+    typed = summary["by_type"]
+    missing = summary["n"] - summary["n_undefined"] - sum(row["n"] for row in typed.values())
+    kinds = {
+        "all": summary,
+        **typed,
+        "without an answer": {"n": missing, "answer_f1": 0.0, "exact_match": 0.0},
+        "without a reference": {
+            "n": summary["n_undefined"],
+            "answer_f1": None,
+            "exact_match": None,
+        },
+    }
+    columns = ("n", "answer_f1", "exact_match")
+    table = [
+        [kind, *(row.get(name) for name in columns)] for kind, row in kinds.items() if row["n"]
+    ]
+    over = {
+        "evidence_f1": summary["n"] - summary["n_undefined"],
+        "yes_no_accuracy": summary["n_yes_no"],
+        "unanswerable_detection": summary["n_unanswerable"],
+    }
+    others = [[name, n, summary[name]] for name, n in over.items() if summary[name] is not None]
+    parts = [tabulate(table, ["", *columns], floatfmt=".4f", missingval="–")]
+    if others:
+        parts.append(tabulate(others, ["", "n", "mean"], floatfmt=".4f"))
+    return "\n\n".join(parts)

@@ -9,7 +9,7 @@ text, white space at its ends and between its words aside. What matches no parag
 the notes: names of sections, and ``FLOAT SELECTED: …`` with a caption of a figure or a table,
 which the official evaluation can leave out too (``--text_evidence_only``); with ``floats`` a
 caption is a document. With ``text: pdf`` the documents are the paragraphs of the papers' PDFs, and
-an evidence text is the one that has most of it, see `bears.sources.pdf_text.Chunks`.
+an evidence text is the one that has most of it, see `bears.language.overlap.Chunks`.
 
 Retrieval is judged where there is gold. A question that every annotator calls unanswerable is not:
 it takes documents to say so, and none of them is the right one. Nor is one whose evidence matches
@@ -25,9 +25,10 @@ from tqdm import tqdm
 
 from bears.configuration import parse
 from bears.errors import SourceError
+from bears.language.overlap import Chunks
 from bears.sources.parts import Parts
 from bears.sources.pdf import Library, PaperFailed, PdfSettings, Unreachable
-from bears.sources.pdf_text import Chunks, paragraphs
+from bears.sources.pdf_text import paragraphs
 from bears.sources.qasper_papers import AskedQuestion, Paper, papers, type_and_text
 from bears.types import Answer, Closed, PoolDocument, PoolQuestion
 

@@ -43,6 +43,7 @@ class AnswerScore:
             are best; None for a missing answer.
         yes_no: whether the word of yes or no is right; None where no reference is one.
         unanswerable: whether it says so; None where no reference does.
+        reference: the text of the reference that gives the type; None for a missing answer.
     """
 
     answer_f1: float | None = None
@@ -51,6 +52,7 @@ class AnswerScore:
     type: AnswerType | None = None
     yes_no: float | None = None
     unanswerable: float | None = None
+    reference: str | None = None
 
 
 def score_answers(
@@ -138,23 +140,30 @@ def _score(
         )
     text = without_citations(prediction.answer)
     f1 = [token_f1(text, literal(reference), rules) for reference in references]
+    best = references[f1.index(max(f1))]
     return AnswerScore(
         answer_f1=max(f1),
         exact_match=max(exact_match(text, literal(each), rules) for each in references),
         evidence_f1=max(
-            evidence_f1(prediction.evidence or (), each.evidence_doc_ids) for each in references
+            evidence_f1(prediction.evidence or (), _evidence(each)) for each in references
         )
         if with_evidence
         else None,
-        type=references[f1.index(max(f1))].type,
+        type=best.type,
         yes_no=yes_no_accuracy(text, yes_no, language) if yes_no else None,
         unanswerable=unanswerable_detection(text) if asks_nothing else None,
+        reference=literal(best),
     )
 
 
 def literal(reference: Answer) -> str:
     """The text that a reference is compared by."""
     return LITERAL if reference.type == "unanswerable" else reference.text
+
+
+def _evidence(reference: Answer) -> tuple[str, ...]:
+    # Whoever finds no answer has no evidence for it, whatever stands there.
+    return () if reference.type == "unanswerable" else reference.evidence_doc_ids
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -1,0 +1,144 @@
+"""The files in which systems give their answers: hostile input, so nothing in them is believed.
+
+Which form a file has is found out from its content, never from its name.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from bears.errors import FormatError
+from bears.formats.records import problems_of
+from bears.formats.spreadsheet import read_cells
+from bears.intake.files import numbered_lines
+from bears.intake.json_text import json_value, lines
+
+IDS = ("question_id", "eval_id")
+TEXTS = ("predicted_answer", "answer")
+EVIDENCE = ("predicted_evidence", "evidence")
+FORMS = (
+    "JSON Lines or a JSON list of {question_id, answer, evidence: [doc_id or paragraph]}, where "
+    "evidence may be absent; QASPER's {question_id, predicted_answer, predicted_evidence}; "
+    "{results: [such a list]}; one object {question_id: answer}; or CSV with the columns "
+    "question_id, answer and, as a JSON list, evidence"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """What a file says of one question.
+
+    Args:
+        where: the file and the line or record.
+        question_id: as the file has it.
+        answer: None where the system gave none.
+        evidence: ids of documents, or their texts; None where the system names none.
+        error: what the system says went wrong; mostly empty.
+    """
+
+    where: str
+    question_id: str
+    answer: str | None
+    evidence: tuple[str, ...] | None = None
+    error: str = ""
+
+
+def _text(value: Any) -> Any:
+    # The Korean task numbers its questions; true would be the number 1 in Python.
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+class _Row(TypedDict):
+    question_id: Annotated[str, BeforeValidator(_text)]
+    answer: str | None
+    evidence: list[str] | None
+
+
+_ROW = TypeAdapter(_Row)
+
+
+def read_answers(path: Path) -> Iterator[GivenAnswer]:
+    """The answers of a file of any of `FORMS`, in its order; further fields are ignored.
+
+    An answer may be null, and an ``error`` say why.
+
+    Raises:
+        FormatError: the file is of no known form; or naming the line or record that is malformed.
+    """
+    for number, row in _rows(path):
+        yield _given(row, f"{path}, {number}")
+
+
+def _rows(path: Path) -> Iterator[tuple[str, Any]]:
+    first, further = _beginning(path)
+    if first.startswith(b"{") and first.endswith(b"}") and further:
+        yield from ((f"line {number}", row) for number, row in lines(path, blank=True))
+    elif first[:1] in (b"{", b"["):
+        yield from _records(path, json_value(path))
+    elif first:
+        yield from _cells(path)
+
+
+def _beginning(path: Path) -> tuple[bytes, bool]:
+    """The first line that is not blank, and whether there is another one."""
+    rows = filter(None, (line.strip() for _, line in numbered_lines(path)))
+    return next(rows, b""), next(rows, None) is not None
+
+
+def _records(path: Path, whole: Any) -> Iterator[tuple[str, Any]]:
+    results = whole.get("results", whole) if isinstance(whole, Mapping) else whole
+    if isinstance(results, list):
+        yield from ((f"record {number}", row) for number, row in enumerate(results, start=1))
+    elif not isinstance(results, Mapping):
+        raise FormatError(f"{path}: no file of answers; expected {FORMS}")
+    elif results.keys() & {*IDS}:
+        yield "line 1", results
+    else:
+        for question_id, said in results.items():
+            row = said if isinstance(said, Mapping) else {"answer": said}
+            yield f"question {question_id!r:.80}", {**row, "question_id": question_id}
+
+
+def _cells(path: Path) -> Iterator[tuple[str, Any]]:
+    rows = read_cells(path)
+    _, header = next(rows)
+    if not {*IDS} & {*header} or not {*TEXTS} & {*header}:
+        raise FormatError(f"{path}: no file of answers; expected {FORMS}")
+    for number, cells in rows:
+        row: dict[str, Any] = dict(zip(header, cells, strict=True))
+        for name in row.keys() & {*EVIDENCE}:
+            where = f"{path}, line {number}, {name}"
+            row[name] = json_value(row[name].encode(), where) if row[name].strip() else None
+        yield f"line {number}", row
+
+
+def _given(row: Any, where: str) -> GivenAnswer:
+    if not isinstance(row, Mapping):
+        raise FormatError(f"{where}: expected an object, found {row!r:.40}")
+    fields = [_field(row, names, where) for names in (IDS, TEXTS)]
+    evidence = next((row[name] for name in EVIDENCE if name in row), None)
+    try:
+        values = dict(zip(("question_id", "answer"), fields, strict=True))
+        checked = _ROW.validate_python({**values, "evidence": evidence}, strict=True)
+    except ValidationError as error:
+        raise FormatError(f"{where}: {problems_of(error)}") from None
+    named = None if checked["evidence"] is None else tuple(checked["evidence"])
+    told = row.get("error")
+    return GivenAnswer(
+        where,
+        checked["question_id"],
+        checked["answer"],
+        named,
+        "" if told is None or told is False else str(told),
+    )
+
+
+def _field(row: Mapping[str, Any], names: tuple[str, ...], where: str) -> Any:
+    for name in names:
+        if name in row:
+            return row[name]
+    raise FormatError(f"{where}: lacks {names[-1] if names is TEXTS else names[0]}")
