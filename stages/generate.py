@@ -1,17 +1,35 @@
 """generate: questions and the first documents of their rankings → answers with their evidence."""
 
-from bears.configuration import Config
+from bears.configuration import Config, checkout
 from bears.configuration.pipeline import Paths, exit_with
-from bears.formats.records import write_text
+from bears.formats.records import write_lines, write_text
+from bears.formats.shown import complain
 
 
 def main(config: Config, paths: Paths) -> None:
-    """Answer every question; without a generator there are no answers."""
+    """Answer every question; needs no key and no network, unless the generator says fill: auto."""
     if config["generator"]["name"] == "none":
         # DVC warns of files without any byte.
         write_text(paths["out"], "\n")
         return
+    # Half a second that an experiment with a retriever alone does not spend.
+    from bears.answers.answered import answered
+    from bears.answers.task import read_task
+    from bears.memory.published import load
+    from bears.memory.workflow import Workflow
+
+    files = (paths[name] for name in ("queries", "corpus", "run", "within"))
+    task = read_task(config, *files)
+    memory = paths["memory"] / f"{config['benchmark']['name']}.answers.jsonl"
+    workflow = Workflow(task, memory, checkout())
+    if workflow.can_fill() and workflow.resolve().missing:
+        report = workflow.fill()
+        workflow.publish()
+        if report.stopped:
+            complain(f"fill stopped: {report.stopped}")
+    write_lines(paths["out"], answered(task, load(memory, task.name)))
 
 
 if __name__ == "__main__":
-    exit_with("generate", main)
+    # With fill: auto what is bought is published.
+    exit_with("generate", main, updates=["memory"])

@@ -18,6 +18,7 @@ import pytest
 import yaml
 from hydra.utils import get_class, get_method
 
+from bears.answers import task as answer_task
 from bears.configuration import Config, compose, pick, read_selection
 from bears.configuration.pipeline import GROUPS
 from bears.ledger.entries import Ledger
@@ -69,6 +70,7 @@ def declared(stage: str) -> list[str]:
 READERS: dict[str, dict[Any, str]] = {
     "sample": {Ledger: "ledger"},
     "translate": {read_task: ""},
+    "generate": {answer_task.read_task: ""},
 }
 """What a stage hands its configuration to, and the key of it that it hands over; "": all of it."""
 

@@ -4,12 +4,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from bears.answers.task import AnswerTask, read_task
 from bears.configuration import Config, checkout
 from bears.errors import ConfigurationError
+from bears.formats.manifest import check
 from bears.formats.shown import complain
 from bears.memory.use import Use
 from bears.memory.workflow import U, Workflow
-from bears.translation.task import TranslationTask, read_task
+from bears.translation.task import TranslationTask
+from bears.translation.task import read_task as read_translation
 
 
 def _translation(config: Config) -> TranslationTask:
@@ -20,12 +23,32 @@ def _translation(config: Config) -> TranslationTask:
             f"{sampled}/queries_raw.json does not exist; run `dvc repro sample` with "
             f"benchmark: {name} first"
         )
-    return read_task(config, sampled, checkout())
+    return read_translation(config, sampled, checkout())
 
 
 TRANSLATION = (_translation, "data/memory/{}.jsonl")
 
-USES: tuple[tuple[Callable[[Config], Use[Any] | None], str], ...] = (TRANSLATION,)
+
+def _answers(config: Config) -> AnswerTask | None:
+    if not config["generator"].get("model"):
+        return None
+    name, retriever = config["benchmark"]["name"], config["retriever"]["name"]
+    translated, runs = Path("data") / name / "translated", Path("data") / name / "runs"
+    files = [translated / "queries.json", translated / "corpus.json"]
+    files += [runs / f"{retriever}.trec", runs / f"{retriever}.within.trec"]
+    for file in files:
+        if not file.is_file():
+            raise ConfigurationError(
+                f"{file} does not exist; run `dvc repro retrieve` with benchmark: {name} and "
+                f"retriever: {retriever} first"
+            )
+        check(file)
+    return read_task(config, *files)
+
+
+ANSWERS = (_answers, "data/memory/{}.answers.jsonl")
+
+USES: tuple[tuple[Callable[[Config], Use[Any] | None], str], ...] = (TRANSLATION, ANSWERS)
 """How a use is read, None where the configuration does not ask for it, and the memory of a
 benchmark; each use after those that it needs."""
 

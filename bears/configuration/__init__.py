@@ -1,6 +1,7 @@
 """One truth for configuration: params.yaml selects, conf/ defines, this module composes."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from bears.configuration.arguments import check_arguments
 from bears.configuration.named import named
 from bears.configuration.secrets import refuse_secrets
 from bears.configuration.shape import Configuration
+from bears.configuration.written_in import written_in
 from bears.errors import ConfigurationError
 from bears.formats.addresses import without_passwords
 from bears.formats.records import problems_of, write_text
@@ -111,7 +113,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
 
     Returns:
         Plain dicts, lists and scalars. Settings that name others (``${a.b}``) are resolved;
-        ``ledger`` is as it was written.
+        ``ledger`` is as it was written, and ``written_in`` what `written_in` gives.
 
     Raises:
         ConfigurationError: a choice does not exist (the message lists those that do), an
@@ -150,9 +152,13 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     refuse_secrets(resolved)
     config = {str(key): value for key, value in resolved.items()}
     parse(Configuration, config, "")
+    tag = config["benchmark"]["language"]
+    selected = config["language"]["name"] == tag or not re.fullmatch(r"[\w-]+", tag)
+    profile = config["language"] if selected else read_mapping(conf / "language" / f"{tag}.yaml")
     return {
         **config,
         "ledger": read_ledger(conf / "ledger" / f"{config['benchmark']['name']}.yaml"),
+        "written_in": written_in(tag, profile),
     }
 
 

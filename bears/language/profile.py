@@ -126,6 +126,7 @@ class Language(Closed):
         min_share: see `bears.language.scripts.script_share`.
         spaced: whether spaces part its words, all of them, so that answers are compared by words.
         yes_words, no_words: the lexicon's word, then others that mean the same.
+        unanswerable: what an answer says where the documents hold none.
         quotes: pairs of quotation marks, each a text of two characters.
         titles: pairs of marks around titles.
         prompt: see `Prompt`.
@@ -158,6 +159,7 @@ class Language(Closed):
     length: Mapping[Family, tuple[float, float]]
     native: tuple[str, ...]
     chatter: tuple[str, ...] = ()
+    unanswerable: str = "Unanswerable"
     variant: Variant = field(default_factory=Variant)
     fold: Mapping[str, str] = field(default_factory=dict)
     script_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)

@@ -10,13 +10,14 @@ from bears.evaluation.answers.evidence_f1 import evidence_f1
 from bears.evaluation.answers.exact_match import exact_match
 from bears.evaluation.answers.references import references_of
 from bears.evaluation.answers.token_f1 import token_f1
-from bears.evaluation.answers.unanswerable_detection import LITERAL, unanswerable_detection
+from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
 from bears.language.normalisation import (
     Normalisation,
     normalisation_of,
     without_citations,
 )
+from bears.language.unanswerable import LITERAL
 from bears.types import Answer, AnswerType, Question
 
 

@@ -1,6 +1,6 @@
 """Whether an unanswerable question is recognised."""
 
-LITERAL = "Unanswerable"
+from bears.language.unanswerable import LITERAL
 
 
 def unanswerable_detection(answer: str) -> float:

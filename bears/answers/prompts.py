@@ -1,0 +1,63 @@
+"""From a question and what is shown for it to the words that a model is told."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from bears.memory.published import key_of
+from bears.types import Closed, Turn
+
+
+@dataclass(frozen=True)
+class AnswerPrompt(Closed):
+    """One conf/prompt/<name>.yaml; its version and what is said enter every key.
+
+    Args:
+        documents, no_documents: said first, with and without documents; each may name {title},
+            {native_name}, {variant} and {unanswerable} of the language, and the first {mark}.
+    """
+
+    name: str
+    version: int
+    documents: str
+    no_documents: str
+
+
+@dataclass(frozen=True)
+class WrittenIn(Closed):
+    """The language of the questions, as `bears.configuration.written_in` tells it."""
+
+    name: str
+    title: str
+    native_name: str
+    variant: str
+    unanswerable: str
+
+
+def messages(
+    question: str,
+    turns: Sequence[Turn],
+    texts: Sequence[str],
+    prompt: AnswerPrompt,
+    language: WrittenIn,
+    reasons: Sequence[str] = (),
+) -> tuple[str, str]:
+    """The system and the user message.
+
+    Args:
+        question: the last one, after the earlier ``turns`` of a conversation.
+        texts: of the documents that are shown, in order.
+        reasons: why earlier answers to it were not taken.
+    """
+    mark = key_of({"question": question, "texts": texts})[:8]
+    template = prompt.documents if texts else prompt.no_documents
+    system = template.format(mark=mark, **asdict(language)).strip()
+    if reasons:
+        system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. Mend that, silently."
+    parts = [
+        f'<document-{mark} number="{number}">\n{text.strip()}\n</document-{mark}>'
+        for number, text in enumerate(texts, start=1)
+    ]
+    if turns:
+        said = "\n".join(f"{turn.role}: {turn.content}" for turn in turns)
+        parts.append(f"The conversation so far:\n{said}")
+    return system, "\n\n".join([*parts, f"Question: {question}"])

@@ -1,0 +1,49 @@
+"""One conf/generator/<name>.yaml."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from bears.answers.prompts import AnswerPrompt
+from bears.errors import ConfigurationError
+from bears.memory.settings import AskingSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorSettings(AskingSettings):
+    """Who answers, and from what. See conf/endpoint/openai.yaml for what further fields mean.
+
+    Args:
+        method: a model, or the baseline of `bears.answers.sentence`, which needs none.
+        context: the documents of the run, the gold documents, or none.
+        within: whether the run is the one in which a question that belongs to a group of documents
+            is asked of that group alone.
+        documents: how many are shown at most.
+        tokens: how many those may have together; see `bears.answers.shown.show`.
+        answer_tokens: how many an answer may have, hidden ones of reasoning included.
+        prompt: what a model is told.
+    """
+
+    where: ClassVar[str] = "generator"
+
+    method: Literal["model", "sentence"]
+    context: Literal["retrieved", "gold", "none"] = "retrieved"
+    within: bool = False
+    documents: int = 5
+    tokens: int = 6000
+    answer_tokens: int = 1024
+    prompt: AnswerPrompt | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.method == "model" and (self.prompt is None or not self.model):
+            raise ConfigurationError(
+                f"generator {self.name}: method model needs a model and a prompt"
+            )
+        if self.method == "sentence" and self.model:
+            raise ConfigurationError(
+                f"generator {self.name} has method sentence, which asks no model, and the model "
+                f"{self.model!r:.80}; take one of them away"
+            )
+        for name in ("documents", "tokens", "answer_tokens"):
+            if (value := getattr(self, name)) < 1:
+                raise ConfigurationError(f"generator.{name} is {value}; expected 1 or more")

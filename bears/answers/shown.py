@@ -1,0 +1,72 @@
+"""Which documents whoever answers is shown, and how much of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bears.language.sentences import sentence_ends
+from bears.types import Document
+
+BYTES_A_TOKEN = 3
+"""Of UTF-8. English prose has about 4.5, Chinese, Japanese and Korean 3 to 4.5, so that a limit is
+kept by all but tables of digits and signs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown for one question, in order.
+
+    Args:
+        doc_ids: of the documents shown.
+        texts: what is shown of each.
+        cut: those that are shown in part.
+        left_out: those for which there was no room.
+    """
+
+    doc_ids: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def show(documents: Iterable[Document], tokens: int) -> Shown:
+    """As many of ``documents`` as have room, in their order.
+
+    The first one that has too little room ends with the last sentence that fits, and those after it
+    are left out; so is that one where no sentence fits. The first of all is cut within a sentence
+    where its first one does not fit.
+
+    Args:
+        tokens: of all together, a token for each `BYTES_A_TOKEN` bytes.
+    """
+    room, texts, doc_ids = tokens * BYTES_A_TOKEN, list[str](), list[str]()
+    cut: tuple[str, ...] = ()
+    waiting = list(documents)
+    while waiting and not cut:
+        text = waiting[0].content
+        part = beginning(text, room, whole_sentences=bool(texts))
+        if not part and text:
+            break
+        document = waiting.pop(0)
+        cut = (document.doc_id,) if len(part) < len(text) else ()
+        room -= len(part.encode("utf-8"))
+        texts.append(part)
+        doc_ids.append(document.doc_id)
+    left_out = tuple(document.doc_id for document in waiting)
+    return Shown(tuple(doc_ids), tuple(texts), cut, left_out)
+
+
+def beginning(text: str, size: int, whole_sentences: bool) -> str:
+    """``text``, or as many of its first sentences as fit.
+
+    Args:
+        size: bytes of UTF-8 at most.
+        whole_sentences: whether it is nothing where not even one fits, instead of a part of it.
+    """
+    data = text.encode("utf-8")
+    if len(data) <= size:
+        return text
+    part = data[:size].decode("utf-8", "ignore")
+    # What follows a sentence decides whether it ends there.
+    ends = (end for end in sentence_ends(text[: len(part) + 100]) if end <= len(part))
+    fitting = text[: max(ends, default=0)].rstrip()
+    return fitting or ("" if whole_sentences else part)

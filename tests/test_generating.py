@@ -1,0 +1,150 @@
+"""What a question's answerer is shown, what it cites, and the baseline that needs no model."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bears.answers.citations import cited
+from bears.answers.sentence import best_sentence
+from bears.answers.shown import BYTES_A_TOKEN, show
+from bears.language.normalisation import normalisation_of
+from bears.language.unanswerable import says_unanswerable
+from bears.types import Document
+
+
+def document(doc_id: str, text: str) -> Document:
+    return Document(doc_id, text, "s", doc_id, False)
+
+
+SKY = "The sky is blue. It is so by day. At night it is black."
+
+
+# ------------------------------------------------------------------------------------ shown
+
+
+def test_what_fits_is_shown_whole_and_in_order() -> None:
+    shown = show([document("b", SKY), document("a", "Grass is green.")], 100)
+    assert shown.doc_ids == ("b", "a")
+    assert shown.texts == (SKY, "Grass is green.")
+    assert shown.cut == shown.left_out == ()
+
+
+def test_a_document_without_room_ends_with_a_sentence_and_those_after_it_are_left_out() -> None:
+    # 16 tokens are 48 bytes: 15 of the grass, so 33 of the sky, whose second sentence ends there.
+    pool = [document("g", "Grass is green."), document("s", SKY), document("x", "No.")]
+    shown = show(pool, 16)
+    assert shown.texts == ("Grass is green.", "The sky is blue. It is so by day.")
+    assert (shown.doc_ids, shown.cut, shown.left_out) == (("g", "s"), ("s",), ("x",))
+
+
+def test_where_no_sentence_fits_nothing_is_shown_but_of_the_first_document() -> None:
+    second = show([document("g", "Grass is green."), document("s", SKY)], 8)
+    assert (second.doc_ids, second.cut, second.left_out) == (("g",), (), ("s",))
+    first = show([document("s", SKY)], 3)
+    assert (first.texts, first.cut) == (("The sky i",), ("s",))
+
+
+def test_chinese_is_cut_at_its_own_full_stops_and_never_within_a_character() -> None:
+    text = "天空是藍色的。夜裡是黑的。"
+    assert show([document("d", text)], 9).texts == ("天空是藍色的。",)
+    assert show([document("d", "😀" + text)], 2).texts == ("😀",)
+
+
+@given(st.lists(st.text(max_size=60), max_size=5), st.integers(1, 60))
+def test_the_limit_holds_and_every_document_is_shown_or_left_out(
+    texts: list[str], tokens: int
+) -> None:
+    pool = [document(str(n), text) for n, text in enumerate(texts)]
+    shown = show(pool, tokens)
+    assert sum(len(text.encode()) for text in shown.texts) <= tokens * BYTES_A_TOKEN
+    assert shown.doc_ids + shown.left_out == tuple(each.doc_id for each in pool)
+    assert all(
+        whole.content.startswith(text) for whole, text in zip(pool, shown.texts, strict=False)
+    )
+    assert all(
+        (texts[int(i)] != text) == (i in shown.cut)
+        for i, text in zip(shown.doc_ids, shown.texts, strict=True)
+    )
+
+
+def test_a_document_of_ten_million_characters_takes_no_longer_than_what_is_shown_of_it() -> None:
+    shown = show([document("d", SKY * 200_000)], 10)
+    assert shown.texts == ("The sky is blue.",)
+
+
+# -------------------------------------------------------------------------------- citations
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "positions", "unknown"),
+    [
+        ("Paris [CITE:1].", "Paris.", (0,), 0),
+        ("Paris.[CITE:3][CITE:1][CITE:3]", "Paris.", (2, 0), 0),
+        ("巴黎[CITE:1]是首都【CITE：２】。", "巴黎是首都。", (0, 1), 0),
+        ("A [cite: 1, 2] B [ CITE:1, CITE:3 ]", "A B", (0, 1, 2), 0),
+        ("Paris [CITE:4] [CITE:0] [CITE:4]", "Paris", (), 2),
+        ("Paris [CITE:the first]", "Paris", (), 1),
+        ("Paris [CITE:1", "Paris", (0,), 0),
+        ("Paris [CITE:99999999999999999999999999]", "Paris", (), 1),
+        ("Paris [1] and [sic]", "Paris [1] and [sic]", (), 0),
+        ("[CITE:1]", "", (0,), 0),
+        ("[CI[CITE:1]TE:2] Paris", "Paris", (0, 1), 0),
+    ],
+)
+def test_markers_become_positions_and_leave_the_answer(
+    answer: str, text: str, positions: tuple[int, ...], unknown: int
+) -> None:
+    found = cited(answer, 3)
+    assert (found.text, found.positions, found.unknown) == (text, positions, unknown)
+
+
+def test_no_marker_is_left_however_they_are_nested() -> None:
+    dice = random.Random(1)
+    pieces = ["[CITE:1]", "[CI", "TE:2]", "[", "]", "CITE:", "【", "：3】", " ", "[CITE:", "x"]
+    for _ in range(3000):
+        answer = "".join(dice.choices(pieces, k=dice.randint(1, 40)))
+        assert not re.search(r"\[CITE:", cited(answer, 3).text, re.IGNORECASE), answer
+    deep = "[CI" * 20_000 + "TE:1]" * 20_000
+    assert "[CITE:" not in cited(deep, 3).text
+
+
+# --------------------------------------------------------------------------------- baseline
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "texts", "expected"),
+    [
+        # "the" is no word, "is" stands in every sentence, "colour" and "sky" in one each.
+        ("en", "What colour is the sky?", ["Grass is green. The sky is of one colour.", SKY],
+         ("The sky is of one colour.", 0)),
+        ("en", "When is it black?", ["The grass is green.", SKY], ("At night it is black.", 1)),
+        ("zh-Hant-TW", "台灣最高的山是哪一座？", ["潭是湖。", "玉山是臺灣最高的山。我不是。"],
+         ("玉山是臺灣最高的山。", 1)),
+        ("ko", "하늘은 무슨 색인가?", ["풀은 초록이다. 하늘은 파란색이다."],
+         ("하늘은 파란색이다.", 0)),
+        ("en", "Zebra?", [SKY], None),
+        ("en", "Who?", [], None),
+        ("en", "Who?", ["", " \n"], None),
+        ("en", "sky sky", ["Sky one. Sky two.", "Sky three."], ("Sky one.", 0)),
+    ],
+)  # fmt: skip
+def test_the_baseline_answers_with_the_sentence_that_holds_most_of_the_question(
+    language: str, question: str, texts: list[str], expected: tuple[str, int] | None
+) -> None:
+    assert best_sentence(question, texts, normalisation_of(language)) == expected
+
+
+# ----------------------------------------------------------------------------- unanswerable
+
+
+@pytest.mark.parametrize("form", ["無法回答", "답할 수 없음", "Nicht beantwortbar"])
+def test_the_form_of_a_language_means_unanswerable_and_only_alone(form: str) -> None:
+    for said in (form, f"「{form}」。", f" {form.upper()}\n", "Unanswerable", "UNANSWERABLE."):
+        assert says_unanswerable(said, form)
+    for said in (f"{form} Paris", "Paris", "", "Answerable"):
+        assert not says_unanswerable(said, form)
