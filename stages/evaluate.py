@@ -44,6 +44,7 @@ class EvaluationSettings(Closed):
         curve: the k of the recall curve.
         ignore_unknown: leave out questions of the run that the benchmark lacks; else they are an
             error.
+        main: the measure that orders systems, in comparisons and on the leaderboard.
         tie_order: of documents of equal score: by descending id, as ``trec_eval``, or by
             ascending id, as ``anserini``.
     """
@@ -51,6 +52,7 @@ class EvaluationSettings(Closed):
     measures: Annotated[list[str], Field(min_length=1)]
     curve: list[Annotated[int, Field(gt=0)]]
     ignore_unknown: bool = False
+    main: str = "ndcg@10"
     tie_order: Literal["trec_eval", "anserini"] = "trec_eval"
 
     def read(self, run: Path, gold: Gold) -> RunTable:

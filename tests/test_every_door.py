@@ -14,12 +14,15 @@ from typing import Any
 import pytest
 
 from bears.cli import main
+from bears.cli.compared_systems import system_of
 from bears.cli.selection import results_of
 from bears.client.batch_files import outcomes as batch_outcomes
 from bears.client.batch_state import read_pending
 from bears.client.endpoint import Access, environment
 from bears.client.models import load_models
 from bears.client.wire import read_problem
+from bears.comparison.revision import Revision
+from bears.comparison.values import read_values
 from bears.configuration import compose, parse, read_ledger, read_mapping, read_selection
 from bears.configuration.pipeline import run
 from bears.errors import BearsError
@@ -142,6 +145,16 @@ DOORS: dict[str, tuple[str, Read]] = {
     "judging.labels: JSON Lines": (".jsonl", read_labels),
     "submissions.read: JSON": (".json", read_submission),
     "submissions.read: lines": (".trec", read_submission),
+    "comparison.values: CSV": (".csv", read_values),
+    "comparison.revision: dvc.lock": (
+        ".yaml",
+        beside("dvc.lock", in_folder(lambda: Revision("workspace", "", Path()).outputs)),
+    ),
+    "comparison.revision: metrics": (
+        ".json",
+        beside("metrics/retrieval.json", in_folder(lambda: system_of("workspace", ""))),
+    ),
+    "cli.compared_systems: CSV": (".csv", lambda path: system_of(str(path), "")),
     "formats.spreadsheet: a leaderboard": (".csv", read_board),
     "leaderboard.board: a leaderboard": (".csv", read_board),
     "leaderboard.pandachat: a table": (".json", lambda path: pandachat.updated(path, [])),

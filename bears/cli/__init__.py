@@ -8,7 +8,17 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.cli import answers, embeddings, judge, leaderboard, memory, metrics, publish, submit
+from bears.cli import (
+    answers,
+    compare,
+    embeddings,
+    judge,
+    leaderboard,
+    memory,
+    metrics,
+    publish,
+    submit,
+)
 from bears.cli.selection import CONF, composed
 from bears.configuration import parse, read_selection
 from bears.configuration.edge import ended
@@ -73,6 +83,16 @@ def _parser() -> argparse.ArgumentParser:
             help="bring metrics/leaderboard.csv up to date with DVC's experiments",
             description="Put every result that `dvc exp show` knows on the leaderboard, one row "
             "for each benchmark, system and configuration; rows of submissions stay.",
+        )
+    )
+    compare.add_arguments(
+        commands.add_parser(
+            "compare",
+            help="do systems differ, by how much, and how sure is that",
+            description="Compare systems of one benchmark, question by question: differences with "
+            "95 %% intervals, p corrected for all that is compared, groups that cannot be told "
+            "apart, and the questions that flipped. The whole goes to metrics/comparison.json, "
+            "which git ignores.",
         )
     )
     publish.add_export(

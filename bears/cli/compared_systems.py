@@ -1,0 +1,194 @@
+"""What a word of ``python -m bears compare`` names: revisions, files, rows of the leaderboard."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bears.cli.selection import composed, results_of
+from bears.comparison.revision import (
+    GROUPS,
+    WORKSPACE,
+    Revision,
+    commit_of,
+    configuration_at,
+    experiments,
+    selection_at,
+    system_at,
+)
+from bears.comparison.values import QUESTION, SOURCE, TYPE, System, read_values
+from bears.configuration import parse as parse_settings
+from bears.doctor.objects import cache_folder
+from bears.errors import FormatError, SubmissionRefused
+from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, tie_range
+from bears.evaluation.measure import parse_measure
+from bears.formats.benchmark_state import benchmark_state
+from bears.formats.records import read_questions, stream_documents
+from bears.formats.run_table import RunTable
+from bears.formats.shown import complain
+from bears.formats.trec import read_table
+from bears.intake.files import read_whole
+from bears.leaderboard.board import BOARD, read_board
+from bears.leaderboard.experiments import configuration_digest
+from bears.leaderboard.row import LeaderboardRow
+from bears.retrieval.retrieve_settings import RetrieveSettings
+from bears.submissions.check import check
+from bears.submissions.read import read_submission
+from bears.types import Hit, Question, Run
+
+
+def system_of(word: str, benchmark: str) -> System:
+    """The system that a word names.
+
+    Args:
+        benchmark: of a file of rankings; empty: the one that params.yaml chooses.
+
+    Raises:
+        BearsError: nothing is called so, or it cannot be read.
+    """
+    path = Path(word)
+    if path.is_file():
+        return _of_file(path, benchmark)
+    if word == WORKSPACE:
+        return system_at(Revision(word, "", Path()))
+    if commit := commit_of(word):
+        return system_at(Revision(word, commit, cache_folder(Path())))
+    return _of_row(word)
+
+
+def _of_file(path: Path, benchmark: str) -> System:
+    start = read_whole(path)[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
+    if path.suffix == ".csv" and not start.startswith((b"{", b"[")):
+        return System(str(path), "", *read_values(path))
+    return _ranked(path, benchmark or str(composed("", [])["benchmark"]["name"]))
+
+
+def _ranked(path: Path, benchmark: str) -> System:
+    """A run or a submission, measured as the benchmark asks for."""
+    folder, config = results_of(benchmark, None)
+    queries, corpus = folder / "queries.json", folder / "corpus.json"
+    questions = read_questions(queries)
+    submission = read_submission(path)
+    run: Run | RunTable
+    if submission.form == "trec":
+        run = read_table(path, {q.question_id for q in questions})
+    else:
+        documents = {document.doc_id for document in stream_documents(corpus)}
+        asked = parse_settings(RetrieveSettings, config["retrieve"], "retrieve")
+        checked = check(submission, questions, documents, 1, asked.ignore_identical_ids)
+        if errors := [f for f in checked.findings if f.severity == "error"]:
+            told = f"{errors[0].check}: {errors[0].record_id}: {errors[0].message}"
+            raise SubmissionRefused(f"{path}: {len(errors)} errors, such as {told}")
+        run = {
+            question_id: tuple(Hit(d, -float(i)) for i, d in enumerate(dict.fromkeys(ids)))
+            for question_id, ids in checked.lists.items()
+        }
+    measures = [parse_measure(name) for name in dict.fromkeys(config["evaluate"]["measures"])]
+    evaluation = evaluate(run, gold_of(questions), measures)
+    state = benchmark_state(benchmark, config["sources"], len(questions), queries, corpus)
+    return System(
+        str(path),
+        submission.system,
+        *_frames(evaluation, questions),
+        asdict(state),
+        tie_range(evaluation),
+        path if submission.form == "trec" else None,
+        queries,
+    )
+
+
+def _frames(
+    evaluation: Evaluation, questions: Sequence[Question]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    ids = pd.Index([q.question_id for q in questions], dtype=object, name=QUESTION)
+    kinds = {
+        TYPE: [q.question_type for q in questions],
+        SOURCE: [q.source_dataset for q in questions],
+    }
+    values = {name: np.asarray(column, float) for name, column in evaluation.values.items()}
+    return pd.DataFrame(values, index=ids), pd.DataFrame(kinds, index=ids)
+
+
+def _of_row(word: str) -> System:
+    """The experiment that a row of the leaderboard is of; rows themselves have means alone."""
+    rows = [row for row in read_board(BOARD) if word in (row.system, row.configuration)]
+    if not rows:
+        raise FormatError(
+            f"{word!r:.80}: no file, no revision, no experiment (dvc exp list) and no system of "
+            "the leaderboard is called so"
+        )
+    if len({row.key for row in rows}) > 1:
+        told = ", ".join(f"{row.configuration} ({row.benchmark} {row.state})" for row in rows)
+        raise FormatError(f"{word!r}: several rows of the leaderboard; name one of them: {told}")
+    (row,) = rows
+    for revision in _revisions(all_commits=True):
+        if _is_of(revision, row):
+            return replace(system_at(revision), name=word, what=row.system)
+    raise FormatError(
+        f"{word!r}: the leaderboard knows the means of this {row.origin}, and no experiment here "
+        "has its values by question. Give its file"
+    )
+
+
+def _is_of(revision: Revision, row: LeaderboardRow) -> bool:
+    try:
+        config = configuration_at(revision)
+    except FormatError:
+        return False
+    retriever = config.get("retriever")
+    name = retriever.get("name") if isinstance(retriever, dict) else ""
+    return name == row.system and configuration_digest(config) == row.configuration
+
+
+def ran(all_commits: bool) -> list[list[System]]:
+    """HEAD, its experiments and the workspace, as far as they have results, by benchmark.
+
+    The same result found twice counts once. Systems are called by the words of params.yaml in
+    which they differ; what has no results by question any more is told on stderr.
+    """
+    found: dict[tuple[str, str], Revision] = {}
+    for revision in _revisions(all_commits):
+        try:
+            made = str(sorted(revision.outputs.items()))
+            found.setdefault((repr(configuration_at(revision)), made), revision)
+        except FormatError:
+            continue  # A commit from before there were results, or that failed.
+    groups: dict[tuple[str, str], list[tuple[Revision, System]]] = {}
+    for revision in found.values():
+        try:
+            system = system_at(revision)
+        except FormatError as error:
+            complain(f"bears: passed over: {error}")
+            continue
+        state = system.benchmark
+        groups.setdefault((str(state["name"]), str(state["state"])), []).append((revision, system))
+    return [_named(group) for _, group in sorted(groups.items()) if len(group) > 1]
+
+
+def _revisions(all_commits: bool) -> Iterator[Revision]:
+    cache = cache_folder(Path())
+    if head := commit_of("HEAD"):
+        yield Revision("HEAD", head, cache)
+    for name, commit in experiments(all_commits):
+        yield Revision(name, commit, cache)
+    yield Revision(WORKSPACE, "", cache)
+
+
+def _named(group: Sequence[tuple[Revision, System]]) -> list[System]:
+    """The systems, called by what was chosen where that is another choice than the others'."""
+    selected = [selection_at(revision) for revision, _ in group]
+    telling = [g for g in GROUPS if len({str(words.get(g)) for words in selected}) > 1]
+    names = [
+        ", ".join(str(words.get(g)) for g in dict.fromkeys(("retriever", *telling)))
+        for words in selected
+    ]
+    return [
+        replace(
+            system,
+            name=name if names.count(name) == 1 else f"{name} ({revision.name})",
+            what=revision.name,
+        )
+        for name, (revision, system) in zip(names, group, strict=True)
+    ]

@@ -1,0 +1,38 @@
+"""What a number of questions can show, and how many it takes to show something."""
+
+import math
+
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+POWER = 0.8
+ENOUGH = 1e9
+
+
+def smallest_difference(spread: float, n: int, alpha: float) -> float | None:
+    """The difference that n questions show with 80 % power; None where that cannot be said.
+
+    Args:
+        spread: standard deviation of the differences between two systems' values.
+        n: questions.
+        alpha: error that is allowed, two-sided.
+    """
+    if n < 3 or not spread > 0:
+        return None
+    size = TTestPower().solve_power(nobs=n, alpha=alpha, power=POWER)
+    return float(size) * spread
+
+
+def questions_for(difference: float, spread: float, alpha: float) -> int | None:
+    """How many questions show a difference with 80 % power; None where there is no spread."""
+    if not spread > 0:
+        return None
+    size = difference / spread
+    # A first guess by the normal distribution; where it is vast the t distribution is the same.
+    normal: float = ((stats.norm.isf(alpha / 2) + stats.norm.isf(1 - POWER)) / size) ** 2
+    if normal > ENOUGH:
+        return math.ceil(normal)
+    n: int = max(2, math.ceil(normal))
+    while TTestPower().power(size, n, alpha) < POWER:
+        n += 1
+    return n

@@ -1,0 +1,198 @@
+"""Differences between systems: against published values, against scipy and statsmodels."""
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar as plain_mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import TTestPower
+from statsmodels.stats.weightstats import ttost_paired
+
+from bears.comparison.equivalence import equal_shares
+from bears.comparison.groups import letters, rank_ranges
+from bears.comparison.paired import (
+    RESAMPLES,
+    SEED,
+    Floats,
+    bootstrap,
+    bounded_interval,
+    mcnemar,
+    randomisation,
+    score_interval,
+    tail_of,
+)
+from bears.comparison.power import questions_for, smallest_difference
+from bears.comparison.result import compare
+from bears.comparison.values import System
+from tests.workspace import ROOT
+
+EVOUNA = ROOT.parent / "shared" / "data" / "evouna" / "NQ.json"
+PANDACHAT = ROOT.parent / "shared" / "data" / "pandachat"
+
+
+def system(name: str, values: dict[str, list[float]], **known: object) -> System:
+    n = len(next(iter(values.values())))
+    ids = pd.Index([f"q{i:05}" for i in range(n)], name="question_id")
+    return System(name, "", pd.DataFrame(values, index=ids), **known)  # type: ignore[arg-type]
+
+
+def graded(seed: int, n: int = 60) -> list[float]:
+    drawn = np.random.default_rng(seed).choice([0, 0.39, 0.5, 0.63, 1.0], n)
+    return [float(value) for value in drawn]
+
+
+def counts(only_a: float, only_b: float, n: float) -> tuple[Floats, Floats, Floats]:
+    return np.array([only_a * 1.0]), np.array([only_b * 1.0]), np.array([n * 1.0])
+
+
+@pytest.mark.skipif(not EVOUNA.is_file(), reason=f"{EVOUNA} is not here")
+def test_peoples_verdicts_on_evouna_tell_all_systems_apart_but_gpt4_and_newbing() -> None:
+    rows = json.loads(EVOUNA.read_text(encoding="utf-8"))
+    names = ["fid", "gpt35", "chatgpt", "gpt4", "newbing"]
+    whole = [
+        [row[f"judge_{name}"] for name in names]
+        for row in rows
+        if not row["improper"] and all(row[f"judge_{name}"] is not None for name in names)
+    ]
+    assert len(whole) == 3019
+    verdicts = np.array(whole, float)
+    result = compare(
+        [system(n, {"pass_rate": verdicts[:, i].tolist()}) for i, n in enumerate(names)]
+    )
+    pair = {(p["a"], p["b"]): p for p in result["pairs"]}
+    assert result["corrected_over"] == "10 pairs x 1 measure"
+    assert pair["fid", "gpt35"]["p"] == pytest.approx(0.00058, abs=5e-6)
+    assert pair["fid", "gpt35"]["p_holm"] == pytest.approx(0.00116, abs=5e-6)
+    assert pair["gpt4", "newbing"]["p"] == pytest.approx(0.169, abs=5e-4)
+    same = [key for key, p in pair.items() if p["verdict"] == "cannot be told apart"]
+    assert same == [("gpt4", "newbing")]
+    of = {s["name"]: s["measures"]["pass_rate"] for s in result["systems"]}
+    assert {name: of[name]["group"] for name in names} == {
+        **{"gpt4": "a", "newbing": "a", "chatgpt": "b", "fid": "c", "gpt35": "d"}
+    }
+    assert of["gpt4"]["rank"] == of["newbing"]["rank"] == [1, 2]
+    assert of["gpt35"]["rank"] == [5, 5]
+
+
+def test_the_score_interval_is_the_published_one() -> None:
+    """By contingencytables (R), on Cavo et al. 2012; by Fagerland et al. 2014, on Bentur 2009."""
+    low, high = score_interval(*counts(6, 16, 161))
+    assert (round(low[0], 4), round(high[0], 4)) == (-0.1240, -0.0054)
+    low, high = score_interval(*counts(1, 7, 21))
+    assert (round(low[0], 3), round(high[0], 3)) == (-0.517, -0.026)
+
+
+def test_mcnemar_is_that_of_statsmodels() -> None:
+    for b, c in itertools.product((0, 1, 7, 40), repeat=2):
+        plain = plain_mcnemar([[5, b], [c, 5]], exact=True).pvalue
+        assert mcnemar(*counts(b, c, 0)[:2])[0] == pytest.approx(plain, abs=1e-9)
+
+
+def test_the_bootstrap_is_that_of_scipy() -> None:
+    d = np.array(graded(1)) - np.array(graded(2))
+    level = 1 - 2 * tail_of(0.95, 60)
+    plain = stats.bootstrap(
+        (d,),
+        np.mean,
+        n_resamples=RESAMPLES,
+        method="percentile",
+        confidence_level=level,
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    low, high = bootstrap(d[:, None])
+    assert (low[0], high[0]) == pytest.approx((plain.low, plain.high), abs=1e-9)
+
+
+def test_few_questions_have_the_exact_p_of_scipy() -> None:
+    d = np.array(graded(3, 11)) - np.array(graded(4, 11))
+    plain = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=np.inf)
+    assert randomisation(d[:, None], 9999)[0] == pytest.approx(plain.pvalue, abs=1e-9)
+
+
+def test_many_questions_have_about_the_p_of_scipy_and_never_0() -> None:
+    d = np.array(graded(1)) - np.array(graded(2)) + 0.05
+    plain = stats.permutation_test((d,), np.mean, permutation_type="samples", rng=1).pvalue
+    ours = randomisation(np.column_stack([d, d * 0 + 1]), 19_999)
+    assert ours[0] == pytest.approx(plain, abs=0.02)
+    assert ours[1] == 1 / 20_000
+
+
+def test_corrections_powers_and_equality_are_those_of_statsmodels() -> None:
+    systems = [system(f"s{i}", {"m": graded(i)}) for i in range(4)]
+    result = compare(systems, within=0.3)
+    p = [pair["p"] for pair in result["pairs"]]
+    holm = [pair["p_holm"] for pair in result["pairs"]]
+    assert holm == pytest.approx(multipletests(p, method="holm")[1], abs=1e-9)
+    a, b = (np.array(graded(i)) for i in (0, 1))
+    plain = ttost_paired(a, b, -0.3, 0.3)[0]
+    assert result["pairs"][0]["p_equal"] == pytest.approx(plain, abs=1e-9)
+    size = TTestPower().solve_power(nobs=60, alpha=0.05 / 6, power=0.8)
+    spread = float(np.std(a - b, ddof=1))
+    shown = result["pairs"][0]["smallest_difference"]
+    assert shown == pytest.approx(size * spread, abs=1e-9)
+
+
+def test_what_a_number_of_questions_shows_takes_that_number() -> None:
+    shown = smallest_difference(0.3, 60, 0.05)
+    assert shown is not None
+    assert questions_for(shown * 1.0001, 0.3, 0.05) == 60
+
+
+def test_equal_shares_are_equal_where_the_interval_of_90_percent_is_within() -> None:
+    low, high = score_interval(*counts(4, 6, 100), level=0.9)
+    widest = max(-low[0], high[0])
+    assert equal_shares(*counts(4, 6, 100), np.array([widest]))[0] == pytest.approx(0.05, abs=1e-6)
+
+
+def test_nothing_between_two_systems_is_no_proof_that_they_are_equal() -> None:
+    systems = [system("a", {"m": [0.5] * 20}), system("b", {"m": [0.5] * 20})]
+    (pair,) = compare(systems, within=0.05)["pairs"]
+    assert pair["verdict"] == "cannot be told apart"
+    assert pair["low"] < 0 < pair["high"]
+    (pair,) = compare(systems, within=0.3)["pairs"]
+    assert pair["verdict"] == "equal to within 0.3"
+
+
+def test_where_few_questions_differ_the_interval_does_not_pretend() -> None:
+    one = [0.5] * 58 + [0.9, 0.8]
+    (pair,) = compare([system("a", {"m": one}), system("b", {"m": [0.5] * 60})])["pairs"]
+    low, high = bounded_interval(*counts(2, 0, 60))
+    assert (pair["low"], pair["high"]) == pytest.approx((low[0], high[0]), abs=1e-9)
+
+
+def test_swapping_two_systems_swaps_the_result_and_nothing_else() -> None:
+    a, b = system("a", {"m": graded(1)}), system("b", {"m": graded(2)})
+    (one,), (other,) = compare([a, b])["pairs"], compare([b, a])["pairs"]
+    assert one["difference"] == -other["difference"]
+    assert (one["low"], one["high"]) == pytest.approx((-other["high"], -other["low"]), abs=5e-3)
+    assert one["p"] == other["p"]
+
+
+def test_an_undefined_value_is_left_out_and_never_0() -> None:
+    a, b = graded(1), graded(2)
+    full = compare([system("a", {"m": a[:50]}), system("b", {"m": b[:50]})])["pairs"][0]
+    gaps = [system("a", {"m": [*a[:50], *[np.nan] * 10]}), system("b", {"m": [*b[:50], *b[50:]]})]
+    part = compare(gaps)["pairs"][0]
+    assert part["n"] == 50
+    assert [part[k] for k in ("difference", "low", "high", "p")] == [
+        full[k] for k in ("difference", "low", "high", "p")
+    ]
+
+
+def test_systems_share_a_letter_just_where_they_cannot_be_told_apart() -> None:
+    """The example of Piepho's paper in small: b between a and c, of which only a and c differ."""
+    different = {frozenset("ac")}
+    assert letters(["a", "b", "c"], different) == {"a": "a", "b": "ab", "c": "b"}
+    ranks = rank_ranges({"a": 0.9, "b": 0.8, "c": 0.7}, different)
+    assert ranks == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
+
+
+def test_a_tie_that_decides_more_than_the_systems_do_is_said() -> None:
+    tied = {"m": {"low": 0.1, "high": 0.9}}
+    systems = [system("a", {"m": graded(1)}, tie_range=tied), system("b", {"m": graded(2)})]
+    (pair,) = compare(systems)["pairs"]
+    assert "a from 0.1000 to 0.9000" in pair["ties"]
