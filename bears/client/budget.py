@@ -1,11 +1,21 @@
 """A cap on what a run may cost that holds whatever the answers turn out to be."""
 
 import asyncio
+from typing import Protocol
 
-from bears.client.embedding_wire import EmbeddingRequest
 from bears.client.errors import BudgetExhausted
 from bears.client.models import Price
-from bears.client.wire import ChatRequest
+
+
+class Bounded(Protocol):
+    """A request, as far as a budget looks at it."""
+
+    @property
+    def max_output_tokens(self) -> int:
+        """The most tokens that its answer may have."""
+
+    def most_input_tokens(self) -> int:
+        """More tokens than it can have itself."""
 
 
 class Budget:
@@ -33,7 +43,7 @@ class Budget:
         """What is neither spent nor reserved; None without a limit."""
         return None if self.limit is None else self.limit - self.spent - self.reserved
 
-    def bound(self, request: ChatRequest | EmbeddingRequest) -> float:
+    def bound(self, request: Bounded) -> float:
         """The most that ``request`` can cost."""
         return self.price.of(request.most_input_tokens(), request.max_output_tokens)
 

@@ -3,29 +3,39 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from bears.client.budget import Budget
-from bears.client.embedding_wire import Embedded, EmbeddingRequest
+from bears.client.budget import Bounded, Budget
 from bears.client.endpoint import Endpoint
 from bears.client.errors import RequestFailed
 from bears.client.post import Again, Lost
 from bears.client.request_pool import RequestPool
-from bears.client.wire import ChatAnswer, ChatRequest
 
 LONGEST_WAIT = 60.0
 PATIENCE = 10
 """How many refusals with 429 a request bears for each of its attempts."""
 
 
-A = TypeVar("A", ChatAnswer, Embedded)
+class Charged(Protocol):
+    """An answer, as far as a budget looks at it."""
+
+    @property
+    def input_tokens(self) -> int:
+        """As charged for the request."""
+
+    @property
+    def output_tokens(self) -> int:
+        """As charged for the answer."""
+
+
+A = TypeVar("A", bound=Charged)
 
 
 async def answered(
     run: RequestPool,
     endpoint: Endpoint,
     budget: Budget,
-    request: ChatRequest | EmbeddingRequest,
+    request: Bounded,
     attempt: Callable[[], Awaitable[A]],
 ) -> A:
     """The answer of the first attempt that has one.

@@ -18,7 +18,8 @@ RETRIEVAL = (
     "kor_map_official",
     "kor_map_strict",
 )
-ANSWERS = ("answer_f1", "exact_match", "pass_rate")
+RAGAS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
+ANSWERS = ("answer_f1", "exact_match", "pass_rate", *RAGAS)
 MEASURES = (*RETRIEVAL, *ANSWERS)
 """The columns of measures. A benchmark that does not ask for one leaves its cell empty."""
 

@@ -15,7 +15,8 @@ from bears.client.endpoint import has_key
 from bears.client.models import Models, Price, estimate, load_models
 from bears.formats.journal import Journal
 from bears.memory.fill import Filling, FillReport
-from bears.memory.published import MemoryEntry, PublishedMemory, extend, is_whole, load
+from bears.memory.kept import Kept
+from bears.memory.published import PublishedMemory, extend
 from bears.memory.tries import Tries
 from bears.memory.use import Needs, Use
 
@@ -55,8 +56,12 @@ class Workflow(Generic[U]):
     root: Path
 
     @property
+    def _kept(self) -> Kept:
+        return Kept(self.use.name, self.memory, self.root)
+
+    @property
     def journal(self) -> Journal:
-        return Journal(self.root / ".bears" / "journal.jsonl")
+        return self._kept.journal
 
     @cached_property
     def models(self) -> Models:
@@ -67,20 +72,9 @@ class Workflow(Generic[U]):
         """What tokens cost. Raises ConfigurationError for a model without a known price."""
         return self.use.settings.price_in(self.models)
 
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        """The journal's rows of this use, without those that no file could hold."""
-        name = self.use.name
-        rows = (row for row in self.journal.rows() if name in row)
-        return (row for row in rows if is_whole(row["text"], row[name], *row["reasons"]))
-
     def known(self) -> PublishedMemory:
         """The published memory, with the journal's answers where it has none."""
-        name, known = self.use.name, PublishedMemory()
-        for row in self._rows():
-            if row["kind"] == name:
-                known.add(MemoryEntry(row["key"], "", row["field"], row["text"], row[name]))
-        known.add(*load(self.memory, name))
-        return known
+        return self._kept.known()
 
     def resolve(self) -> Needs[Any]:
         """What the use needs, against the memory and the journal."""
@@ -124,7 +118,7 @@ class Workflow(Generic[U]):
             filling = Filling(
                 self.use,
                 self.known(),
-                Tries(self.use.name, self._rows()),
+                Tries(self.use.name, self._kept.rows()),
                 append,
                 lambda done, total: progress and progress(done, total, budget.spent),
             )
@@ -143,7 +137,7 @@ class Workflow(Generic[U]):
     def failures(self) -> Iterator[dict[str, Any]]:
         """What the journal says of what is missing: the last refused answer to each request."""
         missing = {self.use.key(request) for request in self.resolve().missing}
-        last = {row["key"]: row for row in self._rows() if row["kind"] == "failure"}
+        last = {row["key"]: row for row in self._kept.rows() if row["kind"] == "failure"}
         return (row for key, row in last.items() if key in missing)
 
     def can_fill(self) -> bool:

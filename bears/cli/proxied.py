@@ -1,0 +1,64 @@
+"""The memory that tools use which know of none: opened, and served by ``memory serve``."""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from bears.cli.selection import composed
+from bears.configuration import Config, checkout, parse
+from bears.formats.shown import complain
+from bears.memory.kept import Kept
+from bears.memory.proxied import ProxySettings, proxied
+from bears.memory.proxy import NAME, Proxy
+from bears.memory.published import extend
+from bears.memory.server import serving
+
+
+def proxy_of(config: Config) -> tuple[ProxySettings, Kept]:
+    """How the models behind the memory are asked, and the memory of the selected benchmark."""
+    settings = parse(ProxySettings, config["proxy"], "proxy")
+    memory = Path("data/memory") / f"{config['benchmark']['name']}.{NAME}.jsonl"
+    return settings, Kept(NAME, memory, checkout())
+
+
+def publish(kept: Kept, proxy: Proxy) -> None:
+    """Write what was used into the published memory."""
+    total, new = extend(kept.memory, kept.name, proxy.used.values())
+    print(f"{kept.memory}: {total} entries, {new} of them new")
+
+
+def add_serve(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``memory serve``."""
+    parser.add_argument(
+        "--ask", action="store_true", help="ask the models of conf/proxy for what is missing"
+    )
+    parser.add_argument(
+        "--publish", action="store_true", help="at the end, write what was used into data/memory"
+    )
+    parser.add_argument("--port", type=int, default=0, help="default: any that is free")
+    parser.add_argument("--benchmark", default="", help="whose memory; default: params.yaml's")
+    parser.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
+    parser.set_defaults(run=_serve)
+
+
+def _serve(arguments: argparse.Namespace) -> None:
+    settings, kept = proxy_of(composed(arguments.benchmark, arguments.overrides))
+    asyncio.run(_served(settings, kept, arguments))
+
+
+async def _served(settings: ProxySettings, kept: Kept, arguments: argparse.Namespace) -> None:
+    async with proxied(settings, kept, arguments.ask) as proxy:
+        try:
+            async with serving(proxy, settings.models, arguments.port) as address:
+                print(f"export OPENAI_BASE_URL={address.base_url}")
+                print(f"export OPENAI_API_KEY={address.key}", flush=True)
+                told = "the rest is asked" if arguments.ask else "the rest is answered with 404"
+                complain(f"what the memory has is replayed, {told}; Ctrl-C ends it")
+                await asyncio.Event().wait()
+        finally:
+            complain(
+                f"{len(proxy.used)} requests answered, {proxy.asked} of them by asking a model, "
+                f"for US$ {proxy.spent:.4f}; {len(proxy.missed)} missed"
+            )
+            if arguments.publish:
+                publish(kept, proxy)

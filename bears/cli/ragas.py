@@ -1,0 +1,186 @@
+"""``python -m bears ragas``: the four metrics of RAGAS, replayed from the memory."""
+
+import argparse
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from bears.cli.proxied import proxy_of, publish
+from bears.cli.ragas_inputs import completed
+from bears.cli.ragas_row import ragas_row
+from bears.cli.selection import composed
+from bears.cli.spending import spending
+from bears.configuration import Config
+from bears.errors import ConfigurationError, MemoryMiss
+from bears.formats.digest import sha256_of
+from bears.formats.records import write_json
+from bears.formats.shown import complain, one_line
+from bears.formats.spreadsheet import write_csv
+from bears.leaderboard.board import BOARD
+from bears.leaderboard.publish import publish as publish_rows
+from bears.memory.kept import Kept
+from bears.memory.proxied import ProxySettings, prices, proxied
+from bears.memory.proxy import Proxy
+from bears.memory.server import serving
+from bears.ragas.plan import planned
+from bears.ragas.rows import RagasRow, read_rows
+from bears.ragas.run import python, scored
+from bears.ragas.scores import METRICS, MISSING, Score, cells, summary
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``ragas``."""
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        type=Path,
+        help="CSV of question, ground_truth and, if known, answer and contexts (a JSON list)",
+    )
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--plan", action="store_true", help="only say what is missing, and its price")
+    mode.add_argument(
+        "--fill", action="store_true", help="ask the models of conf/proxy for what is missing"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask before spending")
+    parser.add_argument(
+        "--publish", action="store_true", help="write what was used into data/memory, for git"
+    )
+    parser.add_argument("--benchmark", default="", help="default: the one in params.yaml")
+    parser.add_argument(
+        "--out", type=Path, help="a JSON file for the scores; those of each row lie beside it, .csv"
+    )
+    parser.add_argument(
+        "--top",
+        type=int,
+        default=5,
+        help="documents of the selected retriever, where contexts are missing (default 5)",
+    )
+    parser.add_argument("--system", default="", help="on the leaderboard; default: FILE's name")
+    parser.add_argument("--no-board", action="store_true", help="leave the leaderboard alone")
+    parser.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
+    parser.set_defaults(run=_ragas)
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What ragas said of rows, and what of the memory it took."""
+
+    versions: dict[str, str]
+    scores: list[Score]
+    proxy: Proxy
+
+
+def _ragas(arguments: argparse.Namespace) -> None:
+    python()
+    if arguments.top < 1:
+        raise ConfigurationError(f"--top is {arguments.top}; expected 1 or more")
+    config = composed(arguments.benchmark, arguments.overrides)
+    settings, kept = proxy_of(config)
+    given, unread = read_rows(arguments.file)
+    if unread:
+        complain(f"{arguments.file}: nothing looks at {one_line(', '.join(unread), 200)}")
+    rows = completed(given, config, arguments.top)
+    found = asyncio.run(_evaluated(rows, settings, kept, ask=False))
+    if arguments.plan or arguments.fill:
+        _show_plan(rows, settings, kept, found.proxy)
+    if arguments.plan:
+        return
+    if arguments.fill and found.proxy.missed:
+        with spending(len(rows) * len(METRICS), arguments.yes) as bar:
+            found = asyncio.run(_evaluated(rows, settings, kept, True, bar.update))
+        print(f"{found.proxy.asked} requests were asked; US$ {found.proxy.spent:.4f} were spent")
+    _tell(arguments, config, rows, settings, found)
+    if arguments.publish:
+        publish(kept, found.proxy)
+    _check_whole(found, len(rows))
+
+
+async def _evaluated(
+    rows: Sequence[RagasRow],
+    settings: ProxySettings,
+    kept: Kept,
+    ask: bool,
+    progress: Callable[[], Any] = lambda: None,
+) -> Evaluated:
+    async with (
+        proxied(settings, kept, ask) as proxy,
+        serving(proxy, settings.models) as address,
+    ):
+        versions, scores = await scored(
+            rows, address.base_url, address.key, settings.models, progress
+        )
+        return Evaluated(versions, scores, proxy)
+
+
+def _show_plan(rows: Sequence[RagasRow], settings: ProxySettings, kept: Kept, proxy: Proxy) -> None:
+    plan = planned(rows, proxy, *prices(settings, kept.root))
+    budgets = (settings.chat.budget, settings.embeddings.budget)
+    told = ["no limit" if each is None else f"US$ {each}" for each in budgets]
+    lines: list[list[object]] = [
+        ["models", " and ".join(settings.models)],
+        ["in memory already", plan.replayed],
+        ["calls", f"{plan.calls} chat, vectors of {plan.texts} texts"],
+        ["price", "US$ {:.4f} to {:.4f}".format(*plan.usd)],
+        ["budget", f"{told[0]} for chat, {told[1]} for vectors"],
+    ]
+    print(tabulate(lines, tablefmt="plain", disable_numparse=True))
+
+
+def _tell(
+    arguments: argparse.Namespace,
+    config: Config,
+    rows: Sequence[RagasRow],
+    settings: ProxySettings,
+    found: Evaluated,
+) -> None:
+    metrics = summary(found.scores, len(rows))
+    result = {
+        "benchmark": config["benchmark"]["name"],
+        "input": {"name": arguments.file.name, "sha256": sha256_of(arguments.file)},
+        "models": dict(zip(("chat", "embeddings"), settings.models, strict=True)),
+        "versions": found.versions,
+        "metrics": metrics,
+    }
+    if arguments.out:
+        write_json(arguments.out, result)
+        header = ["row", "question", *METRICS, "problems"]
+        questions = [row.question for row in rows]
+        write_csv(arguments.out.with_suffix(".csv"), header, cells(found.scores, questions))
+    print(_table(metrics))
+    system = arguments.system or arguments.file.stem
+    if not arguments.no_board and not _missing(metrics):
+        row = ragas_row(config, one_line(system), [each.question for each in rows], result)
+        if row is None:
+            print("not all questions are the benchmark's: no row on the leaderboard")
+        else:
+            publish_rows(BOARD, [row], {})
+            print(f"{BOARD}: {row.system}")
+
+
+def _table(metrics: dict[str, dict[str, Any]]) -> str:
+    lines = [
+        [
+            name,
+            "–" if each["mean"] is None else f"{each['mean']:.4f}",
+            f"{each['n_scored']} of {each['n_total']}",
+            ", ".join(f"{n} {reason}" for reason, n in each["unscored"].items()),
+        ]
+        for name, each in metrics.items()
+    ]
+    return tabulate(lines, ["metric", "mean", "scored", "not scored"], disable_numparse=True)
+
+
+def _missing(metrics: dict[str, dict[str, Any]]) -> int:
+    return sum(each["unscored"].get(MISSING, 0) for each in metrics.values())
+
+
+def _check_whole(found: Evaluated, rows: int) -> None:
+    if missing := _missing(summary(found.scores, rows)):
+        raise MemoryMiss(
+            f"the memory lacks answers for {missing} of {rows * len(METRICS)} scores; see what "
+            "they cost with --plan, and ask for them with --fill"
+        )

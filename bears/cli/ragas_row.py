@@ -1,0 +1,56 @@
+"""The row of a result of ragas on the leaderboard."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bears.configuration import Config
+from bears.formats.benchmark_state import benchmark_state
+from bears.formats.digest import digest_of
+from bears.formats.records import read_questions
+from bears.leaderboard.row import OF_ANSWERS, LeaderboardRow
+
+
+def ragas_row(
+    config: Config, system: str, questions: Sequence[str], result: Mapping[str, Any]
+) -> LeaderboardRow | None:
+    """The means of a system that answered questions of the selected benchmark.
+
+    None where the benchmark is not in data/ or a question is not one of its own: such means cannot
+    stand in a table with those of others.
+
+    Args:
+        questions: that were scored.
+        result: what `bears ragas` writes; all of it but the means is part of the row's digest.
+    """
+    folder = Path("data") / config["benchmark"]["name"] / "translated"
+    queries, corpus = folder / "queries.json", folder / "corpus.json"
+    if not queries.is_file() or not corpus.is_file():
+        return None
+    own = [question.question.strip() for question in read_questions(queries)]
+    scored = {question.strip() for question in questions}
+    if not scored <= set(own):
+        return None
+    state = benchmark_state(
+        config["benchmark"]["name"], config["sources"], len(own), queries, corpus
+    )
+    metrics = result["metrics"]
+    warnings = [
+        f"{OF_ANSWERS}{name} of {each['n_scored']} of {len(own)} questions"
+        for name, each in metrics.items()
+        if each["n_scored"] < len(own)
+    ]
+    return LeaderboardRow(
+        benchmark=state.name,
+        source=state.source,
+        state=state.state,
+        system=system,
+        configuration="",
+        origin="submission",
+        answers=digest_of({key: result[key] for key in ("input", "models", "versions")})[:12],
+        judge=f"ragas {result['versions']['ragas']}, {result['models']['chat']}",
+        questions=state.questions,
+        documents=state.documents,
+        values={name: each["mean"] for name, each in metrics.items()},
+        warnings=", ".join(warnings),
+    )

@@ -1,0 +1,73 @@
+"""The scores of rows, summed up so that what was not scored stays in sight."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+METRICS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
+MISSING = "not in the memory"
+LOST = "never came"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What ragas says of one row by one metric.
+
+    Args:
+        row: its place in the file, from 0.
+        value: between 0 and 1; None where ragas gave none.
+        problem: why it gave none.
+    """
+
+    row: int
+    metric: str
+    value: float | None
+    problem: str = ""
+
+
+def summary(scores: Iterable[Score], rows: int) -> dict[str, dict[str, Any]]:
+    """Metric to its mean over the rows that it scored, and how many of all they are.
+
+    A row without a value is no 0 and no part of the mean: it is counted, by its reason. The mean
+    of nothing is None.
+    """
+    by_metric: dict[str, dict[int, Score]] = {name: {} for name in METRICS}
+    for score in scores:
+        by_metric[score.metric][score.row] = score
+    return {name: _of_metric(found.values(), rows) for name, found in by_metric.items()}
+
+
+def _of_metric(scores: Iterable[Score], rows: int) -> dict[str, Any]:
+    scores = list(scores)
+    values = [score.value for score in scores if score.value is not None]
+    unscored = Counter(kind(score.problem) for score in scores if score.value is None)
+    unscored[LOST] += rows - len(scores)
+    return {
+        "mean": math.fsum(values) / len(values) if values else None,
+        "n_scored": len(values),
+        "n_total": rows,
+        "unscored": {reason: n for reason, n in sorted(unscored.items()) if n},
+    }
+
+
+def kind(problem: str) -> str:
+    """What a problem is counted as: an answer that the memory lacks, a NaN, or what ragas says."""
+    if "not_in_memory" in problem:
+        return MISSING
+    error, _, words = problem.partition(": ")
+    # Of a row that lacks what a metric looks at; other errors tell long stories.
+    return words.partition(". ")[0] if error == "ValueError" and len(words) < 120 else error
+
+
+def cells(scores: Iterable[Score], questions: Sequence[str]) -> list[list[str]]:
+    """A row of cells for each question: its place from 1, itself, its values, what went wrong."""
+    found: Mapping[tuple[int, str], Score] = {(s.row, s.metric): s for s in scores}
+    rows = []
+    for place, question in enumerate(questions):
+        of_row = [found.get((place, name), Score(place, name, None, LOST)) for name in METRICS]
+        values = ["" if each.value is None else f"{each.value:.6f}" for each in of_row]
+        problems = [f"{each.metric}: {each.problem:.300}" for each in of_row if each.value is None]
+        rows.append([str(place + 1), question, *values, " | ".join(problems)])
+    return rows
