@@ -131,6 +131,16 @@ def test_the_english_rules_would_lose_most_chinese_answers(shared_data: Path) ->
     assert lost("zh-Hant-TW") < 0.1
 
 
+@pytest.mark.parametrize(
+    "text", [" \n" * 500_000 + "[CITE:", "x" + "." * 1_000_000 + "x", "a" * 1_000_000]
+)
+@pytest.mark.parametrize("language", ["en", "ko", "zh"])
+def test_a_long_answer_is_compared_before_anybody_goes_home(text: str, language: str) -> None:
+    rules = normalisation_of(language)
+    assert len(rules.tokens(rules.normal_form(without_citations(text)))) < 1_000_001
+    assert yes_no_accuracy(text, ["Yes"], language) == 0
+
+
 def test_citation_markers_are_no_part_of_an_answer() -> None:
     assert without_citations("Yes [CITE:12], it is.[CITE:3][CITE:4,5]") == "Yes, it is."
     assert without_citations("[1] CITE:12") == "[1] CITE:12"
@@ -525,6 +535,10 @@ def test_our_form_and_the_official_one_are_read(tmp_path: Path) -> None:
         ({"question_id": "q2"}, "lacks answer"),
         ({"answer": "x"}, "lacks question_id"),
         ({"question_id": "q2", "answer": 1.5}, "answer: Input should be a valid string"),
+        (
+            {"question_id": "q2", "answer": "x" * 100_001},
+            "answer: String should have at most 100000",
+        ),
         ({"question_id": "q2", "answer": ["x"]}, "answer: Input should be a valid string"),
         ({"question_id": "q2", "answer": "x", "evidence": "p1"}, "evidence: Input should be"),
         ({"question_id": "q2", "answer": "x", "evidence": [1]}, "evidence.0: Input should be"),
@@ -604,6 +618,11 @@ def test_squads_predictions_and_one_line_alone_are_told_apart(
 @pytest.mark.parametrize(
     "content",
     [
+        "",
+        " \n\n",
+        "[]",
+        "{}",
+        "question_id,answer\n",
         "q1 Q0 p1 1 0.5 run\n",
         "id,answer\nq1,Yes\n",
         "question_id,text\nq1,Yes\n",

@@ -12,7 +12,8 @@ from bears.language.tags import unspaced as no_spaces
 ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 SAME = str.maketrans({"臺": "台"})
 
-_CITATION = re.compile(r"\s*\[CITE:[^\[\]]*\]")
+# White space is looked at once, from where it begins; else a long run of it takes hours.
+_CITATION = re.compile(r"(?<!\s)\s*\[CITE:[^\[\]]*\]")
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _KOREAN_MARKS = re.compile(r"['\"《》<>〈〉()‘’]")
 _GROUPED = re.compile(r"(?<=\d)[.,](?=\d)")
@@ -91,12 +92,10 @@ def unspaced(text: str) -> str:
         kind = unicodedata.category(character)
         joins = kind == "Nd" or character.upper() != character
         if kind[0] == "M" and pieces:
-            pieces[-1] += character
+            pieces.append(character)
             continue
         if kind[0] in "LN":
-            if joins and in_run:
-                pieces[-1] += character
-            else:
-                pieces.append(character)
+            parted = pieces and not (joins and in_run)
+            pieces.append(f" {character}" if parted else character)
         in_run = joins and kind[0] in "LN"
-    return " ".join(pieces)
+    return "".join(pieces)

@@ -68,4 +68,4 @@ def first_yes_or_no(answer: str, language: str) -> YesNo | None:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"^\W+|\W+$", "", unicodedata.normalize("NFKC", text).casefold())
+    return re.sub(r"^\W+|(?<!\W)\W+$", "", unicodedata.normalize("NFKC", text).casefold())

@@ -5,9 +5,12 @@ Which form a file has is found out from its content, never from its name.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
+from unicodedata import combining
 
+from annotated_types import MaxLen
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
@@ -20,6 +23,10 @@ from bears.intake.json_text import json_value, lines
 IDS = ("question_id", "eval_id")
 TEXTS = ("predicted_answer", "answer")
 EVIDENCE = ("predicted_evidence", "evidence")
+LONGEST = 100_000
+"""Characters that an answer may have; what is longer is none."""
+MARKS = 1_000
+"""Combining marks that may follow one another; a normal form takes the square of them in time."""
 FORMS = (
     "JSON Lines or a JSON list of {question_id, answer, evidence: [doc_id or paragraph]}, where "
     "evidence may be absent; QASPER's {question_id, predicted_answer, predicted_evidence}; "
@@ -54,8 +61,8 @@ def _text(value: Any) -> Any:
 
 class _Row(TypedDict):
     question_id: Annotated[str, BeforeValidator(_text)]
-    answer: str | None
-    evidence: list[str] | None
+    answer: Annotated[str, MaxLen(LONGEST)] | None
+    evidence: Annotated[list[Annotated[str, MaxLen(LONGEST)]], MaxLen(10_000)] | None
 
 
 _ROW = TypeAdapter(_Row)
@@ -69,8 +76,11 @@ def read_answers(path: Path) -> Iterator[GivenAnswer]:
     Raises:
         FormatError: the file is of no known form; or naming the line or record that is malformed.
     """
-    for number, row in _rows(path):
-        yield _given(row, f"{path}, {number}")
+    where = ""
+    for where, row in _rows(path):
+        yield _given(row, f"{path}, {where}")
+    if not where:
+        raise FormatError(f"{path}: no answers; expected {FORMS}")
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Any]]:
@@ -127,6 +137,10 @@ def _given(row: Any, where: str) -> GivenAnswer:
     except ValidationError as error:
         raise FormatError(f"{where}: {problems_of(error)}") from None
     named = None if checked["evidence"] is None else tuple(checked["evidence"])
+    if (marks := _marks(checked["answer"] or "")) > MARKS:
+        raise FormatError(
+            f"{where}: the answer has {marks} combining marks in a row; that is no text"
+        )
     told = row.get("error")
     return GivenAnswer(
         where,
@@ -135,6 +149,12 @@ def _given(row: Any, where: str) -> GivenAnswer:
         named,
         "" if told is None or told is False else str(told),
     )
+
+
+def _marks(text: str) -> int:
+    """The most combining marks that follow one another."""
+    runs = groupby(text if len(text) > MARKS else "", lambda character: combining(character) > 0)
+    return max((len(list(run)) for are_marks, run in runs if are_marks), default=0)
 
 
 def _field(row: Mapping[str, Any], names: tuple[str, ...], where: str) -> Any:
