@@ -28,6 +28,7 @@ from bears.comparison.paired import (
 from bears.comparison.power import questions_for, smallest_difference
 from bears.comparison.result import compare
 from bears.comparison.values import System
+from bears.intake.json_text import json_value
 from tests.workspace import ROOT
 
 EVOUNA = ROOT.parent / "shared" / "data" / "evouna" / "NQ.json"
@@ -47,6 +48,19 @@ def graded(seed: int, n: int = 60) -> list[float]:
 
 def counts(only_a: float, only_b: float, n: float) -> tuple[Floats, Floats, Floats]:
     return np.array([only_a * 1.0]), np.array([only_b * 1.0]), np.array([n * 1.0])
+
+
+@pytest.mark.skipif(not PANDACHAT.is_dir(), reason=f"{PANDACHAT} is not here")
+def test_the_published_submissions_of_pandachat_are_one_group() -> None:
+    systems = []
+    for path in sorted((PANDACHAT / "submissions").glob("*.json")):
+        rows = json_value(path, nan="none")["df"]
+        right = [float(row["document"] in row["sources"][:2]) for row in rows]
+        systems.append(system(path.stem, {"success@2": right}))
+    assert len(systems) == 4
+    result = compare(systems)
+    assert {pair["verdict"] for pair in result["pairs"]} == {"cannot be told apart"}
+    assert {s["measures"]["success@2"]["group"] for s in result["systems"]} == {"a"}
 
 
 @pytest.mark.skipif(not EVOUNA.is_file(), reason=f"{EVOUNA} is not here")

@@ -27,7 +27,7 @@ from bears.evaluation.measure import parse_measure
 from bears.formats.benchmark_state import benchmark_state
 from bears.formats.records import read_questions, stream_documents
 from bears.formats.run_table import RunTable
-from bears.formats.shown import complain
+from bears.formats.shown import complain, one_line
 from bears.formats.trec import read_table
 from bears.intake.files import read_whole
 from bears.leaderboard.board import BOARD, read_board
@@ -61,7 +61,7 @@ def system_of(word: str, benchmark: str) -> System:
 def _of_file(path: Path, benchmark: str) -> System:
     start = read_whole(path)[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
     if path.suffix == ".csv" and not start.startswith((b"{", b"[")):
-        return System(str(path), "", *read_values(path))
+        return System(one_line(str(path)), "", *read_values(path))
     return _ranked(path, benchmark or str(composed("", [])["benchmark"]["name"]))
 
 
@@ -89,8 +89,8 @@ def _ranked(path: Path, benchmark: str) -> System:
     evaluation = evaluate(run, gold_of(questions), measures)
     state = benchmark_state(benchmark, config["sources"], len(questions), queries, corpus)
     return System(
-        str(path),
-        submission.system,
+        one_line(str(path)),
+        one_line(submission.system),
         *_frames(evaluation, questions),
         asdict(state),
         tie_range(evaluation),

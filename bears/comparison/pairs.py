@@ -64,8 +64,8 @@ def pairs_of(
         within: the difference that matters to nobody, if it is asked for.
 
     Returns:
-        A row for each: ``measure, a, b, test, n, mean_a, mean_b, difference, low, high, spread, p,
-        p_equal``; NaN where it is not known, for want of questions.
+        A row for each: ``measure, a, b, test, n, scale, mean_a, mean_b, difference, low, high,
+        spread, p, p_equal``; NaN where it is not known, for want of questions.
     """
     pairs = list(combinations(range(len(names)), 2))
     scales = np.repeat([scale_of(column) for column in values.values()], len(pairs))
@@ -78,6 +78,7 @@ def pairs_of(
     )
     frame["test"] = np.where(shares, "McNemar", "randomisation")
     frame["n"] = defined.sum(axis=0)
+    frame["scale"] = scales
     margins = None if within is None else within / scales
     numbers = _numbers(a / scales, b / scales, defined, shares, draws, margins)
     for name, column in numbers.items():
@@ -107,7 +108,7 @@ def _numbers(
         if not mask.any():
             continue
         part = a[mask][:, same], b[mask][:, same]
-        found = _of_shares(*part) if kind[0] else _of_means(*part, draws)
+        found = of_shares(*part) if kind[0] else of_means(*part, draws)
         if margins is not None:
             equal = _equal_shares if kind[0] else _equal_means
             found["p_equal"] = equal(*part, margins[same])
@@ -116,13 +117,15 @@ def _numbers(
     return numbers
 
 
-def _of_shares(a: Floats, b: Floats) -> dict[str, Floats]:
+def of_shares(a: Floats, b: Floats) -> dict[str, Floats]:
+    """The columns of m pairs of measures that say yes or no; a and b of shape (n, m)."""
     counts = _counts(a, b)
     ends = score_interval(*counts)
     return {**_means(a, b), "low": ends[0], "high": ends[1], "p": mcnemar(*counts[:2])}
 
 
-def _of_means(a: Floats, b: Floats, draws: int) -> dict[str, Floats]:
+def of_means(a: Floats, b: Floats, draws: int) -> dict[str, Floats]:
+    """The same of other measures, whose values differ by no more than 1."""
     counts = _counts(a, b)
     low, high = bounded_interval(*counts)
     many = _many(counts)

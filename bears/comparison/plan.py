@@ -41,7 +41,7 @@ def planned(systems: Sequence[System], chosen: Sequence[str] = ()) -> dict[str, 
                 "measure": measure,
                 "n": n,
                 "spread": plain(spread),
-                "shows": plain(smallest_difference(spread, n, ALPHA)),
+                "shows": plain(smallest_difference(spread, n, ALPHA, scale_of(values))),
                 "questions": {f"{d:g}": questions_for(d, spread, ALPHA) for d in differences},
             }
         )

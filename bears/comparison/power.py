@@ -9,18 +9,22 @@ POWER = 0.8
 ENOUGH = 1e9
 
 
-def smallest_difference(spread: float, n: int, alpha: float) -> float | None:
+def smallest_difference(
+    spread: float, n: int, alpha: float, most: float = math.inf
+) -> float | None:
     """The difference that n questions show with 80 % power; None where that cannot be said.
 
     Args:
         spread: standard deviation of the differences between two systems' values.
         n: questions.
         alpha: error that is allowed, two-sided.
+        most: the largest difference that there can be; one beyond it is none.
     """
     if n < 3 or not spread > 0:
         return None
     size = TTestPower().solve_power(nobs=n, alpha=alpha, power=POWER)
-    return float(size) * spread
+    difference = float(size) * spread
+    return difference if difference <= most else None
 
 
 def questions_for(difference: float, spread: float, alpha: float) -> int | None:

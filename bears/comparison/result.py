@@ -58,6 +58,7 @@ def compare(
         "state": str(benchmark.get("state", "")),
         "questions": len(systems[0].values),
         "main": main,
+        "warnings": _unlike(systems, values),
         "corrected_over": _over(("pair", pairs), ("measure", len(measures))),
         "systems": _systems(systems, values, frame),
         "pairs": _records(frame.assign(ties=pd.Series(ties, dtype=object))),
@@ -76,8 +77,8 @@ def _measured(
     """All pairs before any correction, drawn for as many ``tests``."""
     draws = min(max(RESAMPLES, 100 * tests - 1), MOST_DRAWS)
     frame = pairs_of(values, names, draws, within)
-    spreads = zip(frame["spread"], frame["n"], strict=True)
-    could = [smallest_difference(spread, n, ALPHA / tests) for spread, n in spreads]
+    rows = frame[["spread", "n", "scale"]].itertuples(index=False)
+    could = [smallest_difference(spread, n, ALPHA / tests, scale) for spread, n, scale in rows]
     return frame.assign(smallest_difference=pd.Series(could, dtype=float))
 
 
@@ -87,7 +88,7 @@ def _judged(frame: pd.DataFrame, within: float | None) -> pd.DataFrame:
     equal = _holm(frame["p_equal"])
     rows = zip(frame.to_dict("records"), equal, strict=True)
     frame["verdict"] = [_verdict(row, within, p) for row, p in rows]
-    return frame.drop(columns=["spread", *(["p_equal"] if within is None else [])])
+    return frame.drop(columns=["spread", "scale", *(["p_equal"] if within is None else [])])
 
 
 def _holm(p: pd.Series) -> pd.Series:
@@ -104,6 +105,17 @@ def _verdict(row: Mapping[Any, Any], within: float | None, p_equal: float) -> st
     if row["p_holm"] <= ALPHA and row["difference"] != 0:
         return f"{row['a'] if row['difference'] > 0 else row['b']} better"
     return "cannot be told apart"
+
+
+def _unlike(systems: Sequence[System], values: Mapping[str, Floats]) -> list[str]:
+    """A word on measures that one system seems to have in percent and another does not."""
+    most = {measure: np.nanmax(np.abs(columns), axis=0) for measure, columns in values.items()}
+    return [
+        f"{measure}: no value of {systems[highs.argmin()].name} is above 1, and one of "
+        f"{systems[highs.argmax()].name} is {highs.max():g}; are both in the same unit?"
+        for measure, highs in most.items()
+        if 0 < highs.min() <= 1 < highs.max()
+    ]
 
 
 def _ties(row: Mapping[Any, Any], systems: Sequence[System]) -> str | None:

@@ -38,7 +38,7 @@ def shown(result: Mapping[str, Any], form: Form, kinds: Sequence[str] = ()) -> s
         return _csv(result, kinds)
     two = len(result["systems"]) == 2
     pairs = [row for row in result["pairs"] if two or row["measure"] == result["main"]]
-    words = [_heading(result), *_ties(pairs)]
+    words = [_heading(result), *result["warnings"], *_ties(pairs)]
     tables: list[str | pd.DataFrame] = [_systems(result), _pairs(pairs, two)]
     for kind in kinds:
         for value, part in result["by"].get(kind, {}).items():
@@ -144,7 +144,8 @@ def _flipped(flip: Mapping[str, Any], detailed: bool) -> str:
     for side, other in (("a", "b"), ("b", "a")):
         entries = flip[f"only_{side}"]
         lines.append(
-            f"{flip['measure']}: {flip[side]} has and {flip[other]} lacks {len(entries)} questions"
+            f"{flip['measure']}, questions that {flip[side]} has and {flip[other]} lacks: "
+            f"{len(entries)}"
         )
         if detailed:
             lines += [_question(entry, flip) for entry in entries[:SHOWN]]

@@ -1,0 +1,129 @@
+"""What the statistics of `bears.comparison` promise, held against simulated systems.
+
+    python -m benchmarks.comparing [DRAWS]
+
+Questions are hard for two systems alike: of each question a normal number is drawn that both share,
+and one for each system; the value is where their sum falls among the shares of values. Printed is
+the table of docs/comparison.md: how often equal systems are called different (at most 5 % is
+promised), how often the 95 % interval holds the truth, and how often any of five equal systems, or
+of two groups of equal systems, is told from another of its kind.
+"""
+
+import sys
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from scipy.special import ndtr
+from statsmodels.stats.multitest import multipletests
+from tabulate import tabulate
+
+from bears.comparison.paired import RESAMPLES, Floats
+from bears.comparison.pairs import of_means, of_shares
+
+GRADES = np.array([0.0, 0.3, 0.387, 0.5, 0.613, 0.693, 0.85, 0.92, 1.0])
+SIZES = (60, 300, 3000)
+YES_NO = {
+    "yes or no, .70 and .70": (0.70, 0.70, 0.6),
+    "yes or no, .70 and .60": (0.70, 0.60, 0.6),
+    "yes or no, .95 and .95": (0.95, 0.95, 0.6),
+    "yes or no, .95 and .90": (0.95, 0.90, 0.6),
+    "yes or no, .95 and .95, nearly alike": (0.95, 0.95, 0.95),
+}
+GRADED = {
+    "graded, equal": ((0.5, 0.2), (0.5, 0.2), 0.7),
+    "graded, apart": ((0.5, 0.2), (0.35, 0.3), 0.7),
+    "graded near 1, equal": ((0.9, 0.03), (0.9, 0.03), 0.6),
+    "graded near 1, apart": ((0.9, 0.03), (0.85, 0.05), 0.6),
+    "graded, nearly alike": ((0.9, 0.03), (0.9, 0.03), 0.95),
+}
+"""Shares of values that are 1 and 0 (the others are alike), of either system, and correlation."""
+
+
+def shares_of(ends: tuple[float, float]) -> Floats:
+    """The share of each of `GRADES`."""
+    best, worst = ends
+    middle = (1 - best - worst) / (len(GRADES) - 2)
+    return np.array([worst, *[middle] * (len(GRADES) - 2), best])
+
+
+def drawn(
+    n: int, draws: int, shares: Sequence[Floats], correlation: float, rng: np.random.Generator
+) -> list[Floats]:
+    """The values of each system, each of shape (n, draws)."""
+    common = np.sqrt(correlation) * rng.standard_normal((n, draws))
+    own = np.sqrt(1 - correlation)
+    places = [ndtr(common + own * rng.standard_normal((n, draws))) for _ in shares]
+    grades = GRADES if len(shares[0]) > 2 else np.array([0.0, 1.0])
+    return [
+        grades[np.searchsorted(np.cumsum(share)[:-1], place)]
+        for share, place in zip(shares, places, strict=True)
+    ]
+
+
+def generator(name: str, n: int) -> np.random.Generator:
+    """Other numbers for each row and size, the same ones each time."""
+    return np.random.default_rng([n, *name.encode()])
+
+
+def judged(a: Floats, b: Floats, graded: bool) -> dict[str, Floats]:
+    """p and the interval of each draw."""
+    return of_means(a, b, RESAMPLES) if graded else of_shares(a, b)
+
+
+def row(name: str, draws: int, shares: Sequence[Floats], correlation: float) -> list[str]:
+    """Of each size: how often equal systems are different, and the interval holds the truth."""
+    graded = len(shares[0]) > 2
+    grades = GRADES if graded else np.array([0.0, 1.0])
+    truth = float(shares[0] @ grades - shares[1] @ grades)
+    cells = [name]
+    for n in SIZES:
+        a, b = drawn(n, draws, shares, correlation, generator(name, n))
+        found = judged(a, b, graded)
+        held = (found["low"] - 1e-9 <= truth) & (truth <= found["high"] + 1e-9)
+        called = f"{np.mean(found['p'] <= 0.05):.1%}" if truth == 0 else "–"
+        cells += [called, f"{held.mean():.1%}"]
+    return cells
+
+
+def family(name: str, draws: int, shares: Sequence[Floats], correlation: float) -> list[str]:
+    """Of each size: how often two equal systems among several are told apart, after Holm."""
+    graded = len(shares[0]) > 2
+    pairs = list(combinations(range(len(shares)), 2))
+    equal = [bool(np.array_equal(shares[i], shares[j])) for i, j in pairs]
+    cells = [name]
+    for n in SIZES[:2]:
+        values = drawn(n, draws, shares, correlation, generator(name, n))
+        p = np.array([judged(values[i], values[j], graded)["p"] for i, j in pairs])
+        holm = np.array([multipletests(each, method="holm")[1] for each in p.T])
+        cells.append(f"{(holm[:, equal] <= 0.05).any(axis=1).mean():.1%}")
+    return cells
+
+
+def main() -> None:
+    """Print both tables as Markdown."""
+    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    rows = [
+        row(name, draws, [np.array([1 - a, a]), np.array([1 - b, b])], correlation)
+        for name, (a, b, correlation) in YES_NO.items()
+    ]
+    rows += [
+        row(name, draws, [shares_of(a), shares_of(b)], correlation)
+        for name, (a, b, correlation) in GRADED.items()
+    ]
+    header = ["systems", *(f"{what}, n = {n}" for n in SIZES for what in ("different", "holds"))]
+    print(tabulate(rows, headers=header, tablefmt="pipe", disable_numparse=True))
+    good, less = np.array([0.3, 0.7]), np.array([0.5, 0.5])
+    graded, lower = shares_of((0.5, 0.2)), shares_of((0.3, 0.4))
+    rows = [
+        family("five equal, yes or no", draws, [good] * 5, 0.6),
+        family("three and two, yes or no", draws, [good] * 3 + [less] * 2, 0.6),
+        family("five equal, graded", draws, [graded] * 5, 0.7),
+        family("three and two, graded", draws, [graded] * 3 + [lower] * 2, 0.7),
+    ]
+    header = ["systems", *(f"any wrong, n = {n}" for n in SIZES[:2])]
+    print("\n" + tabulate(rows, headers=header, tablefmt="pipe", disable_numparse=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,216 @@
+"""``python -m bears compare`` on files, and on revisions of which nothing is checked out."""
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bears.cli import main
+from tests.workspace import ROOT, SETTINGS
+
+ROWS = [f"q{i:02}" for i in range(40)]
+GOOD = dict.fromkeys(ROWS, 1.0)
+POOR = {question: float(i % 3 == 0) for i, question in enumerate(ROWS)}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project in git that DVC has run twice, with nothing of it in the workspace."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "conf").symlink_to(ROOT / "conf")
+    (tmp_path / ".dvc").mkdir()
+    git("init", "--quiet")
+    return tmp_path
+
+
+def git(*words: str) -> str:
+    return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout
+
+
+def csv(path: Path, values: Mapping[str, object], measure: str = "success@1") -> str:
+    lines = [f"question_id,question_type,{measure}"]
+    lines += [f"{question},single-hop,{value}" for question, value in values.items()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def committed(
+    project: Path, retriever: str, values: Mapping[str, float], state: str = "one"
+) -> str:
+    """A commit with the results of a retriever, as DVC leaves them."""
+    selected = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    write(project / "params.yaml", yaml.safe_dump({**selected, "retriever": retriever}))
+    write(project / "data/config.yaml", yaml.safe_dump({"retriever": {"name": retriever}}))
+    records = {"name": "mini", "state": state, "queries": state, "corpus": "same"}
+    write(
+        project / "metrics/retrieval.json",
+        json.dumps({"benchmark": records, "tie_range": {}, "all": {}}),
+    )
+    content = Path(csv(project / "values.csv", values)).read_bytes()
+    (project / "values.csv").unlink()
+    digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    place = project / ".dvc/cache/files/md5" / digest[:2] / digest[2:]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(content)
+    out = {"path": f"data/mini/runs/{retriever}.questions.csv", "md5": digest}
+    write(project / "dvc.lock", yaml.safe_dump({"stages": {"evaluate": {"outs": [out]}}}))
+    git("add", "--all", "params.yaml", "data", "metrics", "dvc.lock")
+    git("commit", "--quiet", "--message", retriever)
+    return git("rev-parse", "HEAD").strip()
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert main(["compare", *words]) == code
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return err if code else out
+
+
+def test_revisions_and_experiments_are_compared_without_checking_anything_out(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    poor, good = committed(project, "bm25", POOR), committed(project, "wordllama", GOOD)
+    git("reset", "--quiet", "--hard", poor)
+    git("update-ref", f"refs/exps/{poor[:2]}/{poor[2:]}/brave-emu", good)
+    found = json.loads(told(capsys, "brave-emu", "HEAD", "--format", "json"))
+    (pair,) = found["pairs"]
+    assert (pair["a"], pair["b"], pair["verdict"]) == ("brave-emu", "HEAD", "brave-emu better")
+    assert pair["difference"] == pytest.approx(26 / 40)
+    assert pair["p"] == pytest.approx(2 * 0.5**26)
+    assert found["by"]["type"]["single-hop"]["n"] == 40
+    assert len(found["flips"][0]["only_a"]) == 26
+    assert not list((project / "data").rglob("*.csv"))
+    grid = json.loads(told(capsys, "--format", "json"))
+    assert [s["name"] for s in grid["systems"]] == ["bm25", "wordllama"]
+    before = (project / "metrics/comparison.json").read_bytes()
+    told(capsys)
+    assert (project / "metrics/comparison.json").read_bytes() == before
+
+
+def test_another_state_of_the_benchmark_is_refused_and_what_differs_is_said(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    committed(project, "bm25", POOR)
+    committed(project, "wordllama", GOOD, state="two")
+    error = told(capsys, "HEAD~", "HEAD", code=1)
+    assert "mini in state one" in error
+    assert "questions with their gold differ" in error
+
+
+@pytest.mark.parametrize("damage", [b"", b"question_id,success@1\nq00,1\n", None])
+def test_values_that_are_damaged_or_gone_are_no_values(
+    project: Path, capsys: pytest.CaptureFixture[str], damage: bytes | None
+) -> None:
+    committed(project, "bm25", POOR)
+    committed(project, "wordllama", GOOD)
+    for place in (project / ".dvc/cache/files").rglob("*"):
+        if place.is_file():
+            place.unlink() if damage is None else place.write_bytes(damage)
+    error = told(capsys, "HEAD~", "HEAD", code=1)
+    assert ("is in DVC's cache no more" if damage is None else "is damaged") in error
+
+
+BAD = {
+    "a question twice": ("question_id,m\nq00,1\nq00,1\n", "'q00' stands twice"),
+    "no question_id": ("id,m\nq00,1\n", "no column question_id"),
+    "a word for a number": ("question_id,m\nq00,1\nq01,good\n", "line 3, m: 'good' is no number"),
+    "infinity": ("question_id,m\nq00,1\nq01,inf\n", "'inf' is no number"),
+    "nan": ("question_id,m\nq00,1\nq01,nan\n", "'nan' is no number"),
+    "no measure": ("question_id,text\nq00,a\n", "not a single measure"),
+    "no question": ("question_id,m\n", "not a single question"),
+    "other questions": ("question_id,success@1\nq00,1\n", "the questions differ: only"),
+    "other measures": ("question_id,m\n" + "".join(f"{q},1\n" for q in ROWS), "share no measure"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_values_that_cannot_be_compared_are_refused_in_a_sentence(
+    bad: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, reason = BAD[bad]
+    (project / "bad.csv").write_text(text, encoding="utf-8")
+    good = csv(project / "good.csv", GOOD)
+    error = told(capsys, str(project / "bad.csv"), good, code=1)
+    assert reason in error
+    assert error.count("\n") == 1
+
+
+def test_a_judges_verdicts_are_a_pass_rate_in_which_unscored_is_no_fail(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["unscored", *["pass"] * 20, *["fail"] * 19]
+    a = csv(project / "a.csv", dict(zip(ROWS, words, strict=True)), "verdict")
+    b = csv(project / "b.csv", dict.fromkeys(ROWS, "pass"), "verdict")
+    (pair,) = json.loads(told(capsys, a, b, "--format", "json"))["pairs"]
+    assert (pair["measure"], pair["n"]) == ("pass_rate", 39)
+    assert pair["mean_a"] == pytest.approx(20 / 39)
+
+
+def test_the_same_measure_in_percent_is_doubted(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = csv(project / "a.csv", GOOD)
+    b = csv(project / "b.csv", {q: 100 * v for q, v in POOR.items()})
+    assert "are both in the same unit?" in told(capsys, a, b)
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv"])
+def test_hostile_names_act_in_no_form(
+    form: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["=cmd|x.csv", "a\x1b[31m[x](http:b)<b>|.csv", "$&_%\\.csv"]
+    (project / "http:b)<b>|.csv").parent.mkdir(exist_ok=True)
+    paths = []
+    for name, values in zip(names, (GOOD, POOR, GOOD), strict=True):
+        place = project / name.replace("/", "")
+        csv(place, values)
+        paths.append(place.name)
+    text = told(capsys, *paths, "--format", form)
+    assert "\x1b" not in text
+    if form == "csv":
+        assert "\n=cmd" not in text
+        assert ",=cmd" not in text
+    if form == "markdown":
+        assert "<b>" not in text
+    if form == "latex":
+        tables = [line for line in text.split("\n") if not line.startswith("%")]
+        assert any(r"\$\&\_\%\textbackslash" in line for line in tables)
+        assert not any("$&" in line for line in tables)
+
+
+def test_a_plan_says_that_four_times_the_questions_show_half_the_difference(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = csv(project / "a.csv", GOOD), csv(project / "b.csv", POOR)
+    plan = json.loads(told(capsys, a, b, "--plan", "--format", "json"))
+    asked = plan["measures"][0]["questions"]
+    assert asked["0.01"] / asked["0.02"] == pytest.approx(4, rel=0.01)
+    assert not (project / "metrics/comparison.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("nothing-is-called-so", "HEAD"), "no file, no revision, no experiment"),
+        (("a.csv",), "one system cannot be compared"),
+        (("a.csv", "a.csv"), "named twice"),
+        ((), "fewer than two results"),
+        (("a.csv", "b.csv", "--measure", "ndcg"), "no measure 'ndcg'"),
+    ],
+)
+def test_what_cannot_be_compared_is_said_in_a_sentence(
+    words: tuple[str, ...], reason: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    csv(project / "a.csv", GOOD), csv(project / "b.csv", POOR)
+    assert reason in told(capsys, *words, code=1)
