@@ -40,11 +40,13 @@ def _measured(config: Config, paths: Paths, questions: int) -> dict[str, Any]:
     from bears.formats.benchmark_state import benchmark_state
     from bears.formats.digest import sha256_of
 
-    files = paths["queries"], paths["corpus"]
+    generator, files = config["generator"], (paths["queries"], paths["corpus"])
     state = benchmark_state(config["benchmark"]["name"], config["sources"], questions, *files)
     return {
         "benchmark": asdict(state),
-        "generator": config["generator"]["name"],
+        "generator": generator["name"],
+        # Which documents it answered from: the pool's or, where questions have a group, its own.
+        **{name: generator[name] for name in ("context", "within") if name in generator},
         "judge": config["judge"]["name"],
         # The beginning, as metrics/retrieval.json has it of the run.
         "measured": {"answers": sha256_of(paths["answers"])[:12]},

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from bears.cli import main
+from bears.formats.records import write_json
 from bears.memory.published import load
 from tests.workspace import ROOT, environment_for
 
@@ -116,6 +117,21 @@ def test_the_metrics_are_shown_as_a_table_and_outside_the_root_it_says_where_to_
     metrics = json.loads((ROOT / "metrics" / "retrieval.json").read_text(encoding="utf-8"))
     assert re.search(rf"^ndcg@10 +{metrics['all']['ndcg@10']:.3f} ", out, re.MULTILINE)
     assert re.search(r"^errors +0$", out, re.MULTILINE)
+    assert "answers.json" not in out
+    means = {"n": 2, "answer_f1": 0.25, "pass_rate": None, "causes": {"reader": 1, "cut": 1}}
+    groups = {"all": means, "by_type": {}, "by_source": {"drcd": means}}
+    judged = {"generator": "sentence", "context": "gold", "within": False, **groups}
+    typed = {"free-form": {"n": 2, "answer_f1": 0.25, "exact_match": None}}
+    write_json(project / "metrics" / "answers.json", {**judged, "by_answer_type": typed})
+    assert main(["show"]) == 0
+    out = capsys.readouterr().out
+    assert "metrics/answers.json: generator sentence, context gold\n" in out
+    for line in ("answer_f1 +0.250 +0.250", "pass_rate +– +–", "cause: cut +1 +1", "n +2 +2"):
+        assert re.search(rf"^{line}$", out, re.MULTILINE), line
+    assert re.search("^free-form +2 +0.250 +–$", out, re.MULTILINE)
+    write_json(project / "metrics" / "answers.json", {**judged, "all": {"n": "two"}})
+    assert main(["show"]) == 1
+    assert "metrics/answers.json" in capsys.readouterr().err
 
 
 def test_a_replacement_is_kept_with_its_reason(

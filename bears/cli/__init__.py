@@ -27,11 +27,13 @@ from bears.doctor import add_arguments as add_doctor
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.table import Results, table
 from bears.formats.records import read_json, read_questions, write_text
+from bears.formats.shown import one_line
 from bears.intake.texts import blank
 from bears.ledger.update import add
 from bears.retrieval.cut import cuts_below, told
 
 RETRIEVAL = Path("metrics/retrieval.json")
+ANSWERS = Path("metrics/answers.json")
 VERIFICATION = Path("metrics/verification.json")
 
 
@@ -187,8 +189,25 @@ def _show(_: argparse.Namespace) -> None:
     index = Path("data") / selected.get("benchmark", "") / "index" / selected.get("retriever", "")
     for line in told(cuts_below(index)):
         print(f"{index}: {line}\n")
+    _show_answers()
     found = parse(dict[str, Any], read_json(VERIFICATION), str(VERIFICATION))
     print(f"{VERIFICATION}:\n{tabulate(found.items(), tablefmt='plain')}\n")
+
+
+def _show_answers() -> None:
+    judged = read_json(ANSWERS) if ANSWERS.is_file() else {}
+    if judged != {}:
+        from bears.judging.tables import Results as JudgedResults
+        from bears.judging.tables import table as judged_table
+
+        parse(JudgedResults, judged, str(ANSWERS))
+        print(f"{ANSWERS}: {one_line(_whose(judged))}\n{judged_table(judged)}\n")
+
+
+def _whose(judged: dict[str, Any]) -> str:
+    """Who answered from what, and who judged."""
+    words = ("generator", "context", "within", "judge")
+    return ", ".join(f"{word} {judged[word]}" for word in words if judged.get(word))
 
 
 def _plot_template(arguments: argparse.Namespace) -> None:

@@ -46,8 +46,9 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         rulings: of each judge, in the order of the rows.
 
     Returns:
-        ``all``, ``by_type`` and ``by_source``. Of each: ``n`` questions; the scores of
-        `summarise_answers`; ``pass_rate`` over those that have a verdict, and ``pass_bounds``
+        ``by_answer_type``, the scores of the answered questions by the type of their best
+        reference; and ``all``, ``by_type`` and ``by_source``. Of each: ``n`` questions; the scores
+        of `summarise_answers`; ``pass_rate`` over those that have a verdict, and ``pass_bounds``
         over all of them, counting the ``unscored`` as fails and as passes; citations of what was
         not given; answers flagged as speaking to the judge; and a count of each cause that
         occurs. Null where undefined. ``interval_95`` is Wilson's of the pass rate. Where several
@@ -62,6 +63,7 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         "all": _means(rows),
         "by_type": grouped(lambda question: question.question_type),
         "by_source": grouped(lambda question: question.source_dataset),
+        "by_answer_type": by_answer_type(rows),
     }
     counts = Counter(row.ruling.verdict for row in rows if row.ruling)
     if scored := counts["pass"] + counts["fail"]:
@@ -71,6 +73,17 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         results["judges"] = {name: pass_rates(own) for name, own in rulings.items()}
         results["agreement"] = agreements(rulings)
     return results
+
+
+def by_answer_type(rows: Sequence[JudgedQuestion]) -> dict[str, dict[str, float | None]]:
+    """A type of answers to their number and scores, as QASPER's owners report them."""
+    scores = {row.question.question_id: row.score for row in rows}
+    kinds: dict[str, dict[str, float | None]] = summarise_answers(scores, len(rows))["by_type"]
+    return {
+        kind: {name: rounded(value) for name, value in own.items()}
+        for kind, own in kinds.items()
+        if own["n"]
+    }
 
 
 def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:

@@ -5,10 +5,23 @@ from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
+from typing_extensions import TypedDict
 
 from bears.formats.spreadsheet import write_csv
 from bears.judging.causes import CAUSES
 from bears.judging.judged import JudgedQuestion
+
+Group = dict[str, float | list[float] | dict[str, int] | None]
+
+
+class Results(TypedDict):
+    """What is read of metrics/answers.json."""
+
+    all: Group
+    by_type: dict[str, Group]
+    by_source: dict[str, Group]
+    by_answer_type: dict[str, dict[str, float | None]]
+
 
 HEADER = (
     *("question_id", "source_dataset", "question_type", "question", "gold_answers", "answer"),
@@ -35,22 +48,38 @@ def _cells(row: JudgedQuestion) -> list[Any]:
 
 
 def table(results: Mapping[str, Any]) -> str:
-    """A row for each figure and cause, a column for each group of questions."""
+    """A row for each figure and cause, a column for each group of questions; and types of answers.
+
+    Args:
+        results: the content of metrics/answers.json, as `Results` has it.
+    """
     groups = {"all": results["all"], **results["by_type"], **results["by_source"]}
-    names = [name for name in results["all"] if name not in ("pass_bounds", "causes")]
-    rows = [[name, *(_cell(group[name]) for group in groups.values())] for name in names]
-    bounds = [group["pass_bounds"] for group in groups.values()]
-    shown = ["–" if pair is None else "{:.3f}–{:.3f}".format(*pair) for pair in bounds]
-    rows.insert(names.index("pass_rate") + 1, ["pass_bounds", *shown])
-    for cause in CAUSES:
-        if cause in results["all"]["causes"]:
-            counts = (group["causes"].get(cause, 0) for group in groups.values())
-            rows.append([f"cause: {cause}", *map(str, counts)])
+    names = [name for name, value in results["all"].items() if not isinstance(value, dict)]
+    rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
+    counted = [_causes(group) for group in groups.values()]
+    rows += [
+        [f"cause: {cause}", *(str(counts.get(cause, 0)) for counts in counted)]
+        for cause in CAUSES
+        if cause in counted[0]
+    ]
     align = ("left", *("right" for _ in groups))
-    return tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True)
+    parts = [tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True)]
+    scores = ("n", "answer_f1", "exact_match")
+    if kinds := results["by_answer_type"]:
+        typed = [[kind, *map(own.get, scores)] for kind, own in kinds.items()]
+        headers = ["type of the best reference", *scores]
+        parts.append(tabulate(typed, headers, floatfmt=".3f", missingval="–"))
+    return "\n\n".join(parts)
 
 
-def _cell(value: float | None) -> str:
+def _causes(group: Group) -> dict[str, int]:
+    causes = group.get("causes")
+    return causes if isinstance(causes, dict) else {}
+
+
+def _cell(value: float | list[float] | dict[str, int] | None) -> str:
+    if isinstance(value, list):
+        return "–".join(f"{end:.3f}" for end in value)
     if value is None:
         return "–"
     return str(value) if isinstance(value, int) else f"{value:.3f}"
