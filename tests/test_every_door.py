@@ -49,6 +49,7 @@ from bears.leaderboard.experiments import entries
 from bears.memory.published import load
 from bears.publishing.attestation import Attestation
 from bears.ragas.rows import read_rows as read_rows_of_ragas
+from bears.report.system import SystemFiles, read_system
 from bears.sources.first_fetch import first_digest
 from bears.sources.rows import read_rows
 from bears.submissions.read import read_submission
@@ -145,6 +146,10 @@ DOORS: dict[str, tuple[str, Read]] = {
     "judging.labels: JSON": (".json", read_labels),
     "judging.labels: JSON Lines": (".jsonl", read_labels),
     "ragas.rows: CSV": (".csv", read_rows_of_ragas),
+    "report.system: values": (
+        ".csv",
+        lambda path: read_system(SystemFiles("", path, path), []),
+    ),
     "submissions.read: JSON": (".json", read_submission),
     "submissions.read: lines": (".trec", read_submission),
     "comparison.values: CSV": (".csv", read_values),
@@ -186,10 +191,14 @@ ELSEWHERE = {
     "client.post": "hands what a server answers to client.wire; tests/test_client.py",
     "translation.reply_check": "an answer of a model; tests/test_reply_check.py",
     "cli.answers": "lineage.jsonl, sealed by its manifest",
+    "cli.experiment_files": "dvc.lock; tests/test_doctor.py",
+    "cli.report": "a timing file, whose fields are looked at one by one",
     "doctor.objects": "dvc.lock; tests/test_doctor.py",
     "doctor.selection": "params.yaml; tests/test_doctor.py",
     "doctor.state": "lock files of DVC and git; tests/test_doctor.py",
     "judging.files": "lineage and sidecar, sealed by their manifests",
+    "report.benchmark": "records, sealed by their manifests",
+    "report.words": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",
     "translation.task": "lineage.jsonl, sealed by its manifest",
     "memory.proxied_requests": "entries of the memory; tests/test_proxy.py",

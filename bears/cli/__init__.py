@@ -18,6 +18,7 @@ from bears.cli import (
     metrics,
     publish,
     ragas,
+    report,
     submit,
 )
 from bears.cli.selection import CONF, composed
@@ -107,6 +108,15 @@ def _parser() -> argparse.ArgumentParser:
             "95 %% intervals, p corrected for all that is compared, groups that cannot be told "
             "apart, and the questions that flipped. The whole goes to metrics/comparison.json, "
             "which git ignores.",
+        )
+    )
+    report.add_arguments(
+        commands.add_parser(
+            "report",
+            help="one HTML page: which retriever to take, and every question",
+            description="Write one HTML file about the benchmark and every run of it that is here "
+            "or in DVC's cache: which system to take and how sure that is, intervals, recall, "
+            "time, and every question with what each system found. It needs no network.",
         )
     )
     publish.add_export(

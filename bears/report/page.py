@@ -1,0 +1,88 @@
+"""The page: what is known put into the template, with nothing in it that could run."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from bears.report.benchmark import GOLD, OTHER, Benchmark
+from bears.report.card import card
+from bears.report.comparison import Comparison, ranked
+from bears.report.details import Details
+from bears.report.generated import generated
+from bears.report.groups import grouped
+from bears.report.looks import looks
+from bears.report.standings import drawn, standings, verdict
+from bears.report.system import System
+from bears.report.words import as_data, p_value, part, said, share, signed, unit, words
+
+
+@dataclass(frozen=True)
+class Known:
+    """All that a page shows.
+
+    Args:
+        systems: those of the comparison whose files are here, in its order.
+        measure: the one that decides.
+        values_file: where the values of every question stand, as the page says.
+    """
+
+    benchmark: Benchmark
+    systems: Sequence[System]
+    comparison: Comparison
+    details: Details
+    measure: str
+    values_file: str
+
+
+def page(known: Known) -> str:
+    """The whole page as HTML; the same bytes for the same knowledge."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters |= {"share": share, "signed": signed, "p": p_value}
+    environment.globals |= {"t": said, "unit": unit, "said": verdict}
+    style, script = part("style.css"), part("script.js")
+    # The browser runs and applies these two, by their digests, and nothing else on the page.
+    trusted = {"style": style, "script": script}
+    trusted |= {"style_hash": _source(style), "script_hash": _source(script)}
+    return environment.from_string(part("page.html.j2")).render(**trusted, **_content(known))
+
+
+def _source(text: str) -> str:
+    """What a content security policy calls a script or style by."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _content(known: Known) -> dict[str, Any]:
+    benchmark, systems, measure = known.benchmark, known.systems, known.measure
+    order = ranked(known.comparison, measure)
+    look = looks([system["name"] for system in order])
+    answers = generated(systems)
+    return {
+        "benchmark": benchmark,
+        "systems": systems,
+        "measure": measure,
+        "looks": look,
+        "sections": _sections(bool(answers)),
+        "generated": answers,
+        "grouped": grouped(systems, look, benchmark.questions, measure),
+        "data": as_data({**known.details.data, "words": words(), "looks": look}),
+        "shown": known.details.shown,
+        "values_file": known.values_file,
+        "gold_characters": GOLD,
+        "other_characters": OTHER,
+        **standings(known.comparison, measure, systems, len(benchmark.questions)),
+        **drawn(order, measure, look, systems, benchmark.questions),
+        **card(benchmark),
+    }
+
+
+def _sections(answers: bool) -> list[tuple[str, str]]:
+    """The key of each section's heading, and its id."""
+    between = ["answers"] if answers else []
+    targets = ["answer", "recall", "cost", "groups", *between, "questions", "card"]
+    return [(f"nav_{target}", target) for target in targets]

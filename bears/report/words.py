@@ -1,0 +1,94 @@
+"""The page's words in both of its languages, and its numbers with their units."""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from bears.intake.json_text import json_value
+
+LANGUAGES = ("en", "zh-Hant")
+WITHIN = {
+    "en": (", ", " and "),
+    "zh-Hant": ("、", "與 "),
+}
+"""What stands between the names of a list, and before the last one."""
+
+
+@cache
+def words() -> dict[str, list[str]]:
+    """Key to the text in each of `LANGUAGES`; ``{name}`` stands for a value."""
+    table: dict[str, list[str]] = json_value(part("words.json").encode(), "words.json")
+    return table
+
+
+def part(name: str) -> str:
+    """A file of this room, as text."""
+    return files("bears.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def said(key: str, **values: Any) -> Markup:
+    """A text in every language; the page shows the one that its reader chose."""
+    spoken = []
+    for language, text in zip(LANGUAGES, words()[key], strict=True):
+        # Also what comes from the table is escaped: it is text, and no markup.
+        pieces = re.split(r"\{(\w+)\}", text.replace(" %", "\u00a0%"))
+        shown = [
+            _value(values[piece], language) if at % 2 else escape(piece)
+            for at, piece in enumerate(pieces)
+        ]
+        spoken.append(
+            Markup('<span class="t" lang="{}">{}</span>').format(language, Markup().join(shown))
+        )
+    return Markup().join(spoken)
+
+
+def _value(value: Any, language: str) -> Markup:
+    if isinstance(value, list | tuple):
+        between, last = WITHIN[language]
+        names = [_value(each, language) for each in value]
+        head, tail = names[:-1], names[-1:]
+        return escape(last).join([escape(between).join(head), *tail]) if head else tail[0]
+    if isinstance(value, float):
+        return escape(share(value))
+    return Markup("<bdi>{}</bdi>").format(value) if isinstance(value, str) else escape(value)
+
+
+def share(value: float | None) -> str:
+    """A value from 0 to 1, as all measures are."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def signed(value: float | None) -> str:
+    """A difference, with its sign."""
+    return "–" if value is None else f"{value:+.3f}".replace("-", "−")
+
+
+def p_value(value: float | None) -> str:
+    """A probability, as journals print it."""
+    return "–" if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def unit(value: float, form: str) -> str:
+    """A time or a size with a unit that leaves few digits."""
+    if form == "milliseconds":
+        return f"{value:.3g} ms" if value < 1000 else f"{value / 1000:.3g} s"
+    if form == "seconds":
+        return f"{value:.3g} s" if value < 600 else f"{value / 60:.0f} min"
+    for name in ("B", "kB", "MB", "GB"):
+        if value < 1000 or name == "GB":
+            return f"{value:.3g} {name}"
+        value /= 1000
+    raise AssertionError(form)
+
+
+def as_data(value: Mapping[str, Any]) -> str:
+    """JSON that can stand within a script element: nothing in it ends that element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text

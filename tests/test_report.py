@@ -1,0 +1,269 @@
+"""The report: what it says, that nothing in it runs, and that a browser shows it."""
+
+import json
+import re
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from bears.errors import FormatError
+from bears.formats.records import write_json, write_records
+from bears.formats.spreadsheet import write_csv
+from bears.formats.trec import run_writer
+from bears.report.answer import answer
+from bears.report.benchmark import BenchmarkFolders
+from bears.report.comparison import Comparison, parse_comparison
+from bears.report.report import report
+from bears.report.system import System, SystemFiles
+from bears.report.words import part, words
+from bears.types import Document, Hit, Question
+from tests.browser import dom
+from tests.workspace import Workspace, finished
+
+RUN = "document.documentElement.setAttribute('data-ran','1')"
+HOSTILE = (
+    f"<script>{RUN}</script>",
+    f"</script><script>{RUN}</script>",
+    f"<!--<script>{RUN}</script>",
+    f"<img src=x onerror={RUN}>",
+    f'"><svg onload="{RUN}">',
+    f"'-{RUN}-'",
+    f"${{{RUN}}}",
+    f"{{{{ '<script>{RUN}</script>' | safe }}}}",
+    f'<a href="javascript:{RUN}">x</a>',
+    f'<iframe srcdoc="<script>parent.{RUN}</script>"></iframe>',
+    f"\u2028<base href=//x><meta http-equiv=refresh content=0;url=javascript:{RUN}>",
+    "\u202e<b>desrever</b>",
+)
+
+
+class Made:
+    """A benchmark of some questions and systems, in files as the pipeline writes them."""
+
+    def __init__(self, folder: Path, texts: Sequence[str], names: Sequence[str]) -> None:
+        self.folder, self.names, self.ids = folder, names, [f"q{i}" for i in range(len(texts))]
+        self.folders = BenchmarkFolders(
+            folder / "translated", folder / "sampled", folder / "verified", folder / "sources.json"
+        )
+        source = texts[0]
+        documents = [
+            Document(f"d{i}", f"{text} right {i}", source, f"o{i}", True)
+            for i, text in enumerate(texts)
+        ]
+        questions = [
+            Question(f"q{i}", f"{text}?", text, (f"d{i}",), source, "single-hop")
+            for i, text in enumerate(texts)
+        ]
+        for name, kept in (("translated", ""), ("sampled", "_raw")):
+            write_records(folder / name / f"queries{kept}.json", questions)
+            write_records(folder / name / f"corpus{kept}.json", documents)
+        origin = {"source": source, "licence": source, "path": source, "revision": source}
+        write_json(self.folders.provenance, [{**origin, "files": [{"name": source, "sha256": ""}]}])
+        self.config = {"benchmark": {"name": source, "language": "en"}, "sources": {}}
+        self.files = [self._system(at, name) for at, name in enumerate(names)]
+
+    def values(self, system: int) -> list[float]:
+        """Its hits: the first system has each question, the next every second one, and so on."""
+        return [float(i % (system + 1) == 0) for i in range(len(self.ids))]
+
+    def _system(self, at: int, name: str) -> SystemFiles:
+        values = self.values(at)
+        run, table = self.folder / f"{at}.trec", self.folder / f"{at}.csv"
+        with run_writer(run, "tag") as write:
+            for i, value in enumerate(values):
+                other = f"d{(i + 1) % len(values)}"
+                order = [f"d{i}", other] if value else [other, f"d{i}"]
+                found = enumerate(dict.fromkeys(order))
+                write(f"q{i}", tuple(Hit(doc, 9.0 - rank) for rank, doc in found))
+        header = ["question_id", "source_dataset", "question_type", "n_gold", "success@1"]
+        rows = [[each, "s", "single-hop", 1, v] for each, v in zip(self.ids, values, strict=True)]
+        write_csv(table, header, rows)
+        answers, judged = self.folder / f"{at}.jsonl", self.folder / f"{at}.answers.csv"
+        lines = [{"question_id": each, "answer": self.names[0]} for each in self.ids]
+        answers.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+        verdicts = [[each, "pass", self.names[0], self.names[0]] for each in self.ids]
+        write_csv(judged, ["question_id", "verdict", "cause", "reason"], verdicts)
+        cost = {"p50_ms": 0.5 * (at + 1), "p95_ms": 2.0, "index_s": 1.0, "index_bytes": 12345.0}
+        return SystemFiles(name, run, table, {name: (answers, judged)}, cost)
+
+    def page(self, comparison: Comparison | None = None) -> str:
+        return report(
+            self.config, self.folders, self.files, comparison, "success@1", 10, "values.csv"
+        )
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Made:
+    return Made(tmp_path, HOSTILE, HOSTILE)
+
+
+class Tags(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_texts_of_others_are_no_tags_and_no_attributes(hostile: Made) -> None:
+    tags = Tags(hostile.page()).found
+    assert [attributes.get("type") for tag, attributes in tags if tag == "script"] == [
+        "application/json",
+        None,
+    ]
+    assert {tag for tag, _ in tags} & {"img", "iframe", "base", "object", "form"} == set()
+    for tag, attributes in tags:
+        assert not [
+            name for name in attributes if name.startswith("on") or name in ("style", "src")
+        ]
+        assert (attributes.get("href") or "#").startswith("#"), tag
+
+
+def test_no_script_runs_in_a_browser_but_the_pages_own(hostile: Made, tmp_path: Path) -> None:
+    control = tmp_path / "control.html"
+    control.write_text(f"<!DOCTYPE html><html>{HOSTILE[0]}</html>", encoding="utf-8")
+    assert 'data-ran="1"' in dom(control).partition(">")[0] + dom(control), "nothing would be seen"
+    page = tmp_path / "page.html"
+    page.write_text(hostile.page(), encoding="utf-8")
+    shown = dom(page, "q=q3")
+    top = next(attributes for tag, attributes in Tags(shown).found if tag == "html")
+    assert "data-ran" not in top
+    assert 'aria-expanded="true"' in shown  # our own script ran, and opened the question
+
+
+def test_a_link_opens_that_very_question_with_its_gold_marked(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    made = Made(tmp_path, ["alpha", "beta", "gamma"], ["one", "two"])
+    page.write_text(made.page(), encoding="utf-8")
+    opened = dom(page, "q=q1")
+    [button] = re.findall(r'<button[^>]*aria-expanded="true".*?</button>', opened, re.DOTALL)
+    assert "beta?" in button
+    assert "<mark>beta</mark> right 1" in opened
+    assert "<mark>alpha" not in opened
+
+
+def test_the_questions_that_flip_are_those_that_one_has_and_the_other_lacks(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    made = Made(tmp_path, [f"text{i}" for i in range(9)], ["one", "two"])
+    page.write_text(made.page(), encoding="utf-8")
+    shown = dom(page, "better=one&than=two")
+    ours = [i for i, (a, b) in enumerate(zip(made.values(0), made.values(1), strict=True)) if a > b]
+    assert [int(i) for i in re.findall(r'id="head-(\d+)"', shown)] == ours == [1, 3, 5, 7]
+
+
+def test_a_search_is_of_every_word_and_of_the_answer_too(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    made = Made(tmp_path, ["red fox", "red hen", "blue fox"], ["one"])
+    page.write_text(made.page(), encoding="utf-8")
+    assert re.findall(r'id="head-(\d+)"', dom(page, f"text={quote('fox red')}")) == ["0"]
+
+
+def test_a_reader_of_chinese_gets_chinese(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(Made(tmp_path, ["a", "b"], ["one"]).page(), encoding="utf-8")
+    assert '<html lang="zh-Hant"' in dom(page, language="zh-TW")
+    assert '<html lang="en"' in dom(page)
+
+
+def test_of_ten_thousand_questions_the_page_says_which_it_leaves_out(tmp_path: Path) -> None:
+    made = Made(tmp_path, [f"text {i} " + "x" * 400 for i in range(10_000)], ["one", "two"])
+    html = made.page()
+    shown, of = re.findall(r"(\d+) of (\d+) questions are on this page", html)[0]
+    assert (int(of), len(html) < 2_500_000) == (10_000, True)
+    kept = json.loads(re.findall(r'id="data">(.*?)</script>', html, re.DOTALL)[0])["questions"]
+    assert len(kept) == int(shown) > 300
+    assert {row["values"][0] != row["values"][1] for row in kept} == {True}
+
+
+def test_the_same_files_give_the_same_bytes(hostile: Made) -> None:
+    assert hostile.page() == hostile.page()
+
+
+def test_every_word_of_the_page_is_in_both_languages_and_in_use() -> None:
+    source = "".join(part(name) for name in ("page.html.j2", "script.js"))
+    code = "".join(p.read_text(encoding="utf-8") for p in Path("bears/report").glob("*.py"))
+    for key, (english, chinese) in words().items():
+        holes = [sorted(re.findall(r"\{\w+\}", text)) for text in (english, chinese)]
+        assert set(holes[0]) == set(holes[1]), key
+        assert key in source + code or key.startswith(("nav_", "measure_", "role_")), key
+    asked = re.findall(r"\b(?:t|word)\(['\"](\w+)['\"]", source)
+    assert set(asked) <= words().keys()
+
+
+# ----------------------------------------------------------------------------- the answer
+
+
+def compared(verdicts: dict[tuple[str, str], str], means: dict[str, float]) -> Comparison:
+    systems = [
+        {"name": name, "measures": {"m": {"mean": mean, "low": mean - 0.1, "high": mean + 0.1}}}
+        for name, mean in means.items()
+    ]
+    pairs = [
+        {
+            **{"measure": "m", "a": a, "b": b, "difference": means[a] - means[b], "p_holm": 0.01},
+            **{"low": -0.1, "high": 0.3, "smallest_difference": 0.2, "verdict": verdict},
+        }
+        for (a, b), verdict in verdicts.items()
+    ]
+    return parse_comparison({"systems": systems, "pairs": pairs}, "a test")
+
+
+def systems_of(**milliseconds: float) -> list[System]:
+    return [System(name, {}, {}, {}, {"p50_ms": ms}) for name, ms in milliseconds.items()]
+
+
+APART = "cannot be told apart"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        (["b better", "b better", APART], ["answer_winner", "answer_winner_sure"]),
+        ([APART, "b better", "a better"], ["answer_leaders", "answer_quickest"]),
+        ([APART, APART, APART], ["answer_none", "answer_quickest"]),
+    ],
+)
+def test_the_answer_ranks_no_noise(verdicts: list[str], said: list[str]) -> None:
+    pairs = dict(zip([("a", "b"), ("c", "b"), ("a", "c")], verdicts, strict=True))
+    found = answer(
+        compared(pairs, {"a": 0.5, "b": 0.6, "c": 0.3}), systems_of(a=1, b=2, c=3), "m", 60
+    )
+    assert [key for key, _ in found] == said
+    values: dict[str, Any] = found[0][1]
+    assert (values["a"], values["difference"]) == ("b", pytest.approx(0.1))
+    # Seen from the better one, which is the second of the pair.
+    assert (values["low"], values["high"]) == (-0.3, 0.1)
+    assert set(values["leaders"]) | set(values["others"]) == {"a", "b", "c"}
+
+
+def test_without_a_comparison_nothing_is_recommended() -> None:
+    found = answer(compared({}, {"a": 0.5, "b": 0.6}), systems_of(a=1, b=2), "m", 60)
+    assert [key for key, _ in found] == ["answer_untested", "answer_untested_sure"]
+
+
+def test_a_file_that_is_no_comparison_is_refused() -> None:
+    with pytest.raises(FormatError, match="compare --format json"):
+        parse_comparison({"systems": [{"name": 5}]}, "x.json")
+
+
+# ----------------------------------------------------------------------------- the command
+
+
+def test_the_command_writes_one_page_that_needs_no_network(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workspace: Workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+    workspace.python("bears", "report")
+    html = workspace.text("report.html")
+    assert workspace.git("status", "--short") == ""
+    addresses = set(re.findall(r"https?://[^\s\"'<\\]+", html))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert html.count("0.825") >= 1  # nDCG@10 of the README's table
+    workspace.python("bears", "report", "--out", "again.html")
+    assert workspace.text("again.html") == html
