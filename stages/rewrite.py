@@ -1,18 +1,60 @@
 """rewrite: questions with the conversations before them → what is searched for each."""
 
-from bears.configuration import Config, parse
+from collections.abc import Iterable
+
+from bears.configuration import Config, checkout, parse
 from bears.configuration.pipeline import Paths, exit_with
+from bears.errors import MemoryMiss
 from bears.formats.records import read_questions
 from bears.formats.rewritten import write_rewritten
+from bears.formats.shown import complain
 from bears.rewriting.turns import Turns
+from bears.types import Asked
 
 
 def main(config: Config, paths: Paths) -> None:
     """Say of each question what is searched for it, or that nothing is."""
-    questions = read_questions(paths["queries"])
+    method = config["rewriter"].get("method")
+    rewritten = {"rules": _by_rules, "model": _by_a_model}.get(method, _by_turns)
+    write_rewritten(paths["out"], rewritten(config, paths))
+
+
+def _by_turns(config: Config, paths: Paths) -> Iterable[Asked]:
     turns = parse(Turns, config["rewriter"], "rewriter")
-    write_rewritten(paths["out"], map(turns.asked, questions))
+    return map(turns.asked, read_questions(paths["queries"]))
+
+
+def _by_rules(config: Config, paths: Paths) -> Iterable[Asked]:
+    from bears.rewriting.rules import Rules
+
+    rules = parse(Rules, config["rewriter"], "rewriter").of(config["written_in"]["name"])
+    return map(rules.asked, read_questions(paths["queries"]))
+
+
+def _by_a_model(config: Config, paths: Paths) -> Iterable[Asked]:
+    """Replay the memory; needs no key and no network, unless the rewriter says fill: auto."""
+    from bears.memory.published import load
+    from bears.memory.use import missing_message
+    from bears.memory.workflow import Workflow
+    from bears.rewriting.task import read_task
+
+    task = read_task(config, paths["queries"])
+    memory = paths["memory"] / f"{config['benchmark']['name']}.rewrites.jsonl"
+    workflow = Workflow(task, memory, checkout())
+    if workflow.can_fill() and workflow.resolve().missing:
+        report = workflow.fill()
+        workflow.publish()
+        if report.stopped:
+            complain(f"fill stopped: {report.stopped}")
+    found = task.resolve(load(memory, task.name))
+    if found.missing:
+        raise MemoryMiss(
+            f"{missing_message(found, task.wanted)}\nTo fill it from a model: python -m bears "
+            "memory fill, then python -m bears memory publish"
+        )
+    return found.asked
 
 
 if __name__ == "__main__":
-    exit_with("rewrite", main)
+    # With fill: auto what is bought is published.
+    exit_with("rewrite", main, updates=["memory"])

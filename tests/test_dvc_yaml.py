@@ -22,6 +22,7 @@ from bears.answers import task as answer_task
 from bears.configuration import Config, compose, pick, read_selection
 from bears.configuration.pipeline import GROUPS
 from bears.ledger.entries import Ledger
+from bears.rewriting import task as rewrite_task
 from bears.translation.task import read_task
 from tests.workspace import ROOT, STAGES
 
@@ -70,6 +71,7 @@ def declared(stage: str) -> list[str]:
 READERS: dict[str, dict[Any, str]] = {
     "sample": {Ledger: "ledger"},
     "translate": {read_task: ""},
+    "rewrite": {rewrite_task.read_task: ""},
     "generate": {answer_task.read_task: ""},
 }
 """What a stage hands its configuration to, and the key of it that it hands over; "": all of it."""
@@ -296,8 +298,8 @@ def test_a_choice_is_called_what_its_file_is_called(path: Path) -> None:
     group, name = path.parent.name, path.stem
     if group == "ledger":
         pytest.skip("a ledger belongs to the benchmark that its file is called after")
-    if group == "endpoint":
-        pytest.skip("an endpoint is a part of translators and has no name")
+    if group in ("endpoint", "conversation"):
+        pytest.skip("it is a part of other choices, and has no name")
     # A group that params.yaml does not choose from is one that other files draw on.
     override = f"{group}={name}" if group in GROUPS else f"+{group}@{group}_probe={name}"
     config = compose(CONF, read_selection(ROOT / "params.yaml"), [override])

@@ -50,6 +50,7 @@ from bears.memory.published import load
 from bears.publishing.attestation import Attestation
 from bears.ragas.rows import read_rows as read_rows_of_ragas
 from bears.report.system import SystemFiles, read_system
+from bears.rewriting.reply_check import parse_rewrite
 from bears.sources.first_fetch import first_digest
 from bears.sources.rows import read_rows
 from bears.submissions.read import read_submission
@@ -179,6 +180,10 @@ DOORS: dict[str, tuple[str, Read]] = {
     ),
     "cli: metrics": (".json", beside("metrics/retrieval.json", in_folder(show))),
     "memory.published: a memory": (".jsonl", lambda path: load(path, "translation")),
+    "rewriting.reply_check: an answer": (
+        ".json",
+        content(lambda data: parse_rewrite(data.decode("latin-1"))),
+    ),
     "translation.glossary_file: CSV": (".csv", read_glossary),
     "translation.glossary: an answer": (
         ".json",

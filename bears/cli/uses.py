@@ -11,6 +11,8 @@ from bears.formats.manifest import check
 from bears.formats.shown import complain
 from bears.memory.use import Use
 from bears.memory.workflow import U, Workflow
+from bears.rewriting.task import RewriteTask
+from bears.rewriting.task import read_task as read_rewriting
 from bears.translation.task import TranslationTask
 from bears.translation.task import read_task as read_translation
 
@@ -27,6 +29,22 @@ def _translation(config: Config) -> TranslationTask:
 
 
 TRANSLATION = (_translation, "data/memory/{}.jsonl")
+
+
+def _rewrites(config: Config) -> RewriteTask | None:
+    if not config["rewriter"].get("model"):
+        return None
+    name = config["benchmark"]["name"]
+    queries = Path("data") / name / "translated" / "queries.json"
+    if not queries.is_file():
+        raise ConfigurationError(
+            f"{queries} does not exist; run `dvc repro translate` with benchmark: {name} first"
+        )
+    check(queries)
+    return read_rewriting(config, queries)
+
+
+REWRITES = (_rewrites, "data/memory/{}.rewrites.jsonl")
 
 
 def _answers(config: Config) -> AnswerTask | None:
@@ -48,7 +66,9 @@ def _answers(config: Config) -> AnswerTask | None:
 
 ANSWERS = (_answers, "data/memory/{}.answers.jsonl")
 
-USES: tuple[tuple[Callable[[Config], Use[Any] | None], str], ...] = (TRANSLATION, ANSWERS)
+USES: tuple[tuple[Callable[[Config], Use[Any] | None], str], ...] = (
+    *(TRANSLATION, REWRITES, ANSWERS),
+)
 """How a use is read, None where the configuration does not ask for it, and the memory of a
 benchmark; each use after those that it needs."""
 

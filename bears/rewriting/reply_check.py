@@ -1,0 +1,81 @@
+"""What is wrong with a rewritten question."""
+
+import json
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from bears.client.wire import ChatAnswer
+from bears.errors import FormatError
+from bears.formats.records import problems_of
+from bears.intake.json_text import json_value
+from bears.intake.texts import blank
+from bears.memory.use import CheckedReply
+
+LONGEST = 300
+"""Characters of a query, beyond those of the conversation, that a search was made of."""
+
+
+class Rewrite(TypedDict):
+    """What a model answers, and what the memory keeps as one line of JSON."""
+
+    search: bool
+    standalone_query: str
+
+
+_REWRITE = TypeAdapter(Rewrite)
+
+
+def parse_rewrite(text: str) -> Rewrite:
+    """Read an answer. Raises FormatError, saying what does not fit."""
+    try:
+        return _REWRITE.validate_python(json_value(text.encode(), ""), strict=True)
+    except ValidationError as error:
+        raise FormatError(problems_of(error)) from None
+
+
+def kept(search: bool, query: str) -> str:
+    """What the memory keeps."""
+    rewrite: Rewrite = {"search": search, "standalone_query": query}
+    return json.dumps(rewrite, ensure_ascii=False, sort_keys=True)
+
+
+def check(answer: ChatAnswer, question: str, said: str) -> CheckedReply:
+    """The verdict on one answer.
+
+    Args:
+        question: the last message.
+        said: the messages before it; empty where there are none, and the question stays as it is.
+    """
+    if answer.refusal:
+        return CheckedReply("", [f"the model refused: {answer.refusal:.80}"], [])
+    if answer.finish_reason != "stop":
+        reason = f"the answer is not complete (finish reason {answer.finish_reason})"
+        return CheckedReply("", [reason], [])
+    try:
+        rewrite = parse_rewrite(_unfenced(answer.text))
+    except FormatError:
+        return CheckedReply("", ["the answer is not the JSON that was asked for"], [])
+    if not rewrite["search"]:
+        return CheckedReply(kept(False, ""), [], [])
+    if not said:
+        return CheckedReply(kept(True, question), [], [])
+    query = " ".join(rewrite["standalone_query"].split())
+    if blank(query):
+        return CheckedReply("", ["standalone_query is empty, though search is true"], [])
+    if len(query) > len(said) + len(question) + LONGEST:
+        return CheckedReply("", [f"standalone_query has {len(query)} characters"], [])
+    strange = not (_pairs(query) & _pairs(f"{said}\n{question}"))
+    doubts = ["standalone_query has no word of the conversation"] if strange else []
+    return CheckedReply(kept(True, query), [], doubts)
+
+
+def _unfenced(text: str) -> str:
+    """Without the fence that models put around JSON where a server knows no schema."""
+    return text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+
+
+def _pairs(text: str) -> set[str]:
+    """Neighbouring letters, which words of any script share."""
+    folded = "".join(text.casefold().split())
+    return {folded[n : n + 2] for n in range(len(folded) - 1)}
