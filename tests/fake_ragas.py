@@ -11,13 +11,16 @@ _asked = Counter[str]()
 
 
 def judge(request: dict[str, Any]) -> str:
-    """Judge by the words that two texts share.
+    """Judge by the words that two texts share; answer what is no request of ragas.
 
     A second sample of one request is another answer. A text that says "gibberish" is answered with
     what is no JSON, until the request says that it was none.
     """
     first, told = request["messages"][0]["content"], request["messages"][-1]["content"]
-    prompt = next(m["content"] for m in request["messages"] if "following input" in m["content"])
+    prompts = [m["content"] for m in request["messages"] if "following input" in m["content"]]
+    if not prompts:
+        return "It was Ann. She came in May."
+    prompt = prompts[0]
     given = json.loads(prompt.rpartition("following input\ninput: ")[2].removesuffix("Output: "))
     if "gibberish" in prompt and told == prompt:
         return "as you wish"

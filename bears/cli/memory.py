@@ -109,27 +109,40 @@ def _import(arguments: argparse.Namespace) -> None:
 
 def _plan(arguments: argparse.Namespace) -> None:
     for workflow in workflows(composed("", arguments.overrides)):
-        _show_plan(workflow, workflow.plan())
+        show_plan(workflow, workflow.plan())
 
 
 def _fill(arguments: argparse.Namespace) -> None:
     for workflow in workflows(composed("", arguments.overrides)):
-        plan = workflow.plan()
-        _show_plan(workflow, plan)
-        if not plan.calls:
-            print("nothing is missing")
-            continue
-        with spending(sum(plan.calls.values()), arguments.yes) as bar:
-
-            def progress(done: int, total: int, usd: float, bar: Any = bar) -> None:
-                bar.total = max(bar.total or 0, total)
-                show(bar, done, usd)
-
-            report = workflow.fill(progress)
-        _show_report(workflow.use, report)
+        fill(workflow, arguments.yes)
 
 
-def _show_plan(workflow: Workflow[Any], plan: FillPlan) -> None:
+def fill(workflow: Workflow[Any], agreed: bool) -> None:
+    """Show the plan of a use, and ask for what is missing.
+
+    Args:
+        agreed: whether ``--yes`` was given.
+
+    Raises:
+        MemoryMiss: something is missing still.
+    """
+    plan = workflow.plan()
+    show_plan(workflow, plan)
+    if not plan.calls:
+        print("nothing is missing")
+        return
+    with spending(sum(plan.calls.values()), agreed) as bar:
+
+        def progress(done: int, total: int, usd: float) -> None:
+            bar.total = max(bar.total or 0, total)
+            show(bar, done, usd)
+
+        report = workflow.fill(progress)
+    _show_report(workflow.use, report)
+
+
+def show_plan(workflow: Workflow[Any], plan: FillPlan) -> None:
+    """Print what filling would cost."""
     price, settings = workflow.price, workflow.use.settings
     rows: list[list[object]] = [
         ["for", workflow.use.wanted],

@@ -9,17 +9,16 @@ from typing import Any
 
 from tabulate import tabulate
 
+from bears.cli.memory import fill, show_plan
 from bears.cli.proxied import proxy_of, publish
-from bears.cli.ragas_inputs import completed
+from bears.cli.ragas_inputs import answering, with_answers, with_contexts
+from bears.cli.ragas_report import check_whole, described, table, write
 from bears.cli.ragas_row import ragas_row
 from bears.cli.selection import composed
 from bears.cli.spending import spending
 from bears.configuration import Config
 from bears.errors import ConfigurationError, MemoryMiss
-from bears.formats.digest import sha256_of
-from bears.formats.records import write_json
 from bears.formats.shown import complain, one_line
-from bears.formats.spreadsheet import write_csv
 from bears.leaderboard.board import BOARD
 from bears.leaderboard.publish import publish as publish_rows
 from bears.memory.kept import Kept
@@ -29,7 +28,7 @@ from bears.memory.server import serving
 from bears.ragas.plan import planned
 from bears.ragas.rows import RagasRow, read_rows
 from bears.ragas.run import python, scored
-from bears.ragas.scores import METRICS, MISSING, Score, cells, summary
+from bears.ragas.scores import METRICS, Score, summary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top",
         type=int,
-        default=5,
-        help="documents of the selected retriever, where contexts are missing (default 5)",
+        help="documents of the selected retriever, where contexts are missing (default: as many as "
+        "the selected generator is shown, or 5)",
     )
     parser.add_argument("--system", default="", help="on the leaderboard; default: FILE's name")
     parser.add_argument("--no-board", action="store_true", help="leave the leaderboard alone")
@@ -76,27 +75,81 @@ class Evaluated:
 
 def _ragas(arguments: argparse.Namespace) -> None:
     python()
-    if arguments.top < 1:
-        raise ConfigurationError(f"--top is {arguments.top}; expected 1 or more")
+    _check(arguments)
     config = composed(arguments.benchmark, arguments.overrides)
     settings, kept = proxy_of(config)
     given, unread = read_rows(arguments.file)
     if unread:
         complain(f"{arguments.file}: nothing looks at {one_line(', '.join(unread), 200)}")
-    rows = completed(given, config, arguments.top)
+    rows = _completed(with_contexts(given, config, arguments.top), config, arguments)
+    found = rows and _found(rows, settings, kept, arguments)
+    if not rows or not found:
+        return
+    result = {
+        **described(arguments.file, given, rows, config),
+        "models": dict(zip(("chat", "embeddings"), settings.models, strict=True)),
+        "versions": found.versions,
+        "metrics": summary(found.scores, len(rows)),
+    }
+    if arguments.out:
+        write(arguments.out, result, found.scores, [row.question for row in rows])
+    print(table(result["metrics"]))
+    if arguments.publish:
+        publish(kept, found.proxy)
+    check_whole(result["metrics"])
+    if not arguments.no_board:
+        _put_on_board(arguments, config, rows, result)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if arguments.top is not None and arguments.top < 1:
+        raise ConfigurationError(f"--top is {arguments.top}; expected 1 or more")
+    if arguments.out and arguments.out.suffix == ".csv":
+        raise ConfigurationError(
+            f"--out is {arguments.out}; name a .json file, beside which the .csv of its rows lies"
+        )
+
+
+def _found(
+    rows: Sequence[RagasRow], settings: ProxySettings, kept: Kept, arguments: argparse.Namespace
+) -> Evaluated | None:
+    """What the memory gives, or with ``--fill`` the models too; None: the plan was all."""
     found = asyncio.run(_evaluated(rows, settings, kept, ask=False))
     if arguments.plan or arguments.fill:
         _show_plan(rows, settings, kept, found.proxy)
     if arguments.plan:
-        return
+        return None
     if arguments.fill and found.proxy.missed:
         with spending(len(rows) * len(METRICS), arguments.yes) as bar:
             found = asyncio.run(_evaluated(rows, settings, kept, True, bar.update))
         print(f"{found.proxy.asked} requests were asked; US$ {found.proxy.spent:.4f} were spent")
-    _tell(arguments, config, rows, settings, found)
-    if arguments.publish:
-        publish(kept, found.proxy)
-    _check_whole(found, len(rows))
+    return found
+
+
+def _completed(
+    rows: list[RagasRow], config: Config, arguments: argparse.Namespace
+) -> list[RagasRow] | None:
+    """The rows with the selected generator's answers; None where their price was all to be said."""
+    lacking = sum(row.answer is None for row in rows)
+    work = answering(rows, config) if lacking else None
+    if work is None:
+        if lacking:
+            complain(f"{lacking} rows have no answer, and generator: none gives them none")
+        return rows
+    if lacking := len(work.resolve().missing) if work.use.settings.model else 0:
+        if arguments.plan:
+            show_plan(work, work.plan())
+            print("what ragas asks follows from these answers: --fill, then --plan again")
+            return None
+        if not arguments.fill:
+            raise MemoryMiss(
+                f"the memory lacks {lacking} {work.use.wanted}; see what they cost with --plan, "
+                "and ask for them with --fill"
+            )
+        fill(work, arguments.yes)
+    if arguments.publish and work.use.settings.model:
+        work.publish()
+    return with_answers(rows, work)
 
 
 async def _evaluated(
@@ -130,57 +183,16 @@ def _show_plan(rows: Sequence[RagasRow], settings: ProxySettings, kept: Kept, pr
     print(tabulate(lines, tablefmt="plain", disable_numparse=True))
 
 
-def _tell(
+def _put_on_board(
     arguments: argparse.Namespace,
     config: Config,
     rows: Sequence[RagasRow],
-    settings: ProxySettings,
-    found: Evaluated,
+    result: dict[str, Any],
 ) -> None:
-    metrics = summary(found.scores, len(rows))
-    result = {
-        "benchmark": config["benchmark"]["name"],
-        "input": {"name": arguments.file.name, "sha256": sha256_of(arguments.file)},
-        "models": dict(zip(("chat", "embeddings"), settings.models, strict=True)),
-        "versions": found.versions,
-        "metrics": metrics,
-    }
-    if arguments.out:
-        write_json(arguments.out, result)
-        header = ["row", "question", *METRICS, "problems"]
-        questions = [row.question for row in rows]
-        write_csv(arguments.out.with_suffix(".csv"), header, cells(found.scores, questions))
-    print(_table(metrics))
-    system = arguments.system or arguments.file.stem
-    if not arguments.no_board and not _missing(metrics):
-        row = ragas_row(config, one_line(system), [each.question for each in rows], result)
-        if row is None:
-            print("not all questions are the benchmark's: no row on the leaderboard")
-        else:
-            publish_rows(BOARD, [row], {})
-            print(f"{BOARD}: {row.system}")
-
-
-def _table(metrics: dict[str, dict[str, Any]]) -> str:
-    lines = [
-        [
-            name,
-            "–" if each["mean"] is None else f"{each['mean']:.4f}",
-            f"{each['n_scored']} of {each['n_total']}",
-            ", ".join(f"{n} {reason}" for reason, n in each["unscored"].items()),
-        ]
-        for name, each in metrics.items()
-    ]
-    return tabulate(lines, ["metric", "mean", "scored", "not scored"], disable_numparse=True)
-
-
-def _missing(metrics: dict[str, dict[str, Any]]) -> int:
-    return sum(each["unscored"].get(MISSING, 0) for each in metrics.values())
-
-
-def _check_whole(found: Evaluated, rows: int) -> None:
-    if missing := _missing(summary(found.scores, rows)):
-        raise MemoryMiss(
-            f"the memory lacks answers for {missing} of {rows * len(METRICS)} scores; see what "
-            "they cost with --plan, and ask for them with --fill"
-        )
+    system = one_line(arguments.system or arguments.file.stem)
+    row = ragas_row(config, system, [each.question for each in rows], result)
+    if row is None:
+        print("not all questions are the benchmark's: no row on the leaderboard")
+    else:
+        publish_rows(BOARD, [row], {})
+        print(f"{BOARD}: {row.system}")

@@ -47,7 +47,10 @@ def ragas_row(
         system=system,
         configuration="",
         origin="submission",
-        answers=digest_of({key: result[key] for key in ("input", "models", "versions")})[:12],
+        answers=digest_of(
+            {"rows": result["input"]["rows"], **{k: result[k] for k in ("models", "versions")}}
+        )[:12],
+        generator=result["input"]["generator"] or "",
         judge=f"ragas {result['versions']['ragas']}, {result['models']['chat']}",
         questions=state.questions,
         documents=state.documents,

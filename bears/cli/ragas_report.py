@@ -1,0 +1,72 @@
+"""What ``ragas`` prints and writes of its scores."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from bears.configuration import Config
+from bears.errors import MemoryMiss
+from bears.formats.digest import digest_of, sha256_of
+from bears.formats.records import write_json
+from bears.formats.spreadsheet import write_csv
+from bears.ragas.rows import RagasRow
+from bears.ragas.scores import METRICS, MISSING, Score, cells
+
+
+def described(
+    file: Path, given: Sequence[RagasRow], rows: Sequence[RagasRow], config: Config
+) -> dict[str, Any]:
+    """What was scored: the file, where its rows were completed from, and the digest of them all.
+
+    Args:
+        given, rows: as the file has them, and completed.
+    """
+    contexts = any(row.contexts is None for row in given)
+    answers = any(row.answer is None for row in given)
+    return {
+        "benchmark": config["benchmark"]["name"],
+        "input": {
+            "name": file.name,
+            "sha256": sha256_of(file),
+            "retriever": config["retriever"]["name"] if contexts else None,
+            "generator": config["generator"]["name"] if answers else None,
+            "rows": digest_of({"rows": [asdict(row) for row in rows]}),
+        },
+    }
+
+
+def write(
+    path: Path, result: Mapping[str, Any], scores: Sequence[Score], questions: Sequence[str]
+) -> None:
+    """Write the result as JSON, and the scores of each question into a CSV file beside it."""
+    write_json(path, result)
+    header = ["row", "question", *METRICS, "problems"]
+    write_csv(path.with_suffix(".csv"), header, cells(scores, questions))
+
+
+def table(metrics: Mapping[str, Mapping[str, Any]]) -> str:
+    """The means for people, with what is no part of them."""
+    lines = [
+        [
+            name,
+            "–" if each["mean"] is None else f"{each['mean']:.4f}",
+            f"{each['n_scored']} of {each['n_total']}",
+            ", ".join(f"{n} {reason}" for reason, n in each["unscored"].items()),
+        ]
+        for name, each in metrics.items()
+    ]
+    return tabulate(lines, ["metric", "mean", "scored", "not scored"], disable_numparse=True)
+
+
+def check_whole(metrics: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise MemoryMiss where scores want what the memory lacks."""
+    lacking = sum(each["unscored"].get(MISSING, 0) for each in metrics.values())
+    wanted = sum(each["n_total"] for each in metrics.values())
+    if lacking:
+        raise MemoryMiss(
+            f"the memory lacks answers for {lacking} of {wanted} scores; see what they cost with "
+            "--plan, and ask for them with --fill"
+        )
