@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,27 @@ def test_a_question_of_beir_that_is_a_document_does_not_find_itself(
     report = json.loads(workspace.python("bears", *words))
     assert report["measures"]["success@1"] == 1
     assert any("identical_id" in warning for warning in report["warnings"])
+
+
+def test_the_answers_to_qasper_in_the_docs_are_measured(
+    workspace: Workspace, shared_data: Path
+) -> None:
+    text = workspace.text("docs/answers.md").partition("## QASPER")[2]
+    rows = re.findall(r"^\| `([^`]*)` \|((?: [-.\d]+ \|){7})$", text, re.MULTILINE)
+    assert len(rows) == 3
+    for override, cells in rows:
+        words = ("generator=sentence", "judge=contains", f'overrides=["{override}"]')
+        experiment(workspace, shared_data, "qasper", *words)
+        judged = json.loads(workspace.text("metrics/answers.json"))
+        found = [judged["all"][name] for name in ("answer_f1", "exact_match", "evidence_f1")]
+        kinds = ("extractive", "free-form", "yes-no", "unanswerable")
+        found += [judged["by_answer_type"][kind]["answer_f1"] for kind in kinds]
+        assert [round(value, 3) for value in found] == [float(c) for c in cells.split("|")[:-1]]
+        file = "data/qasper/answers/bm25.sentence.jsonl"
+        scoring = ("answers", "score", file, "--benchmark", "qasper", "--out", "scores.json")
+        workspace.python("bears", *scoring)
+        scores = json.loads(workspace.text("scores.json"))
+        assert round(scores["answer_f1"], 5) == judged["all"]["answer_f1"]
 
 
 def test_pandachats_submissions_stand_beside_our_retriever(

@@ -90,8 +90,8 @@ def _score(arguments: argparse.Namespace) -> None:
     if arguments.system:
         entry = answers_row(arguments.file, arguments.system, state, summary, summary["faults"])
         publish(BOARD, [entry], {})
-    print(f"{one_line(arguments.file.name)} on {name}, {_read(documents)}state {state.state}")
-    print(_table(summary))
+    print(f"{one_line(arguments.file.name)} on {name}, state {state.state}")
+    print(_grouped(questions, documents, answers) + _table(summary))
     for kind, count in summary["faults"].items():
         complain(f"warning: {count} {FAULTS[kind]}")
 
@@ -156,12 +156,21 @@ def answers_row(
     )
 
 
-def _read(documents: Sequence[Document]) -> str:
-    """Where the paragraphs of papers are from, which evidence is told by."""
-    if not any(document.group for document in documents):
+def _grouped(questions: Sequence[Question], documents: Sequence[Document], answers: Answers) -> str:
+    """Where questions have a group (a paper): of which groups the evidence is, and from where."""
+    if not any(question.group for question in questions):
         return ""
+    groups = {document.doc_id: document.group for document in documents}
+    own = {question.question_id: question.group for question in questions}
+    elsewhere = sum(
+        any(groups.get(doc_id, own[key]) != own[key] for doc_id in said.evidence or ())
+        for key, said in answers.predictions.items()
+    )
     pdf = any(":pdf:" in document.doc_id for document in documents)
-    return f"paragraphs of {'PDFs' if pdf else 'the dataset'}, "
+    return (
+        f"documents are paragraphs of {'PDFs' if pdf else 'the dataset'}; {elsewhere} answers name "
+        "evidence of another paper than their question's\n"
+    )
 
 
 def _table(summary: Mapping[str, Any]) -> str:
