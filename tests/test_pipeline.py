@@ -17,7 +17,7 @@ import yaml
 from tests.workspace import STAGES, Workspace, cached, finished, fresh, ran, sampled_with
 
 COMMITTED = ["dvc.lock", "metrics", "data/config.yaml", "data/language.yaml"]
-AFTER_A_RETRIEVER = ["config", "index", "retrieve", "evaluate"]
+AFTER_A_RETRIEVER = ["config", "index", "retrieve", "evaluate", "generate", "judge"]
 
 
 @pytest.fixture

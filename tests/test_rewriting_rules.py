@@ -195,25 +195,32 @@ WAYS: dict[str, Callable[[Question], Asked]] = {
 }
 
 
-def scores(searcher: Searcher, questions: Iterable[Question]) -> dict[str, float]:
-    """The task's score of each way to ask; the official and the strict one are the same here."""
-    asked, found = list(questions), {}
-    measures = [parse_measure(name) for name in ("kor_map_official", "kor_map_strict")]
+Scores = dict[str, tuple[float, ...]]
+
+
+def scores(searcher: Searcher, questions: Iterable[Question]) -> Scores:
+    """The task's score of each way to ask: the official one, and the one without its holes."""
+    asked, found = list(questions), Scores()
+    names = ("kor_map_official", "kor_map_strict")
     for name, way in WAYS.items():
         searched = [each for each in map(way, asked) if each.search]
         queries = [Query(each.standalone_query) for each in searched]
         rankings = searcher.search(queries, 3, Stopwatch())
         run = {each.question_id: hits for each, hits in zip(searched, rankings, strict=True)}
-        means = summarise(evaluate(run, gold_of(asked), measures))
-        assert means["kor_map_official"] == means["kor_map_strict"]
-        found[name] = round(float(means["kor_map_official"] or 0), 3)
+        means = summarise(evaluate(run, gold_of(asked), [*map(parse_measure, names)]))
+        found[name] = tuple(round(float(means[each] or 0), 3) for each in names)
     return found
+
+
+def both(expected: dict[str, float]) -> Scores:
+    """Where there is at most one gold document, the two are the same."""
+    return {name: (score, score) for name, score in expected.items()}
 
 
 def test_validation_questions_have_no_conversation_so_that_nothing_is_gained_or_lost(
     searcher: Searcher, validation: list[Question]
 ) -> None:
-    assert scores(searcher, validation) == dict.fromkeys(WAYS, 0.936)
+    assert scores(searcher, validation) == both(dict.fromkeys(WAYS, 0.936))
 
 
 def test_of_unrelated_turns_before_a_question_rules_take_few(
@@ -228,7 +235,7 @@ def test_of_unrelated_turns_before_a_question_rules_take_few(
     ]
     after = (replace(each, turns=earlier[n % 20]) for n, each in enumerate(validation))
     expected = {"none": 0.936, "user": 0.842, "all": 0.789, "rules": 0.921}
-    assert scores(searcher, after) == expected
+    assert scores(searcher, after) == both(expected)
 
 
 def test_small_talk_for_which_nothing_is_returned_is_what_rules_gain(
@@ -240,4 +247,35 @@ def test_small_talk_for_which_nothing_is_returned_is_what_rules_gain(
         for key in SMALL_TALK_HELD_BACK
     ]
     expected = dict.fromkeys(WAYS, 0.892) | {"rules": 0.935}
-    assert scores(searcher, [*validation, *small]) == expected
+    assert scores(searcher, [*validation, *small]) == both(expected)
+
+
+FOUND = {
+    **{3: ("254558bf", "a5097fd3"), 33: ("eab2a705",), 39: ("fc0cbdb8",), 42: ("4b49f3a2",)},
+    **{43: ("8a78364e",), 44: ("8ce9b365",), 54: ("39821ad7",), 66: ("ec87a926",)},
+    **{68: ("21ea48b8", "59ce17a4"), 107: ("25de4ffd",), 243: ("6dcf1f6e",), 278: ("10ad718b",)},
+    **{290: ("a2a29cc0",), 295: ("6a8852ee", "7f7dcbf8"), 306: ("dafabda1",)},
+}
+"""Conversation to the beginnings of the documents that answer it. Judged by hand, since the task
+publishes no gold: of each the best three of every way to ask, without saying whose they are. For
+the five conversations that are missing none of those did."""
+
+
+def test_what_conversations_gain_from_the_messages_before(
+    searcher: Searcher, shared_data: Path
+) -> None:
+    ids = [row["docid"] for row in rows(shared_data / "science_ko/documents.jsonl")]
+    conversations = []
+    for row in rows(shared_data / "science_ko/eval.jsonl"):
+        *turns, last = row["msg"]
+        gold = [each for each in ids if each[:8] in FOUND.get(row["eval_id"], ())]
+        asked = replace(
+            question(last["content"], *gold),
+            question_id=str(row["eval_id"]),
+            turns=tuple(Turn(turn["role"], turn["content"]) for turn in turns),
+        )
+        conversations += [asked] if turns else []
+    assert scores(searcher, conversations) == {
+        **{"none": (0.225, 0.2), "user": (0.558, 0.558)},
+        **{"all": (0.5, 0.492), "rules": (0.55, 0.55)},
+    }
