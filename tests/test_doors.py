@@ -16,7 +16,6 @@ READERS = {
 }
 METHODS = ("read_text", "read_bytes")
 ALLOWED = {
-    "bears/cli/experiment_files.py": "bytes are digested and not read",
     "bears/configuration/edge.py": "os.devnull alone",
     "bears/configuration/locks.py": "locks are ours, and empty",
     "bears/doctor/environment.py": "what stands in the checkout itself",

@@ -147,9 +147,9 @@ DOORS: dict[str, tuple[str, Read]] = {
     "judging.labels: JSON": (".json", read_labels),
     "judging.labels: JSON Lines": (".jsonl", read_labels),
     "ragas.rows: CSV": (".csv", read_rows_of_ragas),
-    "report.system: values": (
+    "report.system: judgements": (
         ".csv",
-        lambda path: read_system(SystemFiles("", path, path), []),
+        lambda path: read_system(SystemFiles("", ROOT / "VERSION", {}, (path, path)), []),
     ),
     "submissions.read: JSON": (".json", read_submission),
     "submissions.read: lines": (".trec", read_submission),
@@ -196,7 +196,6 @@ ELSEWHERE = {
     "client.post": "hands what a server answers to client.wire; tests/test_client.py",
     "translation.reply_check": "an answer of a model; tests/test_reply_check.py",
     "cli.answers": "lineage.jsonl, sealed by its manifest",
-    "cli.experiment_files": "dvc.lock; tests/test_doctor.py",
     "cli.report": "a timing file, whose fields are looked at one by one",
     "doctor.objects": "dvc.lock; tests/test_doctor.py",
     "doctor.selection": "params.yaml; tests/test_doctor.py",

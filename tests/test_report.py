@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 
 from bears.errors import FormatError
-from bears.formats.records import write_json, write_records
+from bears.formats.records import read_questions, write_json, write_records
 from bears.formats.spreadsheet import write_csv
 from bears.formats.trec import run_writer
 from bears.report.answer import answer
@@ -72,28 +73,24 @@ class Made:
 
     def _system(self, at: int, name: str) -> SystemFiles:
         values = self.values(at)
-        run, table = self.folder / f"{at}.trec", self.folder / f"{at}.csv"
+        run = self.folder / f"{at}.trec"
         with run_writer(run, "tag") as write:
             for i, value in enumerate(values):
                 other = f"d{(i + 1) % len(values)}"
                 order = [f"d{i}", other] if value else [other, f"d{i}"]
                 found = enumerate(dict.fromkeys(order))
                 write(f"q{i}", tuple(Hit(doc, 9.0 - rank) for rank, doc in found))
-        header = ["question_id", "source_dataset", "question_type", "n_gold", "success@1"]
-        rows = [[each, "s", "single-hop", 1, v] for each, v in zip(self.ids, values, strict=True)]
-        write_csv(table, header, rows)
         answers, judged = self.folder / f"{at}.jsonl", self.folder / f"{at}.answers.csv"
         lines = [{"question_id": each, "answer": self.names[0]} for each in self.ids]
         answers.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
         verdicts = [[each, "pass", self.names[0], self.names[0]] for each in self.ids]
         write_csv(judged, ["question_id", "verdict", "cause", "reason"], verdicts)
         cost = {"p50_ms": 0.5 * (at + 1), "p95_ms": 2.0, "index_s": 1.0, "index_bytes": 12345.0}
-        return SystemFiles(name, run, table, {name: (answers, judged)}, cost)
+        return SystemFiles(name, run, {"success@1": np.array(values)}, (answers, judged), cost)
 
     def page(self, comparison: Comparison | None = None) -> str:
-        return report(
-            self.config, self.folders, self.files, comparison, "success@1", 10, "values.csv"
-        )
+        questions = read_questions(self.folders.translated / "queries.json")
+        return report(self.config, self.folders, questions, self.files, comparison, "success@1", 10)
 
 
 @pytest.fixture

@@ -1,42 +1,56 @@
 """``python -m bears report``: one HTML page about a benchmark and all that was measured on it."""
 
 import argparse
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bears.cli.experiment_files import Results, results
+from bears.cli.compare import MAIN
 from bears.cli.selection import composed, results_of
-from bears.errors import ConfigurationError
+from bears.doctor.objects import cache_folder
+from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.timing import read_timing
 from bears.formats.digest import sha256_of
-from bears.formats.records import read_json, write_text
+from bears.formats.records import read_json, read_questions, write_text
+from bears.types import Question
+
+if TYPE_CHECKING:
+    from bears.comparison.values import System
+    from bears.report.comparison import Comparison
+    from bears.report.system import SystemFiles
 
 DATA = Path("data")
-MEASURE = "ndcg@10"
 OUT = Path("report.html")
 DRAWING = ("jinja2", "vl_convert")
-"""Packages that nothing else needs."""
+"""Packages that no other command needs."""
+RUN = r"data/[^/]+/runs/(?P<retriever>[^/]+)(?<!\.within)\.trec"
+ANSWERS = r"data/[^/]+/answers/[^/]+"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``report``."""
-    parser.add_argument(
-        "--out", type=Path, default=Path("report.html"), help="default: report.html"
-    )
+    parser.add_argument("--out", type=Path, default=OUT, help=f"default: {OUT}")
     parser.add_argument("--benchmark", default="", help="default: the one in params.yaml")
     parser.add_argument(
         "--comparison",
         type=Path,
         metavar="FILE.json",
-        help="what `compare --format json` printed; without it nothing is tested",
+        help="what `compare --format json` printed; default: all systems are compared here",
     )
-    parser.add_argument("--measure", default="", help="the one that decides")
+    parser.add_argument("--measure", default="", help="the one that decides, such as recall@10")
+    parser.add_argument("--top", type=_count, default=10, help="documents of a system; default: 10")
     parser.add_argument(
-        "--top", type=int, default=10, help="documents shown of a system (default 10)"
+        "--all-commits", action="store_true", help="experiments of every commit, not of HEAD alone"
     )
     parser.set_defaults(run=_report)
+
+
+def _count(word: str) -> int:
+    if not (word.isdecimal() and 0 < int(word) <= 100):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from 1 to 100")
+    return int(word)
 
 
 def _report(arguments: argparse.Namespace) -> None:
@@ -45,54 +59,89 @@ def _report(arguments: argparse.Namespace) -> None:
             f"the page is made with {' and '.join(lacking)}, which `make report` installs"
         )
     from bears.report.benchmark import BenchmarkFolders
-    from bears.report.comparison import parse_comparison
     from bears.report.report import report
 
     config = composed(arguments.benchmark, [])
     name = config["benchmark"]["name"]
     translated, _ = results_of(name, None)
+    questions = read_questions(translated / "queries.json")
+    systems = _systems(name, translated, arguments.all_commits)
     folders = BenchmarkFolders(
         translated,
         DATA / name / "sampled",
         DATA / name / "verified",
         DATA / "raw" / name / "sources.json",
     )
-    files = [_files(each, name) for each in results(name, translated)]
-    comparison = None
-    if arguments.comparison:
-        comparison = parse_comparison(read_json(arguments.comparison), str(arguments.comparison))
-    measure = arguments.measure or MEASURE
-    text = report(
-        config,
-        folders,
-        files,
-        comparison,
-        measure,
-        arguments.top,
-        f"data/{name}/runs/*.questions.csv",
-    )
+    files = [_files(system, questions) for system in systems]
+    main = arguments.measure or _main(config, systems)
+    comparison = _comparison(arguments.comparison, systems, main)
+    text = report(config, folders, questions, files, comparison, main, arguments.top)
     write_text(arguments.out, text)
-    size = len(text.encode()) / 1e6
-    print(f"{arguments.out}: {len(files)} systems on {name}, {size:.1f} MB; open it in a browser")
+    what = f"{len(files)} systems" if len(files) > 1 else "1 system"
+    print(f"{arguments.out}: {what} on {name}, {len(text.encode()) / 1e6:.1f} MB")
 
 
-def _files(found: Results, benchmark: str) -> Any:
+def _systems(name: str, translated: Path, all_commits: bool) -> "list[System]":
+    """What ran on the very records that lie here, with its rankings."""
+    from bears.cli.compared_systems import ran, system_of
+    from bears.comparison.revision import WORKSPACE
+
+    state = {"queries": sha256_of(translated / "queries.json")}
+    state["corpus"] = sha256_of(translated / "corpus.json")
+    groups = [*ran(all_commits), [system_of(WORKSPACE, "")]]
+    for group in groups:
+        here = [each for each in group if state.items() <= each.benchmark.items() and each.run]
+        if here:
+            return here
+    raise FormatError(f"no run on {name} as it lies in {translated}; `dvc repro` makes one")
+
+
+def _main(config: Mapping[str, Any], systems: "Sequence[System]") -> str:
+    """The measure that orders the benchmark; where it is not measured, the first that is."""
+    wanted = str(config["evaluate"].get("main", MAIN))
+    there = list(map(str, systems[0].values.columns))
+    return wanted if wanted in there else there[0]
+
+
+def _comparison(file: Path | None, systems: "Sequence[System]", main: str) -> "Comparison | None":
+    from bears.comparison.result import compare
+    from bears.report.comparison import parse_comparison
+
+    if file:
+        return parse_comparison(read_json(file), str(file))
+    return parse_comparison(compare(systems, (), main), "compare") if len(systems) > 1 else None
+
+
+def _files(system: "System", questions: Sequence[Question]) -> "SystemFiles":
+    """What the page shows of a system; its rankings and answers are those of its revision."""
+    from bears.comparison.revision import WORKSPACE, Revision, commit_of
     from bears.report.system import SystemFiles
 
+    values = system.values.loc[[question.question_id for question in questions]]
+    word = system.what if system.what != WORKSPACE and commit_of(system.what) else WORKSPACE
+    commit = "" if word == WORKSPACE else commit_of(word)
+    revision = Revision(word, commit, cache_folder(Path()))
+    found = (revision.output(rf"{ANSWERS}{end}") for end in (r"\.jsonl", r"\.questions\.csv"))
+    answers, judgements = found
     return SystemFiles(
-        found.name, found.run, found.questions, found.answers, dict(_cost(found, benchmark))
+        system.name,
+        system.run or Path(),
+        {str(measure): values[measure].to_numpy(float) for measure in values},
+        (answers, judgements) if answers and judgements else None,
+        dict(_cost(revision.outputs, system.run or Path())),
     )
 
 
-def _cost(found: Results, benchmark: str) -> Iterator[tuple[str, float]]:
-    """What the run cost, where its timing is here."""
-    folder = DATA / benchmark
-    timing = read_timing(folder / "runs" / f"{found.retriever}.timing.json", sha256_of(found.run))
-    if timing:
-        total = timing["stages_ms"]["total"]
-        yield from (("p50_ms", total["p50"]), ("p95_ms", total["p95"]))
-        indexing = folder / "index" / f"{found.retriever}.timing.json"
-        known: Mapping[str, Any] = read_json(indexing) if indexing.is_file() else {}
-        for name in ("index_s", "index_bytes"):
-            if isinstance(known.get(name), int | float):
-                yield name, known[name]
+def _cost(outputs: Mapping[str, str], run: Path) -> Iterator[tuple[str, float]]:
+    """What a run cost, where its timing is still here: that is no output of DVC."""
+    for path in outputs:
+        if match := re.fullmatch(RUN, path):
+            place, retriever = Path(path).parent, match["retriever"]
+            if timing := read_timing(place / f"{retriever}.timing.json", sha256_of(run)):
+                total = timing["stages_ms"]["total"]
+                yield from (("p50_ms", total["p50"]), ("p95_ms", total["p95"]))
+                indexing = place.parent / "index" / f"{retriever}.timing.json"
+                known: Any = read_json(indexing) if indexing.is_file() else {}
+                for name in ("index_s", "index_bytes"):
+                    if isinstance(known, dict) and isinstance(known.get(name), int | float):
+                        yield name, float(known[name])

@@ -142,16 +142,13 @@ def _entry(
 
 
 def _given(systems: Sequence[System], question_id: str) -> list[dict[str, Any]]:
-    """What each generator answered on top of each system."""
-    given = []
-    for number, system in enumerate(systems):
-        for generator, answers in system.answers.items():
-            if question_id in answers:
-                row = answers[question_id]
-                shown = ("answer", "verdict", "reason", "cause", "answer_f1", "exact_match")
-                known = {name: row[name] for name in shown if row.get(name) not in (None, "")}
-                given.append({"system": number, "generator": generator, **known})
-    return given
+    """What each system answered, and what was said of that."""
+    shown = ("answer", "verdict", "reason", "cause")
+    return [
+        {"system": number, **{name: row[name] for name in shown if row.get(name)}}
+        for number, system in enumerate(systems)
+        if (row := system.answers.get(question_id))
+    ]
 
 
 def _value(system: System, measure: str, position: int) -> float | None:

@@ -9,11 +9,11 @@ from bears.report.system import System
 
 
 def generated(systems: Sequence[System]) -> list[dict[str, Any]]:
-    """A row for each system and each generator that answered on top of it."""
+    """A row for each system that answered."""
     return [
-        {"system": system.name, "generator": generator, **_figures(list(answers.values()))}
+        {"system": system.name, **_figures(list(system.answers.values()))}
         for system in systems
-        for generator, answers in system.answers.items()
+        if system.answers
     ]
 
 

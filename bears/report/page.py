@@ -27,7 +27,6 @@ class Known:
     Args:
         systems: those of the comparison whose files are here, in its order.
         measure: the one that decides.
-        values_file: where the values of every question stand, as the page says.
     """
 
     benchmark: Benchmark
@@ -35,7 +34,6 @@ class Known:
     comparison: Comparison
     details: Details
     measure: str
-    values_file: str
 
 
 def page(known: Known) -> str:
@@ -72,7 +70,6 @@ def _content(known: Known) -> dict[str, Any]:
         "grouped": grouped(systems, look, benchmark.questions, measure),
         "data": as_data({**known.details.data, "words": words(), "looks": look}),
         "shown": known.details.shown,
-        "values_file": known.values_file,
         "gold_characters": GOLD,
         "other_characters": OTHER,
         **standings(known.comparison, measure, systems, len(benchmark.questions)),

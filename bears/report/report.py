@@ -4,49 +4,48 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bears.errors import FormatError
-from bears.formats.records import read_questions
 from bears.report.benchmark import BenchmarkFolders, read_benchmark
 from bears.report.comparison import Comparison, ranked, with_all
 from bears.report.details import candidates, details, needed
 from bears.report.page import Known, page
 from bears.report.standings import SHOWN
 from bears.report.system import SystemFiles, read_system
+from bears.types import Question
 
 
 def report(
     config: Mapping[str, Any],
     folders: BenchmarkFolders,
+    questions: Sequence[Question],
     files: Sequence[SystemFiles],
     comparison: Comparison | None,
     measure: str,
     top: int,
-    values_file: str,
 ) -> str:
     """The page about a benchmark.
 
     Args:
         config: ``benchmark`` and ``sources`` of the composed configuration.
         folders: of the benchmark.
-        files: of each system, whose names differ.
+        questions: all of the benchmark.
+        files: of one system or more, whose names differ.
         comparison: of systems by their names; None: nothing was tested.
-        measure: the one that decides; another one where no system has it.
+        measure: the one that decides.
         top: documents of a system that an opened question shows.
 
     Raises:
-        FormatError: there is no system, or a file is malformed or of another benchmark.
+        FormatError: a file is malformed, or no system has the measure.
     """
-    if not files:
-        raise FormatError("no run of this benchmark is here; `dvc repro` makes one")
-    questions = read_questions(folders.translated / "queries.json")
     systems = [read_system(each, questions) for each in files]
     there = list(dict.fromkeys(name for system in systems for name in system.values))
-    main = measure if measure in there else there[0]
+    if measure not in there:
+        raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(there)}")
     known = with_all(comparison, systems)
-    order = [each["name"] for each in ranked(known, main)]
+    order = [each["name"] for each in ranked(known, measure)]
     systems.sort(key=lambda system: order.index(system.name))
-    telling = candidates(len(questions), systems, main)
+    telling = candidates(len(questions), systems, measure)
     gold, shown = needed((questions[at] for at in telling), systems, top)
     benchmark = read_benchmark(config, folders, questions, gold, shown)
-    measures = [main, *(name for name in SHOWN if name in there and name != main)]
+    measures = [measure, *(name for name in SHOWN if name in there and name != measure)]
     opened = details(benchmark, systems, measures, telling, top)
-    return page(Known(benchmark, systems, known, opened, main, values_file))
+    return page(Known(benchmark, systems, known, opened, measure))

@@ -92,9 +92,8 @@
   };
   const answerGiven = (given) =>
     make("div", { class: "given" },
-      make("p", {}, make("span", { class: "kind" }, given.generator,
-        given.verdict ? ` · ${word("judged", { verdict: given.verdict })}` : "",
-        given.cause ? ` · ${given.cause}` : ""),
+      make("p", {}, make("span", { class: "kind" },
+        [word("given"), given.verdict && word("judged", { verdict: given.verdict }), given.cause].filter(Boolean).join(" · ")),
       make("span", { lang: data.language, dir: "auto" }, given.answer ?? "–")),
       given.reason ? make("p", { class: "kind" }, given.reason) : null);
   const column = (question, forms) => (system, at) => {
