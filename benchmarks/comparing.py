@@ -9,6 +9,7 @@ promised), how often the 95 % interval holds the truth, and how often any of fiv
 of two groups of equal systems, is told from another of its kind.
 """
 
+import gc
 import sys
 from collections.abc import Sequence
 from itertools import combinations
@@ -102,6 +103,7 @@ def family(name: str, draws: int, shares: Sequence[Floats], correlation: float) 
 
 def main() -> None:
     """Print both tables as Markdown."""
+    gc.freeze()  # statsmodels collects garbage in every correction.
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     rows = [
         row(name, draws, [np.array([1 - a, a]), np.array([1 - b, b])], correlation)

@@ -4,12 +4,17 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from bears.cli import main
+from bears.cli.standings import differing, placed
+from bears.leaderboard.board import in_order
+from bears.leaderboard.experiments import configuration_digest
+from bears.leaderboard.row import LeaderboardRow
 from tests.workspace import ROOT, SETTINGS
 
 ROWS = [f"q{i:02}" for i in range(40)]
@@ -214,3 +219,47 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
 ) -> None:
     csv(project / "a.csv", GOOD), csv(project / "b.csv", POOR)
     assert reason in told(capsys, *words, code=1)
+
+
+def test_the_leaderboard_puts_what_cannot_be_told_apart_into_one_group_by_name(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    almost = {**GOOD, "q00": 0.0}
+    places = {}
+    for retriever, values in (("zeta", GOOD), ("alpha", almost), ("poor", POOR)):
+        committed(project, retriever, values)
+        places[retriever] = values
+        head = git("rev-parse", "HEAD").strip()
+        git("update-ref", f"refs/exps/{head[:2]}/{head[2:]}/{retriever}", head)
+    rows = [
+        LeaderboardRow(
+            "mini",
+            "",
+            "one",
+            retriever,
+            configuration_digest({"retriever": {"name": retriever}}),
+            "experiment",
+            questions=40,
+            values={"success@1": sum(values.values()) / 40, "ndcg@10": None},
+        )
+        for retriever, values in places.items()
+    ]
+    monkeypatch.setattr("bears.cli.standings.main_measure", lambda _: "success@1")
+    told = in_order(placed(rows))
+    assert [(row.system, row.group, row.rank, row.known_by) for row in told] == [
+        ("alpha", "a", "1 to 2", "question"),
+        ("zeta", "a", "1 to 2", "question"),
+        ("poor", "b", "3", "question"),
+    ]
+    lone = in_order(placed([replace(row, system=f"other {row.system}") for row in rows]))
+    assert {row.known_by for row in lone} == {"mean"}
+    assert [row.group for row in lone] == ["a", "a", "b"]
+
+
+def test_a_row_of_the_leaderboard_tells_the_settings_that_are_not_its_neighbours() -> None:
+    deep = {"retrieve": {"depth": 100}, "retriever": {"name": "bm25", "k1": 0.9}}
+    flat = {"retrieve": {"depth": 20}, "retriever": {"name": "bm25", "k1": 0.9}}
+    dense = {"retrieve": {"depth": 100}, "retriever": {"name": "e5", "model": "m"}}
+    told = differing(["bm25", "bm25", "e5"], [deep, flat, dense])
+    assert told == ["retrieve.depth=100", "retrieve.depth=20", "retrieve.depth=100"]
+    assert differing(["bm25", "e5"], [deep, dense]) == ["", ""]

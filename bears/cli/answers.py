@@ -10,6 +10,7 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.cli.selection import add_benchmark_arguments, results_of
+from bears.cli.standings import placed
 from bears.evaluation.answers.details import HEADER, Fault, faults, rows
 from bears.evaluation.answers.forms import FORMS, read_answers
 from bears.evaluation.answers.predictions import Answers, answers_of
@@ -89,7 +90,7 @@ def _score(arguments: argparse.Namespace) -> None:
     state = benchmark_state(name, sources, len(questions), *of)
     if arguments.system:
         entry = answers_row(arguments.file, arguments.system, state, summary, summary["faults"])
-        publish(BOARD, [entry], {})
+        publish(BOARD, [entry], {}, placed)
     print(f"{one_line(arguments.file.name)} on {name}, state {state.state}")
     print(_grouped(questions, documents, answers) + _table(summary))
     for kind, count in summary["faults"].items():

@@ -3,12 +3,14 @@
 import argparse
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bears.cli.selection import composed
 from bears.errors import FormatError
 from bears.formats.records import to_json, write_text
+from bears.formats.shown import one_line
 
 if TYPE_CHECKING:
     from bears.comparison.values import System
@@ -95,7 +97,7 @@ def _benchmarks(arguments: argparse.Namespace) -> "list[list[System]]":
     if twice := [word for word in words if words.count(word) > 1]:
         raise FormatError(f"{twice[0]} is named twice")
     if words:
-        systems = [system_of(word, arguments.benchmark) for word in words]
+        systems = _apart(words, [system_of(word, arguments.benchmark) for word in words])
         if len(systems) < 2 and not arguments.plan:
             raise FormatError("one system cannot be compared; name two or more, or none for all")
         return [systems]
@@ -110,6 +112,15 @@ def _benchmarks(arguments: argparse.Namespace) -> "list[list[System]]":
             "experiments and the workspace; make one: dvc exp run -S retriever=wordllama"
         )
     return found
+
+
+def _apart(words: Sequence[str], systems: "Sequence[System]") -> "list[System]":
+    """The systems, files of one name called by their whole paths; no name acts on a terminal."""
+    names = [system.name for system in systems]
+    return [
+        replace(system, name=one_line(name if names.count(name) == 1 else word, 500))
+        for system, name, word in zip(systems, names, words, strict=True)
+    ]
 
 
 def _main(systems: "Sequence[System]") -> str:

@@ -61,7 +61,7 @@ def system_of(word: str, benchmark: str) -> System:
 def _of_file(path: Path, benchmark: str) -> System:
     start = read_whole(path)[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
     if path.suffix == ".csv" and not start.startswith((b"{", b"[")):
-        return System(one_line(str(path)), "", *read_values(path))
+        return System(path.stem, "", *read_values(path))
     return _ranked(path, benchmark or str(composed("", [])["benchmark"]["name"]))
 
 
@@ -89,7 +89,7 @@ def _ranked(path: Path, benchmark: str) -> System:
     evaluation = evaluate(run, gold_of(questions), measures)
     state = benchmark_state(benchmark, config["sources"], len(questions), queries, corpus)
     return System(
-        one_line(str(path)),
+        path.stem,
         one_line(submission.system),
         *_frames(evaluation, questions),
         asdict(state),
@@ -123,7 +123,7 @@ def _of_row(word: str) -> System:
         told = ", ".join(f"{row.configuration} ({row.benchmark} {row.state})" for row in rows)
         raise FormatError(f"{word!r}: several rows of the leaderboard; name one of them: {told}")
     (row,) = rows
-    for revision in _revisions(all_commits=True):
+    for revision in revisions(all_commits=True):
         if _is_of(revision, row):
             return replace(system_at(revision), name=word, what=row.system)
     raise FormatError(
@@ -149,7 +149,7 @@ def ran(all_commits: bool) -> list[list[System]]:
     which they differ; what has no results by question any more is told on stderr.
     """
     found: dict[tuple[str, str], Revision] = {}
-    for revision in _revisions(all_commits):
+    for revision in revisions(all_commits):
         try:
             made = str(sorted(revision.outputs.items()))
             found.setdefault((repr(configuration_at(revision)), made), revision)
@@ -167,7 +167,8 @@ def ran(all_commits: bool) -> list[list[System]]:
     return [_named(group) for _, group in sorted(groups.items()) if len(group) > 1]
 
 
-def _revisions(all_commits: bool) -> Iterator[Revision]:
+def revisions(all_commits: bool) -> Iterator[Revision]:
+    """HEAD, the experiments and the workspace, whether or not they have results."""
     cache = cache_folder(Path())
     if head := commit_of("HEAD"):
         yield Revision("HEAD", head, cache)

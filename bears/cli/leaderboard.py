@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bears.cli.standings import placed
 from bears.errors import FormatError
 from bears.evaluation.timing import read_timing
 from bears.formats.digest import sha256_of
@@ -33,7 +34,7 @@ def _update(arguments: argparse.Namespace) -> None:
     for entry in found:
         if row := _pandachat_row(entry):
             tables.setdefault(entry.benchmark, []).append(row)
-    board = publish(BOARD, map(_without_sources, found), tables)
+    board = publish(BOARD, map(_without_sources, found), tables, placed)
     print(markdown(board), end="")
     print(f"{BOARD}: {len(board)} rows, {len(found)} of them from experiments")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.evaluation.evaluate import evaluate, gold_of, summarise
+from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, summarise
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
@@ -32,6 +32,7 @@ class ScoredSubmission:
         judged: how many questions have a known gold.
         correct: k to the questions with gold among the first k sources as submitted.
         correct_in_documents: the same among the first k different documents.
+        evaluation, questions: the values by question.
     """
 
     state: BenchmarkState
@@ -42,6 +43,8 @@ class ScoredSubmission:
     judged: int
     correct: Mapping[int, int]
     correct_in_documents: Mapping[int, int]
+    evaluation: Evaluation
+    questions: Sequence[Question]
 
     def report(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -136,36 +139,46 @@ def score(
     """
     different = {q: tuple(dict.fromkeys(ids)) for q, ids in checked.lists.items()}
     depths = sorted({1, k})
+    evaluation = _evaluation(checked, questions, measures)
     return ScoredSubmission(
         state=state,
         system=one_line(system),
         submission=submission,
         checked=checked,
-        values=_values(submission, checked, questions, measures),
+        values=_values(submission, checked, questions, evaluation),
         judged=sum(question.judged for question in questions),
         correct={k: _correct(checked.lists, questions, k) for k in depths},
         correct_in_documents={k: _correct(different, questions, k) for k in depths},
+        evaluation=evaluation,
+        questions=questions,
     )
+
+
+def _evaluation(
+    checked: CheckedSubmission, questions: Sequence[Question], names: Sequence[str]
+) -> Evaluation:
+    """Every measure that the benchmark asks for; a list counts each document where it first is."""
+    run = {
+        question_id: tuple(Hit(d, -float(i)) for i, d in enumerate(dict.fromkeys(ids)))
+        for question_id, ids in checked.lists.items()
+    }
+    measures = [parse_measure(name) for name in dict.fromkeys(names)]
+    return evaluate(run, gold_of(questions), measures)
 
 
 def _values(
     submission: Submission,
     checked: CheckedSubmission,
     questions: Sequence[Question],
-    names: Sequence[str],
+    evaluation: Evaluation,
 ) -> dict[str, float | None]:
-    """Every measure that the benchmark asks for; a list counts each document where it first is.
+    """The mean of every measure.
 
     The official Korean score and PandaChat's accuracy are those of the lists as submitted, the
     latter without documents that the benchmark ignores.
     """
-    run = {
-        question_id: tuple(Hit(d, -float(i)) for i, d in enumerate(dict.fromkeys(ids)))
-        for question_id, ids in checked.lists.items()
-    }
-    gold = gold_of(questions)
-    measures = [parse_measure(name) for name in dict.fromkeys(names)]
-    means = summarise(evaluate(run, gold, measures))
+    gold, means = gold_of(questions), summarise(evaluation)
+    measures = [parse_measure(name) for name in evaluation.values]
     values = {measure.name: means[measure.name] for measure in measures}
     if "kor_map_official" in values:
         wanted = {q: list(grades) for q, grades in gold.items() if grades is not None}

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from bears.cli.scored_submission import ScoredSubmission, score
 from bears.cli.selection import add_benchmark_arguments, results_of, rewritten_file
+from bears.cli.standings import kept_values, placed
 from bears.configuration import Config
 from bears.configuration import parse as parse_settings
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.measure import parse_measure
+from bears.evaluation.results import write_values
 from bears.formats.benchmark_state import benchmark_state
 from bears.formats.digest import sha256_of
 from bears.formats.manifest import manifest_of, read_manifest
@@ -181,9 +183,10 @@ def _publish(scored: Sequence[tuple[Path, ScoredSubmission]], k: int) -> None:
     for file, each in scored:
         entry = each.leaderboard_row(sha256_of(file))
         entries.append(entry)
+        write_values(kept_values(entry), {"": each.evaluation}, each.questions)
         if each.pandachat:
             tables[entry.benchmark].append(each.pandachat_row(entry, k))
-    publish(BOARD, entries, tables)
+    publish(BOARD, entries, tables, placed)
 
 
 def _write(arguments: argparse.Namespace) -> None:

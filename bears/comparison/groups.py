@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
+from string import ascii_letters
 
 import networkx as nx
 
@@ -30,8 +31,8 @@ def letters(ordered: Sequence[str], different: Collection[frozenset[str]]) -> di
 
 
 def _letter(number: int) -> str:
-    """a to z, then (27), (28) …"""
-    return chr(ord("a") + number) if number < 26 else f"({number + 1})"
+    """a to z, A to Z, and then letters that nobody will ever see."""
+    return ascii_letters[number] if number < len(ascii_letters) else chr(0x100 + number)
 
 
 def rank_ranges(

@@ -152,16 +152,15 @@ def system_at(revision: Revision) -> System:
     Raises:
         FormatError: it has no results, or they are not here any more.
     """
-    where = f"{revision.name}: {METRICS}"
-    metrics = parse(Measured, json_value(revision.text(METRICS).encode(), where), where)
+    metrics = measured_at(revision)
     questions = revision.output(r"data/[^/]+/runs/[^/]+\.questions\.csv")
     if questions is None:
         raise FormatError(f"{revision.name}: no results by question; run `dvc repro` there")
     selected, benchmark = selection_at(revision), metrics["benchmark"]
     if benchmark["name"] != selected.get("benchmark"):
         raise FormatError(
-            f"{where} is of {benchmark['name']}, params.yaml chooses {selected.get('benchmark')}; "
-            "run `dvc repro`"
+            f"{revision.name}: {METRICS} is of {benchmark['name']}, params.yaml chooses "
+            f"{selected.get('benchmark')}; run `dvc repro`"
         )
     values, kinds = read_values(questions, f"{revision.name}: values by question")
     return System(
@@ -187,6 +186,12 @@ def _with_answers(revision: Revision, values: pd.DataFrame) -> pd.DataFrame:
         return values
     answers, _ = read_values(path, f"{revision.name}: answers by question")
     return values.join(answers[[name for name in ANSWERS if name in answers]])
+
+
+def measured_at(revision: Revision) -> Measured:
+    """What is read of the metrics of a revision. Raises FormatError."""
+    where = f"{revision.name}: {METRICS}"
+    return parse(Measured, json_value(revision.text(METRICS).encode(), where), where)
 
 
 def configuration_at(revision: Revision) -> Mapping[str, Any]:

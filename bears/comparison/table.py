@@ -82,7 +82,7 @@ def _systems(result: Mapping[str, Any]) -> pd.DataFrame:
     """The systems under the main measure: by group, and within a group by name."""
     main = result["main"]
     rows = []
-    for system in result["systems"]:
+    for system in sorted(result["systems"], key=lambda system: _place(system, main)):
         of = system["measures"][main]
         first, last = of["rank"]
         rows.append(
@@ -95,8 +95,13 @@ def _systems(result: Mapping[str, Any]) -> pd.DataFrame:
                 "rank": str(first) if first == last else f"{first} to {last}",
             }
         )
-    frame = pd.DataFrame(rows).sort_values(["group", "system"])
+    frame = pd.DataFrame(rows)
     return frame if any(frame["what"]) else frame.drop(columns="what")
+
+
+def _place(system: Mapping[str, Any], main: str) -> tuple[Any, ...]:
+    letters = system["measures"][main]["group"]
+    return [(letter.isupper(), letter) for letter in letters], system["name"]
 
 
 def _pairs(rows: Sequence[Mapping[str, Any]], two: bool) -> pd.DataFrame:
@@ -135,11 +140,11 @@ def _remarks(result: Mapping[str, Any], two: bool) -> list[str]:
         "in four of five cases."
     ]
     if not two:
-        remarks.append(f"Systems that share a letter cannot be told apart by {result['main']}.")
-    return remarks + [_flipped(flip, two) for flip in result["flips"]]
+        return [*remarks, f"Systems that share a letter cannot be told apart by {result['main']}."]
+    return remarks + [_flipped(flip) for flip in result["flips"]]
 
 
-def _flipped(flip: Mapping[str, Any], detailed: bool) -> str:
+def _flipped(flip: Mapping[str, Any]) -> str:
     lines = []
     for side, other in (("a", "b"), ("b", "a")):
         entries = flip[f"only_{side}"]
@@ -147,11 +152,9 @@ def _flipped(flip: Mapping[str, Any], detailed: bool) -> str:
             f"{flip['measure']}, questions that {flip[side]} has and {flip[other]} lacks: "
             f"{len(entries)}"
         )
-        if detailed:
-            lines += [_question(entry, flip) for entry in entries[:SHOWN]]
-            lines += [f"  … and {len(entries) - SHOWN} more: --format json"] * (
-                len(entries) > SHOWN
-            )
+        lines += [_question(entry, flip) for entry in entries[:SHOWN]]
+        more = len(entries) - SHOWN
+        lines += [f"  … and {more} more: --format json"] * (more > 0)
     return "\n".join(lines)
 
 

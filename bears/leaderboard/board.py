@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,7 +18,8 @@ _STATE = ("benchmark", "source", "state")
 _SYSTEM = ("system", "configuration", "origin", "vector_store", "chunking")
 _WORDS = (*_STATE, *_SYSTEM, "generator", "judge", "answers")
 _COUNTS = ("questions", "documents", "answered")
-HEADER = (*_WORDS, *_COUNTS, *MEASURES, "seconds_per_question", "warnings")
+_STANDING = ("main", "low", "high", "group", "rank", "known_by", "differs")
+HEADER = (*_WORDS, *_COUNTS, *MEASURES, "seconds_per_question", "warnings", *_STANDING)
 
 
 BOARD = Path("metrics/leaderboard.csv")
@@ -28,21 +30,31 @@ def upsert(
 ) -> list[LeaderboardRow]:
     """The board with ``entries``, each put as `bears.leaderboard.joining` does, in its order.
 
-    The order is by benchmark and its state, then by `MAIN` from the best, then by name: the same
-    everywhere.
+    The order is that of `in_order`, the same everywhere.
     """
     rows = {row.key: row for row in board}
     for entry in entries:
         put(rows, entry)
-    return sorted(rows.values(), key=_place)
+    return in_order(rows.values())
 
 
-def _place(entry: LeaderboardRow) -> tuple[tuple[str, ...], float, tuple[str, ...]]:
-    main = entry.values.get(MAIN)
-    return _state(entry), -(main if main is not None else -1.0), entry.key
+def in_order(rows: Iterable[LeaderboardRow]) -> list[LeaderboardRow]:
+    """By benchmark and its state, then by group, and within a group by name, never by noise.
+
+    Rows that were never placed come by their main measure, from the best.
+    """
+    return sorted(rows, key=_place)
 
 
-def _state(entry: LeaderboardRow) -> tuple[str, str, str]:
+def _place(entry: LeaderboardRow) -> tuple[Any, ...]:
+    main = entry.values.get(entry.main or MAIN)
+    noise = 0.0 if entry.group else -(main if main is not None else -1.0)
+    letters = [(letter.isupper(), letter) for letter in entry.group]
+    return state_of(entry), not entry.group, letters, noise, entry.system, entry.key
+
+
+def state_of(entry: LeaderboardRow) -> tuple[str, str, str]:
+    """What rows must share to be compared."""
     return entry.benchmark, entry.source, entry.state
 
 
@@ -73,7 +85,7 @@ def markdown(board: Sequence[LeaderboardRow]) -> str:
 
     It has the columns that any row fills; no cell can leave it or hold a link.
     """
-    states = groupby(board, key=_state)
+    states = groupby(board, key=state_of)
     return "\n".join(_section(state, list(rows)) for state, rows in states)
 
 
@@ -82,12 +94,12 @@ def _section(state: tuple[str, str, str], board: Sequence[LeaderboardRow]) -> st
     sizes = (f"{getattr(board[0], word)} {word}" for word in _COUNTS[:2] if getattr(board[0], word))
     heading = f"{name} ({source})" if source else name
     rows = [dict(zip(HEADER, _cells(entry), strict=True)) for entry in board]
-    filled = [
-        column
-        for column in HEADER
-        if column not in (*_STATE, *_COUNTS[:2]) and any(row[column] for row in rows)
-    ]
-    parts = (heading, *sizes, f"state {digest or 'unknown'}")
+    main = board[0].main
+    first = dict.fromkeys(("system", "group", "rank", main, "low", "high", *HEADER))
+    hidden = (*_STATE, *_COUNTS[:2], "main", "")
+    filled = [name for name in first if name not in hidden and any(row[name] for row in rows)]
+    order = [f"by {shown.markdown(main)}"] if main else []
+    parts = (heading, *sizes, f"state {digest or 'unknown'}", *order)
     table = shown.markdown_table(filled, [[row[column] for column in filled] for row in rows])
     return f"## {', '.join(parts)}\n\n{table}"
 
@@ -101,7 +113,10 @@ def _cells(entry: LeaderboardRow) -> list[str]:
     counts = [number(getattr(entry, name)) for name in _COUNTS]
     measures = [number(entry.values.get(name)) for name in MEASURES]
     words = [getattr(entry, name) for name in _WORDS]
-    return [*words, *counts, *measures, number(entry.seconds_per_question), entry.warnings]
+    ends = number(entry.low), number(entry.high)
+    standing = entry.main, *ends, entry.group, entry.rank, entry.known_by, entry.differs
+    seconds = number(entry.seconds_per_question)
+    return [*words, *counts, *measures, seconds, entry.warnings, *standing]
 
 
 def _entry(header: list[str], row: list[str], where: str) -> LeaderboardRow:

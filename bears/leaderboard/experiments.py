@@ -119,11 +119,15 @@ def configuration_digest(config: Mapping[str, Any]) -> str:
 
     The engine is not one of them: it says where vectors are made, not which.
     """
-    decided = {key: _without_engine(config.get(key)) for key in DECIDING}
+    return digest_of(decided(config))[:12]
+
+
+def decided(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that `configuration_digest` is over."""
+    settings = {key: _without_engine(config.get(key)) for key in DECIDING}
     if _part(config, "rewriter").get("name", "none") != "none":
-        decided["rewriter"] = config["rewriter"]
-    language = _part(config, "digest").get("language")
-    return digest_of({**decided, "digest": {"language": language}})[:12]
+        settings["rewriter"] = config["rewriter"]
+    return {**settings, "digest": {"language": _part(config, "digest").get("language")}}
 
 
 def _without_engine(value: Any) -> Any:

@@ -1,13 +1,13 @@
 """Results in the leaderboard and in PandaChat's table: the same rows in both."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bears.formats.exclusive import exclusive
 from bears.formats.records import write_text
 from bears.leaderboard import pandachat
-from bears.leaderboard.board import board_files, read_board, upsert
+from bears.leaderboard.board import board_files, in_order, read_board, upsert
 from bears.leaderboard.row import LeaderboardRow
 
 
@@ -15,6 +15,7 @@ def publish(
     board: Path,
     entries: Iterable[LeaderboardRow],
     tables: Mapping[str, Sequence[Mapping[str, Any]]],
+    placed: Callable[[Sequence[LeaderboardRow]], Iterable[LeaderboardRow]] = iter,
 ) -> list[LeaderboardRow]:
     """Put results into the tables; each takes the place of the one with its key.
 
@@ -24,6 +25,7 @@ def publish(
         board: the leaderboard's CSV; the other tables lie beside it.
         entries: of the leaderboard.
         tables: benchmark to its rows of PandaChat's table.
+        placed: says of all rows where they stand.
 
     Returns:
         All rows of the leaderboard.
@@ -32,7 +34,7 @@ def publish(
         FormatError: a table that is there cannot be read.
     """
     with exclusive(board):
-        rows = upsert(read_board(board), entries)
+        rows = in_order(placed(upsert(read_board(board), entries)))
         files = board_files(board, rows)
         for benchmark, more in tables.items():
             files |= pandachat.updated(pandachat.place(board, benchmark), more)

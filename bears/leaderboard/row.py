@@ -27,7 +27,7 @@ OF_ANSWERS = "answer_"
 """How the warnings begin that are of answers, and not of the retrieval."""
 
 MAIN = "ndcg@10"
-"""The measure that orders the rows of one state of a benchmark."""
+"""The measure that orders the rows of one state of a benchmark that says no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,13 @@ class LeaderboardRow:
         values: measure to its mean, None where undefined.
         seconds_per_question: as measured or as stated; None where unknown.
         warnings: what stands beside the score, in a few words.
+        main: the measure that orders the rows of the benchmark; the next five are about it.
+        low, high: the 95 % interval of its mean.
+        group: letters; rows of one state that share one cannot be told apart.
+        rank: the ranks that the row may have in its state.
+        known_by: ``question``, or ``mean`` where the values by question are not known, so that a
+            difference from other rows looks less sure than it is.
+        differs: settings in which the row is not as others of its state.
     """
 
     __pydantic_config__: ClassVar[dict[str, bool]] = {"allow_inf_nan": False}
@@ -73,6 +80,13 @@ class LeaderboardRow:
     values: Mapping[str, float | None] = field(default_factory=dict)
     seconds_per_question: float | None = None
     warnings: str = ""
+    main: str = ""
+    low: float | None = None
+    high: float | None = None
+    group: str = ""
+    rank: str = ""
+    known_by: str = ""
+    differs: str = ""
 
     @property
     def key(self) -> tuple[str, ...]:
