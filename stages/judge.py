@@ -1,36 +1,56 @@
 """judge: answers against gold → a verdict, scores and a cause for each question."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bears.configuration import Config
+from bears.configuration import Config, checkout
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json
 from bears.formats.spreadsheet import write_csv
 
+if TYPE_CHECKING:
+    from bears.judging.bench import Rulings
+    from bears.judging.hearing import Hearing
+
 
 def main(config: Config, paths: Paths) -> None:
-    """Score and judge every answer; without a generator there are none."""
+    """Score and judge every answer; without a generator there are none.
+
+    Needs no key and no network, unless the judge says fill: auto.
+    """
     if config["generator"]["name"] == "none":
         write_csv(paths["questions"], ["question_id"], [])
         write_json(paths["metrics"], {})
         return
     # Without a generator nothing of this is needed, and that run is to cost next to nothing.
-    from bears.judging.bench import judges_of, rulings_of
     from bears.judging.files import read_hearing
     from bears.judging.judged import results_of
     from bears.judging.tables import table, write_judged
 
-    generator, language = config["generator"], config["benchmark"]["language"]
+    generator = config["generator"]
     context = generator.get("context", "retrieved")
     run = paths["within" if generator.get("within") else "run"]
-    hearing = read_hearing(paths, language, run if context == "retrieved" else None)
+    run_shown = run if context == "retrieved" else None
+    hearing = read_hearing(paths, config["benchmark"]["language"], run_shown)
     hearing.closed_book = context == "none"
-    rulings = rulings_of(judges_of(config["judge"]), hearing.cases, language)
+    rulings = _rulings(config, paths, hearing)
     rows = hearing.judged(rulings)
     results = {**_measured(config, paths, len(rows)), **results_of(rows, rulings)}
     write_json(paths["metrics"], results)
     write_judged(paths["questions"], rows)
     print(table(results))
+
+
+def _rulings(config: Config, paths: Paths, hearing: "Hearing") -> "Rulings":
+    from bears.judging.bench import judges_of, rulings_of, tasks_of
+    from bears.judging.model import NAME
+    from bears.memory.published import load
+    from bears.memory.workflow import Workflow
+
+    judges = judges_of(config["judge"])
+    memory = paths["memory"] / f"{config['benchmark']['name']}.verdicts.jsonl"
+    for task in tasks_of(judges, hearing.cases, hearing.language):
+        Workflow(task, memory, checkout()).fill_by_itself()
+    return rulings_of(judges, hearing.cases, hearing.language, load(memory, NAME))
 
 
 def _measured(config: Config, paths: Paths, questions: int) -> dict[str, Any]:
@@ -54,4 +74,5 @@ def _measured(config: Config, paths: Paths, questions: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    exit_with("judge", main)
+    # With fill: auto what is bought is published.
+    exit_with("judge", main, updates=["memory"])

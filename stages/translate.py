@@ -3,7 +3,6 @@
 from bears.configuration import Config, checkout
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json, write_records
-from bears.formats.shown import complain
 from bears.language.tags import check_tag
 from bears.memory.published import load
 from bears.memory.workflow import Workflow
@@ -15,12 +14,7 @@ def main(config: Config, paths: Paths) -> None:
     """Replay the memory; needs no key and no network, unless the translator says fill: auto."""
     check_tag(config["benchmark"]["language"], "benchmark.language")
     task = read_task(config, paths["sampled"], checkout())
-    workflow = Workflow(task, paths["memory"], checkout())
-    if workflow.can_fill() and workflow.resolve().missing:
-        report = workflow.fill()
-        workflow.publish()
-        if report.stopped:
-            complain(f"fill stopped: {report.stopped}")
+    Workflow(task, paths["memory"], checkout()).fill_by_itself()
     found = task.resolve(load(paths["memory"], task.name))
     questions, documents = apply(task.source_texts, found, task.wanted)
     write_records(paths["out"] / "queries.json", questions)

@@ -42,7 +42,9 @@ from bears.formats.rows import open_rows
 from bears.formats.trec import read_table
 from bears.intake.json_text import json_value
 from bears.judging.contexts import read_contexts
+from bears.judging.files import read_verdicts
 from bears.judging.labels import read_labels
+from bears.judging.reply import read_ruling
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import read_board
 from bears.leaderboard.experiments import entries
@@ -143,6 +145,11 @@ DOORS: dict[str, tuple[str, Read]] = {
     "evaluation.answers.forms: JSON Lines": (".jsonl", read_answers),
     "evaluation.answers.forms: CSV": (".csv", read_answers),
     "judging.contexts: answers": (".jsonl", read_contexts),
+    "judging.files: verdicts": (".csv", read_verdicts),
+    "judging.reply: a verdict": (
+        ".json",
+        content(lambda data: read_ruling(data.decode("latin-1"))),
+    ),
     "judging.labels: CSV": (".csv", read_labels),
     "judging.labels: JSON": (".json", read_labels),
     "judging.labels: JSON Lines": (".jsonl", read_labels),
@@ -200,7 +207,7 @@ ELSEWHERE = {
     "doctor.objects": "dvc.lock; tests/test_doctor.py",
     "doctor.selection": "params.yaml; tests/test_doctor.py",
     "doctor.state": "lock files of DVC and git; tests/test_doctor.py",
-    "judging.files": "lineage and sidecar, sealed by their manifests",
+    "judging.model": "an entry of the memory; tests/test_judge_model.py",
     "report.benchmark": "records, sealed by their manifests",
     "report.words": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",

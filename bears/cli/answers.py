@@ -9,6 +9,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from bears.cli import judging
 from bears.cli.selection import add_benchmark_arguments, results_of
 from bears.cli.standings import placed
 from bears.evaluation.answers.details import HEADER, Fault, faults, rows
@@ -65,6 +66,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         help="leave out questions that the benchmark lacks, and say how many they are",
     )
     scoring.set_defaults(run=_score)
+    judging.add_command(commands)
 
 
 def _score(arguments: argparse.Namespace) -> None:

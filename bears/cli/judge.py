@@ -2,23 +2,24 @@
 
 import argparse
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
-from bears.cli.selection import CONF, composed
-from bears.errors import ConfigurationError
+from bears.cli.selection import results_of
+from bears.cli.verdicts import add_asking, read_judges, verdicts
 from bears.formats.records import write_json
 from bears.formats.spreadsheet import write_csv
-from bears.judging.bench import judges_of, majority, rulings_of
+from bears.judging.bench import majority
 from bears.judging.calibration import JudgedAnswer, calibrate
-from bears.judging.labels import LabelledAnswer, read_labels
-from bears.judging.ruling import Case, Judge
+from bears.judging.files import read_hearing, records_in
+from bears.judging.labels import JudgedAlready, LabelledAnswer, read_labels
+from bears.judging.ruling import Case
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
 
-JUDGES = CONF / "judge"
 COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "corrected")
 LANGUAGES = ("en", "zh", "ko", "ja")
 """Whose normal forms are tried, where no language is named, by the scripts of the answers."""
@@ -39,31 +40,39 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         "labels",
         metavar="LABELS",
         type=Path,
-        help="CSV, JSON Lines or a JSON array: system, question_id, question, gold_answers, "
-        "answer, label; or EVOUNA's file",
+        help="CSV, JSON Lines or a JSON array: system, question_id, label, and question, "
+        "gold_answers, answer unless --benchmark has them; or EVOUNA's file",
     )
-    calibrating.add_argument("--judge", required=True, help="one of conf/judge")
     calibrating.add_argument(
         "--language", default="", help="BCP 47 tag of the answers; default: by their script"
+    )
+    calibrating.add_argument(
+        "--benchmark",
+        default="",
+        help="whose answers are labelled, those of data/BENCHMARK/answers/SYSTEM.jsonl",
     )
     calibrating.add_argument("--out", type=Path, help="a JSON file for the figures")
     calibrating.add_argument(
         "--disagreements", type=Path, help="a CSV file for the answers on which they differ"
     )
+    add_asking(calibrating)
     calibrating.set_defaults(run=_calibrate)
 
 
 def _calibrate(arguments: argparse.Namespace) -> None:
-    judges = read_judge(arguments.judge)
-    answers = read_labels(arguments.labels)
-    if arguments.language:
-        check_tag(arguments.language, "--language")
-    language = arguments.language or _language_of(answers)
-    cases = [Case(each.question_id, each.question, each.golds, each.answer) for each in answers]
-    columns = zip(*rulings_of(judges, cases, language).values(), strict=True)
+    judges = read_judges(arguments.judge, arguments.overrides)
+    judged_already, language = None, arguments.language
+    if arguments.benchmark:
+        judged_already, language = _answers_of(arguments.benchmark, language)
+    answers = read_labels(arguments.labels, judged_already)
+    language = language or _language_of(answers)
+    check_tag(language, "--language")
+    cases = [each.case() for each in answers]
+    memory = arguments.benchmark or arguments.labels.stem
+    rulings = verdicts(judges, cases, language, memory, arguments.yes).values()
     judged = [
         JudgedAnswer(each, majority(column).verdict)
-        for each, column in zip(answers, columns, strict=True)
+        for each, *column in zip(answers, *rulings, strict=True)
     ]
     systems = calibrate(judged)
     if arguments.out:
@@ -78,16 +87,18 @@ def _calibrate(arguments: argparse.Namespace) -> None:
     )
 
 
-def read_judge(name: str) -> dict[str, Judge]:
-    """The judges that conf/judge/<name>.yaml describes; a panel has several.
+def _answers_of(benchmark: str, language: str) -> tuple[JudgedAlready, str]:
+    """Where the answers of a benchmark's systems are found, and their language."""
+    folder, config = results_of(benchmark, None)
+    language = language or config["benchmark"]["language"]
 
-    Raises:
-        ConfigurationError: there is none of this name.
-    """
-    known = sorted({path.stem for path in JUDGES.glob("*.yaml")} - {"none"})
-    if name not in known:
-        raise ConfigurationError(f"--judge {name}: {JUDGES} has {', '.join(known) or 'none'}")
-    return judges_of(composed("", [f"judge={name}"])["judge"])
+    @cache
+    def cases(system: str) -> dict[str, Case]:
+        answers = Path("data") / benchmark / "answers" / f"{system}.jsonl"
+        hearing = read_hearing(records_in(folder, answers), language)
+        return {case.question_id: case for case in hearing.cases}
+
+    return lambda system, question_id: cases(system).get(question_id), language
 
 
 def _language_of(answers: Sequence[LabelledAnswer]) -> str:

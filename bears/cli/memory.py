@@ -3,30 +3,23 @@
 import argparse
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
-from tabulate import tabulate
-
+from bears.cli.filling import fill, show_plan
 from bears.cli.proxied import add_serve
 from bears.cli.selection import CONF, composed
-from bears.cli.spending import show, spending
 from bears.cli.uses import TRANSLATION, workflow_of, workflows
 from bears.configuration import parse
 from bears.errors import MemoryMiss
 from bears.formats.shown import complain
 from bears.language.profile import Language
 from bears.ledger.update import add
-from bears.memory.fill import FillReport
 from bears.memory.published import extend
-from bears.memory.use import Use, missing_message
-from bears.memory.workflow import FillPlan, Workflow
+from bears.memory.use import missing_message
 from bears.translation.glossary_file import Term, write_glossary
 from bears.translation.published import import_published
 from bears.translation.review import flagged, read_decisions, write_review
 from bears.translation.settings import TranslatorSettings
 from bears.translation.translator import NAME
-
-SHOWN = 10
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +54,12 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         help="write the journal's translations into the memory",
         description="Write what the benchmark uses to data/memory/BENCHMARK.jsonl, for git. Where "
         "texts are still missing, write what is there, say which are missing, and exit with 1.",
+    )
+    publishing.add_argument(
+        "--give-up",
+        action="store_true",
+        help="publish as unscored every verdict that was tried and failed, not only those of "
+        "requests that the server refuses for good",
     )
     publishing.set_defaults(run=_publish)
     reviewing = commands.add_parser(
@@ -117,64 +116,11 @@ def _fill(arguments: argparse.Namespace) -> None:
         fill(workflow, arguments.yes)
 
 
-def fill(workflow: Workflow[Any], agreed: bool) -> None:
-    """Show the plan of a use, and ask for what is missing.
-
-    Args:
-        agreed: whether ``--yes`` was given.
-
-    Raises:
-        MemoryMiss: something is missing still.
-    """
-    plan = workflow.plan()
-    show_plan(workflow, plan)
-    if not plan.calls:
-        print("nothing is missing")
-        return
-    with spending(sum(plan.calls.values()), agreed) as bar:
-
-        def progress(done: int, total: int, usd: float) -> None:
-            bar.total = max(bar.total or 0, total)
-            show(bar, done, usd)
-
-        report = workflow.fill(progress)
-    _show_report(workflow.use, report)
-
-
-def show_plan(workflow: Workflow[Any], plan: FillPlan) -> None:
-    """Print what filling would cost."""
-    price, settings = workflow.price, workflow.use.settings
-    rows: list[list[object]] = [
-        ["for", workflow.use.wanted],
-        ["model", f"{settings.model} ({settings.backend})"],
-        ["calls", ", ".join(f"{n} {field}" for field, n in plan.calls.items()) or "none"],
-        ["in memory already", plan.in_memory],
-        ["input tokens", "{:,} to {:,}".format(*plan.input_tokens)],
-        ["output tokens", "{:,} to {:,}".format(*plan.output_tokens)],
-        ["price", "US$ {:.4f} to {:.4f}".format(*plan.usd)],
-        ["per million tokens", f"{price.input} in, {price.output} out"],
-        ["price from", f"{price.source} ({price.date or 'no date'})"],
-        ["budget", "no limit" if settings.budget is None else f"US$ {settings.budget}"],
-    ]
-    print(tabulate(rows, tablefmt="plain", disable_numparse=True))
-
-
-def _show_report(use: Use[Any], report: FillReport) -> None:
-    print(f"{report.answered} answers, {report.stored} {use.name}s stored")
-    for request, reasons in list(report.failed.values())[:SHOWN]:
-        why = "; ".join(reasons)
-        complain(f"failed: {request.record_id} {request.field}: {why}")
-    if report.missing or report.stopped:
-        raise MemoryMiss(
-            f"{report.missing} texts are still missing, {len(report.failed)} of them after a "
-            f"failure. {report.stopped or f'Fill again, or {use.advice}'}"
-        )
-    print("nothing is missing; write the memory with: python -m bears memory publish")
-
-
 def _publish(arguments: argparse.Namespace) -> None:
     for workflow in workflows(composed("", arguments.overrides)):
-        total, new, missing = workflow.publish()
+        for entry in workflow.given_up(arguments.give_up):
+            complain(f"given up: {entry.text!r:.70}: {entry.answer}")
+        total, new, missing = workflow.publish(arguments.give_up)
         print(f"{workflow.memory}: {total} entries, {new} of them new")
         if missing:
             told = missing_message(workflow.resolve(), workflow.use.wanted)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.cli.memory import fill, show_plan
+from bears.cli.filling import fill, show_plan
 from bears.cli.proxied import proxy_of, publish
 from bears.cli.ragas_inputs import answering, with_answers, with_contexts
 from bears.cli.ragas_report import check_whole, described, table, write

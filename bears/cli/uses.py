@@ -1,14 +1,18 @@
 """What models are asked for, and the memories that hold it: one table for ``memory``."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from bears.answers.task import AnswerTask, read_task
+from bears.cli.verdicts import MEMORY
 from bears.configuration import Config, checkout
 from bears.errors import ConfigurationError
 from bears.formats.manifest import check
 from bears.formats.shown import complain
+from bears.judging.bench import judges_of, tasks_of
+from bears.judging.files import read_hearing, records_in
+from bears.judging.model import VerdictTask
 from bears.memory.use import Use
 from bears.memory.workflow import U, Workflow
 from bears.rewriting.task import RewriteTask
@@ -28,6 +32,8 @@ def _translation(config: Config) -> TranslationTask:
     return read_translation(config, sampled, checkout())
 
 
+SYSTEM = ("retriever", "generator")
+"""What the file of a system's answers is called after."""
 TRANSLATION = (_translation, "data/memory/{}.jsonl")
 
 
@@ -66,11 +72,33 @@ def _answers(config: Config) -> AnswerTask | None:
 
 ANSWERS = (_answers, "data/memory/{}.answers.jsonl")
 
-USES: tuple[tuple[Callable[[Config], Use[Any] | None], str], ...] = (
-    *(TRANSLATION, REWRITES, ANSWERS),
+
+def _verdicts(config: Config) -> list[VerdictTask]:
+    """What the models among the judges are asked of the selected generator's answers."""
+    judges = {} if config["generator"]["name"] == "none" else judges_of(config["judge"])
+    if not tasks_of(judges, [], ""):
+        return []
+    name, system = config["benchmark"]["name"], [config[key]["name"] for key in SYSTEM]
+    answers = Path("data") / name / "answers" / f"{'.'.join(system)}.jsonl"
+    if not answers.is_file():
+        told = f"{answers} does not exist, and verdicts are on it; run `dvc repro generate` first"
+        if not config["generator"].get("model"):
+            raise ConfigurationError(told)
+        # Its answers have to be had first, by the same command.
+        complain(told)
+        return []
+    records = records_in(Path("data") / name / "translated", answers)
+    hearing = read_hearing(records, config["benchmark"]["language"])
+    return tasks_of(judges, hearing.cases, hearing.language)
+
+
+VERDICTS = (_verdicts, MEMORY)
+
+USES: tuple[tuple[Callable[[Config], Use[Any] | Sequence[Use[Any]] | None], str], ...] = (
+    *(TRANSLATION, REWRITES, ANSWERS, VERDICTS),
 )
-"""How a use is read, None where the configuration does not ask for it, and the memory of a
-benchmark; each use after those that it needs."""
+"""How a use is read, None where the configuration does not ask for it, several where it asks
+several models, and the memory of a benchmark; each use after those that it needs."""
 
 
 def workflow_of(config: Config, read: Callable[[Config], U], memory: str) -> Workflow[U]:
@@ -85,10 +113,11 @@ def workflows(config: Config) -> Iterator[Workflow[Any]]:
     """
     asking = False
     for read, memory in USES:
-        use = read(config)
-        if use is not None and use.settings.model:
-            asking = True
-            yield _workflow(config, use, memory)
+        found = read(config)
+        for use in found if isinstance(found, Sequence) else [found]:
+            if use is not None and use.settings.model:
+                asking = True
+                yield _workflow(config, use, memory)
     if not asking:
         yield workflow_of(config, *TRANSLATION)
 

@@ -5,16 +5,21 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from bears.configuration import build
+from bears.configuration import build, parse
 from bears.judging.calibration import kappa_of
+from bears.judging.model import VerdictTask
 from bears.judging.ruling import Case, Judge, Ruling, Verdict
+from bears.judging.settings import JudgeSettings
+from bears.memory.published import PublishedMemory
 
 ROOM = "bears.judging"
+Judges = Mapping[str, Judge | JudgeSettings]
+"""By name: one that compares words, or how a model is asked."""
 Rulings = dict[str, list[Ruling]]
 """A judge's name to its rulings, in the order of the cases."""
 
 
-def judges_of(judge: Mapping[str, Any]) -> dict[str, Judge]:
+def judges_of(judge: Mapping[str, Any]) -> Judges:
     """The judges of one conf/judge/<name>.yaml, by their names; ``none`` has none.
 
     Raises:
@@ -26,15 +31,37 @@ def judges_of(judge: Mapping[str, Any]) -> dict[str, Judge]:
     return {name: _judge(part, f"judge {name}") for name, part in parts.items()}
 
 
-def _judge(part: Mapping[str, Any], where: str) -> Judge:
+def _judge(part: Mapping[str, Any], where: str) -> Judge | JudgeSettings:
+    if "_target_" not in part:
+        return parse(JudgeSettings, part, where)
     built: Judge = build({k: v for k, v in part.items() if k != "name"}, where, ROOM)
     return built
 
 
-def rulings_of(judges: Mapping[str, Judge], cases: Sequence[Case], language: str) -> Rulings:
-    """What each judge says of each case."""
+def tasks_of(judges: Judges, cases: Sequence[Case], language: str) -> list[VerdictTask]:
+    """What those of the judges that are models are asked for."""
+    models = (judge for judge in judges.values() if isinstance(judge, JudgeSettings))
+    return [VerdictTask(model, cases, language) for model in models]
+
+
+def rulings_of(
+    judges: Judges, cases: Sequence[Case], language: str, known: PublishedMemory
+) -> Rulings:
+    """What each judge says of each case.
+
+    Args:
+        judges: by name.
+        cases: the answers.
+        language: BCP 47 tag of the answers.
+        known: the verdicts that models gave.
+
+    Raises:
+        MemoryMiss: a model was never asked about some of the cases.
+    """
     return {
-        name: [
+        name: VerdictTask(judge, cases, language).rulings(known)
+        if isinstance(judge, JudgeSettings)
+        else [
             Ruling(judge.verdict(case.question, case.golds, case.answer, language))
             for case in cases
         ]

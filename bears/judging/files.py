@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bears.configuration import parse
+from bears.errors import FormatError
 from bears.evaluation.answers.predictions import read_predictions
 from bears.evaluation.answers.references import with_references
 from bears.formats.records import read_documents, read_json, read_lines, read_questions
+from bears.formats.spreadsheet import read_cells
 from bears.formats.trec import read_table
 from bears.judging.contexts import read_contexts
 from bears.judging.hearing import Hearing
-from bears.judging.ruling import cases_of
+from bears.judging.ruling import VERDICTS, Verdict, cases_of
 from bears.types import Question
 
 
@@ -35,6 +37,45 @@ def read_hearing(paths: Mapping[str, Path], language: str, run: Path | None = No
         rankings = read_table(run, {question.question_id for question in questions}).rankings()
         hearing.retrieved = {key: {hit.doc_id for hit in hits} for key, hits in rankings.items()}
     return hearing
+
+
+def records_in(folder: Path, answers: Path) -> dict[str, Path]:
+    """The paths that `read_hearing` wants.
+
+    Args:
+        folder: of the records: the pipeline's, or an export.
+        answers: the file of answers.
+    """
+    places = {
+        "queries": [folder / "queries.json"],
+        "corpus": [folder / "corpus.json"],
+        "answers": [answers],
+        "lineage": [folder / "lineage.jsonl", folder.parent / "sampled" / "lineage.jsonl"],
+        "sidecar": [folder / "sidecar.json"],
+    }
+    found = {name: next(filter(Path.exists, paths), None) for name, paths in places.items()}
+    found["answers"] = answers
+    return {name: path for name, path in found.items() if path}
+
+
+def read_verdicts(path: Path) -> dict[str, Verdict]:
+    """question_id to its verdict, from what `write_judged` wrote.
+
+    Raises:
+        FormatError: naming the line that has none.
+    """
+    rows = read_cells(path)
+    header = next(rows, (1, []))[1]
+    columns = [header.index(name) for name in ("question_id", "verdict") if name in header]
+    if len(columns) != 2:
+        raise FormatError(f"{path}: no columns question_id and verdict; name a .questions.csv")
+    found: dict[str, Verdict] = {}
+    for line, cells in rows:
+        question_id, verdict = (cells[column] for column in columns)
+        if verdict not in VERDICTS:
+            raise FormatError(f"{path}, line {line}: verdict {verdict!r:.80}; expected {VERDICTS}")
+        found[question_id] = verdict
+    return found
 
 
 def _questions(queries: Path, lineage: Path | None, language: str) -> list[Question]:

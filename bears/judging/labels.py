@@ -1,6 +1,6 @@
 """Answers that people have judged: the ground on which a judge is measured."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,8 @@ from bears.errors import FormatError
 from bears.formats.records import problems_of
 from bears.formats.spreadsheet import read_cells
 from bears.intake.json_text import json_value, lines
+from bears.judging.ruling import Case
+from bears.language.normalisation import without_citations
 
 WORDS = {
     **dict.fromkeys(("true", "1", "pass", "yes"), True),
@@ -20,7 +22,14 @@ WORDS = {
     **dict.fromkeys(("", "null", "none"), None),
 }
 ALTERNATIVES = "/"
-FIELDS = ("system", "question_id", "question", "gold_answers", "answer", "label")
+FIELDS = ("system", "question_id", "label")
+TEXTS = ("question", "gold_answers", "answer")
+EXPECTED = (
+    f"a row has {', '.join((*FIELDS, *TEXTS))}, the last three unless --benchmark names the "
+    "benchmark whose answers are labelled"
+)
+JudgedAlready = Callable[[str, str], Case | None]
+"""System and question_id to the answer that it gave; None for a question that there is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,12 @@ class LabelledAnswer:
     golds: tuple[str, ...]
     answer: str
     label: bool | None
+    aliases: tuple[str, ...] = ()
+
+    def case(self) -> Case:
+        """What is put before a judge."""
+        answer = without_citations(self.answer).strip()
+        return Case(self.question_id, self.question, self.golds, answer, self.aliases)
 
 
 class _Texts(TypedDict):
@@ -51,14 +66,19 @@ class _Texts(TypedDict):
 _TEXTS = TypeAdapter(_Texts)
 
 
-def read_labels(path: Path) -> list[LabelledAnswer]:
+def read_labels(path: Path, judged: JudgedAlready | None = None) -> list[LabelledAnswer]:
     """Read CSV, JSON Lines or a JSON array of answers with people's labels.
 
-    A row has ``system, question_id, label, question, gold_answers, answer``. A label is true or
-    false, 1 or 0, pass or fail, yes or no; empty or null where there is none yet. ``gold_answers``
-    is a JSON list, or a text in which they are parted by "/". EVOUNA's own rows, which have
-    ``answer_<system>`` and ``judge_<system>`` for several systems, are read too; there a question
-    that is ``improper``, or on which a label is missing, is left out for all of them.
+    A row has ``system, question_id, label``, and ``question, gold_answers, answer`` unless these
+    are known. A label is true or false, 1 or 0, pass or fail, yes or no; empty or null where there
+    is none yet. ``gold_answers`` is a JSON list, or a text in which they are parted by "/".
+    EVOUNA's own rows, which have ``answer_<system>`` and ``judge_<system>`` for several systems,
+    are read too; there a question that is ``improper``, or on which a label is missing, is left
+    out for all of them.
+
+    Args:
+        path: the file.
+        judged: where the answers are found whose rows do not have them.
 
     Raises:
         FormatError: naming the row that lacks a field or has a wrong one, or that stands twice.
@@ -70,13 +90,13 @@ def read_labels(path: Path) -> list[LabelledAnswer]:
             raise FormatError(f"{where}: expected an object, found {row!r:.80}")
         parts = _evouna(row, number) if "golden_answer" in row else [row]
         for part in parts:
-            labelled = _labelled(part, where)
+            labelled = _labelled(part, where, judged)
             key = labelled.system, labelled.question_id
             if key in found:
                 raise FormatError(f"{where}: {key[0]!r} answers {key[1]!r} in an earlier row too")
             found[key] = labelled
     if not found:
-        raise FormatError(f"{path}: no labels; expected rows of {', '.join(FIELDS)}")
+        raise FormatError(f"{path}: no labels; {EXPECTED}")
     return list(found.values())
 
 
@@ -113,9 +133,14 @@ def _evouna(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
         }
 
 
-def _labelled(row: Mapping[str, Any], where: str) -> LabelledAnswer:
-    if missing := [name for name in FIELDS if name not in row]:
-        raise FormatError(f"{where}: lacks {', '.join(missing)}; a row has {', '.join(FIELDS)}")
+def _labelled(row: Mapping[str, Any], where: str, judged: JudgedAlready | None) -> LabelledAnswer:
+    case = None
+    if judged and not any(name in row for name in TEXTS):
+        case = _case(row, where, judged)
+        row = {**row, "question": case.question, "gold_answers": [*case.golds]}
+        row["answer"] = case.answer
+    if missing := [name for name in (*FIELDS, *TEXTS) if name not in row]:
+        raise FormatError(f"{where}: lacks {', '.join(missing)}; {EXPECTED}")
     label = row["label"]
     word = str(label).strip().lower() if label is not None else ""
     if word not in WORDS:
@@ -126,13 +151,21 @@ def _labelled(row: Mapping[str, Any], where: str) -> LabelledAnswer:
     except ValidationError as error:
         raise FormatError(f"{where}: {problems_of(error)}") from None
     return LabelledAnswer(
-        texts["system"],
-        texts["question_id"],
-        texts["question"],
-        tuple(texts["gold_answers"]),
-        texts["answer"],
-        WORDS[word],
+        *(texts["system"], texts["question_id"], texts["question"]),
+        *(tuple(texts["gold_answers"]), texts["answer"], WORDS[word]),
+        case.aliases if case else (),
     )
+
+
+def _case(row: Mapping[str, Any], where: str, judged: JudgedAlready) -> Case:
+    """The answer that a row is about and does not have."""
+    system, question_id = row.get("system"), row.get("question_id")
+    if not isinstance(system, str) or not isinstance(question_id, str):
+        raise FormatError(f"{where}: system {system!r:.80}, question_id {question_id!r:.80}")
+    case = judged(system, question_id)
+    if case is None:
+        raise FormatError(f"{where}: the benchmark has no question {question_id!r:.80}")
+    return case
 
 
 def _golds(value: Any) -> Any:

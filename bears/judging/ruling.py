@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from bears.evaluation.answers.references import references_of
 from bears.evaluation.answers.score import Prediction, literal
@@ -11,6 +11,7 @@ from bears.types import Question
 
 Verdict = Literal["pass", "fail", "unscored"]
 """``unscored``: nobody knows; never a fail."""
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True, slots=True)

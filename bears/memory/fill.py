@@ -15,7 +15,7 @@ from typing import Any, Generic
 
 from bears.client.batch import BatchApi
 from bears.client.chat import Online
-from bears.client.errors import BudgetExhausted, ClientError, RunStopped
+from bears.client.errors import BudgetExhausted, ClientError, RequestRefused, RunStopped
 from bears.client.wire import ChatAnswer, ChatRequest
 from bears.formats.journal import Append
 from bears.memory.published import MemoryEntry, PublishedMemory, is_whole
@@ -112,7 +112,8 @@ class Filling(Generic[R]):
         elif isinstance(answer, BudgetExhausted):
             self._report.stopped = str(answer)
         else:
-            self._write("failure", key, CheckedReply("", [str(answer)], []), None)
+            final = isinstance(answer, RequestRefused)
+            self._write("failure", key, CheckedReply("", [str(answer)], []), None, final)
             self._report.failed[key] = (self._asked[key], [str(answer)])
 
     def _judge(self, key: str, answer: ChatAnswer) -> None:
@@ -141,7 +142,14 @@ class Filling(Generic[R]):
         self._known.add(MemoryEntry(key, "", request.field, request.text, verdict.text))
         self._report.stored += 1
 
-    def _write(self, kind: str, key: str, verdict: CheckedReply, answer: ChatAnswer | None) -> None:
+    def _write(
+        self,
+        kind: str,
+        key: str,
+        verdict: CheckedReply,
+        answer: ChatAnswer | None,
+        final: bool = False,
+    ) -> None:
         request = self._asked[key]
         row: dict[str, Any] = {
             "kind": kind,
@@ -154,6 +162,9 @@ class Filling(Generic[R]):
         }
         if kind == "refused" and not verdict.refusals:
             row["storable"] = True
+        if final:
+            # The server refuses this very request: it would again.
+            row["final"] = True
         if answer is not None:
             row["model"] = answer.model
             row["input_tokens"], row["output_tokens"] = answer.input_tokens, answer.output_tokens

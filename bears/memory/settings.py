@@ -1,6 +1,6 @@
 """How a model is asked for what the memory lacks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -26,6 +26,18 @@ class AskingSettings(Endpoint):
         super().__post_init__()
         if self.asks < 1:
             raise ConfigurationError(f"{self.where}.asks is {self.asks}; expected 1 or more")
+
+    def given_up(self, reasons: Sequence[str]) -> str:
+        """What is published of a request that was tried and failed.
+
+        Args:
+            reasons: why it failed.
+
+        Returns:
+            Empty: nothing is, so that it stays missing.
+        """
+        del reasons
+        return ""
 
     def price_in(self, models: Models) -> Price:
         """What tokens cost.

@@ -14,9 +14,10 @@ from bears.client.chat import Online
 from bears.client.endpoint import has_key
 from bears.client.models import Models, Price, estimate, load_models
 from bears.formats.journal import Journal
+from bears.formats.shown import complain
 from bears.memory.fill import Filling, FillReport
 from bears.memory.kept import Kept
-from bears.memory.published import PublishedMemory, extend
+from bears.memory.published import MemoryEntry, PublishedMemory, extend
 from bears.memory.tries import Tries
 from bears.memory.use import Needs, Use
 
@@ -124,21 +125,47 @@ class Workflow(Generic[U]):
             )
             return asyncio.run(filling.run(backend))
 
-    def publish(self) -> tuple[int, int, int]:
+    def publish(self, give_up: bool = False) -> tuple[int, int, int]:
         """Write what the use needs into its published memory.
+
+        Args:
+            give_up: as of `given_up`.
 
         Returns:
             Entries in the memory, how many of them are new, and answers still missing.
         """
-        needs = self.resolve()
+        known = self.known()
+        known.add(*self.given_up(give_up))
+        needs = self.use.resolve(known)
         missing = len(needs.missing) + len(needs.waiting)
         return *extend(self.memory, self.use.name, needs.used.values()), missing
+
+    def given_up(self, every: bool) -> Iterator[MemoryEntry]:
+        """What may be published of the requests that were tried and failed, where a use has that.
+
+        Args:
+            every: those too that may be answered another time, as when no server was there.
+        """
+        give_up = self.use.settings.given_up
+        # Failures are not looked for where nothing would be kept of them.
+        for row in self.failures() if give_up([""]) else ():
+            if every or row.get("final"):
+                kept = give_up(row["reasons"])
+                yield MemoryEntry(row["key"], "", row["field"], row["text"], kept)
 
     def failures(self) -> Iterator[dict[str, Any]]:
         """What the journal says of what is missing: the last refused answer to each request."""
         missing = {self.use.key(request) for request in self.resolve().missing}
         last = {row["key"]: row for row in self._kept.rows() if row["kind"] == "failure"}
         return (row for key, row in last.items() if key in missing)
+
+    def fill_by_itself(self) -> None:
+        """Fill and publish, where a stage may and something is missing; why it stopped is told."""
+        if self.can_fill() and self.resolve().missing:
+            report = self.fill()
+            self.publish()
+            if report.stopped:
+                complain(f"fill stopped: {report.stopped}")
 
     def can_fill(self) -> bool:
         """Whether a stage may fill by itself: it is asked to, and the key is there."""
