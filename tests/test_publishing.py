@@ -275,3 +275,18 @@ def test_an_attestation_from_elsewhere_names_no_file_outside(
     attestation.write_text(json.dumps(values), encoding="utf-8")
     assert main(["attest", "out"]) == 1
     assert "out: '../params.yaml' is absent" in capsys.readouterr().err
+
+
+def test_an_export_scores_answers_against_all_annotators(
+    finished: Finished, tmp_path: Path
+) -> None:
+    assert finished.lineage is None
+    lineage = tmp_path / "data" / "small" / "sampled" / "lineage.jsonl"
+    write_lines(lineage, [{"record_id": "q1", "references": ["A bear", "Ursa"]}])
+    out, answers = tmp_path / "out", tmp_path / "answers.json"
+    write_export(read_finished(CONFIG, tmp_path / "data"), out)
+    answers.write_text('{"q1": "Ursa"}', encoding="utf-8")
+    command = ["answers", "score", str(answers), "--folder", str(out), "--out", str(tmp_path / "s")]
+    assert main(command) == 0
+    scores = json.loads((tmp_path / "s").read_bytes())["questions"]
+    assert scores["q1"]["exact_match"] == 1

@@ -36,7 +36,7 @@ def _update(arguments: argparse.Namespace) -> None:
             tables.setdefault(entry.benchmark, []).append(row)
     board = publish(BOARD, map(_without_sources, found), tables, placed)
     print(markdown(board), end="")
-    print(f"{BOARD}: {len(board)} rows, {len(found)} of them from experiments")
+    print(f"{BOARD}: {len(board)} rows, {len(found)} results of experiments among them")
 
 
 def _pandachat_row(entry: LeaderboardRow) -> dict[str, Any] | None:

@@ -71,7 +71,8 @@ def _export(arguments: argparse.Namespace) -> None:
 def write_export(finished: Finished, folder: Path) -> Attestation:
     """Write every form into ``folder``, the attestation last, and return that."""
     folder.mkdir(parents=True, exist_ok=True)
-    for path in (finished.queries, finished.corpus):
+    # Without the lineage, answers would be scored against their first annotator alone.
+    for path in filter(None, (finished.queries, finished.corpus, finished.lineage)):
         shutil.copyfile(path, folder / path.name)
     write_json(folder / EXPORTED, exported_part(finished.config))
     beir.write_beir(finished, folder)

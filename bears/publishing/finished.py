@@ -22,6 +22,8 @@ class Finished:
         provenance: of each source: where from, revision, licence, files with digests.
         findings: of the verification.
         queries, corpus, memory: the files themselves; the memory may be empty.
+        lineage: the file that says where records are from, and what further annotators answered;
+            None where there is none.
     """
 
     config: Mapping[str, Any]
@@ -32,6 +34,7 @@ class Finished:
     queries: Path
     corpus: Path
     memory: Path
+    lineage: Path | None = None
 
     @property
     def name(self) -> str:
@@ -54,7 +57,9 @@ def read_finished(config: Mapping[str, Any], data: Path) -> Finished:
     translated, verified = data / name / "translated", data / name / "verified"
     queries, corpus = translated / "queries.json", translated / "corpus.json"
     provenance, findings = data / "raw" / name / "sources.json", verified / "findings.jsonl"
-    for file in (queries, corpus, provenance, findings):
+    lineage = data / name / "sampled" / "lineage.jsonl"
+    further = [lineage] if lineage.is_file() else []
+    for file in (queries, corpus, provenance, findings, *further):
         check(file)
     for file in (queries, corpus):
         check_digest(file, verified / "digest.json")
@@ -67,4 +72,5 @@ def read_finished(config: Mapping[str, Any], data: Path) -> Finished:
         queries=queries,
         corpus=corpus,
         memory=data / "memory" / f"{name}.jsonl",
+        lineage=next(iter(further), None),
     )
