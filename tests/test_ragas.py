@@ -74,7 +74,7 @@ def test_a_mean_is_of_what_was_scored_and_the_rest_is_counted_by_its_reason() ->
         Score(0, "faithfulness", 0.5),
         Score(1, "faithfulness", None, "NaN"),
         Score(2, "faithfulness", 1.0),
-        Score(3, "faithfulness", None, "InstructorRetryException: … not_in_memory …"),
+        Score(3, "faithfulness", None, "InstructorRetryException: … 'code': 'not_in_memory' …"),
     ]
     found = summary(scores, 5)
     assert found["faithfulness"] == {
@@ -176,6 +176,19 @@ def test_what_is_not_scored_stands_beside_the_mean_and_on_the_leaderboard(
     assert [row["system"] for row in board] == ["mine"]
     assert (board[0]["context_precision"], board[0]["questions"]) == ("0.5", "18")
     assert "answer_relevancy of 17 of 18 questions" in board[0]["warnings"]
+
+
+@pytest.mark.parametrize("code", ["not_in_memory", "budget_exhausted", "no_answer", "not_kept"])
+def test_scores_that_another_run_may_give_keep_the_means_off_the_leaderboard(
+    code: str, project: Workspace
+) -> None:
+    problem = f"InstructorRetryException: Error code: 402 - {{'error': {{'code': '{code}'}}}}"
+    played(project, SCORES.replace('"NaN"', repr(problem)))
+    given(project, [[q["question"], q["gold_answer"], "x", "[]"] for q in questions(project)])
+    told = ragas(project, "mine.csv", "--out", "scores.json", code=1)
+    assert "the memory lacks answers for 1 of 72 scores" in told
+    assert '"n_scored": 17' in project.text("scores.json")
+    assert not (project.root / "metrics" / "leaderboard.csv").exists()
 
 
 def test_questions_of_elsewhere_come_on_no_benchmark_s_table(project: Workspace) -> None:

@@ -96,7 +96,7 @@ def _ragas(arguments: argparse.Namespace) -> None:
     print(table(result["metrics"]))
     if arguments.publish:
         publish(kept, found.proxy)
-    check_whole(result["metrics"])
+    check_whole(result["metrics"], found.proxy.problem)
     if not arguments.no_board:
         _put_on_board(arguments, config, rows, result)
 

@@ -13,7 +13,7 @@ from bears.formats.digest import digest_of, sha256_of
 from bears.formats.records import write_json
 from bears.formats.spreadsheet import write_csv
 from bears.ragas.rows import RagasRow
-from bears.ragas.scores import METRICS, MISSING, Score, cells
+from bears.ragas.scores import METRICS, UNANSWERED, Score, cells
 
 
 def described(
@@ -61,12 +61,21 @@ def table(metrics: Mapping[str, Mapping[str, Any]]) -> str:
     return tabulate(lines, ["metric", "mean", "scored", "not scored"], disable_numparse=True)
 
 
-def check_whole(metrics: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise MemoryMiss where scores want what the memory lacks."""
-    lacking = sum(each["unscored"].get(MISSING, 0) for each in metrics.values())
+def check_whole(metrics: Mapping[str, Mapping[str, Any]], problem: str) -> None:
+    """Raise MemoryMiss where scores want answers that the memory lacks, still or as ever.
+
+    Args:
+        problem: why a model gave none; empty where none was asked.
+    """
+    reasons = UNANSWERED.values()
+    lacking = sum(
+        each["unscored"].get(reason, 0) for each in metrics.values() for reason in reasons
+    )
     wanted = sum(each["n_total"] for each in metrics.values())
     if lacking:
-        raise MemoryMiss(
-            f"the memory lacks answers for {lacking} of {wanted} scores; see what they cost with "
-            "--plan, and ask for them with --fill"
+        remedy = (
+            f"{problem}. --fill again goes on from there"
+            if problem
+            else ("see what they cost with --plan, and ask for them with --fill")
         )
+        raise MemoryMiss(f"the memory lacks answers for {lacking} of {wanted} scores; {remedy}")

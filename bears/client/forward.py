@@ -19,6 +19,9 @@ from bears.client.wire import count
 
 A = TypeVar("A", bound=Charged)
 
+SAYING = ("content", "refusal", "tool_calls", "function_call", "audio")
+"""Parts of a message that say something."""
+
 
 class Sent(Bounded, Protocol):
     """A request, as far as pace and budget look at it."""
@@ -66,32 +69,31 @@ class Completion:
     input_tokens: int
     output_tokens: int
 
-    @property
-    def says_something(self) -> bool:
-        """Whether each choice has words, a refusal or a call; what has none may have next time."""
-        messages = [choice["message"] for choice in self.content["choices"]]
-        parts = ("content", "refusal", "tool_calls", "function_call")
-        return all(any(message.get(part) for part in parts) for message in messages)
-
 
 def read_completion(body: Any, request: Forwarded) -> Completion:
     """Read a chat completion without what is another each time: its id and its date.
 
     Raises:
-        ValueError: it is none, or half of a character is in it.
+        ValueError: it is none, half of a character is in it, or it ends before its first word
+            though nothing stopped it, which the next one may not.
     """
     try:
-        messages = [choice["message"] for choice in body["choices"]]
+        silent = [choice for choice in body["choices"] if _is_silent(choice)]
         content = {name: body[name] for name in ("choices", "model", "usage") if name in body}
         usage = body.get("usage") or {}
         sent = count(usage.get("prompt_tokens"), request.most_input_tokens())
         came = count(usage.get("completion_tokens"), request.max_output_tokens)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the answer is no chat completion ({type(error).__name__})") from None
-    if not messages:
-        raise ValueError("the answer has no choices")
+    if silent or not content["choices"]:
+        raise ValueError("the answer has no words")
     json.dumps(content, ensure_ascii=False).encode()
     return Completion(content, sent, came)
+
+
+def _is_silent(choice: Any) -> bool:
+    said = any(choice["message"].get(part) for part in SAYING)
+    return not said and choice.get("finish_reason") in ("stop", None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bears.client.embedding_wire import EmbeddingRequest, read_vectors
-from bears.client.errors import RunStopped
+from bears.client.errors import ClientError, RunStopped
 from bears.client.forward import Forwarded, Forwarding, read_completion
 from bears.client.retry import Charged
 from bears.errors import MemoryMiss
@@ -73,6 +73,8 @@ class Proxy:
         """What was not answered, by key."""
         self.asked = 0
         """Requests that went to a model."""
+        self.problem = ""
+        """Why the first of them that failed has no answer."""
         self._known, self._upstream, self._output_tokens = known, upstream, output_tokens
         self._in_flight: dict[str, asyncio.Task[dict[str, str]]] = {}
         self._stopped: RunStopped | OSError | None = None
@@ -103,10 +105,9 @@ class Proxy:
         async def ask(upstream: Upstream, _: list[str]) -> dict[str, str]:
             came = await upstream.chat(request, body, lambda told: read_completion(told, request))
             content = json.dumps(came.content, ensure_ascii=False, sort_keys=True)
-            if came.says_something:
-                text = str(body["messages"][-1].get("content"))[-SHOWN:]
-                entry = MemoryEntry(key, "", "chat", text, content)
-                await self._keep(upstream, [entry], body["model"], came)
+            text = str(body["messages"][-1].get("content"))[-SHOWN:]
+            entry = MemoryEntry(key, "", "chat", text, content)
+            await self._keep(upstream, [entry], body["model"], came)
             return {key: content}
 
         found = await self._answers({key: request}, ask)
@@ -169,8 +170,10 @@ class Proxy:
         self.asked += 1
         try:
             return await ask(upstream, fresh)
-        except (RunStopped, OSError) as stopped:
-            self._stopped = stopped
+        except (ClientError, OSError) as error:
+            self.problem = self.problem or str(error)
+            if isinstance(error, RunStopped | OSError):
+                self._stopped = error
             raise
         finally:
             for key in fresh:

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 METRICS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
-MISSING = "not in the memory"
 LOST = "never came"
+UNANSWERED = {
+    "not_in_memory": "not in the memory",
+    "budget_exhausted": "beyond the budget",
+    "no_answer": "no answer of the model",
+    "not_kept": "not kept",
+}
+"""By the codes of our server: what another run may score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +59,10 @@ def _of_metric(scores: Iterable[Score], rows: int) -> dict[str, Any]:
 
 
 def kind(problem: str) -> str:
-    """What a problem is counted as: an answer that the memory lacks, a NaN, or what ragas says."""
-    if "not_in_memory" in problem:
-        return MISSING
+    """What a problem is counted as: why a request had no answer, a NaN, or what ragas says."""
+    for code, reason in UNANSWERED.items():
+        if f"'code': '{code}'" in problem:
+            return reason
     error, _, words = problem.partition(": ")
     # Of a row that lacks what a metric looks at; other errors tell long stories.
     return words.partition(". ")[0] if error == "ValueError" and len(words) < 120 else error
