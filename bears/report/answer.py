@@ -5,6 +5,7 @@ from typing import Any
 
 from bears.report.comparison import Comparison, Pair, Standing, better_of
 from bears.report.system import System
+from bears.report.words import p_value, unit
 
 Said = tuple[str, dict[str, Any]]
 """A sentence of words.json by its key, and what stands in it."""
@@ -76,7 +77,7 @@ def _lead(best: str, pair: Pair) -> dict[str, Any]:
     if pair["a"] != best:
         negated = (None if value is None else -value for value in (difference, high, low))
         difference, low, high = negated
-    found = {"difference": difference, "low": low, "high": high, "p": pair["p_holm"]}
+    found = {"difference": difference, "low": low, "high": high, "p": p_value(pair["p_holm"])}
     return found | {"smallest": pair["smallest_difference"]}
 
 
@@ -86,4 +87,4 @@ def _quickest(systems: Sequence[System]) -> dict[str, Any] | None:
     if len(timed) < 2 or len(timed) < len(systems):
         return None
     milliseconds, name = min(timed)
-    return {"quickest": name, "ms": milliseconds}
+    return {"quickest": name, "ms": unit(milliseconds, "milliseconds")}

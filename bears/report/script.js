@@ -21,8 +21,7 @@
     element.append(...children.flat().filter((child) => child !== null && child !== undefined));
     return element;
   };
-  const number = (value) =>
-    value === null ? "–" : Number.isInteger(value) ? String(value) : value.toFixed(2);
+  const number = (value) => (value === null ? "–" : value.toFixed(2));
   const glyph = (system) =>
     make("span", { class: looks[system].mark, "aria-hidden": "true" }, looks[system].glyph);
 
@@ -98,7 +97,7 @@
       given.reason ? make("p", { class: "kind" }, given.reason) : null);
   const column = (question, forms) => (system, at) => {
     const places = question.places[at].map((place) => place ?? word("place_none")).join(", ");
-    return make("section", { class: "column" },
+    return make("div", {},
       make("h4", {}, glyph(system), " ", make("bdi", {}, system)),
       places ? make("p", { class: "kind" }, word("place", { places })) : null,
       question.top[at].length

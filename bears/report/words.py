@@ -12,16 +12,13 @@ from markupsafe import Markup, escape
 from bears.intake.json_text import json_value
 
 LANGUAGES = ("en", "zh-Hant")
-WITHIN = {
-    "en": (", ", " and "),
-    "zh-Hant": ("、", "與 "),
-}
-"""What stands between the names of a list, and before the last one."""
+BETWEEN = {"en": ", ", "zh-Hant": "、"}
+"""What stands between the names of a list."""
 
 
 @cache
 def words() -> dict[str, list[str]]:
-    """Key to the text in each of `LANGUAGES`; ``{name}`` stands for a value."""
+    """Key to the text in each of `LANGUAGES`: ``{name}`` is a value, ``*…*`` stands out."""
     table: dict[str, list[str]] = json_value(part("words.json").encode(), "words.json")
     return table
 
@@ -32,35 +29,28 @@ def part(name: str) -> str:
 
 
 def said(key: str, **values: Any) -> Markup:
-    """A text in every language; the page shows the one that its reader chose."""
+    """A text in every language, as HTML; the page shows the one that its reader chose."""
     spoken = []
     for language, text in zip(LANGUAGES, words()[key], strict=True):
         # Also what comes from the table is escaped: it is text, and no markup.
-        pieces = re.split(r"\{(\w+)\}", text.replace(" %", "\u00a0%"))
-        shown = [
-            _value(values[piece], language) if at % 2 else escape(piece)
-            for at, piece in enumerate(pieces)
-        ]
-        spoken.append(
-            Markup('<span class="t" lang="{}">{}</span>').format(language, Markup().join(shown))
-        )
-    return Markup().join(spoken)
+        shown = re.sub(r"\*(.+?)\*", r"<strong>\1</strong>", escape(text.replace(" %", "\u00a0%")))
+        pieces = re.split(r"\{(\w+)\}", shown)
+        pieces[1::2] = (_value(values[name], language) for name in pieces[1::2])
+        spoken.append(f'<span class="t" lang="{language}">{"".join(pieces)}</span>')
+    return Markup("".join(spoken))
 
 
 def _value(value: Any, language: str) -> Markup:
     if isinstance(value, list | tuple):
-        between, last = WITHIN[language]
-        names = [_value(each, language) for each in value]
-        head, tail = names[:-1], names[-1:]
-        return escape(last).join([escape(between).join(head), *tail]) if head else tail[0]
+        return Markup(BETWEEN[language]).join(_value(each, language) for each in value)
     if isinstance(value, float):
         return escape(share(value))
     return Markup("<bdi>{}</bdi>").format(value) if isinstance(value, str) else escape(value)
 
 
 def share(value: float | None) -> str:
-    """A value from 0 to 1, as all measures are."""
-    return "–" if value is None else f"{value:.3f}"
+    """A value from 0 to 1, as all measures are, or a difference of two."""
+    return "–" if value is None else f"{value:.3f}".replace("-", "−")
 
 
 def signed(value: float | None) -> str:
