@@ -14,18 +14,21 @@ from bears.configuration import build, compose, parse, read_selection
 from bears.errors import ConfigurationError
 from bears.evaluation.evaluate import evaluate, gold_of, summarise
 from bears.evaluation.measure import parse_measure
+from bears.formats.records import read_questions
 from bears.retrieval.retriever import Query, Searcher
 from bears.retrieval.stopwatch import Stopwatch
 from bears.rewriting.rules import Rules
 from bears.rewriting.turns import Turns
 from bears.types import Asked, Document, Question, Turn
-from tests.workspace import ROOT
+from tests.workspace import ROOT, finished
 
 CONFIG = compose(
     ROOT / "conf",
     read_selection(ROOT / "params.yaml") | {"benchmark": "science-ko", "rewriter": "rules"},
 )
-RULES = parse(Rules, CONFIG["rewriter"], "rewriter").of("ko")
+RULES, CHINESE = (
+    parse(Rules, CONFIG["rewriter"], "rewriter").of(tag) for tag in ("ko", "zh-Hant-TW")
+)
 
 
 @pytest.mark.parametrize(
@@ -110,11 +113,41 @@ def test_a_message_takes_those_before_it_as_far_back_as_they_lean(
     assert asked == Asked("q", searched, search=bool(searched))
 
 
+@pytest.mark.parametrize(
+    ("message", "searched"),
+    [
+        *(
+            (talk, "")
+            for talk in ("你好！", "好的，謝謝", "哈哈哈", "你是誰？", "今天好累", "講個笑話")
+        ),
+        *((asks, asks) for asks in ("玉山", "你好，請問玉山有多高？", "今天的天氣", "故事的起源")),
+        *(
+            (leans, f"玉山有多高？\n{leans}")
+            for leans in ("那阿里山呢？", "它在哪裡？", "為什麼？")
+        ),
+        ("日月潭的面積有多大？", "日月潭的面積有多大？"),
+    ],
+)
+def test_chinese_is_read_by_rules_of_its_own(message: str, searched: str) -> None:
+    turns = (Turn("user", "玉山有多高？"), Turn("assistant", "3952 公尺。"))
+    asked = CHINESE.asked(replace(question(message), turns=turns))
+    assert asked == Asked("q", searched, search=bool(searched))
+
+
+def test_no_question_of_mini_is_taken_for_small_talk(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    workspace, _ = finished(tmp_path_factory.getbasetemp())
+    for each in read_questions(workspace.root / "data/mini/translated/queries.json"):
+        assert CHINESE.asked(each) == Asked(each.question_id, each.question, search=True)
+        assert not CHINESE.leans_back(each.question)
+
+
 def test_rules_of_a_language_are_not_used_for_another() -> None:
     rules = parse(Rules, CONFIG["rewriter"], "rewriter")
     assert rules.of("ko-KR") == RULES
-    with pytest.raises(ConfigurationError, match=r"no rules of zh-Hant-TW, .* it has those of ko"):
-        rules.of("zh-Hant-TW")
+    with pytest.raises(ConfigurationError, match=r"no rules of sl, .* it has those of ko, zh"):
+        rules.of("sl")
 
 
 def test_a_rule_that_is_none_is_named() -> None:

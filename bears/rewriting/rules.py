@@ -40,9 +40,9 @@ class Conversation(Closed):
 
     def is_small_talk(self, message: str) -> bool:
         """Whether a message needs no document."""
-        words = re.findall(r"\w+", message)
         if len(message) > LONGEST:
             return False
+        words = re.findall(r"\w+", message)
         return (
             all(any(re.match(pattern, word, re.I) for pattern in self.fillers) for word in words)
             or _found(self.small_talk, message)
