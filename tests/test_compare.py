@@ -11,9 +11,10 @@ import pytest
 import yaml
 
 from bears.cli import main
-from bears.cli.standings import differing, placed
+from bears.cli.standings import differing, kept_values, placed
 from bears.leaderboard.board import in_order
 from bears.leaderboard.experiments import configuration_digest
+from bears.leaderboard.publish import publish
 from bears.leaderboard.row import LeaderboardRow
 from tests.workspace import ROOT, SETTINGS
 
@@ -263,3 +264,15 @@ def test_a_row_of_the_leaderboard_tells_the_settings_that_are_not_its_neighbours
     told = differing(["bm25", "bm25", "e5"], [deep, flat, dense])
     assert told == ["retrieve.depth=100", "retrieve.depth=20", "retrieve.depth=100"]
     assert differing(["bm25", "e5"], [deep, dense]) == ["", ""]
+
+
+def test_a_submission_that_was_scored_here_is_compared_by_its_name_on_the_leaderboard(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = LeaderboardRow("mini", "", "one", "theirs", "0123456789ab", "submission")
+    publish(project / "metrics/leaderboard.csv", [row], {})
+    kept_values(row).parent.mkdir(parents=True)
+    csv(kept_values(row), GOOD)
+    committed(project, "bm25", POOR)
+    (pair,) = json.loads(told(capsys, "theirs", "HEAD", "--format", "json"))["pairs"]
+    assert (pair["a"], pair["verdict"]) == ("theirs", "theirs better")

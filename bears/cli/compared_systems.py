@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bears.cli.selection import composed, results_of
+from bears.cli.standings import kept_values
 from bears.comparison.revision import (
     GROUPS,
     WORKSPACE,
@@ -112,7 +113,7 @@ def _frames(
 
 
 def _of_row(word: str) -> System:
-    """The experiment that a row of the leaderboard is of; rows themselves have means alone."""
+    """What a row of the leaderboard is of, an experiment or a submission that was scored here."""
     rows = [row for row in read_board(BOARD) if word in (row.system, row.configuration)]
     if not rows:
         raise FormatError(
@@ -122,7 +123,10 @@ def _of_row(word: str) -> System:
     if len({row.key for row in rows}) > 1:
         told = ", ".join(f"{row.configuration} ({row.benchmark} {row.state})" for row in rows)
         raise FormatError(f"{word!r}: several rows of the leaderboard; name one of them: {told}")
-    (row,) = rows
+    row = rows[0]
+    if (kept := kept_values(row)).is_file():
+        records = {"name": row.benchmark, "state": row.state}
+        return System(word, row.system, *read_values(kept), benchmark=records)
     for revision in revisions(all_commits=True):
         if _is_of(revision, row):
             return replace(system_at(revision), name=word, what=row.system)

@@ -1,6 +1,7 @@
 """What a number of questions can show, and how many it takes to show something."""
 
 import math
+from functools import cache
 
 from scipy import stats
 from statsmodels.stats.power import TTestPower
@@ -22,9 +23,14 @@ def smallest_difference(
     """
     if n < 3 or not spread > 0:
         return None
-    size = TTestPower().solve_power(nobs=n, alpha=alpha, power=POWER)
-    difference = float(size) * spread
+    difference = _smallest_size(n, alpha) * spread
     return difference if difference <= most else None
+
+
+@cache
+def _smallest_size(n: int, alpha: float) -> float:
+    """The difference in standard deviations; the same for all pairs, and slow to find."""
+    return float(TTestPower().solve_power(nobs=n, alpha=alpha, power=POWER))
 
 
 def questions_for(difference: float, spread: float, alpha: float) -> int | None:
