@@ -12,6 +12,8 @@ import yaml
 
 from bears.cli import main
 from bears.cli.standings import differing, kept_values, placed
+from bears.comparison.revision import ANSWERS
+from bears.comparison.values import read_values
 from bears.leaderboard.board import in_order
 from bears.leaderboard.experiments import configuration_digest
 from bears.leaderboard.publish import publish
@@ -161,6 +163,14 @@ def test_a_judges_verdicts_are_a_pass_rate_in_which_unscored_is_no_fail(
     (pair,) = json.loads(told(capsys, a, b, "--format", "json"))["pairs"]
     assert (pair["measure"], pair["n"]) == ("pass_rate", 39)
     assert pair["mean_a"] == pytest.approx(20 / 39)
+
+
+def test_of_answers_only_scores_are_measures_though_a_text_may_be_a_number(tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    rows = "q1,1968,pass,0.5\nq2,1968年 / 1968,fail,1.0\n"
+    file.write_text(f"question_id,gold_answers,verdict,answer_f1\n{rows}", encoding="utf-8")
+    values, _ = read_values(file, chosen=ANSWERS)
+    assert values.to_dict("list") == {"pass_rate": [1.0, 0.0], "answer_f1": [0.5, 1.0]}
 
 
 def test_the_same_measure_in_percent_is_doubted(

@@ -88,9 +88,10 @@ def _systems(name: str, translated: Path, all_commits: bool) -> "list[System]":
 
     state = {"queries": sha256_of(translated / "queries.json")}
     state["corpus"] = sha256_of(translated / "corpus.json")
-    groups = [*ran(all_commits), [system_of(WORKSPACE, "")]]
-    for group in groups:
-        here = [each for each in group if state.items() <= each.benchmark.items() and each.run]
+    # Of a single result `ran` makes no group.
+    for group in [*ran(all_commits), []]:
+        found = group or [system_of(WORKSPACE, "")]
+        here = [each for each in found if state.items() <= each.benchmark.items() and each.run]
         if here:
             return here
     raise FormatError(f"no run on {name} as it lies in {translated}; `dvc repro` makes one")

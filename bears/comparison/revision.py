@@ -184,7 +184,7 @@ def _with_answers(revision: Revision, values: pd.DataFrame) -> pd.DataFrame:
     # Without a generator there is the header alone.
     if path is None or len(read_whole(path).splitlines()) < 2:
         return values
-    answers, _ = read_values(path, f"{revision.name}: answers by question")
+    answers, _ = read_values(path, f"{revision.name}: answers by question", ANSWERS)
     return values.join(answers[[name for name in ANSWERS if name in answers]])
 
 

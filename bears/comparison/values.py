@@ -1,7 +1,7 @@
 """Values by question of one system, and what is known of them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -42,7 +42,9 @@ class System:
     queries: Path | None = None
 
 
-def read_values(path: Path, called: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
+def read_values(
+    path: Path, called: str = "", chosen: Collection[str] = ()
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read a CSV file of values by question.
 
     It has a column ``question_id`` and one for each measure, with a number or nothing in each
@@ -52,6 +54,8 @@ def read_values(path: Path, called: str = "") -> tuple[pd.DataFrame, pd.DataFram
     Args:
         path: the file.
         called: what messages call it; empty: its path.
+        chosen: the measures to read, where other columns are texts that may look like numbers;
+            none: all.
 
     Returns:
         A row for each question: its values; and its ``question_type`` and ``source_dataset``.
@@ -74,6 +78,7 @@ def read_values(path: Path, called: str = "") -> tuple[pd.DataFrame, pd.DataFram
         PASS_RATE if name == VERDICT else name: numbers
         for name in header
         if name not in (QUESTION, TYPE, SOURCE, *NOT_MEASURED)
+        and (not chosen or (PASS_RATE if name == VERDICT else name) in chosen)
         and (numbers := _numbers(cells[name], lines, where)) is not None
     }
     if not len(cells) or not columns:
