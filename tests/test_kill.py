@@ -8,28 +8,39 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bears.formats.journal import Journal
-from tests.desk import ASKED, WHOLE, Desk, Here, asked, here, journalled
+from stages import generate
+from tests import answering as answering_desk
+from tests.answering import Answering, answering, neighbours, retrieved, stones
+from tests.desk import ASKED, MEMORY, WHOLE, Desk, Here, asked, here, journalled
 from tests.provider_server import ProviderServer
 
-__all__ = ["here"]
+__all__ = ["answering", "here"]
 
 PIECES = ("translator.chunk_characters=100", "translator.concurrency=32")
 
 
 def begun(at: Desk, *words: str) -> BaseProcess:
-    """A filling in a process of its own, forked so that it need not import everything anew."""
+    """A filling in a process of its own."""
+    return forked(lambda: at.run("fill", *words))
 
-    def fill() -> None:
+
+def forked(work: Callable[[], object]) -> BaseProcess:
+    """Work in a process of its own, forked so that it need not import everything anew."""
+
+    def alone() -> None:
         os.close(0)
-        at.run("fill", *words)
+        work()
 
-    process: BaseProcess = multiprocessing.get_context("fork").Process(target=fill)
+    process: BaseProcess = multiprocessing.get_context("fork").Process(target=alone)
     process.start()
     return process
 
@@ -41,13 +52,48 @@ def wait_until(true: Callable[[], bool], process: BaseProcess | None = None) -> 
         time.sleep(0.004)
 
 
-def kills(at: Desk, server: ProviderServer, count: int, dice: random.Random) -> None:
+@dataclass(frozen=True)
+class Killed:
+    """A use that is killed while it asks.
+
+    Args:
+        kind: of its rows in the journal.
+        memory: what it publishes.
+        begin: fills, in this process.
+        asked: what a server was asked for.
+        journalled: the same of what a journal holds.
+    """
+
+    kind: str
+    memory: Path
+    begin: Callable[[Desk], object]
+    asked: Callable[[Sequence[dict[str, Any]]], Sequence[object]]
+    journalled: Callable[[Sequence[dict[str, Any]]], Set[object]]
+
+    def kept(self, at: Desk) -> Set[object]:
+        return self.journalled(at.rows(self.kind)) if at.journal.exists() else set()
+
+
+TRANSLATIONS = Killed("translation", MEMORY, lambda at: at.run("fill"), asked, journalled)
+ANSWERS = Killed(
+    "answer",
+    answering_desk.MEMORY,
+    # The stage fills, publishes and writes.
+    lambda at: at.stage("generate", generate.main, "generator.fill=auto"),
+    lambda prompts: [
+        prompt["messages"][-1]["content"].split("Question: ")[1] for prompt in prompts
+    ],
+    lambda rows: {row["text"] for row in rows},
+)
+
+
+def kills(use: Killed, at: Desk, server: ProviderServer, count: int, dice: random.Random) -> None:
     """Kill fillings at random moments; where one gets through, begin with an empty journal."""
     done = 0
     while done < count:
-        kept = at.rows() if at.journal.exists() else []
+        kept = use.kept(at)
         before = len(server.prompts())
-        process = begun(at)
+        process = forked(lambda: use.begin(at))
         if dice.random() < 0.1:
             time.sleep(dice.random())
         else:
@@ -56,38 +102,68 @@ def kills(at: Desk, server: ProviderServer, count: int, dice: random.Random) -> 
             time.sleep(dice.random() * 0.04)
         process.kill()
         process.join()
-        wanted = asked(server.prompts()[before:])
+        wanted = use.asked(server.prompts()[before:])
         assert len(wanted) == len(set(wanted))
-        assert not set(wanted) & journalled(kept)
-        assert journalled(kept) <= journalled(at.rows())
+        assert not set(wanted) & kept
+        assert kept <= use.kept(at)
         done += process.exitcode == -signal.SIGKILL
         if process.exitcode == 0:
             at.journal.unlink()
+            (at.root / use.memory).write_bytes(b"")
 
 
-def killed_as_undisturbed(here: Here, count: int) -> None:
-    at, server = here("moody", WHOLE, latency=0.02)
-    calm, _ = here("moody", WHOLE)
-    at, calm = at.also(*PIECES), calm.also(*PIECES)
-    kills(at, server, count, random.Random(count))
-    kept = at.rows() if at.journal.exists() else []
+def killed_as_undisturbed(
+    use: Killed, at: Desk, calm: Desk, server: ProviderServer, count: int
+) -> None:
+    """After kills the rest is asked, once, and what is published is what ``calm`` publishes."""
+    kills(use, at, server, count, random.Random(count))
+    kept = use.kept(at)
     before = len(server.prompts())
-    at.run("fill")
-    assert not set(asked(server.prompts()[before:])) & journalled(kept)
-    calm.run("fill")
+    use.begin(at)
+    assert not set(use.asked(server.prompts()[before:])) & kept
+    use.begin(calm)
     for each in (at, calm):
         each.run("publish")
-    assert at.memory == calm.memory
+    assert (at.root / use.memory).read_bytes() == (calm.root / use.memory).read_bytes() != b""
+
+
+def translations_killed(here: Here, count: int) -> None:
+    at, server = here("moody", WHOLE, latency=0.02)
+    calm, _ = here("moody", WHOLE)
+    killed_as_undisturbed(TRANSLATIONS, at.also(*PIECES), calm.also(*PIECES), server, count)
+
+
+def answers_killed(answering: Answering, count: int) -> None:
+    at, server = answering("faithful", "generator.concurrency=8", latency=0.02)
+    calm, _ = answering()
+    for each in (at, calm):
+        retrieved(each.root, *stones(150), neighbours(150))
+    killed_as_undisturbed(ANSWERS, at, calm, server, count)
+    written = [each.root / "data/mini/answers/bm25.gpt-4.1.jsonl" for each in (at, calm)]
+    assert written[0].read_bytes() == written[1].read_bytes() != b""
 
 
 @pytest.mark.slow
 def test_eight_kills_lose_nothing_and_pay_nothing_twice(here: Here) -> None:
-    killed_as_undisturbed(here, 8)
+    translations_killed(here, 8)
 
 
 @pytest.mark.slow
 def test_two_hundred_kills_lose_nothing_and_pay_nothing_twice(here: Here) -> None:
-    killed_as_undisturbed(here, 200)
+    translations_killed(here, 200)
+
+
+def test_two_kills_of_the_stage_that_answers_lose_and_pay_nothing_twice(
+    answering: Answering,
+) -> None:
+    answers_killed(answering, 2)
+
+
+@pytest.mark.slow
+def test_fifty_kills_of_the_stage_that_answers_lose_and_pay_nothing_twice(
+    answering: Answering,
+) -> None:
+    answers_killed(answering, 50)
 
 
 def test_an_interrupt_keeps_what_was_finished(here: Here) -> None:

@@ -48,16 +48,21 @@ def messages(
         texts: of the documents that are shown, in order.
         reasons: why earlier answers to it were not taken.
     """
-    mark = key_of({"question": question, "texts": texts})[:8]
+    mark = mark_of(question, texts)
     template = prompt.documents if texts else prompt.no_documents
     system = template.format(mark=mark, **asdict(language)).strip()
     if reasons:
         system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. Mend that, silently."
     parts = [
-        f'<document-{mark} number="{number}">\n{text.strip()}\n</document-{mark}>'
+        f'<{mark} number="{number}">\n{text.strip()}\n</{mark}>'
         for number, text in enumerate(texts, start=1)
     ]
     if turns:
         said = "\n".join(f"{turn.role}: {turn.content}" for turn in turns)
         parts.append(f"The conversation so far:\n{said}")
     return system, "\n\n".join([*parts, f"Question: {question}"])
+
+
+def mark_of(question: str, texts: Sequence[str]) -> str:
+    """What the documents stand between: made of them, so that none of them can hold it."""
+    return "document-" + key_of({"question": question, "texts": texts})[:8]

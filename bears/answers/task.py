@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bears.answers.documents import documents_of
-from bears.answers.prompts import WrittenIn, messages
+from bears.answers.prompts import WrittenIn, mark_of, messages
 from bears.answers.reply_check import check
 from bears.answers.settings import GeneratorSettings
 from bears.answers.shown import Shown, show
@@ -111,7 +111,7 @@ class AnswerTask:
 
     def check(self, request: AnswerRequest, answer: ChatAnswer) -> CheckedReply:
         """What is wrong with an answer."""
-        return check(answer, len(request.texts))
+        return check(answer, len(request.texts), mark_of(request.text, request.texts))
 
     def _messages(self, request: AnswerRequest, reasons: Sequence[str]) -> tuple[str, str]:
         assert self.settings.prompt is not None

@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     add_doctor(
         commands.add_parser("doctor", help="what keeps this checkout from working, and the mend")
     )
-    memory.add_commands(commands.add_parser("memory", help="the translation memory"))
+    memory.add_commands(commands.add_parser("memory", help="what models are asked once and kept"))
     embeddings.add_commands(
         commands.add_parser("embeddings", help="vectors of a provider: their price; buying them")
     )

@@ -43,7 +43,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     filling = commands.add_parser(
         "fill",
         help="ask a model for what is missing",
-        description="Show the plan, then ask the translator's model for every missing text. "
+        description="Show the plan, then ask the chosen models for all that is missing. "
         "Answers go to the journal as they come (.bears/journal.jsonl): stop it at any time, "
         "the next fill goes on from there. Exits with 0 only when nothing is missing.",
     )
@@ -51,9 +51,10 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     filling.set_defaults(run=_fill)
     publishing = commands.add_parser(
         "publish",
-        help="write the journal's translations into the memory",
-        description="Write what the benchmark uses to data/memory/BENCHMARK.jsonl, for git. Where "
-        "texts are still missing, write what is there, say which are missing, and exit with 1.",
+        help="write the journal's answers into the memory",
+        description="Write what the benchmark uses to data/memory/, for git: translations to "
+        "BENCHMARK.jsonl, a generator's answers to BENCHMARK.answers.jsonl. Where some are still "
+        "missing, write what is there, say which are missing, and exit with 1.",
     )
     publishing.add_argument(
         "--give-up",

@@ -37,9 +37,7 @@ SYSTEM = ("retriever", "generator")
 TRANSLATION = (_translation, "data/memory/{}.jsonl")
 
 
-def _rewrites(config: Config) -> RewriteTask | None:
-    if not config["rewriter"].get("model"):
-        return None
+def _rewrites(config: Config) -> RewriteTask:
     name = config["benchmark"]["name"]
     queries = Path("data") / name / "translated" / "queries.json"
     if not queries.is_file():
@@ -53,9 +51,7 @@ def _rewrites(config: Config) -> RewriteTask | None:
 REWRITES = (_rewrites, "data/memory/{}.rewrites.jsonl")
 
 
-def _answers(config: Config) -> AnswerTask | None:
-    if not config["generator"].get("model"):
-        return None
+def _answers(config: Config) -> AnswerTask:
     name, retriever = config["benchmark"]["name"], config["retriever"]["name"]
     translated, runs = Path("data") / name / "translated", Path("data") / name / "runs"
     files = [translated / "queries.json", translated / "corpus.json"]
@@ -94,11 +90,25 @@ def _verdicts(config: Config) -> list[VerdictTask]:
 
 VERDICTS = (_verdicts, MEMORY)
 
-USES: tuple[tuple[Callable[[Config], Use[Any] | Sequence[Use[Any]] | None], str], ...] = (
-    *(TRANSLATION, REWRITES, ANSWERS, VERDICTS),
+Row = tuple[Callable[[Config], Use[Any] | Sequence[Use[Any]] | None], str]
+
+
+def _where_asked(group: str, read: Callable[[Config], Use[Any]], memory: str) -> Row:
+    """A use that is read only where its group of the configuration names a model."""
+    return lambda config: read(config) if config[group].get("model") else None, memory
+
+
+USES: tuple[Row, ...] = (
+    _where_asked("translator", *TRANSLATION),
+    _where_asked("rewriter", *REWRITES),
+    _where_asked("generator", *ANSWERS),
+    VERDICTS,
 )
-"""How a use is read, None where the configuration does not ask for it, several where it asks
-several models, and the memory of a benchmark; each use after those that it needs."""
+"""How a use is read, None where nothing is asked, several where it asks several models, and the
+memory of a benchmark; each use after those that it needs."""
+
+ASKING = ("translator", "rewriter", "generator", "judge")
+"""Groups of the configuration that may name a model."""
 
 
 def workflow_of(config: Config, read: Callable[[Config], U], memory: str) -> Workflow[U]:
@@ -107,9 +117,12 @@ def workflow_of(config: Config, read: Callable[[Config], U], memory: str) -> Wor
 
 
 def workflows(config: Config) -> Iterator[Workflow[Any]]:
-    """The uses whose settings name a model; where none does, translation.
+    """The uses whose settings name a model.
 
     A use is read when it is its turn, since it may need what those before it made.
+
+    Raises:
+        ConfigurationError: no settings do, or what a use needs is not there.
     """
     asking = False
     for read, memory in USES:
@@ -119,7 +132,11 @@ def workflows(config: Config) -> Iterator[Workflow[Any]]:
                 asking = True
                 yield _workflow(config, use, memory)
     if not asking:
-        yield workflow_of(config, *TRANSLATION)
+        chosen = " and ".join(f"{group} {config[group]['name']}" for group in ASKING)
+        raise ConfigurationError(
+            f"{chosen} have no model, or what it needs is not there yet: nothing is asked. Choose "
+            "one that has, such as translator=gpt-4.1 or generator=gpt-4.1-mini"
+        )
 
 
 def _workflow(config: Config, use: U, memory: str) -> Workflow[U]:

@@ -1,7 +1,6 @@
 """How an answer says that there is none."""
 
-import re
-import unicodedata
+from bears.language.yes_no import means
 
 LITERAL = "Unanswerable"
 """QASPER's word, which stands in files of answers in every language."""
@@ -12,8 +11,4 @@ def says_unanswerable(answer: str, form: str) -> bool:
 
     Case, full width, white space and punctuation around it are no matter.
     """
-    return _plain(answer) in (_plain(form), _plain(LITERAL))
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"^\W+|\W+$", "", unicodedata.normalize("NFKC", text).casefold())
+    return means(answer, (form, LITERAL), ()) is not None

@@ -1,0 +1,121 @@
+"""A desk with a small benchmark that is retrieved and not yet answered."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.formats.manifest import seal
+from bears.formats.records import write_records
+from bears.formats.trec import order, run_writer
+from bears.types import Document, Hit, Question
+from stages import generate
+from tests.desk import Desk
+from tests.provider_server import ROOT, ProviderServer
+
+COLOURS = ("red", "green", "blue", "black")
+STONES = 12
+MEMORY = Path("data/memory/mini.answers.jsonl")
+Ranked = Mapping[str, Sequence[str]]
+Line = dict[str, Any]
+
+
+def stones(count: int = STONES) -> tuple[list[Question], list[Document]]:
+    """Questions after the colour of each stone, and a document for each that says it."""
+    questions = [
+        Question(f"q{n}", f"What colour is stone {n}?", colour(n), (f"d{n}",), "drcd", "single-hop")
+        for n in range(count)
+    ]
+    documents = [document(f"d{n}", f"Stone {n} is {colour(n)}. It is old.") for n in range(count)]
+    return questions, documents
+
+
+def colour(n: int) -> str:
+    return COLOURS[n % len(COLOURS)]
+
+
+def document(doc_id: str, text: str) -> Document:
+    return Document(doc_id, text, "drcd", doc_id, True)
+
+
+def neighbours(count: int = STONES) -> Ranked:
+    """Each stone's document in the second place, after that of the stone before it."""
+    return {f"q{n}": [f"d{(n - 1) % count}", f"d{n}", f"d{(n + 1) % count}"] for n in range(count)}
+
+
+def retrieved(
+    root: Path,
+    questions: Sequence[Question],
+    documents: Sequence[Document],
+    run: Ranked,
+    within: Ranked | None = None,
+) -> None:
+    """Write the translated benchmark and its runs, sealed, as the stages before do."""
+    translated, runs = root / "data/mini/translated", root / "data/mini/runs"
+    write_records(translated / "queries.json", questions)
+    write_records(translated / "corpus.json", documents)
+    seal([translated], {})
+    files = [runs / "bm25.trec", runs / "bm25.within.trec"]
+    for file, rankings in zip(files, (run, run if within is None else within), strict=True):
+        with run_writer(file, "bm25") as write:
+            for question_id, doc_ids in rankings.items():
+                hits = (Hit(doc_id, -place) for place, doc_id in enumerate(doc_ids))
+                write(question_id, order(hits))
+    seal(files, {})
+
+
+def made(to: Path, url: str, *overrides: str) -> Desk:
+    """A desk with `stones`, whose generator asks the server at ``url``."""
+    root = to / "desk"
+    shutil.copytree(ROOT / "conf", root / "conf")
+    shutil.rmtree(root / "conf" / "ledger", ignore_errors=True)
+    for name in ("params.yaml", "dvc.yaml"):
+        shutil.copy(ROOT / name, root / name)
+    (root / MEMORY).parent.mkdir(parents=True)
+    retrieved(root, *stones(), neighbours())
+    usual = ("generator=gpt-4.1", f"generator.base_url={url}", "generator.api_key_env=''")
+    return Desk(root, (*usual, *overrides))
+
+
+def lines(at: Desk, *overrides: str) -> list[Line]:
+    """What the stage writes, the published memory replayed."""
+    at.stage("generate", generate.main, *overrides)
+    name = next(w for w in reversed((*at.overrides, *overrides)) if w.startswith("generator="))
+    path = at.root / f"data/mini/answers/bm25.{name.removeprefix('generator=')}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def answers(at: Desk) -> dict[str, str]:
+    """What is published: the question's text to the answer, markers included."""
+    rows = map(json.loads, (at.root / MEMORY).read_text(encoding="utf-8").splitlines())
+    return {row["text"]: row["answer"] for row in rows}
+
+
+Answering = Callable[..., tuple[Desk, ProviderServer]]
+
+
+@pytest.fixture
+def answering(tmp_path: Path) -> Iterator[Answering]:
+    """Give a function that makes a desk beside a server with faults."""
+    servers: list[ProviderServer] = []
+
+    def begin(behaviour: str = "faithful", *overrides: str, **faults: Any) -> Any:
+        server = ProviderServer(f"tests.fake_answerer:{behaviour}", **faults).__enter__()
+        servers.append(server)
+        return made(tmp_path / f"answers{len(servers)}", server.url, *overrides), server
+
+    yield begin
+    for server in servers:
+        server.__exit__()
+
+
+def offline(at: Desk) -> Desk:
+    """The same desk where nobody answers."""
+    nowhere = tuple(w for w in at.overrides if "base_url" not in w and "api_key_env" not in w)
+    return replace(at, overrides=nowhere)
