@@ -20,7 +20,7 @@ from bears.report.benchmark import BenchmarkFolders
 from bears.report.comparison import Comparison, parse_comparison
 from bears.report.report import report
 from bears.report.system import System, SystemFiles
-from bears.report.words import part, words
+from bears.report.words import part, said, words
 from bears.types import Document, Hit, Question
 from tests.browser import dom
 from tests.workspace import Workspace, finished
@@ -193,6 +193,12 @@ def test_every_word_of_the_page_is_in_both_languages_and_in_use() -> None:
     assert set(asked) <= words().keys()
 
 
+def test_what_stands_out_is_of_our_words_and_never_of_a_name() -> None:
+    spoken = said("answer_untested", a="*<i>*", measure="m", mean=-0.5, b="b")
+    assert "<strong><bdi>*&lt;i&gt;*</bdi></strong>" in spoken
+    assert "−0.500" in spoken
+
+
 # ----------------------------------------------------------------------------- the answer
 
 
@@ -219,19 +225,19 @@ APART = "cannot be told apart"
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "said"),
+    ("verdicts", "sentences"),
     [
         (["b better", "b better", APART], ["answer_winner", "answer_winner_sure"]),
         ([APART, "b better", "a better"], ["answer_leaders", "answer_quickest"]),
         ([APART, APART, APART], ["answer_none", "answer_quickest"]),
     ],
 )
-def test_the_answer_ranks_no_noise(verdicts: list[str], said: list[str]) -> None:
+def test_the_answer_ranks_no_noise(verdicts: list[str], sentences: list[str]) -> None:
     pairs = dict(zip([("a", "b"), ("c", "b"), ("a", "c")], verdicts, strict=True))
     found = answer(
         compared(pairs, {"a": 0.5, "b": 0.6, "c": 0.3}), systems_of(a=1, b=2, c=3), "m", 60
     )
-    assert [key for key, _ in found] == said
+    assert [key for key, _ in found] == sentences
     values: dict[str, Any] = found[0][1]
     assert (values["a"], values["difference"]) == ("b", pytest.approx(0.1))
     # Seen from the better one, which is the second of the pair.

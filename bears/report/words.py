@@ -12,8 +12,8 @@ from markupsafe import Markup, escape
 from bears.intake.json_text import json_value
 
 LANGUAGES = ("en", "zh-Hant")
-BETWEEN = {"en": ", ", "zh-Hant": "、"}
-"""What stands between the names of a list."""
+BETWEEN = " / "
+"""What stands between the names of a list, in which there may be commas."""
 
 
 @cache
@@ -33,16 +33,17 @@ def said(key: str, **values: Any) -> Markup:
     spoken = []
     for language, text in zip(LANGUAGES, words()[key], strict=True):
         # Also what comes from the table is escaped: it is text, and no markup.
-        shown = re.sub(r"\*(.+?)\*", r"<strong>\1</strong>", escape(text.replace(" %", "\u00a0%")))
+        shown = str(escape(text.replace(" %", "\u00a0%")))
+        shown = re.sub(r"\*(.+?)\*", r"<strong>\1</strong>", shown)
         pieces = re.split(r"\{(\w+)\}", shown)
-        pieces[1::2] = (_value(values[name], language) for name in pieces[1::2])
+        pieces[1::2] = (_value(values[name]) for name in pieces[1::2])
         spoken.append(f'<span class="t" lang="{language}">{"".join(pieces)}</span>')
     return Markup("".join(spoken))
 
 
-def _value(value: Any, language: str) -> Markup:
+def _value(value: Any) -> Markup:
     if isinstance(value, list | tuple):
-        return Markup(BETWEEN[language]).join(_value(each, language) for each in value)
+        return Markup(BETWEEN).join(map(_value, value))
     if isinstance(value, float):
         return escape(share(value))
     return Markup("<bdi>{}</bdi>").format(value) if isinstance(value, str) else escape(value)
