@@ -770,12 +770,15 @@ def test_answers_and_rankings_of_a_system_become_one_row_of_the_leaderboard(
     for file in (path, apart):
         assert main(["submit", "score", str(path), *own]) == 0
         assert main(["answers", "score", str(file), *own]) == 0
+        assert main(["answers", "judge", str(file), *own, "--judge", "contains"]) == 0
     rows = read_board(BOARD)
     assert sorted(row.answers == row.configuration for row in rows) == [False, True]
     for row in rows:
         # Yes is right, and of three words of the other answer one is in "They use BERT."
-        assert row.values["answer_f1"] == pytest.approx((1 + 1 / 3) / 3, abs=1e-6)
+        assert row.values["answer_f1"] == pytest.approx((1 + 1 / 3) / 3, abs=1e-5)
         assert row.values["success@1"] == 1
+        assert row.values["pass_rate"] == pytest.approx(1 / 3, abs=1e-5)
+        assert row.judge == "contains"
         assert row.warnings == "answer_missing, missing_question"
     capsys.readouterr()
 

@@ -41,7 +41,6 @@ from bears.formats.rewritten import read_rewritten
 from bears.formats.rows import open_rows
 from bears.formats.trec import read_table
 from bears.intake.json_text import json_value
-from bears.judging.contexts import read_contexts
 from bears.judging.files import read_verdicts
 from bears.judging.labels import read_labels
 from bears.judging.reply import read_ruling
@@ -144,7 +143,6 @@ DOORS: dict[str, tuple[str, Read]] = {
     "evaluation.answers.forms: JSON": (".json", read_answers),
     "evaluation.answers.forms: JSON Lines": (".jsonl", read_answers),
     "evaluation.answers.forms: CSV": (".csv", read_answers),
-    "judging.contexts: answers": (".jsonl", read_contexts),
     "judging.files: verdicts": (".csv", read_verdicts),
     "judging.reply: a verdict": (
         ".json",

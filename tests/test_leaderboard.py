@@ -262,7 +262,7 @@ ANSWERED = LeaderboardRow(
 def test_a_systems_retrieval_and_answers_become_one_row(
     order: tuple[LeaderboardRow, ...], tmp_path: Path
 ) -> None:
-    judged = replace(ANSWERED, judge="contains", values={"pass_rate": 0.7})
+    judged = replace(ANSWERED, judge="contains", values={"pass_rate": 0.7}, warnings="")
     better = replace(RANKED, values={"ndcg@10": 0.6}, warnings="")
     for entry in (*order, judged, better, *order[:1], better):
         board = publish(tmp_path / "board.csv", [entry], {})

@@ -2,7 +2,7 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,21 +10,16 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.cli import judging
+from bears.cli.answers_row import publish_answers, state_of
 from bears.cli.selection import add_benchmark_arguments, results_of
-from bears.cli.standings import placed
 from bears.evaluation.answers.details import HEADER, Fault, faults, rows
 from bears.evaluation.answers.forms import FORMS, read_answers
 from bears.evaluation.answers.predictions import Answers, answers_of
 from bears.evaluation.answers.references import references_of, with_references
 from bears.evaluation.answers.score import literal, score_answers, summarise_answers
-from bears.formats.benchmark_state import BenchmarkState, benchmark_state
-from bears.formats.digest import sha256_of
 from bears.formats.records import read_documents, read_lines, read_questions, write_json
 from bears.formats.shown import complain, one_line
 from bears.formats.spreadsheet import write_csv
-from bears.leaderboard.board import BOARD
-from bears.leaderboard.publish import publish
-from bears.leaderboard.row import ANSWERS, OF_ANSWERS, LeaderboardRow
 from bears.types import Document, Question
 
 FAULTS = {
@@ -34,7 +29,7 @@ FAULTS = {
     "system": "answers come with an error of the system's own",
     "evidence": "answers name evidence that is no document",
     "unknown_question": "questions are none of this benchmark, and are left out",
-    "gold": "answers, all of them, are gold answers to the letter: does the file hold the gold?",
+    "gold": "answers are gold answers to the letter, every one: does the file hold the gold?",
 }
 ENOUGH = 10
 """Answers, that all of them be the gold's is no chance."""
@@ -87,13 +82,10 @@ def _score(arguments: argparse.Namespace) -> None:
         write_json(arguments.out, {**summary, "questions": values})
     if arguments.questions:
         write_csv(arguments.questions, HEADER, rows(questions, answers, scores, found, language))
-    of = folder / "queries.json", folder / "corpus.json"
-    name, sources = config["benchmark"]["name"], config["sources"]
-    state = benchmark_state(name, sources, len(questions), *of)
+    state = state_of(folder, config, len(questions))
     if arguments.system:
-        entry = answers_row(arguments.file, arguments.system, state, summary, summary["faults"])
-        publish(BOARD, [entry], {}, placed)
-    print(f"{one_line(arguments.file.name)} on {name}, state {state.state}")
+        publish_answers(arguments.file, arguments.system, state, summary, summary["faults"])
+    print(f"{one_line(arguments.file.name)} on {state.name}, state {state.state}")
     print(_grouped(questions, documents, answers) + _table(summary))
     for kind, count in summary["faults"].items():
         complain(f"warning: {count} {FAULTS[kind]}")
@@ -123,40 +115,6 @@ def _counted(
     )
     counts["gold"] = copied if copied == len(said) >= ENOUGH else 0
     return {kind: counts[kind] for kind in FAULTS if counts[kind]}
-
-
-def answers_row(
-    file: Path,
-    system: str,
-    state: BenchmarkState,
-    values: Mapping[str, Any],
-    faults: Collection[str] = (),
-    judge: str = "",
-) -> LeaderboardRow:
-    """What the leaderboard says of a file of answers; it joins the row of the system's retrieval.
-
-    Args:
-        file: its digest tells it from others of the same system.
-        system: what it is called.
-        state: of the benchmark.
-        values: measure to its mean; those that have a column are kept.
-        faults: what stands beside the score, in a word each.
-        judge: whose the pass rate is.
-    """
-    return LeaderboardRow(
-        benchmark=state.name,
-        source=state.source,
-        state=state.state,
-        system=one_line(system),
-        configuration="",
-        origin="submission",
-        judge=judge,
-        answers=sha256_of(file)[:12],
-        questions=state.questions,
-        documents=state.documents,
-        values={name: values[name] for name in ANSWERS if name in values},
-        warnings=", ".join(sorted(OF_ANSWERS + kind for kind in faults)),
-    )
 
 
 def _grouped(questions: Sequence[Question], documents: Sequence[Document], answers: Answers) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from bears.cli.answers_row import publish_answers, state_of
 from bears.cli.selection import add_benchmark_arguments, results_of
 from bears.cli.verdicts import add_asking, read_judges, verdicts
 from bears.configuration import parse
@@ -35,7 +36,10 @@ def add_command(commands: Any) -> None:
     add_benchmark_arguments(judging)
     add_asking(judging)
     judging.add_argument(
-        "--system", default="", help="the name of the system; default: the file's, without .jsonl"
+        "--system",
+        default="",
+        help="put the pass rate on the leaderboard, as this system's; default: the file's name "
+        "without .jsonl, and no leaderboard",
     )
     judging.add_argument(
         "--oracle",
@@ -65,7 +69,17 @@ def _judge(arguments: argparse.Namespace) -> None:
         write_judged(arguments.questions, rows)
     if arguments.out:
         write_json(arguments.out, {"judge": arguments.judge, "systems": found})
+    if arguments.system:
+        _publish(arguments, len(rows), found[name]["all"])
     print(table(next(iter(found.values()))) if len(found) == 1 else _ranking(found))
+
+
+def _publish(arguments: argparse.Namespace, questions: int, means: Mapping[str, Any]) -> None:
+    folder, config = results_of(arguments.benchmark, arguments.folder)
+    state = state_of(folder, config, questions)
+    faults = ("unscored",) if means["unscored"] else ()
+    (file,) = arguments.files
+    publish_answers(file, arguments.system, state, means, faults, arguments.judge)
 
 
 def _judged(

@@ -8,8 +8,8 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from bears.errors import FormatError
+from bears.evaluation.answers.forms import read_rows
 from bears.formats.records import problems_of
-from bears.intake.json_text import lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,6 @@ class Context:
 
 
 class _Row(TypedDict):
-    question_id: str
     shown: NotRequired[list[str] | None]
     cut: NotRequired[list[str] | None]
     cited_not_given: NotRequired[int | None]
@@ -42,13 +41,13 @@ def read_contexts(path: Path) -> dict[str, Context]:
     """
     row_of = TypeAdapter(_Row)
     found = {}
-    for number, value in lines(path):
+    for given, value in read_rows(path):
         try:
             row = row_of.validate_python(value, strict=True)
         except ValidationError as error:
-            raise FormatError(f"{path}, line {number}: {problems_of(error)}") from None
+            raise FormatError(f"{given.where}: {problems_of(error)}") from None
         shown = row.get("shown")
-        found[row["question_id"]] = Context(
+        found[given.question_id] = Context(
             None if shown is None else tuple(shown),
             frozenset(row.get("cut") or ()),
             row.get("cited_not_given") or 0,

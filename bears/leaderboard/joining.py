@@ -22,7 +22,10 @@ def put(rows: Rows, entry: LeaderboardRow) -> None:
     elif entry.answers:
         for row in (same := [row for row in own if row.answers == entry.answers]):
             values = {**row.values, **entry.values}
-            renewed = replace(entry, values=values, judge=entry.judge or row.judge)
+            # The same file: what was said of it stays, whether it was scored or judged now.
+            warnings = ", ".join(sorted({*_words(row), *_words(entry)}))
+            judge = entry.judge or row.judge
+            renewed = replace(entry, values=values, judge=judge, warnings=warnings)
             rows[row.key] = _joined(row, renewed)
         if not same:
             retrieval = _only(own, lambda row: row.configuration, entry.answers)

@@ -76,9 +76,14 @@ def read_answers(path: Path) -> Iterator[GivenAnswer]:
     Raises:
         FormatError: the file is of no known form; or naming the line or record that is malformed.
     """
+    return (given for given, _ in read_rows(path))
+
+
+def read_rows(path: Path) -> Iterator[tuple[GivenAnswer, Mapping[str, Any]]]:
+    """As `read_answers`, each with all fields that it has in the file, unchecked."""
     where = ""
     for where, row in _rows(path):
-        yield _given(row, f"{path}, {where}")
+        yield _given(row, f"{path}, {where}"), row
     if not where:
         raise FormatError(f"{path}: no answers; expected {FORMS}")
 

@@ -1,0 +1,55 @@
+"""The row of a file of answers on the leaderboard."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from bears.cli.standings import placed
+from bears.configuration import Config
+from bears.formats.benchmark_state import BenchmarkState, benchmark_state
+from bears.formats.digest import sha256_of
+from bears.formats.shown import one_line
+from bears.leaderboard.board import BOARD
+from bears.leaderboard.publish import publish
+from bears.leaderboard.row import ANSWERS, OF_ANSWERS, LeaderboardRow
+
+
+def state_of(folder: Path, config: Config, questions: int) -> BenchmarkState:
+    """The state of the benchmark in a folder, which has this number of questions."""
+    files = folder / "queries.json", folder / "corpus.json"
+    return benchmark_state(config["benchmark"]["name"], config["sources"], questions, *files)
+
+
+def publish_answers(
+    file: Path,
+    system: str,
+    state: BenchmarkState,
+    values: Mapping[str, Any],
+    faults: Collection[str] = (),
+    judge: str = "",
+) -> None:
+    """Put a file of answers on the leaderboard; it joins the row of the system's retrieval.
+
+    Args:
+        file: its digest tells it from others of the same system.
+        system: what it is called.
+        state: of the benchmark.
+        values: measure to its mean; those that have a column are kept.
+        faults: what stands beside the score, in a word each.
+        judge: whose the pass rate is.
+    """
+    entry = LeaderboardRow(
+        benchmark=state.name,
+        source=state.source,
+        state=state.state,
+        system=one_line(system),
+        configuration="",
+        origin="submission",
+        judge=judge,
+        answers=sha256_of(file)[:12],
+        questions=state.questions,
+        documents=state.documents,
+        values={name: values[name] for name in ANSWERS if name in values},
+        warnings=", ".join(sorted(OF_ANSWERS + kind for kind in faults)),
+    )
+    publish(BOARD, [entry], {}, placed)
