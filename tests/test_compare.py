@@ -286,3 +286,14 @@ def test_a_submission_that_was_scored_here_is_compared_by_its_name_on_the_leader
     committed(project, "bm25", POOR)
     (pair,) = json.loads(told(capsys, "theirs", "HEAD", "--format", "json"))["pairs"]
     assert (pair["a"], pair["verdict"]) == ("theirs", "theirs better")
+
+
+def test_the_answers_of_a_judged_file_are_no_measures_though_they_be_numbers(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"{q},1949,in {i},pass,0.5" for i, q in enumerate(ROWS)]
+    text = "\n".join(["question_id,gold_answers,answer,verdict,answer_f1", *lines]) + "\n"
+    for name in ("a.csv", "b.csv"):
+        (project / name).write_text(text.replace("in 3,", "3,"), encoding="utf-8")
+    found = json.loads(told(capsys, "a.csv", "b.csv", "--format", "json"))
+    assert [pair["measure"] for pair in found["pairs"]] == ["pass_rate", "answer_f1"]

@@ -12,7 +12,13 @@ from bears.formats.spreadsheet import read_cells
 
 QUESTION, TYPE, SOURCE, VERDICT = "question_id", "question_type", "source_dataset", "verdict"
 PASS_RATE = "pass_rate"
-NOT_MEASURED = ("n_gold",)
+NOT_MEASURED = frozenset(
+    {
+        *("n_gold", "question", "gold_answers", "answer", "reason", "cause", "flags"),
+        *("gold_shown", "gold_cut", "gold_not_retrieved", "cited_not_given"),
+    }
+)
+"""Columns of the pipeline's own files that are no measures; a text may be a number."""
 WORDS = {"true": 1.0, "false": 0.0, "pass": 1.0, "fail": 0.0, "unscored": math.nan, "": math.nan}
 """What a cell may be beside a number. Unscored is undefined: an error of a judge is no fail."""
 
@@ -77,7 +83,7 @@ def read_values(
     columns = {
         PASS_RATE if name == VERDICT else name: numbers
         for name in header
-        if name not in (QUESTION, TYPE, SOURCE, *NOT_MEASURED)
+        if name not in {QUESTION, TYPE, SOURCE} | NOT_MEASURED
         and (not chosen or (PASS_RATE if name == VERDICT else name) in chosen)
         and (numbers := _numbers(cells[name], lines, where)) is not None
     }
