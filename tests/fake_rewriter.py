@@ -11,7 +11,7 @@ def rewrite(request: dict[str, Any]) -> str:
     shown = json.loads(request["messages"][-1]["content"])
     last, earlier = shown["last_message"], [turn["content"] for turn in shown["earlier"]]
     if last.startswith("Hello"):
-        return json.dumps({"search": False, "standalone_query": "nothing"})
+        return json.dumps({"search": False, "standalone_query": ""})
     return json.dumps({"search": True, "standalone_query": " ".join([*earlier[:1], last])})
 
 
@@ -40,3 +40,8 @@ def bad(request: dict[str, Any]) -> Any:
 def fenced(request: dict[str, Any]) -> str:
     """As models answer that were given no schema."""
     return f"```json\n{rewrite(request)}\n```"
+
+
+def torn(request: dict[str, Any]) -> str:
+    """Nothing is to be searched, and this is what: as a small model says of every question."""
+    return rewrite(request).replace("true", "false")

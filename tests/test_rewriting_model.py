@@ -120,6 +120,15 @@ def test_an_answer_in_a_fence_is_read_where_the_server_knows_no_schema(at: At) -
     assert rewritten(desk) == EXPECTED
 
 
+def test_what_a_model_would_search_and_would_not_is_asked_again_and_searched(at: At) -> None:
+    desk, server = at("torn")
+    desk.run("fill", "--yes")
+    desk.run("publish")
+    assert rewritten(desk) == EXPECTED
+    # Three times each, but for the greeting.
+    assert server.stats()["requests"] == 3 * 3 + 1
+
+
 def test_with_fill_auto_the_stage_asks_by_itself_and_publishes(
     at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,17 +56,24 @@ def check(answer: ChatAnswer, question: str, said: str) -> CheckedReply:
         rewrite = parse_rewrite(_unfenced(answer.text))
     except FormatError:
         return CheckedReply("", ["the answer is not the JSON that was asked for"], [])
-    if not rewrite["search"]:
-        return CheckedReply(kept(False, ""), [], [])
+    return _judged(rewrite["search"], " ".join(rewrite["standalone_query"].split()), question, said)
+
+
+def _judged(search: bool, query: str, question: str, said: str) -> CheckedReply:
+    doubts = []
+    if not search:
+        if blank(query):
+            return CheckedReply(kept(False, ""), [], [])
+        # What small models say of real questions: searching in vain costs less than not searching.
+        doubts.append("search is false, but there is a standalone_query")
     if not said:
-        return CheckedReply(kept(True, question), [], [])
-    query = " ".join(rewrite["standalone_query"].split())
+        return CheckedReply(kept(True, question), [], doubts)
     if blank(query):
         return CheckedReply("", ["standalone_query is empty, though search is true"], [])
     if len(query) > len(said) + len(question) + LONGEST:
         return CheckedReply("", [f"standalone_query has {len(query)} characters"], [])
-    strange = not (_pairs(query) & _pairs(f"{said}\n{question}"))
-    doubts = ["standalone_query has no word of the conversation"] if strange else []
+    if not _pairs(query) & _pairs(f"{said}\n{question}"):
+        doubts.append("standalone_query has no word of the conversation")
     return CheckedReply(kept(True, query), [], doubts)
 
 
