@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from bears.comparison.revision import (
     GROUPS,
     WORKSPACE,
     Revision,
+    chosen,
     commit_of,
     configuration_at,
     experiments,
@@ -186,7 +188,9 @@ def _named(group: Sequence[tuple[Revision, System]]) -> list[System]:
     selected = [selection_at(revision) for revision, _ in group]
     telling = [g for g in GROUPS if len({str(words.get(g)) for words in selected}) > 1]
     names = [
-        ", ".join(str(words.get(g)) for g in dict.fromkeys(("retriever", *telling)))
+        ", ".join(
+            _word(words[g]) for g in dict.fromkeys(("retriever", *telling)) if chosen(words, g)
+        )
         for words in selected
     ]
     return [
@@ -197,3 +201,7 @@ def _named(group: Sequence[tuple[Revision, System]]) -> list[System]:
         )
         for name, (revision, system) in zip(names, group, strict=True)
     ]
+
+
+def _word(choice: Any) -> str:
+    return " ".join(map(str, choice)) if isinstance(choice, list) else str(choice)

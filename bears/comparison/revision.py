@@ -165,7 +165,7 @@ def system_at(revision: Revision) -> System:
     values, kinds = read_values(questions, f"{revision.name}: values by question")
     return System(
         revision.name,
-        ", ".join(str(selected[g]) for g in ("retriever", "generator") if _chosen(selected, g)),
+        ", ".join(str(selected[g]) for g in ("retriever", "generator") if chosen(selected, g)),
         _with_answers(revision, values),
         kinds,
         {**benchmark},
@@ -175,7 +175,8 @@ def system_at(revision: Revision) -> System:
     )
 
 
-def _chosen(selected: Mapping[str, Any], group: str) -> bool:
+def chosen(selected: Mapping[str, Any], group: str) -> bool:
+    """Whether params.yaml chooses something in a group."""
     return selected.get(group) not in (None, "", "none", [])
 
 
