@@ -67,6 +67,22 @@ def test_another_retriever_runs_what_depends_on_it_and_switching_back_runs_nothi
     assert workspace.git("status", "--short") == ""
 
 
+def test_generators_replay_what_the_docs_say_of_them_without_a_key(workspace: Workspace) -> None:
+    told = re.findall(
+        r"^\| `(local|sentence)` \| (\.\d+) \| (\.\d+) \| (\d+) of 18 \| (\.\d+) ",
+        workspace.text("docs/answers.md"),
+        re.MULTILINE,
+    )
+    assert len(told) == 2
+    for name, f1, exact, passed, evidence in told:
+        words = ("-S", f"generator={name}", "-S", "judge=contains")
+        assert ran(workspace.dvc("exp", "run", *words)) == ["config", "generate", "judge"]
+        found = json.loads(workspace.text("metrics/answers.json"))["all"]
+        measured = (found["answer_f1"], found["exact_match"], found["evidence_f1"])
+        assert [f"{value:.3f}"[1:] for value in measured] == [f1, exact, evidence]
+        assert round(found["pass_rate"] * found["n"]) == int(passed)
+
+
 @pytest.mark.slow
 def test_an_edit_below_conf_runs_what_depends_on_it(workspace: Workspace) -> None:
     before = ndcg(workspace)
