@@ -18,7 +18,7 @@ from bears.leaderboard.board import in_order
 from bears.leaderboard.experiments import configuration_digest
 from bears.leaderboard.publish import publish
 from bears.leaderboard.row import LeaderboardRow
-from tests.workspace import ROOT, SETTINGS
+from tests.workspace import ROOT, SETTINGS, finished
 
 ROWS = [f"q{i:02}" for i in range(40)]
 GOOD = dict.fromkeys(ROWS, 1.0)
@@ -297,3 +297,21 @@ def test_the_answers_of_a_judged_file_are_no_measures_though_they_be_numbers(
         (project / name).write_text(text.replace("in 3,", "3,"), encoding="utf-8")
     found = json.loads(told(capsys, "a.csv", "b.csv", "--format", "json"))
     assert [pair["measure"] for pair in found["pairs"]] == ["pass_rate", "answer_f1"]
+
+
+@pytest.mark.slow
+def test_a_queued_grid_is_compared_with_one_command_and_leaves_the_tree_clean(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    made = finished(tmp_path_factory.getbasetemp())[0]
+    workspace = made.copied(tmp_path_factory.mktemp("grid") / "project")
+    workspace.dvc("exp", "run", "--queue", "-S", "retriever=wordllama,hybrid")
+    workspace.dvc("exp", "run", "--run-all")
+    before = workspace.git("status", "--porcelain")
+    found = json.loads(workspace.python("bears", "compare", "--format", "json"))
+    means = {s["name"]: s["measures"]["ndcg@10"]["mean"] for s in found["systems"]}
+    assert sorted(means) == ["bm25", "hybrid", "wordllama"]
+    own = json.loads(workspace.text("metrics/retrieval.json"))["all"]["ndcg@10"]
+    assert means["bm25"] == pytest.approx(own, abs=1e-9)
+    assert found["corrected_over"].startswith("3 pairs x ")
+    assert workspace.git("status", "--porcelain") == before
