@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke")
-GLYPHS = "●■▲◆✚▼▬"
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+GLYPHS = "●■▲◆✚▼▶"
 """The same shapes as signs within a text."""
 
 
