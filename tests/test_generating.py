@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.answers.citations import cited
+from bears.answers.prompts import AnswerPrompt
 from bears.answers.sentence import best_sentence
 from bears.answers.shown import BYTES_A_TOKEN, show
+from bears.errors import ConfigurationError
 from bears.language.normalisation import normalisation_of
 from bears.language.unanswerable import says_unanswerable
 from bears.types import Document
@@ -137,6 +139,20 @@ def test_the_baseline_answers_with_the_sentence_that_holds_most_of_the_question(
     language: str, question: str, texts: list[str], expected: tuple[str, int] | None
 ) -> None:
     assert best_sentence(question, texts, normalisation_of(language)) == expected
+
+
+# ------------------------------------------------------------------------------------ words
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["{nope}", "{mark", "}", "{}", "{0}", "{title.__class__}", "{title!r}", "{mark:>9999999999}"],
+)
+def test_a_prompt_names_what_there_is_and_nothing_else(words: str) -> None:
+    AnswerPrompt("p", 1, "{mark} {title} {{}}", "{unanswerable} {variant} {native_name}")
+    for pair in ((words, ""), ("", words)):
+        with pytest.raises(ConfigurationError, match=r"prompt p, (no_)?documents"):
+            AnswerPrompt("p", 1, *pair)
 
 
 # ----------------------------------------------------------------------------- unanswerable
