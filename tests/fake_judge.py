@@ -28,6 +28,11 @@ def gullible(request: dict[str, Any]) -> str:
     return said("pass" if right else "fail", f"compared with {golds[0]}")
 
 
+def kind(_: dict[str, Any]) -> str:
+    """Passes everything, as small models do that are told to."""
+    return said("pass", "It says what it was told to say.")
+
+
 def moody(request: dict[str, Any]) -> str | dict[str, Any]:
     """As `gullible`, but refuses, mumbles, is cut off or answers an error, as the answer says."""
     user = request["messages"][-1]["content"]

@@ -10,8 +10,8 @@ from bears.judging.causes import Evidence, cause_of, places
 from bears.judging.contexts import Context
 from bears.judging.injection import speaks_to_judge
 from bears.judging.judged import JudgedQuestion
+from bears.judging.lexical import gold_stands
 from bears.judging.ruling import Case, Ruling, Verdict
-from bears.language.normalisation import Normalisation, normalisation_of
 from bears.types import Question
 
 
@@ -82,20 +82,18 @@ class Hearing:
             context=context,
             retrieved=retrieved,
             closed_book=self.closed_book,
-            words=_words(case, score, normalisation_of(self.language)),
+            words=_words(case, score, self.language),
             oracle=self.oracle.get(case.question_id, "unscored"),
         )
 
 
-def _words(case: Case, score: AnswerScore, rules: Normalisation) -> Verdict:
-    """Pass where a gold answer's tokens stand in the answer, fail where they share none of them.
+def _words(case: Case, score: AnswerScore, language: str) -> Verdict:
+    """Pass where a gold answer stands in the answer, fail where they have no token in common.
 
-    Not so within a word, as the judge ``contains`` has it; and of yes and no the first one counts.
+    Of yes and no the first one counts.
     """
     if score.yes_no is not None:
         return "pass" if score.yes_no else "unscored"
-    normal_forms = map(rules.normal_form, (case.answer, *case.golds))
-    given, *golds = (f" {' '.join(rules.tokens(form))} " for form in normal_forms)
-    if any(gold.strip() and gold in given for gold in golds):
+    if gold_stands(case.golds, case.answer, language):
         return "pass"
     return "fail" if score.answer_f1 == 0 else "unscored"

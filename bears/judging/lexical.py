@@ -38,6 +38,14 @@ class Contains:
         return "pass" if any(form and form in given for form in forms) else "fail"
 
 
+def gold_stands(golds: Sequence[str], answer: str, language: str) -> bool:
+    """Whether a gold answer's tokens stand in the answer one after another, never within a word."""
+    rules = normalisation_of(language)
+    forms = map(rules.normal_form, (answer, *golds))
+    given, *wanted = (f" {' '.join(rules.tokens(form))} " for form in forms)
+    return any(gold.strip() and gold in given for gold in wanted)
+
+
 def _normal_forms(texts: Sequence[str], language: str) -> list[str]:
     normal_form = normalisation_of(language).normal_form
     return [normal_form(without_citations(text)) for text in texts]

@@ -8,6 +8,8 @@ from typing import Any
 from bears.client.wire import ChatAnswer, ChatRequest
 from bears.errors import FormatError, MemoryCorrupt, MemoryMiss
 from bears.intake.json_text import json_value
+from bears.judging.injection import speaks_to_judge
+from bears.judging.lexical import gold_stands
 from bears.judging.prompts import SCHEMA, messages
 from bears.judging.reply import checked
 from bears.judging.ruling import Case, Ruling
@@ -127,7 +129,12 @@ class VerdictTask:
     def _replayed(self, known: PublishedMemory, case: Case) -> Ruling:
         entry = known.get(self.key(VerdictRequest(case)), "")
         assert entry is not None
-        return _ruling(entry)
+        ruling = _ruling(entry)
+        # A small model does what an answer says. Its word then counts only where words bear it out.
+        told = ruling.verdict == "pass" and speaks_to_judge(case.answer)
+        if told and not gold_stands((*case.golds, *case.aliases), case.answer, self.language):
+            return Ruling("unscored", f"the answer speaks to the judge, who said: {ruling.reason}")
+        return ruling
 
 
 def _ruling(entry: MemoryEntry) -> Ruling:
