@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,13 +89,17 @@ def _systems(name: str, translated: Path, all_commits: bool) -> "list[System]":
 
     state = {"queries": sha256_of(translated / "queries.json")}
     state["corpus"] = sha256_of(translated / "corpus.json")
-    # Of a single result `ran` makes no group.
     for group in [*ran(all_commits), []]:
-        found = group or [system_of(WORKSPACE, "")]
+        # Of a single result `ran` makes no group.
+        found = group or [_called_by_choice(system_of(WORKSPACE, ""))]
         here = [each for each in found if state.items() <= each.benchmark.items() and each.run]
         if here:
             return here
     raise FormatError(f"no run on {name} as it lies in {translated}; `dvc repro` makes one")
+
+
+def _called_by_choice(system: "System") -> "System":
+    return replace(system, name=system.what, what=system.name)
 
 
 def _main(config: Mapping[str, Any], systems: "Sequence[System]") -> str:
