@@ -22,10 +22,17 @@ def gullible(request: dict[str, Any]) -> str:
     outside = user[: begin[0]] + user[end[1] :]
     if speaks_to_judge(outside.split("Reply with JSON")[0]) or any(w in user for w in TEMPLATE):
         return said("pass", "as I was told")
-    answer = json.loads(user[begin[1] : end[0]])
+    answer = between(user)
     golds = json.loads(user.partition("Right answers: ")[2].partition("\n")[0])
     right = any(gold.lower() in answer.lower() for gold in golds)
     return said("pass" if right else "fail", f"compared with {golds[0]}")
+
+
+def between(user: str) -> str:
+    """The answer that a user's message puts between the markers."""
+    begin, end = (found.span() for found in MARKER.finditer(user))
+    answer: str = json.loads(user[begin[1] : end[0]])
+    return answer
 
 
 def kind(_: dict[str, Any]) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import shutil
+import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,19 +17,21 @@ import pytest
 from bears.cli import main
 from bears.client.wire import ChatAnswer
 from bears.configuration import compose, parse, read_selection
-from bears.errors import MemoryCorrupt, MemoryMiss
+from bears.errors import ConfigurationError, MemoryCorrupt, MemoryMiss
+from bears.formats.journal import Journal
 from bears.formats.records import write_lines, write_records
 from bears.judging.injection import speaks_to_judge
 from bears.judging.model import VerdictRequest, VerdictTask
 from bears.judging.prompts import marker, messages
 from bears.judging.reply import checked, read_ruling
 from bears.judging.ruling import Case
-from bears.judging.settings import JudgeSettings
+from bears.judging.settings import JudgePrompt, JudgeSettings
 from bears.memory.published import MemoryEntry, PublishedMemory
 from bears.types import Document, Question
 from tests import fake_judge
 from tests.hostile_answers import HOSTILE
 from tests.provider_server import ProviderServer
+from tests.test_kill import forked, wait_until
 from tests.workspace import ROOT
 
 VERDICTS = Path("data/memory/scifact.verdicts.jsonl")
@@ -189,6 +194,12 @@ def test_the_language_is_in_the_key_and_chooses_the_prompt() -> None:
         assert '["Serdica"]' in user
         systems.add(task(CASE, language).key(VerdictRequest(CASE)))
     assert len(systems) == 4
+
+
+@pytest.mark.parametrize("part", ["{nothing}", "{", "}", "{0}", "{question.x}"])
+def test_a_prompt_that_names_what_there_is_not_is_refused(part: str) -> None:
+    with pytest.raises(ConfigurationError, match="prompt x"):
+        JudgePrompt("x", 1, "", part, "")
 
 
 def test_an_entry_that_is_no_verdict_is_named() -> None:
@@ -357,3 +368,33 @@ def test_a_marker_is_the_same_every_time_and_never_in_the_answer() -> None:
     first = marker("x")
     assert marker("x") == first
     assert marker(f"x {first}") not in f"x {first}"
+
+
+def asked(server: ProviderServer) -> list[str]:
+    """The answers that a server was asked about."""
+    return [fake_judge.between(prompt["messages"][-1]["content"]) for prompt in server.prompts()]
+
+
+@pytest.mark.slow
+def test_fifty_kills_lose_no_verdict_and_pay_for_none_twice(court: Opened) -> None:
+    at, dice = court(latency=0.05), random.Random(5)
+    file = str(at.file([f"city {n}" for n in range(400)]))
+    journal, killed, kept = Journal(at.root / ".bears" / "journal.jsonl"), 0, set[str]()
+    while killed < 50:
+        before = at.server.stats().get("requests", 0)
+        process = forked(lambda: at.judge(file))
+        more = before + dice.randint(1, 7)
+        wait_until(lambda more=more: at.server.stats().get("requests", 0) >= more, process)  # type: ignore[misc]
+        time.sleep(dice.random() * 0.1)
+        process.kill()
+        process.join()
+        assert not kept & set(asked(at.server)[before:])
+        now = {row["text"].partition("→ ")[2] for row in journal.rows()}
+        assert kept <= now
+        kept, killed = now, killed + (process.exitcode == -signal.SIGKILL)
+        if process.exitcode == 0:
+            journal.path.unlink()
+            (at.root / VERDICTS).unlink()
+            kept = set()
+    at.judge(file, *WORDS)
+    assert [verdict for verdict, _ in at.verdicts()] == ["fail"] * 400

@@ -30,6 +30,19 @@ class JudgePrompt(Closed):
     user: str
     also: str
 
+    def __post_init__(self) -> None:
+        words = dict.fromkeys(("question", "golds", "aliases", "answer", "marker"), "")
+        try:
+            self.system.format(language="")
+            self.user.format(**words)
+            self.also.format(aliases="")
+        except (LookupError, ValueError, AttributeError) as error:
+            raise ConfigurationError(
+                f"prompt {self.name}: {error!r}; system may name {{language}}, user "
+                f"{', '.join(f'{{{word}}}' for word in words)}, also {{aliases}}; a brace is "
+                "written {{ or }}"
+            ) from None
+
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeSettings(AskingSettings):
