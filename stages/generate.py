@@ -3,7 +3,6 @@
 from bears.configuration import Config, checkout
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_lines, write_text
-from bears.formats.shown import complain
 
 
 def main(config: Config, paths: Paths) -> None:
@@ -22,11 +21,7 @@ def main(config: Config, paths: Paths) -> None:
     task = read_task(config, *files)
     memory = paths["memory"] / f"{config['benchmark']['name']}.answers.jsonl"
     workflow = Workflow(task, memory, checkout())
-    if workflow.can_fill() and workflow.resolve().missing:
-        report = workflow.fill()
-        workflow.publish()
-        if report.stopped:
-            complain(f"fill stopped: {report.stopped}")
+    workflow.fill_by_itself()
     write_lines(paths["out"], answered(task, load(memory, task.name)))
 
 

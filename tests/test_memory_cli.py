@@ -41,6 +41,16 @@ def test_the_plan_tells_the_price_and_where_it_is_from(here: Here) -> None:
     assert "calls               none" in at.run("plan")
 
 
+def test_a_limit_is_a_first_look_that_the_next_fill_goes_on_from(here: Here) -> None:
+    at, server = here()
+    told = at.run("fill", "translator.limit=5", code=1)
+    assert "5 answers, 5 translations stored" in told
+    assert len(at.rows()) == server.stats()["requests"] == 5
+    at.run("fill")
+    assert len(at.rows()) == server.stats()["requests"] == ASKED
+    assert "translator.limit is 0" in at.run("fill", "translator.limit=0", code=1)
+
+
 def test_batches_cost_half(here: Here) -> None:
     at, _ = here()
     assert "1.0 in, 4.0 out" in at.run("plan", "translator.backend=batch")

@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
             "compare",
             help="do systems differ, by how much, and how sure is that",
             description="Compare systems of one benchmark, question by question: differences with "
-            "95 %% intervals, p corrected for all that is compared, groups that cannot be told "
+            "95 % intervals, p corrected for all that is compared, groups that cannot be told "
             "apart, and the questions that flipped. The whole goes to metrics/comparison.json, "
             "which git ignores.",
         )

@@ -33,7 +33,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         help="measure a judge against people's labels",
         description="Compare the verdicts of a judge with people's, system by system: agreement, "
         "kappa, the shares of right and of wrong answers that it recognises, and the pass rate "
-        "corrected for its errors, each with its 95 %% interval. Rows that have no label yet are "
+        "corrected for its errors, each with its 95 % interval. Rows that have no label yet are "
         "judged too, and count in the corrected rate: it is what people would pass of all.",
     )
     calibrating.add_argument(

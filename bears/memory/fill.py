@@ -66,6 +66,7 @@ class Filling(Generic[R]):
         self._report = FillReport()
         self._writing: list[Future[None]] = []
         self._asked: dict[str, R] = {}
+        self._sent: set[str] = set()
         # Requests of all rounds; those that turn out to be one were counted as several.
         self._known_of = 0
 
@@ -99,11 +100,16 @@ class Filling(Generic[R]):
         self._known_of += len(missing)
         for request in missing:
             key = self._use.key(request)
-            if key in self._asked or key in self._report.failed:
+            if key in self._asked or key in self._report.failed or not self._may_send(key):
                 self._known_of -= 1
             else:
                 self._asked[key] = request
+                self._sent.add(key)
                 yield self._use.ask(request, self._tries.reasons.get(key, []))
+
+    def _may_send(self, key: str) -> bool:
+        limit = self._use.settings.limit
+        return limit is None or key in self._sent or len(self._sent) < limit
 
     def _take(self, key: str, answer: ChatAnswer | ClientError) -> None:
         """Judge one answer and journal it."""

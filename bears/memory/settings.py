@@ -21,11 +21,16 @@ class AskingSettings(Endpoint):
     request: Mapping[str, Any] = field(default_factory=dict)
     backend: Literal["online", "batch"] = "online"
     asks: int = 3
+    limit: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.asks < 1:
             raise ConfigurationError(f"{self.where}.asks is {self.asks}; expected 1 or more")
+        if self.limit is not None and self.limit < 1:
+            raise ConfigurationError(
+                f"{self.where}.limit is {self.limit}; expected 1 or more, or null for all"
+            )
 
     def given_up(self, reasons: Sequence[str]) -> str:
         """What is published of a request that was tried and failed.
