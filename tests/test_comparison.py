@@ -205,6 +205,11 @@ def test_systems_share_a_letter_just_where_they_cannot_be_told_apart() -> None:
     assert ranks == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
 
 
+def test_a_measure_that_is_named_twice_is_one_test() -> None:
+    systems = [system("a", {"m": graded(1)}), system("b", {"m": graded(2)})]
+    assert compare(systems, ["m", "m"]) == compare(systems, ["m"])
+
+
 def test_a_tie_that_decides_more_than_the_systems_do_is_said() -> None:
     tied = {"m": {"low": 0.1, "high": 0.9}}
     systems = [system("a", {"m": graded(1)}, tie_range=tied), system("b", {"m": graded(2)})]

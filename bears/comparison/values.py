@@ -189,4 +189,4 @@ def shared_measures(systems: Sequence[System], chosen: Sequence[str]) -> list[st
             "the systems share no measure that is defined: "
             + "; ".join(f"{s.name} has {', '.join(map(str, s.values.columns))}" for s in systems)
         )
-    return list(chosen) or names
+    return list(dict.fromkeys(chosen)) or names
