@@ -178,6 +178,14 @@ def test_where_few_questions_differ_the_interval_does_not_pretend() -> None:
     assert (pair["low"], pair["high"]) == pytest.approx((low[0], high[0]), abs=1e-9)
 
 
+@pytest.mark.parametrize("values", [[-0.5], [-0.5, -0.5], [-0.5, 0.25]])
+def test_few_values_below_0_have_an_interval_that_does_not_pretend(values: list[float]) -> None:
+    systems = [system("a", {"m": values}), system("b", {"m": [-0.1] * len(values)})]
+    found = compare(systems)["systems"][0]["measures"]["m"]
+    assert found["low"] <= found["mean"] <= found["high"]
+    assert found["high"] - found["low"] > 0.5
+
+
 def test_swapping_two_systems_swaps_the_result_and_nothing_else() -> None:
     a, b = system("a", {"m": graded(1)}), system("b", {"m": graded(2)})
     (one,), (other,) = compare([a, b])["pairs"], compare([b, a])["pairs"]

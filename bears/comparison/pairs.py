@@ -44,8 +44,9 @@ def mean_interval(values: Floats, scale: float, share: bool) -> tuple[float, flo
     """
     known = values[~np.isnan(values)] / scale
     _, counts = np.unique(known, return_counts=True)
-    if share or (len(known) - counts.max() < FEW and known.min() >= 0):
-        low, high = share_interval(known.tolist())
+    if share or len(known) - counts.max() < FEW:
+        floor = min(0.0, float(known.min()))
+        low, high = (end + floor for end in share_interval((known - floor).tolist()))
     else:
         ends = bootstrap(known[:, None])
         low, high = float(ends[0][0]), float(ends[1][0])
