@@ -186,6 +186,16 @@ def test_few_values_below_0_have_an_interval_that_does_not_pretend(values: list[
     assert found["high"] - found["low"] > 0.5
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("within", "p_equal"), [(0.2, 1.0), (0.25, 1.0), (0.5, 0.0)])
+def test_systems_that_differ_by_the_same_everywhere_are_equal_to_within_more_alone(
+    within: float, p_equal: float
+) -> None:
+    systems = [system("a", {"m": [0.5] * 20}), system("b", {"m": [0.25] * 20})]
+    (pair,) = compare(systems, within=within)["pairs"]
+    assert pair["p_equal"] == pytest.approx(p_equal)
+
+
 def test_swapping_two_systems_swaps_the_result_and_nothing_else() -> None:
     a, b = system("a", {"m": graded(1)}), system("b", {"m": graded(2)})
     (one,), (other,) = compare([a, b])["pairs"], compare([b, a])["pairs"]

@@ -25,7 +25,10 @@ def equal_means(a: Floats, b: Floats, within: float) -> float:
     Args:
         a, b: values of the same questions, shape (n,), n at least 2, that differ somewhere.
     """
-    return float(ttost_paired(a, b, -within, within)[0])
+    # Where all differ by the same there is no spread, and no p if that is by ``within``.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = float(ttost_paired(a, b, -within, within)[0])
+    return 1.0 if np.isnan(p) else p
 
 
 def equal_for_few(only_a: Floats, only_b: Floats, n: Floats, within: Floats) -> Floats:
