@@ -145,6 +145,19 @@ def test_a_link_opens_that_very_question_with_its_gold_marked(tmp_path: Path) ->
     assert "<mark>alpha" not in opened
 
 
+def test_a_document_that_is_called_as_a_question_is_not_its_source_text(tmp_path: Path) -> None:
+    made = Made(tmp_path, ("first", "second"), ("one", "two"))
+    for path in (*tmp_path.rglob("*.json"), *tmp_path.glob("*.trec")):
+        path.write_text(re.sub(r"\bd(?=\d)", "q", path.read_text("utf-8")), encoding="utf-8")
+    shown = re.search(r'<script type="application/json" id="data">(.*?)</script>', made.page())
+    assert shown
+    asked = json.loads(shown[1])["questions"]
+    assert [(each["question"], each.get("original", "")) for each in asked] == [
+        ("first?", ""),
+        ("second?", ""),
+    ]
+
+
 def test_the_questions_that_flip_are_those_that_one_has_and_the_other_lacks(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     made = Made(tmp_path, [f"text{i}" for i in range(9)], ["one", "two"])

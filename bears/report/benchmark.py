@@ -30,7 +30,8 @@ class Benchmark:
         name, language: of the benchmark; the language as a BCP 47 tag.
         languages: each source's own language.
         documents: doc_id to text and source, of the documents that are shown.
-        originals: question_id, ``<question_id> answer`` or doc_id to the text before translation.
+        originals: question_id to the question and its answer before translation.
+        original_documents: doc_id to the text before translation, of gold documents.
         aliases: question_id to other forms of its answer.
         findings: of the verification.
         provenance: of each source: where from, revision, licence, files with digests.
@@ -43,7 +44,8 @@ class Benchmark:
     languages: Mapping[str, str]
     questions: Sequence[Question]
     documents: Mapping[str, tuple[str, str]]
-    originals: Mapping[str, str]
+    originals: Mapping[str, tuple[str, str]]
+    original_documents: Mapping[str, str]
     aliases: Mapping[str, Sequence[str]]
     findings: Sequence[Mapping[str, Any]]
     provenance: Sequence[Mapping[str, Any]]
@@ -102,7 +104,8 @@ def read_benchmark(
         },
         questions=questions,
         documents=documents,
-        originals=_originals(folders.sampled, gold),
+        originals=_originals(folders.sampled / "queries_raw.json"),
+        original_documents=_original_documents(folders.sampled / "corpus_raw.json", gold),
         aliases=_aliases(folders.translated / "sidecar.json"),
         findings=[row for _, row in read_lines(findings)] if findings.is_file() else [],
         provenance=read_json(folders.provenance) if folders.provenance.is_file() else [],
@@ -116,17 +119,14 @@ def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def _originals(sampled: Path, gold: Collection[str]) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    if (queries := sampled / "queries_raw.json").is_file():
-        for question in read_questions(queries):
-            texts[question.question_id] = question.question
-            texts[f"{question.question_id} answer"] = question.gold_answer
-    if (corpus := sampled / "corpus_raw.json").is_file():
-        for document in stream_documents(corpus):
-            if document.doc_id in gold:
-                texts[document.doc_id] = cut(document.content, GOLD)
-    return texts
+def _originals(queries: Path) -> dict[str, tuple[str, str]]:
+    questions = read_questions(queries) if queries.is_file() else ()
+    return {each.question_id: (each.question, each.gold_answer) for each in questions}
+
+
+def _original_documents(corpus: Path, gold: Collection[str]) -> dict[str, str]:
+    documents = stream_documents(corpus) if corpus.is_file() else ()
+    return {each.doc_id: cut(each.content, GOLD) for each in documents if each.doc_id in gold}
 
 
 def _aliases(sidecar: Path) -> dict[str, list[str]]:

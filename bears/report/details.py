@@ -95,7 +95,7 @@ class _Documents:
         if doc_id not in self._number:
             self._number[doc_id] = len(self.rows)
             text, source = self._benchmark.documents.get(doc_id, ("", ""))
-            original = self._benchmark.originals.get(doc_id, "")
+            original = self._benchmark.original_documents.get(doc_id, "")
             row = {"id": doc_id, "source": source, "text": text}
             self.rows.append(row | ({"original": original} if original not in ("", text) else {}))
             self.size += _bytes(self.rows[-1])
@@ -113,8 +113,7 @@ def _entry(
 ) -> dict[str, Any]:
     each = question.question_id
     rankings = [system.rankings.get(each, ()) for system in systems]
-    original = benchmark.originals.get(each, "")
-    answer = benchmark.originals.get(f"{each} answer", "")
+    original, answer = benchmark.originals.get(each, ("", ""))
     entry: dict[str, Any] = {
         "id": each,
         "question": question.question,
