@@ -232,6 +232,31 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
     assert reason in told(capsys, *words, code=1)
 
 
+def test_no_two_files_are_called_the_same(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "x").mkdir()
+    files = ("x/a.csv", "a.csv.csv", "a.csv")
+    for name, values in zip(files, (GOOD, dict.fromkeys(ROWS, 0.0), POOR), strict=True):
+        csv(project / name, values)
+    found = json.loads(told(capsys, *files, "--format", "json"))["systems"]
+    assert [system["name"] for system in found] == list(files)
+    assert [system["measures"]["success@1"]["mean"] for system in found] == [1.0, 0.0, 0.35]
+
+
+def test_experiments_of_one_name_on_two_commits_are_told_apart(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    poor, good = committed(project, "bm25", POOR), committed(project, "bm25", GOOD)
+    base = committed(project, "wordllama", {**GOOD, "q00": 0.0})
+    for start, made in ((poor, good), (good, poor)):
+        git("update-ref", f"refs/exps/{start[:2]}/{start[2:]}/mine", made)
+    git("reset", "--quiet", "--hard", base)
+    found = json.loads(told(capsys, "--all-commits", "--format", "json"))["systems"]
+    means = {system["name"]: system["measures"]["success@1"]["mean"] for system in found}
+    assert sorted(means.values()) == [0.35, 0.975, 1.0]
+
+
 def test_the_leaderboard_puts_what_cannot_be_told_apart_into_one_group_by_name(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

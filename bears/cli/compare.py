@@ -116,10 +116,14 @@ def _benchmarks(arguments: argparse.Namespace) -> "list[list[System]]":
 
 def _apart(words: Sequence[str], systems: "Sequence[System]") -> "list[System]":
     """The systems, files of one name called by their whole paths; no name acts on a terminal."""
-    names = [system.name for system in systems]
+    plain = [system.name for system in systems]
+    names = [
+        name if plain.count(name) == 1 and name not in words else word
+        for name, word in zip(plain, words, strict=True)
+    ]
     return [
-        replace(system, name=one_line(name if names.count(name) == 1 else word, 500))
-        for system, name, word in zip(systems, names, words, strict=True)
+        replace(system, name=one_line(name, 500))
+        for system, name in zip(systems, names, strict=True)
     ]
 
 

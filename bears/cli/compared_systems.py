@@ -178,8 +178,11 @@ def revisions(all_commits: bool) -> Iterator[Revision]:
     cache = cache_folder(Path())
     if head := commit_of("HEAD"):
         yield Revision("HEAD", head, cache)
-    for name, commit in experiments(all_commits):
-        yield Revision(name, commit, cache)
+    found = list(experiments(all_commits))
+    names = [name for name, _ in found]
+    for name, commit in found:
+        # Experiments of different commits may have one name.
+        yield Revision(name if names.count(name) == 1 else commit[:12], commit, cache)
     yield Revision(WORKSPACE, "", cache)
 
 
