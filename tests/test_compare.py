@@ -232,6 +232,18 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
     assert reason in told(capsys, *words, code=1)
 
 
+def test_results_of_another_retriever_than_the_chosen_one_are_not_called_by_its_name(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    committed(project, "bm25", POOR)
+    (project / "data/mini/runs").mkdir(parents=True)
+    csv(project / "data/mini/runs/bm25.questions.csv", POOR)
+    chosen = yaml.safe_load((project / "params.yaml").read_text(encoding="utf-8"))
+    write(project / "params.yaml", yaml.safe_dump({**chosen, "retriever": "wordllama"}))
+    error = told(capsys, "HEAD", "workspace", code=1)
+    assert "workspace: no results by question of wordllama" in error
+
+
 def test_no_two_files_are_called_the_same(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

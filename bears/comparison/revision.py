@@ -153,10 +153,15 @@ def system_at(revision: Revision) -> System:
         FormatError: it has no results, or they are not here any more.
     """
     metrics = measured_at(revision)
-    questions = revision.output(r"data/[^/]+/runs/[^/]+\.questions\.csv")
-    if questions is None:
-        raise FormatError(f"{revision.name}: no results by question; run `dvc repro` there")
     selected, benchmark = selection_at(revision), metrics["benchmark"]
+    # After another choice the results are still those of the last one.
+    retriever = str(selected.get("retriever"))
+    questions = revision.output(rf"data/[^/]+/runs/{re.escape(retriever)}\.questions\.csv")
+    if questions is None:
+        raise FormatError(
+            f"{revision.name}: no results by question of {retriever}, which params.yaml chooses; "
+            "run `dvc repro` there"
+        )
     if benchmark["name"] != selected.get("benchmark"):
         raise FormatError(
             f"{revision.name}: {METRICS} is of {benchmark['name']}, params.yaml chooses "
