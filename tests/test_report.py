@@ -9,8 +9,11 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from bears.cli.report import _comparison
+from bears.comparison.values import System as Compared
 from bears.errors import FormatError
 from bears.formats.records import read_questions, write_json, write_records
 from bears.formats.spreadsheet import write_csv
@@ -256,6 +259,13 @@ def test_the_answer_ranks_no_noise(verdicts: list[str], sentences: list[str]) ->
     # Seen from the better one, which is the second of the pair.
     assert (values["low"], values["high"]) == (-0.3, 0.1)
     assert set(values["leaders"]) | set(values["others"]) == {"a", "b", "c"}
+
+
+def test_a_comparison_of_another_state_of_the_benchmark_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text('{"systems": [], "pairs": [], "state": "two"}')
+    systems = [Compared("a", "", pd.DataFrame(), benchmark={"name": "mini", "state": "one"})]
+    with pytest.raises(FormatError, match=r"state 'two'.* of one"):
+        _comparison(tmp_path / "c.json", systems, "m")
 
 
 def test_without_a_comparison_nothing_is_recommended() -> None:

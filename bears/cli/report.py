@@ -114,7 +114,14 @@ def _comparison(file: Path | None, systems: "Sequence[System]", main: str) -> "C
     from bears.report.comparison import parse_comparison
 
     if file:
-        return parse_comparison(read_json(file), str(file))
+        compared = parse_comparison(read_json(file), str(file))
+        state = str(systems[0].benchmark["state"])
+        if (said := compared.get("state", "")) not in ("", state):
+            raise FormatError(
+                f"{file} is of state {said!r:.40} of {compared.get('benchmark', '')!r:.80}, the "
+                f"page of {state}; compare the systems of this one, or leave out --comparison"
+            )
+        return compared
     return parse_comparison(compare(systems, (), main), "compare") if len(systems) > 1 else None
 
 

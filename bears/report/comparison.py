@@ -48,13 +48,15 @@ class Pair(TypedDict):
 class Comparison(TypedDict):
     """All systems, and all pairs of them; ``pairs`` is empty where nothing was tested.
 
-    ``main`` is the measure that decides.
+    ``main`` is the measure that decides; ``state`` is empty of values from elsewhere.
     """
 
     systems: list[Ranked]
     pairs: list[Pair]
     corrected_over: NotRequired[str]
     main: NotRequired[str]
+    benchmark: NotRequired[str]
+    state: NotRequired[str]
 
 
 def parse_comparison(value: Any, where: str) -> Comparison:
