@@ -20,7 +20,7 @@ from bears.formats.spreadsheet import write_csv
 from bears.formats.trec import run_writer
 from bears.report.answer import answer
 from bears.report.benchmark import BenchmarkFolders
-from bears.report.comparison import Comparison, parse_comparison
+from bears.report.comparison import Comparison, parse_comparison, ranked
 from bears.report.report import report
 from bears.report.system import System, SystemFiles
 from bears.report.words import part, said, words
@@ -259,6 +259,13 @@ def test_the_answer_ranks_no_noise(verdicts: list[str], sentences: list[str]) ->
     # Seen from the better one, which is the second of the pair.
     assert (values["low"], values["high"]) == (-0.3, 0.1)
     assert set(values["leaders"]) | set(values["others"]) == {"a", "b", "c"}
+
+
+def test_the_group_after_z_stands_behind_it() -> None:
+    found = compared({}, {"of A": 0.1, "of a": 0.9, "of z": 0.2})
+    for system in found["systems"]:
+        system["measures"]["m"]["group"] = system["name"][-1]
+    assert [system["name"] for system in ranked(found, "m")] == ["of a", "of z", "of A"]
 
 
 def test_a_comparison_of_another_state_of_the_benchmark_is_refused(tmp_path: Path) -> None:

@@ -103,10 +103,11 @@ def better_of(pair: Pair) -> str | None:
 def ranked(comparison: Comparison, measure: str) -> list[Ranked]:
     """The systems by group, and within a group by name: an order within it would be noise."""
 
-    def place(system: Ranked) -> tuple[bool, str, float, str]:
+    def place(system: Ranked) -> tuple[Any, ...]:
         found = system["measures"].get(measure)
         group = found.get("group", "") if found else ""
         mean = found["mean"] if found else None
-        return not group, group, 0.0 if group else -(mean or 0.0), system["name"]
+        letters = [(letter.isupper(), letter) for letter in group]
+        return not group, letters, 0.0 if group else -(mean or 0.0), system["name"]
 
     return sorted(comparison["systems"], key=place)
