@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,13 @@ def test_a_document_that_is_called_as_a_question_is_not_its_source_text(tmp_path
         ("first?", ""),
         ("second?", ""),
     ]
+
+
+def test_a_page_is_by_no_measure_in_percent(tmp_path: Path) -> None:
+    made = Made(tmp_path, ("first", "second"), ("one", "two"))
+    made.files[1] = replace(made.files[1], values={"success@1": np.array([100.0, np.nan])})
+    with pytest.raises(FormatError, match="success@1 has values above 1"):
+        made.page()
 
 
 def test_the_questions_that_flip_are_those_that_one_has_and_the_other_lacks(tmp_path: Path) -> None:

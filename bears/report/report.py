@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from bears.errors import FormatError
 from bears.report.benchmark import BenchmarkFolders, read_benchmark
 from bears.report.comparison import Comparison, ranked, with_all
@@ -34,12 +36,14 @@ def report(
         top: documents of a system that an opened question shows.
 
     Raises:
-        FormatError: a file is malformed, or no system has the measure.
+        FormatError: a file is malformed, no system has the measure, or it has values above 1.
     """
     systems = [read_system(each, questions) for each in files]
     there = list(dict.fromkeys(name for system in systems for name in system.values))
     if measure not in there:
         raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(there)}")
+    if any(np.nanmax(s.values[measure], initial=0) > 1 for s in systems if measure in s.values):
+        raise FormatError(f"{measure} has values above 1; the page shows measures from 0 to 1")
     known = with_all(comparison, systems)
     order = [each["name"] for each in ranked(known, measure)]
     systems.sort(key=lambda system: order.index(system.name))
