@@ -254,6 +254,8 @@ APART = "cannot be told apart"
         (["b better", "b better", APART], ["answer_winner", "answer_winner_sure"]),
         ([APART, "b better", "a better"], ["answer_leaders", "answer_quickest"]),
         ([APART, APART, APART], ["answer_none", "answer_quickest"]),
+        # c is no leader: that it is near the best does not take back that a is better.
+        ([APART, APART, "a better"], ["answer_leaders", "answer_quickest"]),
     ],
 )
 def test_the_answer_ranks_no_noise(verdicts: list[str], sentences: list[str]) -> None:

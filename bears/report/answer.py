@@ -52,7 +52,14 @@ def _tested(
 ) -> list[Said]:
     best = ranked[0]
     against = {other: pairs[frozenset((best, other))] for other in ranked[1:]}
-    leaders = [best, *(name for name in ranked[1:] if not _beats(best, against[name]))]
+    near = [best, *(name for name in ranked[1:] if not _beats(best, against[name]))]
+    # One that cannot be told from the best may still be surely behind another such.
+    leaders = [
+        name
+        for name in near
+        if name == best
+        or not any(o != name and _beats(o, pairs.get(frozenset((o, name)))) for o in near)
+    ]
     pair = against[leaders[1] if len(leaders) > 1 else ranked[1]]
     said = _of(best, standing, measure) | _lead(best, pair)
     said |= {"b": pair["b"] if pair["a"] == best else pair["a"], "n": questions}
@@ -67,8 +74,8 @@ def _tested(
     return [(first, said), ("answer_more_questions", said)]
 
 
-def _beats(best: str, pair: Pair) -> bool:
-    return better_of(pair) == best
+def _beats(best: str, pair: Pair | None) -> bool:
+    return pair is not None and better_of(pair) == best
 
 
 def _lead(best: str, pair: Pair) -> dict[str, Any]:
