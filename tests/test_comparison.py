@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from bears.comparison.paired import (
 )
 from bears.comparison.power import questions_for, smallest_difference
 from bears.comparison.result import compare
+from bears.comparison.table import shown
 from bears.comparison.values import System
 from bears.intake.json_text import json_value
 from tests.workspace import ROOT
@@ -226,6 +228,13 @@ def test_systems_share_a_letter_just_where_they_cannot_be_told_apart() -> None:
 def test_a_measure_that_is_named_twice_is_one_test() -> None:
     systems = [system("a", {"m": graded(1)}), system("b", {"m": graded(2)})]
     assert compare(systems, ["m", "m"]) == compare(systems, ["m"])
+
+
+def test_no_name_is_an_argument_of_the_end_of_a_row_in_latex() -> None:
+    text = shown(compare([system(name, {"m": graded(1)}) for name in ("*a", "[b]")]), "latex")
+    assert "{}*a" in text
+    assert "{}[b]" in text
+    assert not re.search(r"^ *[\[*]", text, re.MULTILINE)
 
 
 def test_a_tie_that_decides_more_than_the_systems_do_is_said() -> None:

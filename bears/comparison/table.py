@@ -1,5 +1,6 @@
 """A comparison for people: on the terminal, in Markdown, LaTeX (booktabs) and CSV."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -61,7 +62,9 @@ def formed(part: str | pd.DataFrame, form: Form) -> str:
     if form == "markdown":
         return markdown_table(header, rows).rstrip("\n")
     style = "latex_booktabs" if form == "latex" else "simple"
-    return str(tabulate(rows, headers=header, tablefmt=style, disable_numparse=True))
+    text = str(tabulate(rows, headers=header, tablefmt=style, disable_numparse=True))
+    # The end of a row would take what begins so for an argument of its own.
+    return re.sub(r"^( *)([\[*])", r"\1{}\2", text, flags=re.MULTILINE) if form == "latex" else text
 
 
 def _heading(result: Mapping[str, Any]) -> str:
