@@ -136,6 +136,7 @@ BAD = {
     "infinity": ("question_id,m\nq00,1\nq01,inf\n", "'inf' is no number"),
     "nan": ("question_id,m\nq00,1\nq01,nan\n", "'nan' is no number"),
     "no measure": ("question_id,text\nq00,a\n", "not a single measure"),
+    "two of one measure": ("question_id,verdict,pass_rate\nq00,pass,0\n", "leave one of them out"),
     "no question": ("question_id,m\n", "not a single question"),
     "other questions": ("question_id,success@1\nq00,1\n", "the questions differ: only"),
     "other measures": ("question_id,m\n" + "".join(f"{q},1\n" for q in ROWS), "share no measure"),
@@ -242,6 +243,13 @@ def test_results_of_another_retriever_than_the_chosen_one_are_not_called_by_its_
     write(project / "params.yaml", yaml.safe_dump({**chosen, "retriever": "wordllama"}))
     error = told(capsys, "HEAD", "workspace", code=1)
     assert "workspace: no results by question of wordllama" in error
+
+
+def test_a_csv_file_may_be_called_so_in_capitals(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = csv(project / "good.CSV", GOOD), csv(project / "poor.csv", POOR)
+    assert "good better" in told(capsys, *files)
 
 
 def test_no_two_files_are_called_the_same(

@@ -63,7 +63,7 @@ def system_of(word: str, benchmark: str) -> System:
 
 def _of_file(path: Path, benchmark: str) -> System:
     start = read_whole(path)[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
-    if path.suffix == ".csv" and not start.startswith((b"{", b"[")):
+    if path.suffix.lower() == ".csv" and not start.startswith((b"{", b"[")):
         return System(path.stem, "", *read_values(path))
     return _ranked(path, benchmark or str(composed("", [])["benchmark"]["name"]))
 

@@ -75,6 +75,8 @@ def read_values(
     header = next(rows, (1, []))[1]
     if QUESTION not in header:
         raise FormatError(f"{where}: no column {QUESTION}; found {', '.join(header) or 'nothing'}")
+    if {VERDICT, PASS_RATE} <= set(header):
+        raise FormatError(f"{where}: {VERDICT} is the measure {PASS_RATE}; leave one of them out")
     found = list(rows)
     lines = [line for line, _ in found]
     cells = pd.DataFrame([row for _, row in found], columns=header, dtype=str)
