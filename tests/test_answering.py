@@ -264,6 +264,7 @@ WIRE = ("limited", "limited_bare", "server_error", "cut", "invalid_json", "no_ch
 REFUSED = ("truncated", "refusal", "content_filter", "empty", "echo")
 
 
+@pytest.mark.slow
 def test_faults_of_every_kind_at_once_change_nothing_of_what_is_published(
     answering: Answering,
 ) -> None:
@@ -278,6 +279,7 @@ def test_faults_of_every_kind_at_once_change_nothing_of_what_is_published(
     assert answers(at) == {f"What colour is stone {n}?": f"{colour(n)} [CITE:2]" for n in range(60)}
 
 
+@pytest.mark.slow
 def test_what_is_no_answer_is_asked_for_again_with_the_reason_and_never_stored(
     answering: Answering,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,7 +14,8 @@ import pytest
 import yaml
 
 from bears.cli import main
-from bears.formats.records import write_json
+from bears.errors import FormatError
+from bears.formats.records import write_json, write_text
 from bears.memory.published import load
 from tests.workspace import ROOT, environment_for
 
@@ -232,3 +234,12 @@ def test_outside_the_project_it_says_where_to_run(
     monkeypatch.chdir(tmp_path)
     assert main(["replace", "q-one", "--reason", "x"]) == 1
     assert "run from the project's root" in capsys.readouterr().err
+
+
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FormatError, match="is a device or a pipe; name a file"):
+        write_text(pipe, "text")
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]

@@ -67,6 +67,7 @@ def test_another_retriever_runs_what_depends_on_it_and_switching_back_runs_nothi
     assert workspace.git("status", "--short") == ""
 
 
+@pytest.mark.slow
 def test_generators_replay_what_the_docs_say_of_them_without_a_key(workspace: Workspace) -> None:
     told = re.findall(
         r"^\| `(local|sentence)` \| (\.\d+) \| (\.\d+) \| (\d+) of 18 \| (\.\d+) ",

@@ -239,6 +239,7 @@ def test_without_a_generator_rows_without_answers_are_counted(project: Workspace
     assert "1 rows have no answer, and generator: none" in ragas(project, "mine.csv")
 
 
+@pytest.mark.slow
 def test_answers_of_a_model_are_planned_asked_once_and_published(project: Workspace) -> None:
     played(project, SCORES + SEEN)
     given(project, [["Who?", "Ann", "", '["Ann."]'], ["Who?", "Ann", "Bob", '["Ann."]']])

@@ -298,6 +298,7 @@ def test_a_file_that_is_no_comparison_is_refused() -> None:
 # ----------------------------------------------------------------------------- the command
 
 
+@pytest.mark.slow
 def test_the_command_writes_one_page_that_needs_no_network(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -90,6 +90,7 @@ def test_what_is_not_searched_has_no_document_and_is_counted(
     assert results.get("not_searched", 0) == 18 - searched
 
 
+@pytest.mark.slow
 def test_a_submission_file_says_what_was_searched_and_is_of_no_other_run(
     workspace: Workspace,
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_submission_file_says_what_was_searched_and_is_of_no_other_run(
     assert f"{first['question_id']!r}, for which nothing is searched" in refused
 
 
+@pytest.mark.slow
 def test_another_way_to_ask_runs_nothing_before_it_and_another_retriever_not_it(
     workspace: Workspace,
 ) -> None:

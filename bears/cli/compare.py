@@ -101,7 +101,7 @@ def _benchmarks(arguments: argparse.Namespace) -> "list[list[System]]":
         if len(systems) < 2 and not arguments.plan:
             raise FormatError("one system cannot be compared; name two or more, or none for all")
         return [systems]
-    found = ran(arguments.all_commits)
+    found = [group for group in ran(arguments.all_commits) if len(group) > 1]
     wanted = arguments.benchmark
     found = [group for group in found if wanted in ("", group[0].benchmark["name"])]
     if not found and arguments.plan:

@@ -170,7 +170,7 @@ def ran(all_commits: bool) -> list[list[System]]:
             continue
         state = system.benchmark
         groups.setdefault((str(state["name"]), str(state["state"])), []).append((revision, system))
-    return [_named(group) for _, group in sorted(groups.items()) if len(group) > 1]
+    return [_named(group) for _, group in sorted(groups.items())]
 
 
 def revisions(all_commits: bool) -> Iterator[Revision]:

@@ -3,7 +3,6 @@
 import argparse
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,22 +83,15 @@ def _report(arguments: argparse.Namespace) -> None:
 
 def _systems(name: str, translated: Path, all_commits: bool) -> "list[System]":
     """What ran on the very records that lie here, with its rankings."""
-    from bears.cli.compared_systems import ran, system_of
-    from bears.comparison.revision import WORKSPACE
+    from bears.cli.compared_systems import ran
 
     state = {"queries": sha256_of(translated / "queries.json")}
     state["corpus"] = sha256_of(translated / "corpus.json")
-    for group in [*ran(all_commits), []]:
-        # Of a single result `ran` makes no group.
-        found = group or [_called_by_choice(system_of(WORKSPACE, ""))]
-        here = [each for each in found if state.items() <= each.benchmark.items() and each.run]
+    for group in ran(all_commits):
+        here = [each for each in group if state.items() <= each.benchmark.items() and each.run]
         if here:
             return here
     raise FormatError(f"no run on {name} as it lies in {translated}; `dvc repro` makes one")
-
-
-def _called_by_choice(system: "System") -> "System":
-    return replace(system, name=system.what, what=system.name)
 
 
 def _main(config: Mapping[str, Any], systems: "Sequence[System]") -> str:

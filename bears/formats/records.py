@@ -30,7 +30,12 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
     The data is on disk (fsync) before the name changes, so that a file with its final name is
     always a complete one.
+
+    Raises:
+        FormatError: there is a device, a pipe or a socket, which a file must not replace.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise FormatError(f"{path} is a device or a pipe; name a file to write to")
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
