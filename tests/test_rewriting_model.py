@@ -105,11 +105,11 @@ def test_no_message_ends_where_it_stands_and_goes_on_as_something_else(at: At) -
 
 
 def test_a_bad_answer_is_asked_for_again_and_never_kept(at: At) -> None:
-    desk, server = at("bad", [question(n, f"{n} And then?", TEA) for n in range(9)])
-    assert "9 rewrites stored" in desk.run("fill", "--yes")
-    assert server.stats()["requests"] == 18
+    desk, server = at("bad", [question(n, f"{n} And then?", TEA) for n in range(10)])
+    assert "10 rewrites stored" in desk.run("fill", "--yes")
+    assert server.stats()["requests"] == 20
     desk.run("publish")
-    expected = {f"q{n}": f"Who grew tea first? {n} And then?" for n in range(9)}
+    expected = {f"q{n}": f"Who grew tea first? {n} And then?" for n in range(10)}
     assert rewritten(desk) == expected
 
 
