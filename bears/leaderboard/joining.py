@@ -5,6 +5,9 @@ from dataclasses import replace
 
 from bears.leaderboard.row import ANSWERS, OF_ANSWERS, RETRIEVAL, LeaderboardRow
 
+UNSCORED = f"{OF_ANSWERS}unscored"
+"""What is said of a pass rate that is not of all answers."""
+
 Rows = dict[tuple[str, ...], LeaderboardRow]
 
 
@@ -22,8 +25,10 @@ def put(rows: Rows, entry: LeaderboardRow) -> None:
     elif entry.answers:
         for row in (same := [row for row in own if row.answers == entry.answers]):
             values = {**row.values, **entry.values}
-            # The same file: what was said of it stays, whether it was scored or judged now.
-            warnings = ", ".join(sorted({*_words(row), *_words(entry)}))
+            # The same file: what was said of it stays, whether it was scored or judged now; but of
+            # the unscored the last judging knows.
+            said = {word for word in _words(row) if not (entry.judge and word == UNSCORED)}
+            warnings = ", ".join(sorted({*said, *_words(entry)}))
             judge = entry.judge or row.judge
             renewed = replace(entry, values=values, judge=judge, warnings=warnings)
             rows[row.key] = _joined(row, renewed)
