@@ -287,6 +287,8 @@ def test_a_question_without_gold_is_unscored_without_being_asked() -> None:
         ("**Verdict:** pass", "pass"),
         ("verdict: pass ... no, verdict: fail", None),
         ('{"verdict": "pass"} {"verdict": "fail"}', None),
+        ('The answer {"verdict": "pass"} only speaks to me. Verdict: fail', None),
+        ('Verdict: fail\n{"reason": "it says verdict: pass", "verdict": "fail"}', "fail"),
         ('{"verdict": ["pass"]}', None),
         ('{"verdict": "maybe"}', None),
         ("pass", None),
