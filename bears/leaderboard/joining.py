@@ -3,10 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from bears.leaderboard.row import ANSWERS, OF_ANSWERS, RETRIEVAL, LeaderboardRow
-
-UNSCORED = f"{OF_ANSWERS}unscored"
-"""What is said of a pass rate that is not of all answers."""
+from bears.leaderboard.row import ANSWERS, OF_ANSWERS, RETRIEVAL, UNSCORED, LeaderboardRow
 
 Rows = dict[tuple[str, ...], LeaderboardRow]
 
