@@ -148,6 +148,16 @@ def test_with_fill_auto_the_stage_asks_by_itself_and_publishes(
     assert (desk.root / MEMORY).is_file()
 
 
+def test_with_fill_auto_the_stage_publishes_what_a_kill_left_in_the_journal(
+    at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    desk, server = at()
+    desk.run("fill", "--yes")
+    assert rewritten(desk.also("rewriter.fill=auto")) == EXPECTED
+    assert server.stats()["requests"] == 4
+
+
 @pytest.mark.parametrize(
     ("change", "asked"),
     [
