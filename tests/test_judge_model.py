@@ -202,6 +202,11 @@ def test_a_prompt_that_names_what_there_is_not_is_refused(part: str) -> None:
         JudgePrompt("x", 1, "", part, "")
 
 
+def test_a_prompt_that_does_not_show_the_answer_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"user lacks \{answer\}, \{marker\}"):
+        JudgePrompt("x", 1, "", "{question} {golds} {aliases}", "{aliases}")
+
+
 def test_an_entry_that_is_no_verdict_is_named() -> None:
     asking = task(CASE)
     key = asking.key(VerdictRequest(CASE))
