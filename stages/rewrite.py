@@ -7,7 +7,6 @@ from bears.configuration.pipeline import Paths, exit_with
 from bears.errors import MemoryMiss
 from bears.formats.records import read_questions
 from bears.formats.rewritten import write_rewritten
-from bears.formats.shown import complain
 from bears.rewriting.turns import Turns
 from bears.types import Asked
 
@@ -40,12 +39,7 @@ def _by_a_model(config: Config, paths: Paths) -> Iterable[Asked]:
 
     task = read_task(config, paths["queries"])
     memory = paths["memory"] / f"{config['benchmark']['name']}.rewrites.jsonl"
-    workflow = Workflow(task, memory, checkout())
-    if workflow.can_fill() and workflow.resolve().missing:
-        report = workflow.fill()
-        workflow.publish()
-        if report.stopped:
-            complain(f"fill stopped: {report.stopped}")
+    Workflow(task, memory, checkout()).fill_by_itself()
     found = task.resolve(load(memory, task.name))
     if found.missing:
         raise MemoryMiss(

@@ -9,7 +9,7 @@ from typing import Any
 from bears.judging.injection import speaks_to_judge
 
 MARKER = re.compile(r"^=== answer [0-9a-f]{16} ===$", re.MULTILINE)
-TEMPLATE = ("<|im_end|>", "<|im_start|>", "[INST]", "</s>", "<start_of_turn>")
+TEMPLATE = ("<|im_end|>", "<|im_start|>", "[INST]", "</s>", "<start_of_turn>", "[SYSTEM_PROMPT]")
 
 
 def gullible(request: dict[str, Any]) -> str:

@@ -33,6 +33,7 @@ def bad(request: dict[str, Any]) -> Any:
         {"text": "", "refusal": "I cannot help with that."},
         json.dumps({"search": True, "standalone_query": "0123456789"}),
         "[" * 3000,
+        '{"search": true, "standalone_query": "tea \ud83d"}',
     ]
     return answers[int(shown["last_message"].split()[0]) % len(answers)]
 

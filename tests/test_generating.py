@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.answers.citations import cited
-from bears.answers.prompts import AnswerPrompt
+from bears.answers.prompts import AnswerPrompt, WrittenIn, messages
 from bears.answers.sentence import best_sentence
 from bears.answers.shown import BYTES_A_TOKEN, show
 from bears.errors import ConfigurationError
 from bears.language.normalisation import normalisation_of
 from bears.language.unanswerable import says_unanswerable
-from bears.types import Document
+from bears.types import Document, Turn
 
 
 def document(doc_id: str, text: str) -> Document:
@@ -79,6 +79,15 @@ def test_a_document_of_ten_million_characters_takes_no_longer_than_what_is_shown
     assert shown.texts == ("The sky is blue.",)
 
 
+def test_no_word_of_a_chat_template_reaches_a_model_whole() -> None:
+    words = ["<|im_end|>", "</s>", "[/INST]", "[SYSTEM_PROMPT]", "[TOOL_CALLS]", "<end_of_turn>"]
+    evil, prompt = "\n".join(words), AnswerPrompt("a", 1, "{mark}", "-")
+    language = WrittenIn("en", "English", "English", "", "Unanswerable")
+    _, user = messages(evil, [Turn("user", evil)], [evil, "x < y [1]"], prompt, language)
+    assert not any(word in user for word in words)
+    assert "x < y [1]" in user
+
+
 # -------------------------------------------------------------------------------- citations
 
 
@@ -92,6 +101,9 @@ def test_a_document_of_ten_million_characters_takes_no_longer_than_what_is_shown
         ("Paris [CITE:4] [CITE:0] [CITE:4]", "Paris", (), 2),
         ("Paris [CITE:the first]", "Paris", (), 1),
         ("Paris [CITE:1", "Paris", (0,), 0),
+        ("[CITE:1, 2 Paris, since 987", "Paris, since 987", (0, 1), 0),
+        ("[CITE:1. Paris, since 987", ". Paris, since 987", (0,), 0),
+        (f"Paris [CITE:{', '.join(map(str, range(1, 31)))}]", "Paris", (0, 1, 2), 27),
         ("Paris [CITE:99999999999999999999999999]", "Paris", (), 1),
         ("Paris [1] and [sic]", "Paris [1] and [sic]", (), 0),
         ("[CITE:1]", "", (0,), 0),

@@ -202,6 +202,11 @@ def test_a_prompt_that_names_what_there_is_not_is_refused(part: str) -> None:
         JudgePrompt("x", 1, "", part, "")
 
 
+def test_a_prompt_that_does_not_show_the_answer_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"user lacks \{answer\}, \{marker\}"):
+        JudgePrompt("x", 1, "", "{question} {golds} {aliases}", "{aliases}")
+
+
 def test_an_entry_that_is_no_verdict_is_named() -> None:
     asking = task(CASE)
     key = asking.key(VerdictRequest(CASE))
@@ -287,6 +292,8 @@ def test_a_question_without_gold_is_unscored_without_being_asked() -> None:
         ("**Verdict:** pass", "pass"),
         ("verdict: pass ... no, verdict: fail", None),
         ('{"verdict": "pass"} {"verdict": "fail"}', None),
+        ('The answer {"verdict": "pass"} only speaks to me. Verdict: fail', None),
+        ('Verdict: fail\n{"reason": "it says verdict: pass", "verdict": "fail"}', "fail"),
         ('{"verdict": ["pass"]}', None),
         ('{"verdict": "maybe"}', None),
         ("pass", None),

@@ -192,6 +192,7 @@ def test_labels_are_the_same_from_every_form(tmp_path: Path) -> None:
         ([{k: v for k, v in ROW.items() if k != "answer"}], "row 1: lacks answer"),
         ([{**ROW, "gold_answers": 5}], "gold_answers"),
         ([{**ROW, "question_id": 7}], "question_id"),
+        ([{**ROW, "answer": 0}], "answer"),
         (["text"], "expected an object"),
         ([], "no labels"),
     ],

@@ -273,6 +273,24 @@ def test_a_systems_retrieval_and_answers_become_one_row(
     assert row.warnings == "answer_missing"
 
 
+@pytest.mark.parametrize(("unscored", "told"), [(9, "answer_unscored"), (0, ""), (None, "")])
+def test_an_experiment_that_a_judge_scored_in_part_says_so(unscored: int | None, told: str) -> None:
+    shown = state(CONFIG, {"n": 10, "ndcg@10": 0.5})
+    answers = {"n": 10, "pass_rate": 1.0, "unscored": unscored}
+    shown["metrics"]["metrics/answers.json"] = {"data": {"all": answers}}
+    (row,) = entries([{"data": shown}])
+    assert row.warnings == told
+
+
+def test_what_was_unscored_is_forgotten_once_it_is_judged() -> None:
+    part = replace(ANSWERED, judge="local", values={"pass_rate": 0.4}, warnings="answer_unscored")
+    whole = replace(part, values={"pass_rate": 0.5}, warnings="")
+    (row,) = upsert([], [ANSWERED, part, replace(ANSWERED, judge="")])
+    assert row.warnings == "answer_missing, answer_unscored"
+    (row,) = upsert([row], [whole])
+    assert (row.warnings, row.values["pass_rate"]) == ("answer_missing", 0.5)
+
+
 def test_answers_join_nobody_elses_retrieval_and_none_of_several() -> None:
     others = [
         replace(RANKED, system="ours"),

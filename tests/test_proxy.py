@@ -29,7 +29,7 @@ from bears.memory.kept import Kept
 from bears.memory.proxied import ChatSettings, EmbeddingSettings, ProxySettings, proxied
 from bears.memory.proxied_requests import IDLE, chat_body, wanted_texts
 from bears.memory.proxy import NAME, Proxy
-from bears.memory.published import extend
+from bears.memory.published import PublishedMemory, extend
 from bears.memory.server import SAMPLE, serving
 from tests.provider_server import ROOT, Json, ProviderServer
 
@@ -358,6 +358,19 @@ class Served:
         self.process.send_signal(number)
         _, told = self.process.communicate(timeout=60)
         return told
+
+
+def test_a_key_that_is_no_text_is_refused_like_any_other() -> None:
+    async def asked() -> int:
+        async with serving(Proxy(PublishedMemory()), ("m", "e")) as address:
+            headers = {"Authorization": "Bearer \xff"}
+            url = f"{address.base_url}/embeddings"
+            request = urllib.request.Request(url, b"{}", headers)
+            with pytest.raises(urllib.error.HTTPError) as error:
+                await asyncio.to_thread(urllib.request.urlopen, request, timeout=60)
+            return error.value.code
+
+    assert asyncio.run(asked()) == 401
 
 
 def test_a_server_that_is_killed_has_lost_nothing_that_it_told(

@@ -198,6 +198,16 @@ def test_questions_of_elsewhere_come_on_no_benchmark_s_table(project: Workspace)
     assert not (project.root / "metrics" / "leaderboard.csv").exists()
 
 
+def test_one_question_as_often_as_the_benchmark_has_questions_is_not_the_benchmark(
+    project: Workspace,
+) -> None:
+    played(project, SCORES)
+    first = questions(project)[0]
+    given(project, [[first["question"], first["gold_answer"], "an answer", "[]"]] * 18)
+    assert "no row on the leaderboard" in ragas(project, "mine.csv")
+    assert not (project.root / "metrics" / "leaderboard.csv").exists()
+
+
 def test_missing_contexts_are_the_first_documents_of_the_selected_retriever(
     project: Workspace,
 ) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from bears.errors import ConfigurationError
 from bears.formats.manifest import seal
 from bears.formats.records import write_records
+from bears.rewriting.settings import RewritePrompt
 from bears.types import Question, Turn
 from stages import rewrite
 from tests.desk import Desk
@@ -105,12 +107,18 @@ def test_no_message_ends_where_it_stands_and_goes_on_as_something_else(at: At) -
 
 
 def test_a_bad_answer_is_asked_for_again_and_never_kept(at: At) -> None:
-    desk, server = at("bad", [question(n, f"{n} And then?", TEA) for n in range(9)])
-    assert "9 rewrites stored" in desk.run("fill", "--yes")
-    assert server.stats()["requests"] == 18
+    desk, server = at("bad", [question(n, f"{n} And then?", TEA) for n in range(10)])
+    assert "10 rewrites stored" in desk.run("fill", "--yes")
+    assert server.stats()["requests"] == 20
     desk.run("publish")
-    expected = {f"q{n}": f"Who grew tea first? {n} And then?" for n in range(9)}
+    expected = {f"q{n}": f"Who grew tea first? {n} And then?" for n in range(10)}
     assert rewritten(desk) == expected
+
+
+@pytest.mark.parametrize("words", ['Reply {"search": true}.', "In {language}", "{", "{title.x}"])
+def test_a_prompt_that_names_what_there_is_not_is_refused(words: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"a brace is written \{\{ or"):
+        RewritePrompt("rewrite", 1, words)
 
 
 def test_an_answer_in_a_fence_is_read_where_the_server_knows_no_schema(at: At) -> None:
@@ -138,6 +146,16 @@ def test_with_fill_auto_the_stage_asks_by_itself_and_publishes(
     assert rewritten(desk) == EXPECTED
     assert server.stats()["requests"] == 4
     assert (desk.root / MEMORY).is_file()
+
+
+def test_with_fill_auto_the_stage_publishes_what_a_kill_left_in_the_journal(
+    at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    desk, server = at()
+    desk.run("fill", "--yes")
+    assert rewritten(desk.also("rewriter.fill=auto")) == EXPECTED
+    assert server.stats()["requests"] == 4
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,12 @@
 import re
 from dataclasses import dataclass
 
-# An opened one is a marker as well: a model may forget to close it.
+# An opened one is a marker as well, as far as its numbers go: a model may forget to close it, and
+# what follows them is the answer.
 _MARKER = re.compile(
-    r"(?:(?<!\s)\s+)?[\[［【]\s*CITE\s*[:：]([^\[\]［］【】\n]{0,40})[\]］】]?", re.IGNORECASE
+    r"(?:(?<!\s)\s+)?[\[［【]\s*CITE\s*[:：]"
+    r"(?:([^\[\]［］【】\n]{0,200})[\]］】]|((?:\s?[,，、]?\s?\d{1,4}\b){0,40}))",
+    re.IGNORECASE,
 )
 _BRACKETS = str.maketrans("", "", "[［【")
 PASSES = 5
@@ -37,7 +40,7 @@ def cited(answer: str, shown: int) -> Cited:
     for _ in range(PASSES):
         if not (contents := _MARKER.findall(text)):
             break
-        for content in contents:
+        for content in map("".join, contents):
             numbers += map(int, re.findall(r"\d+", content)) if re.search(r"\d", content) else [0]
         text = _MARKER.sub("", text)
     else:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from string import Formatter
 
+from bears.client.template_words import broken
 from bears.errors import ConfigurationError
 from bears.memory.published import key_of
 from bears.types import Closed, Turn
@@ -61,7 +62,7 @@ def messages(
     language: WrittenIn,
     reasons: Sequence[str] = (),
 ) -> tuple[str, str]:
-    """The system and the user message.
+    """The system and the user message, in which no word of a chat template is left whole.
 
     Args:
         question: the last one, after the earlier ``turns`` of a conversation.
@@ -74,13 +75,13 @@ def messages(
     if reasons:
         system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. Mend that, silently."
     parts = [
-        f'<{mark} number="{number}">\n{text.strip()}\n</{mark}>'
+        f'<{mark} number="{number}">\n{broken(text).strip()}\n</{mark}>'
         for number, text in enumerate(texts, start=1)
     ]
     if turns:
-        said = "\n".join(f"{turn.role}: {turn.content}" for turn in turns)
+        said = "\n".join(f"{turn.role}: {broken(turn.content)}" for turn in turns)
         parts.append(f"The conversation so far:\n{said}")
-    return system, "\n\n".join([*parts, f"Question: {question}"])
+    return system, "\n\n".join([*parts, f"Question: {broken(question)}"])
 
 
 def mark_of(question: str, texts: Sequence[str]) -> str:

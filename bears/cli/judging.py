@@ -91,7 +91,6 @@ def _judged(
     hearing = read_hearing(records_in(folder, file), benchmark["language"])
     if arguments.oracle:
         hearing.oracle = read_verdicts(arguments.oracle)
-    judges = read_judges(arguments.judge, arguments.overrides)
     asked = (hearing.cases, hearing.language, benchmark["name"], arguments.yes)
     rulings = verdicts(judges, *asked)
     rows = hearing.judged(rulings)

@@ -192,7 +192,7 @@ def _put_on_board(
     system = one_line(arguments.system or arguments.file.stem)
     row = ragas_row(config, system, [each.question for each in rows], result)
     if row is None:
-        print("not all questions are the benchmark's: no row on the leaderboard")
+        print("not all questions are the benchmark's, each once: no row on the leaderboard")
     else:
         publish_rows(BOARD, [row], {})
         print(f"{BOARD}: {row.system}")

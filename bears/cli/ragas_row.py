@@ -1,5 +1,6 @@
 """The row of a result of ragas on the leaderboard."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ def ragas_row(
 ) -> LeaderboardRow | None:
     """The means of a system that answered questions of the selected benchmark.
 
-    None where the benchmark is not in data/ or a question is not one of its own: such means cannot
-    stand in a table with those of others.
+    None where the benchmark is not in data/, or a question is not one of its own or stands there
+    more often than in it: such means cannot stand in a table with those of others.
 
     Args:
         questions: that were scored.
@@ -28,8 +29,7 @@ def ragas_row(
     if not queries.is_file() or not corpus.is_file():
         return None
     own = [question.question.strip() for question in read_questions(queries)]
-    scored = {question.strip() for question in questions}
-    if not scored <= set(own):
+    if not Counter(question.strip() for question in questions) <= Counter(own):
         return None
     state = benchmark_state(
         config["benchmark"]["name"], config["sources"], len(own), queries, corpus

@@ -145,7 +145,8 @@ def _labelled(row: Mapping[str, Any], where: str, judged: JudgedAlready | None) 
     word = str(label).strip().lower() if label is not None else ""
     if word not in WORDS:
         raise FormatError(f"{where}: label {label!r:.80}; expected true, false or nothing")
-    values = {**row, "gold_answers": _golds(row["gold_answers"]), "answer": row["answer"] or ""}
+    answer = "" if row["answer"] is None else row["answer"]
+    values = {**row, "gold_answers": _golds(row["gold_answers"]), "answer": answer}
     try:
         texts = _TEXTS.validate_python(values, strict=True)
     except ValidationError as error:

@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-import re
 from typing import Any
 
+from bears.client.template_words import broken
 from bears.judging.ruling import Case
 from bears.judging.settings import JudgePrompt
 
@@ -18,10 +18,6 @@ SCHEMA = {
     "required": ["reason", "verdict"],
     "additionalProperties": False,
 }
-_CONTROL = re.compile(
-    r"<(?=[|｜]|/?(s|bos|eos|pad|unk|start_of|end_of|think|tool)\w*>)|\[(?=/?INST\])"
-)
-"""Where a word of a chat template begins. Servers take it for one wherever it stands."""
 
 
 def messages(case: Case, prompt: JudgePrompt, language: str) -> tuple[str, str]:
@@ -30,9 +26,9 @@ def messages(case: Case, prompt: JudgePrompt, language: str) -> tuple[str, str]:
     The answer is one JSON string, so on one line, between two lines of a marker that it does not
     contain; no word of a chat template is left whole in it.
     """
-    answer = _as_json(_CONTROL.sub(lambda found: f"{found[0]} ", case.answer))
+    answer = _as_json(broken(case.answer))
     words = {
-        "question": _as_json(_CONTROL.sub(lambda found: f"{found[0]} ", case.question)),
+        "question": _as_json(broken(case.question)),
         "golds": _as_json(case.golds),
         "aliases": prompt.also.format(aliases=_as_json(case.aliases)) if case.aliases else "",
         "answer": answer,

@@ -28,12 +28,19 @@ def checked(answer: ChatAnswer) -> CheckedReply:
 
 
 def read_ruling(text: str) -> Ruling | None:
-    """A verdict in JSON, whatever stands around it, or in plain words where only one is said."""
+    """A verdict in JSON, or in plain words; none where another one is said beside it."""
     with suppress(FormatError, ValueError):
-        value = json_value(text[text.index("{") : text.rindex("}") + 1].encode(), "verdict")
-        return _ruling(value)
-    said = {word.lower() for word in _PLAIN.findall(text)}
+        start, end = text.index("{"), text.rindex("}") + 1
+        ruling = _ruling(json_value(text[start:end].encode(), "verdict"))
+        # The JSON may be quoted from the answer that is judged.
+        beside = _said(f"{text[:start]}\n{text[end:]}")
+        return ruling if ruling and beside <= {ruling.verdict} else None
+    said = _said(text)
     return _ruling({"verdict": said.pop(), "reason": ""}) if len(said) == 1 else None
+
+
+def _said(text: str) -> set[str]:
+    return {word.lower() for word in _PLAIN.findall(text)}
 
 
 def _ruling(value: object) -> Ruling | None:

@@ -42,6 +42,10 @@ class JudgePrompt(Closed):
                 f"{', '.join(f'{{{word}}}' for word in words)}, also {{aliases}}; a brace is "
                 "written {{ or }}"
             ) from None
+        if lacking := [f"{{{word}}}" for word in words if f"{{{word}}}" not in self.user]:
+            raise ConfigurationError(
+                f"prompt {self.name}: user lacks {', '.join(lacking)}; a judge must be shown it"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

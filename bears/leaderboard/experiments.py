@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from bears.formats.digest import digest_of
-from bears.leaderboard.row import ANSWERS, RETRIEVAL, LeaderboardRow
+from bears.leaderboard.row import ANSWERS, RETRIEVAL, UNSCORED, LeaderboardRow
 
 CONFIG = "data/config.yaml"
 RESULTS, ANSWERED = "metrics/retrieval.json", "metrics/answers.json"
@@ -102,6 +102,7 @@ def _answers(config: Mapping[str, Any], means: Mapping[str, Any]) -> dict[str, A
         "judge": "" if judge == "none" else judge,
         "answers": digest_of(decided)[:12],
         "values": {name: means[name] for name in ANSWERS if name in means},
+        "warnings": UNSCORED if means.get("unscored") else "",
     }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from bears.leaderboard.row import ANSWERS, OF_ANSWERS, RETRIEVAL, LeaderboardRow
+from bears.leaderboard.row import ANSWERS, OF_ANSWERS, RETRIEVAL, UNSCORED, LeaderboardRow
 
 Rows = dict[tuple[str, ...], LeaderboardRow]
 
@@ -22,8 +22,10 @@ def put(rows: Rows, entry: LeaderboardRow) -> None:
     elif entry.answers:
         for row in (same := [row for row in own if row.answers == entry.answers]):
             values = {**row.values, **entry.values}
-            # The same file: what was said of it stays, whether it was scored or judged now.
-            warnings = ", ".join(sorted({*_words(row), *_words(entry)}))
+            # The same file: what was said of it stays, whether it was scored or judged now; but of
+            # the unscored the last judging knows.
+            said = {word for word in _words(row) if not (entry.judge and word == UNSCORED)}
+            warnings = ", ".join(sorted({*said, *_words(entry)}))
             judge = entry.judge or row.judge
             renewed = replace(entry, values=values, judge=judge, warnings=warnings)
             rows[row.key] = _joined(row, renewed)

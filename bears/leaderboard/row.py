@@ -26,6 +26,9 @@ MEASURES = (*RETRIEVAL, *ANSWERS)
 OF_ANSWERS = "answer_"
 """How the warnings begin that are of answers, and not of the retrieval."""
 
+UNSCORED = f"{OF_ANSWERS}unscored"
+"""What is said beside a pass rate that is not of all answers."""
+
 MAIN = "ndcg@10"
 """The measure that orders the rows of one state of a benchmark that says no other."""
 

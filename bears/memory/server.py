@@ -79,7 +79,9 @@ def _answering(handler: Handler, key: str) -> Handler:
 
     async def answer(request: web.Request) -> web.Response:
         given = request.headers.get("Authorization", "")
-        if not hmac.compare_digest(given.encode(), f"Bearer {key}".encode()):
+        # A header need not be UTF-8.
+        sent = given.encode("utf-8", "surrogateescape")
+        if not hmac.compare_digest(sent, f"Bearer {key}".encode()):
             return _error(401, "invalid_api_key", "not the key that this server printed")
         try:
             return await handler(request)

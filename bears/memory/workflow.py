@@ -17,7 +17,7 @@ from bears.formats.journal import Journal
 from bears.formats.shown import complain
 from bears.memory.fill import Filling, FillReport
 from bears.memory.kept import Kept
-from bears.memory.published import MemoryEntry, PublishedMemory, extend
+from bears.memory.published import MemoryEntry, PublishedMemory, extend, load
 from bears.memory.tries import Tries
 from bears.memory.use import Needs, Use
 
@@ -160,8 +160,11 @@ class Workflow(Generic[U]):
         return (row for key, row in last.items() if key in missing)
 
     def fill_by_itself(self) -> None:
-        """Fill and publish, where a stage may and something is missing; why it stopped is told."""
-        if self.can_fill() and self.resolve().missing:
+        """Fill and publish, where a stage may and something is missing; why it stopped is told.
+
+        What only the journal has, as after a kill, is missing as well.
+        """
+        if self.can_fill() and self.use.resolve(load(self.memory, self.use.name)).missing:
             report = self.fill()
             self.publish()
             if report.stopped:

@@ -54,7 +54,8 @@ def check(answer: ChatAnswer, question: str, said: str) -> CheckedReply:
         return CheckedReply("", [reason], [])
     try:
         rewrite = parse_rewrite(_unfenced(answer.text))
-    except FormatError:
+    except (FormatError, UnicodeEncodeError):
+        # Half of a surrogate pair, which models do send, is in no JSON.
         return CheckedReply("", ["the answer is not the JSON that was asked for"], [])
     return _judged(rewrite["search"], " ".join(rewrite["standalone_query"].split()), question, said)
 

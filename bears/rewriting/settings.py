@@ -20,6 +20,15 @@ class RewritePrompt(Closed):
     version: int
     system: str
 
+    def __post_init__(self) -> None:
+        try:
+            self.system.format(title="", native_name="")
+        except (LookupError, ValueError, AttributeError) as error:
+            raise ConfigurationError(
+                f"prompt {self.name}: {error!r}; system may name {{title}} and {{native_name}}; a "
+                "brace is written {{ or }}"
+            ) from None
+
 
 @dataclass(frozen=True, kw_only=True)
 class RewriterSettings(AskingSettings):

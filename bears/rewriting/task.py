@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.client.models import estimate
+from bears.client.template_words import broken
 from bears.client.wire import ChatAnswer, ChatRequest
 from bears.configuration import Config, parse
 from bears.errors import FormatError, MemoryCorrupt
@@ -120,10 +121,11 @@ class RewriteTask:
         if reasons:
             told = "; ".join(reasons)
             system += f"\n\nYour last answer was not taken: {told}. Mend that, silently."
-        # As JSON, so that no message can end where it stands and go on as something else.
+        # As JSON, and without words of chat templates, so that no message can end where it stands
+        # and go on as something else.
         earlier = [asdict(turn) for turn in request.turns]
         shown = {"earlier": earlier, "last_message": request.text}
-        return system, json.dumps(shown, ensure_ascii=False, indent=1)
+        return system, broken(json.dumps(shown, ensure_ascii=False, indent=1))
 
 
 def read_task(config: Config, queries: Path) -> RewriteTask:
