@@ -105,7 +105,8 @@ def task(case: Case, language: str = "en", **changes: Any) -> VerdictTask:
 
 
 CASE = Case("q", "Which city?", ("Sofia", "Sofija"), "It is Sofia.", ("Serdica",))
-PROMPT = {"name": "x", "version": 1, "system": "", "user": "", "also": ""}
+ALL = "{question}{golds}{aliases}{answer}{marker}"
+PROMPT = {"name": "x", "version": 1, "system": "", "user": ALL, "also": ""}
 WORDS = ("--out", "out.json", "--questions", "q.csv")
 
 
@@ -152,15 +153,7 @@ def test_the_published_verdicts_are_enough_on_another_machine(court: Opened) -> 
     [
         {"model": "m"},
         {"request": {"temperature": 1}},
-        {
-            "prompts": {
-                "other": {
-                    **dict.fromkeys(("system", "user", "also"), ""),
-                    "name": "x",
-                    "version": 2,
-                }
-            }
-        },
+        {"prompts": {"other": {**PROMPT, "version": 2}}},
     ],
 )
 def test_everything_that_can_change_a_verdict_is_in_its_key(changed: dict[str, Any]) -> None:
@@ -217,7 +210,7 @@ def test_an_entry_that_is_no_verdict_is_named() -> None:
 
 
 def test_a_verdict_never_asked_for_is_missing_and_told_how_to_be_had() -> None:
-    with pytest.raises(MemoryMiss, match=r"lacks 1 verdicts by local(?s:.*)memory fill"):
+    with pytest.raises(MemoryMiss, match=r"lacks 1 verdicts by qwen(?s:.*)memory fill"):
         task(CASE).rulings(PublishedMemory())
 
 

@@ -83,6 +83,7 @@ def _verdicts(config: Config) -> list[VerdictTask]:
         # Its answers have to be had first, by the same command.
         complain(told)
         return []
+    check(answers)
     records = records_in(Path("data") / name / "translated", answers)
     hearing = read_hearing(records, config["benchmark"]["language"])
     return tasks_of(judges, hearing.cases, hearing.language)
