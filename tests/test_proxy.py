@@ -368,6 +368,7 @@ def test_a_key_that_is_no_text_is_refused_like_any_other() -> None:
             request = urllib.request.Request(url, b"{}", headers)
             with pytest.raises(urllib.error.HTTPError) as error:
                 await asyncio.to_thread(urllib.request.urlopen, request, timeout=60)
+            error.value.close()
             return error.value.code
 
     assert asyncio.run(asked()) == 401
@@ -383,8 +384,9 @@ def test_a_server_that_is_killed_has_lost_nothing_that_it_told(
     first.end(signal.SIGKILL)
     second = Served(*words)
     assert [second.ask(f"question {n}") for n in range(5)] == told
-    with pytest.raises(urllib.error.HTTPError, match="404"):
+    with pytest.raises(urllib.error.HTTPError, match="404") as refused:
         second.ask("unheard")
+    refused.value.close()
     assert "5 requests answered, 0 of them by asking a model" in second.end(signal.SIGINT)
     assert second.process.returncode == 130
     assert front.asked() == 5
