@@ -754,6 +754,7 @@ def test_a_file_that_holds_the_gold_is_suspected(
     assert "does the file hold the gold?" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_answers_and_rankings_of_a_system_become_one_row_of_the_leaderboard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -114,6 +114,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damages", DAMAGES.values(), ids=DAMAGES)
 def test_files_that_a_kill_cut_are_named_and_the_printed_commands_mend_them(
     workspace: Workspace, damages: list[tuple[str, bytes, str]]

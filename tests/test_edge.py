@@ -100,6 +100,7 @@ def test_a_file_that_does_not_fit_is_named_and_the_earlier_one_kept(tmp_path: Pa
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {file.name: "earlier"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
 def test_closed_streams_change_no_exit_status(closed: str) -> None:
     assert shell(f"$P -m bears metrics {closed}") == (0, "")
