@@ -12,7 +12,7 @@ from bears.answers.shown import Shown, show
 from bears.client.wire import ChatAnswer, ChatRequest
 from bears.configuration import Config, parse
 from bears.formats.records import read_questions
-from bears.memory.published import PublishedMemory, key_of
+from bears.memory.published import PublishedMemory
 from bears.memory.use import CheckedReply, Needs
 from bears.types import Question, Turn
 
@@ -81,17 +81,8 @@ class AnswerTask:
     def key(self, request: AnswerRequest) -> str:
         """Over the model and all that it is told; not over who retrieved it, nor over ids."""
         assert self.settings.prompt is not None
-        system, user = self._messages(request, [])
-        return key_of(
-            {
-                "use": self.name,
-                "model": self.settings.model,
-                "request": self.settings.request,
-                "prompt_version": self.settings.prompt.version,
-                "system": system,
-                "user": user,
-            }
-        )
+        version, words = self.settings.prompt.version, self._messages(request, [])
+        return self.settings.key_of_said(self.name, version, *words)
 
     def ask(self, request: AnswerRequest, reasons: list[str]) -> ChatRequest:
         """What is sent for a request, with the reasons why earlier answers were not taken."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from bears.client.endpoint import Endpoint
 from bears.client.models import Models, Price
 from bears.errors import ConfigurationError
+from bears.memory.published import key_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +32,19 @@ class AskingSettings(Endpoint):
             raise ConfigurationError(
                 f"{self.where}.limit is {self.limit}; expected 1 or more, or null for all"
             )
+
+    def key_of_said(self, use: str, prompt_version: int, system: str, user: str) -> str:
+        """The key of what ``use`` asks where nothing but the model and the words decide."""
+        return key_of(
+            {
+                "use": use,
+                "model": self.model,
+                "request": self.request,
+                "prompt_version": prompt_version,
+                "system": system,
+                "user": user,
+            }
+        )
 
     def given_up(self, reasons: Sequence[str]) -> str:
         """What is published of a request that was tried and failed.

@@ -13,7 +13,7 @@ from bears.configuration import Config, parse
 from bears.errors import FormatError, MemoryCorrupt
 from bears.formats.records import read_questions
 from bears.intake.texts import blank
-from bears.memory.published import PublishedMemory, key_of
+from bears.memory.published import PublishedMemory
 from bears.memory.use import CheckedReply, Needs
 from bears.rewriting.reply_check import check, parse_rewrite
 from bears.rewriting.settings import RewriterSettings
@@ -84,17 +84,8 @@ class RewriteTask:
 
     def key(self, request: RewriteRequest) -> str:
         """Over the model and all that it is told."""
-        system, user = self._messages(request, [])
-        return key_of(
-            {
-                "use": self.name,
-                "model": self.settings.model,
-                "request": self.settings.request,
-                "prompt_version": self.settings.prompt.version,
-                "system": system,
-                "user": user,
-            }
-        )
+        version, words = self.settings.prompt.version, self._messages(request, [])
+        return self.settings.key_of_said(self.name, version, *words)
 
     def ask(self, request: RewriteRequest, reasons: list[str]) -> ChatRequest:
         """What is sent for a request, with the reasons why earlier answers were not taken."""
