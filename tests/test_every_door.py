@@ -200,7 +200,7 @@ DOORS: dict[str, tuple[str, Read]] = {
 ELSEWHERE = {
     "client.post": "hands what a server answers to client.wire; tests/test_client.py",
     "translation.reply_check": "an answer of a model; tests/test_reply_check.py",
-    "cli.answers": "lineage.jsonl, sealed by its manifest",
+    "evaluation.answers.references": "lineage.jsonl, sealed by its manifest",
     "cli.report": "a timing file, whose fields are looked at one by one",
     "doctor.objects": "dvc.lock; tests/test_doctor.py",
     "doctor.selection": "params.yaml; tests/test_doctor.py",

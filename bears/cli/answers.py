@@ -15,11 +15,12 @@ from bears.cli.selection import add_benchmark_arguments, results_of
 from bears.evaluation.answers.details import HEADER, Fault, faults, rows
 from bears.evaluation.answers.forms import FORMS, read_answers
 from bears.evaluation.answers.predictions import Answers, answers_of
-from bears.evaluation.answers.references import references_of, with_references
+from bears.evaluation.answers.references import read_referenced, references_of
 from bears.evaluation.answers.score import literal, score_answers, summarise_answers
-from bears.formats.records import read_documents, read_lines, read_questions, write_json
+from bears.formats.records import read_documents, write_json
 from bears.formats.shown import complain, one_line
 from bears.formats.spreadsheet import write_csv
+from bears.judging.files import records_in
 from bears.types import Document, Question
 
 FAULTS = {
@@ -67,10 +68,9 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 def _score(arguments: argparse.Namespace) -> None:
     folder, config = results_of(arguments.benchmark, arguments.folder)
     language = config["benchmark"]["language"]
-    questions = with_references(
-        read_questions(folder / "queries.json"), _references(folder), language
-    )
-    documents = read_documents(folder / "corpus.json")
+    records = records_in(folder, arguments.file)
+    questions = read_referenced(records["queries"], records.get("lineage"), language)
+    documents = read_documents(records["corpus"])
     given = read_answers(arguments.file)
     answers = answers_of(given, questions, documents, arguments.ignore_unknown)
     scores = score_answers(questions, answers.predictions, language)
@@ -89,14 +89,6 @@ def _score(arguments: argparse.Namespace) -> None:
     print(_grouped(questions, documents, answers) + _table(summary))
     for kind, count in summary["faults"].items():
         complain(f"warning: {count} {FAULTS[kind]}")
-
-
-def _references(folder: Path) -> dict[str, list[str]]:
-    """What `sample` noted of further annotators, beside the records or among the pipeline's."""
-    places = (folder / "lineage.jsonl", folder.parent / "sampled" / "lineage.jsonl")
-    lineage = next((path for path in places if path.exists()), None)
-    rows = (row for _, row in read_lines(lineage)) if lineage else ()
-    return {row["record_id"]: row["references"] for row in rows if "references" in row}
 
 
 def _counted(

@@ -6,14 +6,13 @@ from pathlib import Path
 from bears.configuration import parse
 from bears.errors import FormatError
 from bears.evaluation.answers.predictions import read_predictions
-from bears.evaluation.answers.references import with_references
-from bears.formats.records import read_documents, read_json, read_lines, read_questions
+from bears.evaluation.answers.references import read_referenced
+from bears.formats.records import read_documents, read_json
 from bears.formats.spreadsheet import read_cells
 from bears.formats.trec import read_table
 from bears.judging.contexts import read_contexts
 from bears.judging.hearing import Hearing
 from bears.judging.ruling import VERDICTS, Verdict, cases_of
-from bears.types import Question
 
 
 def read_hearing(paths: Mapping[str, Path], language: str, run: Path | None = None) -> Hearing:
@@ -28,7 +27,7 @@ def read_hearing(paths: Mapping[str, Path], language: str, run: Path | None = No
     Raises:
         FormatError: a file is malformed.
     """
-    questions = _questions(paths["queries"], paths.get("lineage"), language)
+    questions = read_referenced(paths["queries"], paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
     predictions = read_predictions(paths["answers"], questions, documents)
     cases = cases_of(questions, predictions, language, _aliases(paths.get("sidecar")))
@@ -49,13 +48,11 @@ def records_in(folder: Path, answers: Path) -> dict[str, Path]:
     places = {
         "queries": [folder / "queries.json"],
         "corpus": [folder / "corpus.json"],
-        "answers": [answers],
         "lineage": [folder / "lineage.jsonl", folder.parent / "sampled" / "lineage.jsonl"],
         "sidecar": [folder / "sidecar.json"],
     }
     found = {name: next(filter(Path.exists, paths), None) for name, paths in places.items()}
-    found["answers"] = answers
-    return {name: path for name, path in found.items() if path}
+    return {name: path for name, path in found.items() if path} | {"answers": answers}
 
 
 def read_verdicts(path: Path) -> dict[str, Verdict]:
@@ -76,12 +73,6 @@ def read_verdicts(path: Path) -> dict[str, Verdict]:
             raise FormatError(f"{path}, line {line}: verdict {verdict!r:.80}; expected {VERDICTS}")
         found[question_id] = verdict
     return found
-
-
-def _questions(queries: Path, lineage: Path | None, language: str) -> list[Question]:
-    rows = [row for _, row in read_lines(lineage)] if lineage else []
-    references = {row["record_id"]: row["references"] for row in rows if "references" in row}
-    return with_references(read_questions(queries), references, language)
 
 
 def _aliases(sidecar: Path | None) -> Mapping[str, Sequence[str]]:

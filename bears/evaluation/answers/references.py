@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from bears.formats.records import read_lines, read_questions
 from bears.language.yes_no import yes_or_no
 from bears.types import Answer, Question
 
@@ -49,3 +51,19 @@ def with_references(
             question = replace(question, answers=answers)
         found.append(question)
     return found
+
+
+def read_referenced(queries: Path, lineage: Path | None, language: str) -> list[Question]:
+    """Questions with the answers of all annotators that ``lineage`` knows of.
+
+    Args:
+        queries: the questions.
+        lineage: what `sample` noted of them, where that is there.
+        language: BCP 47 tag of the answers.
+
+    Raises:
+        FormatError: a file is malformed.
+    """
+    rows = (row for _, row in read_lines(lineage)) if lineage else ()
+    references = {row["record_id"]: row["references"] for row in rows if "references" in row}
+    return with_references(read_questions(queries), references, language)
