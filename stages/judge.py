@@ -1,10 +1,11 @@
-"""judge: answers against gold → a verdict, scores and a cause for each question."""
+"""judge: answers against gold → a verdict, scores and a cause for each question; the headline."""
 
 from typing import TYPE_CHECKING, Any
 
 from bears.configuration import Config, checkout
 from bears.configuration.pipeline import Paths, exit_with
-from bears.formats.records import write_json
+from bears.formats.headline import write_headline
+from bears.formats.records import read_json, write_json
 from bears.formats.spreadsheet import write_csv
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def main(config: Config, paths: Paths) -> None:
     if config["generator"]["name"] == "none":
         write_csv(paths["questions"], ["question_id"], [])
         write_json(paths["metrics"], {})
+        write_headline(paths["headline"], config["headline"], read_json(paths["retrieval"]), {})
         return
     # Without a generator nothing of this is needed, and that run is to cost next to nothing.
     from bears.judging.files import read_hearing
@@ -36,6 +38,7 @@ def main(config: Config, paths: Paths) -> None:
     rows = hearing.judged(rulings)
     results = {**_measured(config, paths, len(rows)), **results_of(rows, rulings)}
     write_json(paths["metrics"], results)
+    write_headline(paths["headline"], config["headline"], read_json(paths["retrieval"]), results)
     write_judged(paths["questions"], rows)
     print(table(results))
 

@@ -15,6 +15,7 @@ import pytest
 
 from bears.cli import main
 from bears.cli.compared_systems import system_of
+from bears.cli.leaderboard import state_at
 from bears.cli.selection import results_of
 from bears.client.batch_files import outcomes as batch_outcomes
 from bears.client.batch_state import read_pending
@@ -46,7 +47,7 @@ from bears.judging.labels import read_labels
 from bears.judging.reply import read_ruling
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import read_board
-from bears.leaderboard.experiments import entries
+from bears.leaderboard.experiments import entry_of
 from bears.memory.published import load
 from bears.publishing.attestation import Attestation
 from bears.ragas.rows import read_rows as read_rows_of_ragas
@@ -171,9 +172,12 @@ DOORS: dict[str, tuple[str, Read]] = {
     "formats.spreadsheet: a leaderboard": (".csv", read_board),
     "leaderboard.board: a leaderboard": (".csv", read_board),
     "leaderboard.pandachat: a table": (".json", lambda path: pandachat.updated(path, [])),
-    "cli.leaderboard: dvc exp show": (
+    "cli.leaderboard: metrics": (
         ".json",
-        lambda path: entries(json_value(path, nan="none")),
+        beside(
+            "metrics/retrieval.json",
+            in_folder(lambda: entry_of(state_at(Revision("workspace", "", Path())))),
+        ),
     ),
     "cli.selection: an export": (
         ".json",
@@ -213,6 +217,7 @@ ELSEWHERE = {
     "memory.proxied_requests": "entries of the memory; tests/test_proxy.py",
     "memory.server": "requests of programs; tests/test_proxy.py",
     "ragas.run": "what ragas prints; tests/test_ragas.py",
+    "stages.judge": "metrics/retrieval.json, which DVC keeps",
     "stages.verify": "notes and sidecar, sealed by their manifests",
     "sources.beir": "tests/test_sources.py",
     "sources.pandachat": "tests/test_sources.py",

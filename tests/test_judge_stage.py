@@ -13,7 +13,7 @@ import pytest
 
 from bears.cli import main
 from bears.configuration import compose, read_selection
-from bears.formats.records import write_lines, write_records
+from bears.formats.records import write_json, write_lines, write_records
 from bears.formats.trec import run_writer
 from bears.judging.bench import agreements, majority
 from bears.judging.causes import CAUSES, Evidence, cause_of
@@ -101,8 +101,11 @@ def stage(tmp_path: Path) -> Judged:
                 write(f"q{number}", (Hit("a", 3.0), Hit("b", 2.0)))
     write_lines(tmp_path / "lineage", [])
     (tmp_path / "sidecar").write_text('{"aliases": {"q1": ["Serdica"]}}')
-    others = ("lineage", "sidecar", "memory", "metrics", "questions")
+    others = ("lineage", "sidecar", "memory", "metrics", "questions", "retrieval", "headline")
     paths = files | {name: tmp_path / name for name in others}
+    means = {"n": 3, "ndcg@10": 0.5}
+    retrieval = {"all": means, "within": {"all": {"mrr": 0.2}}, "by_type": {"ad-hoc": {"map": 0.1}}}
+    write_json(paths["retrieval"], {"benchmark": {"state": "5" * 12}, **retrieval})
 
     def judged(rows: list[dict[str, Any]], *overrides: str, **generator: Any) -> Any:
         write_lines(files["answers"], rows)
@@ -154,6 +157,22 @@ def test_without_a_judge_all_but_the_verdicts_is_measured(stage: Judged) -> None
     assert (every["pass_rate"], every["pass_bounds"], every["unscored"]) == (None, None, None)
     assert (every["exact_match"], every["causes"]) == (0.33333, {"unscored": 3})
     assert [each["verdict"] for each in rows] == ["", "", ""]
+
+
+def test_the_headline_has_what_conf_names_and_says_what_there_is_not(
+    stage: Judged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = "[ndcg@10,within.mrr,ad-hoc.map,ad-hoc.mrr,nobody.map]"
+    answers = "headline.answers=[pass_rate,atlas.pass_rate,ndcg@10]"
+    stage(ANSWERS, "judge=contains", f"headline.retrieval={asked}", answers)
+    assert json.loads((tmp_path / "headline").read_text()) == {
+        **{"n": 3, "state": "5" * 12, "ndcg@10": 0.5, "within.mrr": 0.2, "ad-hoc.map": 0.1},
+        **{"pass_rate": 0.66667, "atlas.pass_rate": 0.5},
+    }
+    told = capsys.readouterr().err
+    assert [name for name in ("ad-hoc.mrr", "nobody.map", "ndcg@10") if name in told] == [
+        *("ad-hoc.mrr", "nobody.map", "ndcg@10"),
+    ]
 
 
 def test_a_panel_decides_by_majority_and_tells_how_far_it_agrees(stage: Judged) -> None:

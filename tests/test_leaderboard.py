@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.cli import leaderboard as cli
+from bears.comparison.revision import Revision
 from bears.errors import FormatError
 from bears.formats.digest import sha256_of
 from bears.leaderboard import pandachat
@@ -26,7 +27,7 @@ from bears.leaderboard.board import (
     read_board,
     upsert,
 )
-from bears.leaderboard.experiments import configuration_digest, entries, workspace
+from bears.leaderboard.experiments import State, configuration_digest, entries
 from bears.leaderboard.publish import publish
 from bears.leaderboard.row import LeaderboardRow
 
@@ -52,18 +53,9 @@ def entry(
     )
 
 
-def state(config: dict[str, Any], means: dict[str, Any] | None) -> dict[str, Any]:
-    return {
-        "params": {
-            "data/config.yaml": {"data": config},
-            "params.yaml": {"data": {"benchmark": "mini"}},
-        },
-        "metrics": {
-            "metrics/retrieval.json": {
-                "data": {"all": means, "benchmark": STATE} if means else None
-            }
-        },
-    }
+def state(config: dict[str, Any], means: Any, answers: Any = None) -> State:
+    results = {"all": means, "benchmark": STATE} if means else {}
+    return State({"benchmark": "mini"}, config, results, {"all": answers} if answers else {})
 
 
 def test_the_best_stand_first_and_a_row_is_replaced() -> None:
@@ -176,18 +168,15 @@ def test_a_file_with_another_header_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_experiments_become_rows_and_failed_ones_do_not() -> None:
     means = {"n": 18, "answered": 17, "ndcg@10": 0.5, "map": None, "strict@2": 0.1}
-    shown = [
-        {"data": state(CONFIG, means)},
-        {
-            "data": None,
-            "experiments": [
-                {"revs": [{"data": state({**CONFIG, "retrieve": {"depth": 9}}, means)}]},
-                {"revs": [{"data": state(CONFIG, None)}]},
-                {"revs": [{"data": None, "error": {"msg": "failed"}}]},
-            ],
-        },
-    ]
-    rows = entries(shown)
+    rows = entries(
+        [
+            state(CONFIG, means),
+            state({**CONFIG, "retrieve": {"depth": 9}}, means),
+            state(CONFIG, None),
+            State({}, {}, {}, {}),
+            State({"benchmark": []}, {"retriever": 3}, {"all": [1], "benchmark": "x"}, {}),
+        ]
+    )
     assert len(rows) == 2
     assert rows[0].system == "bm25"
     assert (rows[0].questions, rows[0].answered) == (18, 17)
@@ -199,18 +188,8 @@ def test_a_row_has_what_any_experiment_of_the_same_ranking_was_asked_for() -> No
     newest = {"n": 18, "answered": 17, "ndcg@10": 0.5, "map": 0.4}
     same = {"n": 18, "answered": 17, "ndcg@10": 0.5, "recall@10": 0.9}
     other = {"n": 18, "answered": 17, "ndcg@10": 0.6, "mrr@10": 0.7}
-    (row,) = entries([{"data": state(CONFIG, means)} for means in (newest, same, other)])
+    (row,) = entries(state(CONFIG, means) for means in (newest, same, other))
     assert row.values == {"ndcg@10": 0.5, "map": 0.4, "recall@10": 0.9}
-
-
-def test_the_workspace_is_told_from_the_experiments() -> None:
-    shown = [{"rev": "workspace", "data": state(CONFIG, {"n": 18})}]
-    here = workspace(shown)
-    assert here is not None
-    assert here.key == entries(shown)[0].key
-    assert workspace([{**shown[0], "rev": "main"}]) is None
-    assert workspace([{"rev": "workspace", "data": None}]) is None
-    assert workspace([]) is None
 
 
 def test_answers_of_an_experiment_stand_in_the_row_of_its_retrieval() -> None:
@@ -223,17 +202,15 @@ def test_answers_of_an_experiment_stand_in_the_row_of_its_retrieval() -> None:
         "causes": {},
     }
 
-    def answered(generator: str, judge: str) -> dict[str, Any]:
+    def answered(generator: str, judge: str) -> State:
         config = {**CONFIG, "generator": {"name": generator}, "judge": {"name": judge}}
-        own = state(config, means)
-        own["metrics"]["metrics/answers.json"] = {"data": {"all": told} if generator else {}}
-        return own
+        return state(config, means, told if generator else None)
 
     chosen = [("", ""), ("sentence", "none"), ("sentence", "contains"), ("gpt", "contains")]
     experiments = [answered(*each) for each in chosen]
-    experiments[0]["params"]["data/config.yaml"]["data"] |= {"generator": {"name": "none"}}
+    experiments[0] = state({**CONFIG, "generator": {"name": "none"}}, means)
     for shown in (experiments, experiments[::-1]):
-        board = upsert([], entries([{"data": each} for each in shown]))
+        board = upsert([], entries(shown))
         assert [(row.generator, row.judge) for row in board if row.answers] == sorted(
             (("gpt", "contains"), ("sentence", "contains"), ("sentence", "")),
             key=lambda pair: next(r.key for r in board if (r.generator, r.judge) == pair),
@@ -275,10 +252,8 @@ def test_a_systems_retrieval_and_answers_become_one_row(
 
 @pytest.mark.parametrize(("unscored", "told"), [(9, "answer_unscored"), (0, ""), (None, "")])
 def test_an_experiment_that_a_judge_scored_in_part_says_so(unscored: int | None, told: str) -> None:
-    shown = state(CONFIG, {"n": 10, "ndcg@10": 0.5})
     answers = {"n": 10, "pass_rate": 1.0, "unscored": unscored}
-    shown["metrics"]["metrics/answers.json"] = {"data": {"all": answers}}
-    (row,) = entries([{"data": shown}])
+    (row,) = entries([state(CONFIG, {"n": 10, "ndcg@10": 0.5}, answers)])
     assert row.warnings == told
 
 
@@ -326,9 +301,10 @@ def test_the_time_is_that_of_the_configuration_which_was_measured(
     measured |= {"load_s": 1.0, "stages_ms": {}}
     (runs / "bm25.timing.json").write_text(json.dumps(measured))
     other = state({**CONFIG, "retrieve": {"depth": 9}}, {"n": 18})
-    shown = [{"rev": "workspace", "data": state(CONFIG, {"n": 18})}, {"rev": "main", "data": other}]
+    known = {"main": other, "workspace": state(CONFIG, {"n": 18})}
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "_experiments", lambda _: shown)
+    monkeypatch.setattr(cli, "revisions", lambda _: [Revision(each, "", Path()) for each in known])
+    monkeypatch.setattr(cli, "state_at", lambda revision: known[revision.name])
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)
     arguments = parser.parse_args([])

@@ -57,7 +57,7 @@ def test_another_retriever_runs_what_depends_on_it_and_switching_back_runs_nothi
     assert "# What to run: one word for each group" in workspace.text("params.yaml")
 
     difference = json.loads(workspace.dvc("metrics", "diff", "--json"))
-    values = difference["metrics/retrieval.json"]["all.ndcg@10"]
+    values = difference["metrics/headline.json"]["ndcg@10"]
     assert (values["old"], values["new"]) == (before, ndcg(workspace))
 
     back = workspace.dvc("exp", "run", "-S", "retriever=bm25")
@@ -221,7 +221,7 @@ def test_a_queued_sweep_gives_what_single_runs_give(workspace: Workspace) -> Non
     for experiment in shown[1]["experiments"]:
         data = experiment["revs"][0]["data"]
         retriever = data["params"]["params.yaml"]["data"]["retriever"]
-        results[retriever] = data["metrics"]["metrics/retrieval.json"]["data"]["all"]["ndcg@10"]
+        results[retriever] = data["metrics"]["metrics/headline.json"]["data"]["ndcg@10"]
     workspace.dvc("exp", "run", "-S", "retriever=wordllama")
     assert results == {"bm25": before, "wordllama": ndcg(workspace)}
 

@@ -1,21 +1,31 @@
 """``python -m bears leaderboard``: DVC's experiments on the leaderboard."""
 
 import argparse
-import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bears.cli.compared_systems import revisions
 from bears.cli.standings import placed
+from bears.comparison.revision import (
+    METRICS,
+    WORKSPACE,
+    Revision,
+    configuration_at,
+    selection_at,
+)
 from bears.errors import FormatError
 from bears.evaluation.timing import read_timing
 from bears.formats.digest import sha256_of
 from bears.intake.json_text import json_value
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import BOARD, markdown
-from bears.leaderboard.experiments import entries, workspace
+from bears.leaderboard.experiments import State, entries, entry_of
 from bears.leaderboard.publish import publish
 from bears.leaderboard.row import LeaderboardRow
+
+ANSWERED = "metrics/answers.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,9 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _update(arguments: argparse.Namespace) -> None:
-    shown = _experiments(arguments.all_commits)
-    here = workspace(shown)
-    found = [_timed(entry) if here and entry.key == here.key else entry for entry in entries(shown)]
+    # Of the same configuration the workspace counts first, since its run may have been timed.
+    every = sorted(revisions(arguments.all_commits), key=lambda one: one.name != WORKSPACE)
+    states = [state_at(revision) for revision in every]
+    here = entry_of(states[0])
+    rows = entries(states)
+    found = [_timed(row) if here and row.key == here.key else row for row in rows]
     tables: dict[str, list[dict[str, Any]]] = {}
     for entry in found:
         if row := _pandachat_row(entry):
@@ -81,10 +94,18 @@ def _timed(entry: LeaderboardRow) -> LeaderboardRow:
     return entry
 
 
-def _experiments(all_commits: bool) -> Any:
-    command = ["dvc", "exp", "show", "--json", *(["--all-commits"] if all_commits else [])]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode != 0:
-        told = done.stderr.decode("utf-8", "backslashreplace").strip()
-        raise FormatError(f"`{' '.join(command)}` failed: {told}")
-    return json_value(done.stdout, f"`{' '.join(command)}`", nan="none")
+def state_at(revision: Revision) -> State:
+    """What a revision holds; nothing where its files were changed by hand."""
+    try:
+        selected, config = selection_at(revision), configuration_at(revision)
+    except FormatError:
+        selected, config = {}, {}
+    return State(selected, config, _metrics(revision, METRICS), _metrics(revision, ANSWERED))
+
+
+def _metrics(revision: Revision, path: str) -> Mapping[str, Any]:
+    try:
+        found = json_value(revision.text(path).encode(), path)
+    except FormatError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -22,6 +22,7 @@ from bears.intake.yaml_text import yaml_value
 WORKSPACE = "workspace"
 METRICS = "metrics/retrieval.json"
 EXPERIMENTS = "refs/exps/"
+NEWEST_FIRST = ("--sort=refname", "--sort=-committerdate", "--format=%(refname) %(objectname)")
 ANSWERS = ("pass_rate", "answer_f1", "exact_match")
 GROUPS = ("retriever", "generator", "judge", "rewriter", "vector_store", "chunking", "overrides")
 """The words of params.yaml that tell systems of one benchmark apart."""
@@ -137,9 +138,9 @@ def commit_of(word: str) -> str:
 
 
 def experiments(all_commits: bool = False) -> Iterator[tuple[str, str]]:
-    """The name and the commit of each experiment, of HEAD alone or of every commit."""
+    """The name and the commit of each experiment of HEAD or of every commit, newest first."""
     head = (git("rev-parse", "HEAD") or b"").decode().strip()
-    listed = git("for-each-ref", "--format=%(refname) %(objectname)", EXPERIMENTS) or b""
+    listed = git("for-each-ref", *NEWEST_FIRST, EXPERIMENTS) or b""
     for line in listed.decode().splitlines():
         match = re.fullmatch(r"refs/exps/(\w{2})/(\w{38})/(\S+) (\w+)", line)
         if match and (all_commits or head == match[1] + match[2]):

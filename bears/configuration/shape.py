@@ -45,6 +45,13 @@ class Evaluate(TypedDict):
     measures: list[str]
 
 
+class Headline(TypedDict):
+    """The figures that DVC shows, of rankings and of answers."""
+
+    retrieval: list[str]
+    answers: list[str]
+
+
 class Configuration(TypedDict):
     """The keys that `compose` gives, and ``ledger``."""
 
@@ -61,6 +68,7 @@ class Configuration(TypedDict):
     mirror: str | None
     retrieve: Part
     evaluate: Evaluate
+    headline: Headline
     sample: Mixture
     sources: dict[Name, SourcePart]
     gates: dict[str, str]

@@ -1,16 +1,13 @@
-"""Rows of the leaderboard out of DVC's experiments."""
+"""Rows of the leaderboard out of revisions of the project: DVC's experiments."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from bears.formats.digest import digest_of
 from bears.leaderboard.row import ANSWERS, RETRIEVAL, UNSCORED, LeaderboardRow
-
-CONFIG = "data/config.yaml"
-RESULTS, ANSWERED = "metrics/retrieval.json", "metrics/answers.json"
 
 DECIDING = (
     "sample",
@@ -25,16 +22,33 @@ DECIDING = (
 """The parts of a configuration that a result depends on, beside the digest of its language."""
 
 
-def entries(shown: Any) -> list[LeaderboardRow]:
-    """The results among what ``dvc exp show --json`` prints.
+@dataclass(frozen=True)
+class State:
+    """What a revision of the project holds, each file as it was read; empty where there is none.
+
+    Args:
+        selection: params.yaml.
+        config: data/config.yaml.
+        results: metrics/retrieval.json.
+        answers: metrics/answers.json.
+    """
+
+    selection: Mapping[str, Any]
+    config: Mapping[str, Any]
+    results: Mapping[str, Any]
+    answers: Mapping[str, Any]
+
+
+def entries(states: Iterable[State]) -> list[LeaderboardRow]:
+    """The results of revisions: of the workspace first, then of the newest.
 
     Revisions and experiments without results (failed, queued) are passed over. Of several with
-    the same key the first counts: the workspace, then the newest. What only a later one was asked
-    for is taken from there, if all that both were asked for is equal.
+    the same key the first counts. What only a later one was asked for is taken from there, if all
+    that both were asked for is equal.
     """
     found: dict[tuple[str, ...], LeaderboardRow] = {}
-    for state in _states(shown):
-        entry = _entry(state)
+    for state in states:
+        entry = entry_of(state)
         if entry is not None:
             found[entry.key] = _joined(found.get(entry.key, entry), entry)
     return list(found.values())
@@ -47,31 +61,17 @@ def _joined(first: LeaderboardRow, other: LeaderboardRow) -> LeaderboardRow:
     return replace(first, values={**other.values, **first.values})
 
 
-def workspace(shown: Any) -> LeaderboardRow | None:
-    """The result in the workspace, if there is one."""
-    first = next(_parts(shown), {})
-    return _entry(_part(first, "data")) if first.get("rev") == "workspace" else None
-
-
-def _states(shown: Any) -> Iterator[Mapping[str, Any]]:
-    for revision in _parts(shown):
-        yield _part(revision, "data")
-        for experiment in _parts(revision.get("experiments")):
-            for state in _parts(experiment.get("revs")):
-                yield _part(state, "data")
-
-
-def _entry(state: Mapping[str, Any]) -> LeaderboardRow | None:
-    config = _content(state, "params", CONFIG)
-    results = _content(state, "metrics", RESULTS)
-    means, benchmark = _part(results, "all"), _part(results, "benchmark")
+def entry_of(state: State) -> LeaderboardRow | None:
+    """The row of a revision; None where it has no results."""
+    config = state.config
+    means, benchmark = _part(state.results, "all"), _part(state.results, "benchmark")
     retriever = _part(config, "retriever")
     if not means or not retriever or "benchmark" not in config:
         return None
-    answers = _answers(config, _part(_content(state, "metrics", ANSWERED), "all"))
+    answers = _answers(config, _part(state.answers, "all"))
     values = {name: means[name] for name in RETRIEVAL if name in means} | answers.pop("values", {})
     row = {
-        "benchmark": str(_content(state, "params", "params.yaml").get("benchmark", "")),
+        "benchmark": str(state.selection.get("benchmark", "")),
         "source": str(benchmark.get("source", "")),
         "state": str(benchmark.get("state", "")),
         "system": str(retriever.get("name", "")),
@@ -135,14 +135,6 @@ def _without_engine(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {key: _without_engine(part) for key, part in value.items() if key != "engine"}
-
-
-def _content(state: Mapping[str, Any], kind: str, file: str) -> Mapping[str, Any]:
-    return _part(_part(_part(state, kind), file), "data")
-
-
-def _parts(value: Any) -> Iterator[Mapping[str, Any]]:
-    return (part for part in (value if isinstance(value, list) else []) if isinstance(part, dict))
 
 
 def _part(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
