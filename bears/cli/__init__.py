@@ -20,6 +20,7 @@ from bears.cli import (
     ragas,
     report,
     submit,
+    tax,
 )
 from bears.cli.selection import CONF, composed
 from bears.configuration import parse, read_selection
@@ -108,6 +109,16 @@ def _parser() -> argparse.ArgumentParser:
             "95 % intervals, p corrected for all that is compared, groups that cannot be told "
             "apart, and the questions that flipped. The whole goes to metrics/comparison.json, "
             "which git ignores.",
+        )
+    )
+    tax.add_arguments(
+        commands.add_parser(
+            "tax",
+            help="what translation costs a retriever",
+            description="Ask the same questions of the same documents before and after their "
+            "translation, and once more without what stands in parentheses, where translators put "
+            "the original's words. Each side is searched as texts of its language are. Differences "
+            "are translated less original, with a paired 95 % interval.",
         )
     )
     report.add_arguments(

@@ -1,0 +1,174 @@
+"""``python -m bears tax``: what translation costs a retriever."""
+
+import argparse
+import math
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tabulate import tabulate
+
+from bears.cli.selection import composed, results_of
+from bears.configuration import Config
+from bears.errors import ConfigurationError, FormatError
+from bears.evaluation.measure import Measure, parse_measure
+from bears.formats.benchmark_state import benchmark_state
+from bears.formats.manifest import check
+from bears.formats.records import to_json, write_json
+from bears.formats.spreadsheet import write_csv
+from bears.language.native import languages_of
+from bears.language.tags import check_tag
+
+if TYPE_CHECKING:
+    from bears.tax.records import Records
+    from bears.tax.tax import Values
+
+DATA = Path("data")
+MEASURES = ("ndcg@10", "strict@10")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``tax``."""
+    parser.add_argument("--retriever", default="", help="default: the one in params.yaml")
+    parser.add_argument("--benchmark", default="", help="default: the one in params.yaml")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="a published set (queries_raw.json, corpus_raw.json, queries.json, corpus.json) in "
+        "place of what the pipeline made of the benchmark",
+    )
+    parser.add_argument(
+        "--language",
+        default="",
+        metavar="TAG",
+        help="of the original texts of sources of FOLDER that the benchmark does not know",
+    )
+    parser.add_argument("--measure", action="append", help=f"default: {' and '.join(MEASURES)}")
+    parser.add_argument("--format", default="table", choices=("table", "json"))
+    parser.add_argument("--out", type=Path, metavar="FILE.csv", help="the values of each question")
+    parser.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
+    parser.set_defaults(run=_tax)
+
+
+def _tax(arguments: argparse.Namespace) -> None:
+    # Pandas and scipy take two seconds, which no other command should wait for.
+    from bears.tax.records import read_sides
+    from bears.tax.tax import taxes, values_by_question
+
+    @cache
+    def configured(language: str) -> Config:
+        words = [f"benchmark.language='{language}'"] if language else []
+        words += [f"retriever={arguments.retriever}"] if arguments.retriever else []
+        # An exact search that leaves nothing behind, whatever store the benchmark is searched in.
+        words = ["vector_store=memory", *words, *arguments.overrides]
+        return composed(arguments.benchmark, words)
+
+    config = configured("")
+    folders = _folders(config, arguments.folder)
+    original, translated = read_sides(*folders)
+    languages = _translated(config, original, arguments.language)
+    measures = _measures(arguments.measure or MEASURES, config["retrieve"]["depth"])
+    values = values_by_question(original, translated, languages, configured, measures)
+    result = {**_about(config, folders[1], translated, values, languages), **taxes(values)}
+    if arguments.out:
+        _write(arguments.out, values, original, translated)
+    if arguments.folder is None:
+        write_json(DATA / result["benchmark"] / "tax" / f"{result['retriever']}.json", result)
+    print(
+        to_json(result)
+        if arguments.format == "json"
+        else _table(result, [measure.name for measure in measures])
+    )
+
+
+def _measures(names: Sequence[str], depth: int) -> list[Measure]:
+    found = [parse_measure(name) for name in dict.fromkeys(names)]
+    if deeper := [measure.name for measure in found if (measure.k or 0) > depth]:
+        raise ConfigurationError(f"{deeper[0]} looks deeper than retrieve.depth, which is {depth}")
+    return found
+
+
+def _folders(config: Config, folder: Path | None) -> tuple[Path, Path]:
+    """Where the texts before and after translation lie."""
+    if folder is not None:
+        return folder, folder
+    name = config["benchmark"]["name"]
+    translated, _ = results_of(name, None)
+    sampled = DATA / name / "sampled"
+    if not sampled.is_dir():
+        raise FormatError(f"{sampled} does not exist; `dvc exp run -S benchmark={name}` makes it")
+    check(sampled)
+    return sampled, translated
+
+
+def _translated(config: Config, original: "Records", unknown: str) -> dict[str, str]:
+    """Each source whose texts were translated, to their language before that."""
+    kept, target = config["benchmark"]["language"], config["language"]["name"]
+    languages = languages_of(config["sources"], original.sources, kept, target)
+    strangers = sorted(original.sources - languages.keys())
+    if unknown:
+        check_tag(unknown, "--language")
+        languages |= dict.fromkeys(strangers, unknown)
+    elif strangers:
+        raise ConfigurationError(
+            f"{config['benchmark']['name']} does not know the source {strangers[0]!r:.80}; say in "
+            "which language its original texts are: --language en"
+        )
+    return {source: tag for source, tag in languages.items() if tag != target}
+
+
+def _about(
+    config: Config,
+    folder: Path,
+    translated: "Records",
+    values: "Values",
+    languages: dict[str, str],
+) -> dict[str, Any]:
+    """Of what a tax is."""
+    files = folder / "queries.json", folder / "corpus.json"
+    name = config["benchmark"]["name"]
+    state = benchmark_state(name, config["sources"], len(translated.questions), *files)
+    documents = {d.doc_id for d in translated.documents if d.original_source in languages}
+    return {
+        **{"benchmark": name, "state": state.state, "retriever": config["retriever"]["name"]},
+        "original_languages": sorted(set(languages.values())),
+        "language": config["benchmark"]["language"],
+        **{"questions": len(values["original"]), "documents": len(documents)},
+    }
+
+
+def _table(result: dict[str, Any], measures: Sequence[str]) -> str:
+    rows = [
+        [
+            f"{measure}{words}",
+            *(f"{of[key]:.3f}" for key in ("original", "translated")),
+            f"{of['difference']:+.3f}",
+            f"{of['low']:+.3f} to {of['high']:+.3f}",
+            of["n"],
+        ]
+        for words, part in (("", result), (", no parentheses", result["without_parentheses"]))
+        for measure in measures
+        if (of := part[measure])["n"]
+    ]
+    heading = (
+        f"{result['retriever']} on {result['benchmark']}, {result['questions']} questions over "
+        f"{result['documents']} documents, {', '.join(result['original_languages'])} against "
+        f"{result['language']}"
+    )
+    header = ["", "original", "translated", "difference", "95 % interval", "n"]
+    return f"{heading}\n\n{tabulate(rows, headers=header, disable_numparse=True)}"
+
+
+def _write(path: Path, values: "Values", original: "Records", translated: "Records") -> None:
+    """A row a question, with its value of each measure on every side, empty where undefined."""
+    before = {question.question_id: question.question for question in original.questions}
+    after = {question.question_id: question for question in translated.questions}
+    columns = {f"{side}.{m}": values[side][m] for m in values["original"] for side in values}
+    rows = []
+    for each, *found in zip(values["original"].index, *columns.values(), strict=True):
+        asked = after[each]
+        about = [each, asked.source_dataset, asked.question_type, before[each], asked.question]
+        rows.append([*about, *(None if math.isnan(value) else value for value in found)])
+    header = ["question_id", "source_dataset", "question_type", "original", "translated"]
+    write_csv(path, [*header, *columns], rows)

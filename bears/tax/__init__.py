@@ -1,0 +1,1 @@
+"""What translation costs a retriever: questions and documents before and after it."""
