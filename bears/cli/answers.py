@@ -10,8 +10,8 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.cli import judging
-from bears.cli.answers_row import publish_answers, state_of
-from bears.cli.selection import add_benchmark_arguments, results_of
+from bears.cli.answers_row import publish_answers
+from bears.cli.selection import add_benchmark_arguments, results_of, state_of
 from bears.evaluation.answers.details import HEADER, Fault, faults, rows
 from bears.evaluation.answers.forms import FORMS, read_answers
 from bears.evaluation.answers.predictions import Answers, answers_of

@@ -5,19 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from bears.cli.standings import placed
-from bears.configuration import Config
-from bears.formats.benchmark_state import BenchmarkState, benchmark_state
+from bears.formats.benchmark_state import BenchmarkState
 from bears.formats.digest import sha256_of
 from bears.formats.shown import one_line
 from bears.leaderboard.board import BOARD
 from bears.leaderboard.publish import publish
 from bears.leaderboard.row import ANSWERS, OF_ANSWERS, LeaderboardRow
-
-
-def state_of(folder: Path, config: Config, questions: int) -> BenchmarkState:
-    """The state of the benchmark in a folder, which has this number of questions."""
-    files = folder / "queries.json", folder / "corpus.json"
-    return benchmark_state(config["benchmark"]["name"], config["sources"], questions, *files)
 
 
 def publish_answers(

@@ -7,17 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bears.cli.selection import composed
+from bears.cli.selection import composed, main_of
 from bears.errors import FormatError
 from bears.formats.records import to_json, write_text
 from bears.formats.shown import one_line
+from bears.leaderboard.row import MAIN
 
 if TYPE_CHECKING:
     from bears.comparison.values import System
 
 COMPARISON = Path("metrics/comparison.json")
 FORMS = ("table", "json", "markdown", "latex", "csv")
-MAIN = "ndcg@10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -130,9 +130,7 @@ def _apart(words: Sequence[str], systems: "Sequence[System]") -> "list[System]":
 def _main(systems: "Sequence[System]") -> str:
     """The measure that orders the benchmark, as its configuration says."""
     name = next((str(s.benchmark["name"]) for s in systems if s.benchmark), "")
-    if not name:
-        return MAIN
-    return str(composed(name, [])["evaluate"].get("main", MAIN))
+    return main_of(composed(name, [])) if name else MAIN
 
 
 def _json(results: Sequence[dict[str, Any]]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bears.cli.selection import composed, results_of
+from bears.cli.selection import composed, results_of, state_of
 from bears.cli.standings import kept_values
 from bears.comparison.revision import (
     GROUPS,
@@ -27,7 +27,6 @@ from bears.doctor.objects import cache_folder
 from bears.errors import FormatError, SubmissionRefused
 from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, tie_range
 from bears.evaluation.measure import parse_measure
-from bears.formats.benchmark_state import benchmark_state
 from bears.formats.records import read_questions, stream_documents
 from bears.formats.run_table import RunTable
 from bears.formats.shown import complain, one_line
@@ -90,7 +89,7 @@ def _ranked(path: Path, benchmark: str) -> System:
         }
     measures = [parse_measure(name) for name in dict.fromkeys(config["evaluate"]["measures"])]
     evaluation = evaluate(run, gold_of(questions), measures)
-    state = benchmark_state(benchmark, config["sources"], len(questions), queries, corpus)
+    state = state_of(folder, config, len(questions))
     return System(
         path.stem,
         one_line(submission.system),

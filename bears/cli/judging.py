@@ -7,8 +7,8 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.cli.answers_row import publish_answers, state_of
-from bears.cli.selection import add_benchmark_arguments, results_of
+from bears.cli.answers_row import publish_answers
+from bears.cli.selection import add_benchmark_arguments, results_of, state_of
 from bears.cli.verdicts import add_asking, read_judges, verdicts
 from bears.configuration import parse
 from bears.configuration.shape import Name

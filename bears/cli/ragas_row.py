@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bears.cli.selection import state_of
 from bears.configuration import Config
-from bears.formats.benchmark_state import benchmark_state
 from bears.formats.digest import digest_of
 from bears.formats.records import read_questions
 from bears.leaderboard.row import OF_ANSWERS, LeaderboardRow
@@ -31,9 +31,7 @@ def ragas_row(
     own = [question.question.strip() for question in read_questions(queries)]
     if not Counter(question.strip() for question in questions) <= Counter(own):
         return None
-    state = benchmark_state(
-        config["benchmark"]["name"], config["sources"], len(own), queries, corpus
-    )
+    state = state_of(folder, config, len(own))
     metrics = result["metrics"]
     warnings = [
         f"{OF_ANSWERS}{name} of {each['n_scored']} of {len(own)} questions"

@@ -7,8 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bears.cli.compare import MAIN
-from bears.cli.selection import composed, results_of
+from bears.cli.selection import composed, main_of, results_of
 from bears.doctor.objects import cache_folder
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.timing import read_timing
@@ -96,7 +95,7 @@ def _systems(name: str, translated: Path, all_commits: bool) -> "list[System]":
 
 def _main(config: Mapping[str, Any], systems: "Sequence[System]") -> str:
     """The measure that orders the benchmark; where it is not measured, the first that is."""
-    wanted = str(config["evaluate"].get("main", MAIN))
+    wanted = main_of(config)
     there = list(map(str, systems[0].values.columns))
     return wanted if wanted in there else there[0]
 

@@ -10,8 +10,10 @@ from typing_extensions import TypedDict
 from bears.configuration import Config, compose, parse, read_selection
 from bears.configuration.shape import Evaluate, Name
 from bears.errors import ConfigurationError
+from bears.formats.benchmark_state import BenchmarkState, benchmark_state
 from bears.formats.manifest import check
 from bears.intake.json_text import json_value
+from bears.leaderboard.row import MAIN
 from bears.ledger.entries import WholeLedger
 
 CONF = Path("conf")
@@ -99,6 +101,17 @@ def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:
             )
         check(where / name)
     return where, config
+
+
+def state_of(folder: Path, config: Config, questions: int) -> BenchmarkState:
+    """The state of the benchmark in a folder, which has this number of questions."""
+    files = folder / "queries.json", folder / "corpus.json"
+    return benchmark_state(config["benchmark"]["name"], config["sources"], questions, *files)
+
+
+def main_of(config: Mapping[str, Any]) -> str:
+    """The measure that orders systems on the benchmark; exports do not tell it."""
+    return str(config["evaluate"].get("main", MAIN))
 
 
 def rewritten_file(config: Config) -> Path:

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bears.cli.selection import composed
+from bears.cli.selection import composed, main_of
 from bears.configuration import checkout
 from bears.errors import BearsError, FormatError
 from bears.formats.shown import one_line
@@ -53,7 +53,7 @@ def placed(rows: Sequence[LeaderboardRow]) -> list[LeaderboardRow]:
 def main_measure(benchmark: str) -> str:
     """The measure that orders a benchmark, as its configuration says."""
     try:
-        main = str(composed(benchmark, [])["evaluate"].get("main", MAIN))
+        main = main_of(composed(benchmark, []))
     except BearsError:
         return MAIN  # A benchmark that conf/ has no longer.
     return main if main in MEASURES else MAIN

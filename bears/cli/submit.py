@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bears.cli.scored_submission import ScoredSubmission, score
-from bears.cli.selection import add_benchmark_arguments, results_of, rewritten_file
+from bears.cli.selection import add_benchmark_arguments, results_of, rewritten_file, state_of
 from bears.cli.standings import kept_values, placed
 from bears.configuration import Config
 from bears.configuration import parse as parse_settings
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import write_values
-from bears.formats.benchmark_state import benchmark_state
 from bears.formats.digest import sha256_of
 from bears.formats.manifest import manifest_of, read_manifest
 from bears.formats.records import read_questions, stream_documents, to_json, write_text
@@ -136,9 +135,7 @@ class _Benchmark:
         queries, corpus = folder / "queries.json", folder / "corpus.json"
         self._questions = read_questions(queries)
         self._documents = {document.doc_id for document in stream_documents(corpus)}
-        self._state = benchmark_state(
-            config["benchmark"]["name"], config["sources"], len(self._questions), queries, corpus
-        )
+        self._state = state_of(folder, config, len(self._questions))
         self._retrieval = parse_settings(RetrieveSettings, config["retrieve"], "retrieve")
         self._retrieval.check(self._questions)
         self._measures = arguments.measures or config["evaluate"]["measures"]
