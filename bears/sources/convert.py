@@ -11,6 +11,7 @@ from bears.errors import SourceError
 from bears.formats.digest import sha256_of
 from bears.formats.records import atomic_write
 from bears.formats.rows import PoolRow, row_to_line
+from bears.formats.spreadsheet import write_csv
 from bears.language.declared import NOT_ENGLISH, disagreeing
 from bears.language.scripts import letters
 from bears.sources.location import locate
@@ -40,6 +41,8 @@ def convert(
         out: the file to write.
         folder: where a reader may keep what it fetches by itself, and the record of first fetches.
 
+    Beside it, as ``<source>.report.csv``, stands what a person should know of single records.
+
     Returns:
         Its provenance: origin, revision, and for each file name, sha256, bytes and rows, and of
         the hub's whether its digest is ``pinned`` or known from the ``first fetch`` alone; where
@@ -62,8 +65,15 @@ def convert(
             bar.update()
         _check_rows(source, sum(parts.counts.values()), mirror)
         warning = _check_language(source, seen)
+    _report(parts, out.with_suffix(".report.csv"))
     provenance = _provenance(source, parts, mirror)
     return provenance | {"warnings": [warning]} if warning else provenance
+
+
+def _report(parts: Parts, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    if parts.report:
+        write_csv(path, ("record", "what", "text"), parts.report)
 
 
 def _texts(row: Article | PassageRow | PoolRow) -> Iterator[str]:
@@ -129,7 +139,7 @@ def _provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, 
         "rows_expected": source.rows,
         "files": [
             {
-                "name": p.name,
+                "name": parts.names.get(p, p.name),
                 "sha256": sha256_of(p),
                 **({"checksum": _checksum(source, p)} if "hub" in origin else {}),
                 "bytes": p.stat().st_size,

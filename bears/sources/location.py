@@ -85,6 +85,8 @@ def _local(source: Source, name: str, part: Part, folder: Path) -> list[Path]:
         )
     for pattern in part.files:
         absolute = Path(pattern).is_absolute()
+        if pattern == ".":
+            return [folder]
         matches = [Path(pattern)] if absolute else sorted(folder.glob(pattern))
         if files := [path for path in matches if path.is_file()]:
             return files

@@ -23,6 +23,8 @@ class Parts:
         notes: what was met with, and how often; it goes into the provenance.
         failures: what of the source could not be had, and why.
         counts: file to the number of rows read.
+        names: what a file is called in the provenance, where not by its name.
+        report: what a person should know of single records: of which, what, and its text.
     """
 
     name: str
@@ -32,6 +34,8 @@ class Parts:
     notes: Counter[str] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
     counts: dict[Path, int] = field(default_factory=dict)
+    names: dict[Path, str] = field(default_factory=dict)
+    report: list[tuple[str, str, str]] = field(default_factory=list)
 
     def rows(self, part: str = "") -> Iterator[Numbered]:
         """The rows of a part's files, one file after the other; of all parts' where none is named.

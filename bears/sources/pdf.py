@@ -12,10 +12,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bears.errors import ConfigurationError, SourceError
+from bears.errors import ConfigurationError, FormatError, SourceError
 from bears.formats.records import atomic_write
-from bears.intake.files import opened
 from bears.intake.texts import blank
+from bears.sources.pdf_text import pages_of
 from bears.types import Closed
 
 AGENT = "bears-bench (retrieval benchmark; one request at a time)"
@@ -188,16 +188,10 @@ def _checked(content: bytes) -> bytes:
 
 
 def _read(path: Path) -> str:
-    import pypdf
-
     try:
-        with opened(path) as stream:
-            pages = [page.extract_text() for page in pypdf.PdfReader(stream).pages]
-    except Exception as error:
-        # A damaged PDF makes the parser fail in ways that it does not list.
-        raise Unreadable(f"{path} cannot be read ({type(error).__name__}: {error})") from error
-    text = "\n\n".join(pages)
+        text = "\n\n".join(pages_of(path))
+    except FormatError as error:
+        raise Unreadable(str(error)) from error
     if blank(text):
         raise PaperFailed(f"{path} holds no text: its pages are images")
-    # Halves of characters from formulas cannot be written as UTF-8.
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text

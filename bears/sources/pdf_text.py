@@ -1,7 +1,30 @@
-"""The text of a PDF as paragraphs."""
+"""The text of a PDF: its pages, and its paragraphs."""
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bears.errors import FormatError, first_line
+from bears.intake.files import opened
+
+
+def pages_of(path: Path) -> list[str]:
+    """The text of each page, lines as they stand in it; empty for a page of pictures.
+
+    Raises:
+        FormatError: it is no sound PDF, or is encrypted with a password.
+    """
+    import pypdf
+
+    try:
+        with opened(path) as stream:
+            pages = [page.extract_text() for page in pypdf.PdfReader(stream).pages]
+    except Exception as error:
+        # A damaged PDF makes the parser fail in ways that it does not list.
+        reason = f"{type(error).__name__}: {first_line(error)}"
+        raise FormatError(f"{path} cannot be read ({reason})") from error
+    # Halves of characters from formulas cannot be written as UTF-8.
+    return [page.encode("utf-8", "replace").decode("utf-8") for page in pages]
 
 
 def paragraphs(text: str, least: int, most: int) -> list[str]:

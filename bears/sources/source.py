@@ -15,7 +15,7 @@ class Part(Closed):
 
     Args:
         files: glob patterns within the folder or the hub dataset; the first that matches is taken.
-            ``{split}`` in them is the source's ``split``.
+            ``.`` is the folder itself. ``{split}`` in them is the source's ``split``.
         hub, revision: where they are on the hub, if not where the source is.
     """
 

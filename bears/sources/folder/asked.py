@@ -1,0 +1,85 @@
+"""The questions that people wrote down beside their documents: question, answer, document."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import NAMESPACE_DNS, uuid5
+
+from bears.errors import SourceError
+from bears.formats.spreadsheet import read_cells
+from bears.intake.texts import blank
+from bears.sources.folder.places import Places
+from bears.types import PoolQuestion
+
+COLUMNS = ("question", "answer", "document")
+SHOWN = 10
+"""Rows that are told of at once."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What is to be said of the gold of a row."""
+
+    line: int
+    text: str
+
+
+def questions(path: Path, name: str, places: Places) -> tuple[list[PoolQuestion], list[Remark]]:
+    """Read the questions of a folder.
+
+    A question that stands in several rows has the documents of all of them. One without a document
+    is not judged.
+
+    Args:
+        path: CSV with a column ``question``, and ``answer`` and ``document`` where they are known.
+        name: of the source; a question's id is the version 5 UUID of ``q:{name}:{question}`` in the
+            DNS namespace.
+        places: where the documents are found.
+
+    Raises:
+        FormatError: it is no CSV file.
+        SourceError: naming the rows: a question is empty, has two answers, or names a document
+            that nobody can find.
+    """
+    found: dict[str, PoolQuestion] = {}
+    remarks: list[Remark] = []
+    wrong: list[str] = []
+    for line, row in _rows(path):
+        question, answer, said = (row.get(column, "").strip() for column in COLUMNS)
+        try:
+            known = found.get(question) or _new(question, name)
+            if answer and known.answer not in ("", answer):
+                raise ValueError(f"an earlier row answers {known.answer!r:.80}")
+            known = replace(known, answer=answer or known.answer)
+            if said:
+                meant = places.find(said, answer)
+                gold = {**dict(known.gold), **dict.fromkeys(meant.pieces, 1)}
+                known = replace(known, gold=tuple(gold.items()), judged=True)
+                remarks += [Remark(line, meant.remark)] if meant.remark else []
+            found[question] = known
+        except ValueError as error:
+            wrong.append(f"line {line}: {error}")
+    if wrong:
+        more = f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+        raise SourceError(f"{path}: {'; '.join(wrong[:SHOWN])}{more}")
+    if not found:
+        raise SourceError(f"{path}: there is no question in it; expected {', '.join(COLUMNS)}")
+    return list(found.values()), remarks
+
+
+def _new(question: str, name: str) -> PoolQuestion:
+    if blank(question):
+        raise ValueError("the question is empty")
+    return PoolQuestion(str(uuid5(NAMESPACE_DNS, f"q:{name}:{question}")), question, judged=False)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    rows = read_cells(path, short=True)
+    header = [cell.strip().lower() for cell in next(rows, (1, []))[1]]
+    if COLUMNS[0] not in header or set(header) - set(COLUMNS) or len(set(header)) < len(header):
+        raise SourceError(
+            f"{path}: its columns are {', '.join(header) or 'none'}; expected question, and answer "
+            "and document where they are known"
+        )
+    for line, cells in rows:
+        yield line, dict(zip(header, cells, strict=True))

@@ -1,0 +1,109 @@
+"""One file of a folder as blocks, whatever it was written with."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bears.errors import FormatError, SourceError, first_line
+from bears.intake.encodings import text_and_encoding
+from bears.intake.files import opened, read_whole
+from bears.intake.packed import check_packed
+from bears.sources.folder.blocks import Block, blocks_of_markdown, blocks_of_text
+from bears.sources.folder.html import blocks_of_html, declared_encoding
+from bears.sources.folder.margins import margins
+from bears.sources.pdf_text import pages_of, paragraphs
+
+KINDS = {
+    **dict.fromkeys((".txt", ".text", ".rst", ".adoc", ".org"), "text"),
+    **dict.fromkeys((".md", ".markdown", ".mdx"), "markdown"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    ".pdf": "pdf",
+    ".docx": "word",
+}
+"""How a name ends, in small letters, to what the file is."""
+WORD_BYTES = 64 << 20
+"""Of XML, to which a file of Word may unpack: some ten thousand pages."""
+PAGE_EDGE, PAGE_SHARE = 3, 0.5
+"""Lines at the edges of a PDF's pages that may be headers, if so many pages have them."""
+
+
+@dataclass
+class Content:
+    """What stands in one file.
+
+    Args:
+        kind: one of `KINDS`.
+        blocks: in its order.
+        remarks: what was done to it that its author may not expect: what, and an example.
+    """
+
+    kind: str
+    blocks: list[Block]
+    remarks: list[tuple[str, str]] = field(default_factory=list)
+
+
+def read_document(path: Path, encoding: str, most: int) -> Content:
+    """Read a file of one of `KINDS`.
+
+    Args:
+        path: its name says what it is.
+        encoding: of texts that are not UTF-8, carry no byte order mark and declare nothing.
+        most: characters of a paragraph of a PDF.
+
+    Raises:
+        FormatError: it is no such file, is damaged or protected, or is in an unknown encoding.
+        SourceError: the same of a PDF; or there is no text in it.
+    """
+    kind = KINDS[path.suffix.lower()]
+    if kind == "pdf":
+        content = _pdf(path, most)
+    elif kind == "word":
+        blocks, _ = blocks_of_html(_word(path))
+        content = Content(kind, blocks)
+    else:
+        content = _text(kind, path, encoding)
+    if not content.blocks:
+        raise SourceError(f"{path}: there is no text in it")
+    return content
+
+
+def _text(kind: str, path: Path, encoding: str) -> Content:
+    data = read_whole(path)
+    said = declared_encoding(data) if kind == "html" else ""
+    text, found = text_and_encoding(data, str(path), said or encoding)
+    remarks = [(f"read as {found}", "")] if found != "utf-8" else []
+    if kind != "html":
+        parse = blocks_of_markdown if kind == "markdown" else blocks_of_text
+        return Content(kind, list(parse(text)), remarks)
+    blocks, around = blocks_of_html(text)
+    if around:
+        remarks.append((f"{around} characters of navigation and footers are left out", ""))
+    return Content(kind, blocks, remarks)
+
+
+def _pdf(path: Path, most: int) -> Content:
+    pages = [page.split("\n") for page in pages_of(path)]
+    found = margins(pages, PAGE_EDGE, PAGE_SHARE)
+    both = list(zip(pages, found, strict=True))
+    kept = ["\n".join(t for i, t in enumerate(page) if i not in left) for page, left in both]
+    content = Content("pdf", [Block(text) for text in paragraphs("\n\n".join(kept), 1, most)])
+    if dropped := [page[i] for page, left in both for i in sorted(left)]:
+        content.remarks.append((f"{len(dropped)} headers and footers of pages", dropped[0]))
+    return content
+
+
+def _word(path: Path) -> str:
+    """A file of Word as HTML, without its pictures."""
+    try:
+        import mammoth
+    except ImportError:
+        raise FormatError(f"{path}: files of Word need the package mammoth: make documents") from None
+    with opened(path) as stream:
+        check_packed(stream, path, WORD_BYTES)
+        try:
+            found = mammoth.convert_to_html(
+                stream, convert_image=mammoth.images.img_element(lambda _: {})
+            )
+        except Exception as error:
+            # A damaged file makes the converter fail in ways that it does not list.
+            raise FormatError(f"{path}: it cannot be read as Word's ({first_line(error)})") from None
+    return str(found.value)

@@ -1,0 +1,100 @@
+"""The blocks of an HTML page, without what is there for browsers and for finding one's way."""
+
+import re
+from html.parser import HTMLParser
+
+from bears.sources.folder.blocks import Block
+
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+BREAKS = HEADINGS | {
+    *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details"),
+    *("div", "dl", "fieldset", "figcaption", "figure", "form", "header", "hr", "html", "main", "ol"),
+    *("p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "ul"),
+}
+LINES = frozenset({"br", "dt", "li", "tr", "option"})
+CELLS = frozenset({"td", "th"})
+SCRIPTS = frozenset({"script", "style"})
+UNSEEN = SCRIPTS | {"template", "noscript", "svg"}
+AROUND = frozenset({"nav", "footer"})
+"""What a page says of the site that it is a page of."""
+CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([\w.:-]{1,40})")
+
+
+def declared_encoding(data: bytes) -> str:
+    """What a page says of its own encoding; empty where it says nothing."""
+    found = CHARSET.search(data[:4096].lower())
+    return found[1].decode("ascii", "replace") if found else ""
+
+
+def blocks_of_html(text: str) -> tuple[list[Block], int]:
+    """The blocks of a page, and how many characters of navigation and footers are left out."""
+    page = _Page()
+    page.feed(text)
+    page.close()
+    page.end()
+    title = [Block(page.title, heading=True)] if page.title else []
+    headed = any(block.heading for block in page.blocks)
+    return (page.blocks if headed else title + page.blocks), page.around
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks: list[Block] = []
+        self.title, self.around = "", 0
+        self._text: list[str] = []
+        self._heading = self._verbatim = self._in_title = False
+        # The outermost element that is left out, how deep we are in it, and its texts.
+        self._left_out, self._depth, self._within = "", 0, list[str]()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del attrs
+        self._in_title = tag == "title"
+        if self._left_out:
+            self._depth += tag == self._left_out
+        elif tag in UNSEEN | AROUND:
+            self._break()
+            self._left_out, self._depth, self._within = tag, 1, []
+        self._part(tag)
+        self._heading = self._heading or tag in HEADINGS
+        self._verbatim = self._verbatim or tag == "pre"
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_title = False
+        if self._left_out:
+            self._depth -= tag == self._left_out
+            if not self._depth:
+                self.around += sum(map(len, self._within)) if self._left_out in AROUND else 0
+                self._left_out = ""
+            return
+        self._part(tag)
+        self._verbatim = self._verbatim and tag != "pre"
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title and not self.title:
+            self.title = " ".join(data.split())
+        elif self._left_out:
+            self._within.append(data)
+        else:
+            self._text.append(data if self._verbatim else re.sub(r"\s+", " ", data))
+
+    def end(self) -> None:
+        """What stands after the last tag; and what an element that was never closed took in."""
+        if self._left_out not in SCRIPTS:
+            self._text += self._within
+        self._break()
+
+    def _part(self, tag: str) -> None:
+        if self._left_out:
+            return
+        if tag in BREAKS:
+            self._break()
+        elif tag in LINES | CELLS:
+            self._text.append("\n" if tag in LINES else " ")
+
+    def _break(self) -> None:
+        lines = "".join(self._text).split("\n")
+        kept = [line.rstrip() if self._verbatim else line.strip() for line in lines]
+        if text := "\n".join(line for line in kept if line.strip()):
+            self.blocks.append(Block(text, self._heading))
+        self._text, self._heading = [], False

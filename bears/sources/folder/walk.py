@@ -1,0 +1,50 @@
+"""The files below a folder, in an order that is the same everywhere, and what they are called."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def files_below(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield each file and whatever is no folder, and why it is not to be read, else nothing.
+
+    Folders that are links are passed over, since they may lead to where we are; so is what a dot
+    hides. Both are yielded with that reason, as is a folder that cannot be read.
+    """
+    waiting = [folder]
+    while waiting:
+        path = waiting.pop()
+        try:
+            with os.scandir(path) as found:
+                entries = sorted(found, key=lambda entry: os.fsencode(entry.name))
+        except OSError as error:
+            yield path, f"it cannot be read ({error.strerror})"
+            continue
+        folders = []
+        for entry in entries:
+            here = Path(entry.path)
+            if entry.name.startswith("."):
+                yield here, "hidden"
+            elif entry.is_dir(follow_symlinks=False):
+                folders.append(here)
+            elif here.is_dir():
+                yield here, "a link to a folder"
+            else:
+                yield here, ""
+        waiting += reversed(folders)
+
+
+def identifier_of(path: str) -> str:
+    """What a file is called, by its path within the folder.
+
+    White space, # and %, and what is no visible character are written as in addresses (``%20``),
+    since an id is one word in a run.
+    """
+    return "".join(map(_written, path))
+
+
+def _written(character: str) -> str:
+    if character.isprintable() and not character.isspace() and character not in "#%":
+        return character
+    # Of a name that is not UTF-8 this gives the bytes.
+    return "".join(f"%{byte:02X}" for byte in os.fsencode(character))
