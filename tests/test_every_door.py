@@ -54,6 +54,9 @@ from bears.ragas.rows import read_rows as read_rows_of_ragas
 from bears.report.system import SystemFiles, read_system
 from bears.rewriting.reply_check import parse_rewrite
 from bears.sources.first_fetch import first_digest
+from bears.sources.folder.asked import questions as read_asked
+from bears.sources.folder.documents import read_document
+from bears.sources.folder.places import Places
 from bears.sources.rows import read_rows
 from bears.submissions.read import read_submission
 from bears.translation.glossary import parse_terms
@@ -136,6 +139,15 @@ DOORS: dict[str, tuple[str, Read]] = {
     "sources.rows: JSON": (".json", read_rows),
     "sources.rows: JSON Lines": (".jsonl", read_rows),
     "sources.rows: parquet": (".parquet", read_rows),
+    "sources.folder.documents: text": (".txt", lambda path: read_document(path, "", 2000)),
+    "sources.folder.documents: Markdown": (".md", lambda path: read_document(path, "", 2000)),
+    "sources.folder.documents: HTML": (".html", lambda path: read_document(path, "", 2000)),
+    "sources.folder.documents: Word": (".docx", lambda path: read_document(path, "", 2000)),
+    "sources.pdf_text: PDF": (".pdf", lambda path: read_document(path, "", 2000)),
+    "sources.folder.asked: CSV": (
+        ".csv",
+        lambda path: read_asked(path, "own", Places({"a": {"a": "text"}}, {}, {})),
+    ),
     "sources.first_fetch: digests": (
         ".json",
         beside("fetched.json", lambda folder: first_digest(folder, "o/n@1/a", "0")),
@@ -221,7 +233,6 @@ ELSEWHERE = {
     "stages.verify": "notes and sidecar, sealed by their manifests",
     "sources.beir": "tests/test_sources.py",
     "sources.pandachat": "tests/test_sources.py",
-    "sources.pdf": "tests/test_qasper.py",
     "sources.qasper_papers": "tests/test_qasper.py",
 }
 """Modules that enter the intake for what is not walked here, and what stands in for that."""

@@ -49,7 +49,7 @@ BEIR_PARTS = {
     "queries": Part(("queries.jsonl", "queries.jsonl.gz", "queries/*.parquet")),
     "qrels": Part(("qrels/{split}.tsv", "qrels/{split}*.parquet")),
 }
-OWN_PARTS = {"corpus": Part(("corpus.json",)), "queries": Part(("queries.json",))}
+OWN_PARTS = {"folder": Part((".",))}
 PANDA_PARTS = {"questions": Part(("*.json",))}
 KO_PARTS = {"documents": Part(("documents.jsonl",)), "questions": Part(("{split}.jsonl",))}
 

@@ -14,10 +14,12 @@ MARKS = {
 """Of two marks the longer one first: that of UTF-32 begins with that of UTF-16."""
 MEANT = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 """What pages mean by these names, as the WHATWG's Encoding Standard has it."""
+OF_PYTHON = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
+"""Encodings of no file; some take hours for a long text."""
 
 
 def text_and_encoding(data: bytes, where: str, declared: str = "") -> tuple[str, str]:
-    """``data`` as text, with the encoding that it was in: ``utf-8`` unless something says otherwise.
+    """``data`` as text, and the encoding that it was in: ``utf-8``, or what something says.
 
     Args:
         data: UTF-8; UTF-16 or UTF-32 with its byte order mark; or in what is ``declared``.
@@ -36,9 +38,12 @@ def text_and_encoding(data: bytes, where: str, declared: str = "") -> tuple[str,
                 raise
     name = marked or declared
     try:
-        name = marked or MEANT.get(known := codecs.lookup(name).name, known)
+        known = codecs.lookup(name).name
+        if known in OF_PYTHON:
+            raise LookupError("no encoding of files")
+        name = marked or MEANT.get(known, known)
         text = data.decode(name)
-        # Some encodings of Python's own give halves of characters.
+        # UTF-7 and UTF-16 can give halves of characters.
         text.encode("utf-8")
     except (LookupError, UnicodeError, ValueError) as error:
         raise FormatError(f"{where}: not UTF-8, and not {name!r:.40} either ({error})") from None

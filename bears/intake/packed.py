@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import IO
 
 from bears.errors import FormatError
-from bears.intake.limits import beyond, limits
+from bears.intake.limits import beyond
 
 
 def check_packed(stream: IO[bytes], path: Path, most: int) -> None:

@@ -1,4 +1,4 @@
-"""A user's own folder: of documents, or of ``queries.json`` and ``corpus.json`` in BEARS' format."""
+"""A user's own folder: of documents, or of ``queries.json`` and ``corpus.json``."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,6 @@ from bears.sources.folder.read import read_folder
 from bears.sources.parts import Parts
 from bears.sources.rows import Ids
 from bears.types import Document, PoolDocument, PoolQuestion, Question
-
 
 CORPUS, QUERIES = "corpus.json", "queries.json"
 

@@ -1,7 +1,7 @@
 """The questions that people wrote down beside their documents: question, answer, document."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from uuid import NAMESPACE_DNS, uuid5
 
@@ -16,15 +16,9 @@ SHOWN = 10
 """Rows that are told of at once."""
 
 
-@dataclass(frozen=True)
-class Remark:
-    """What is to be said of the gold of a row."""
-
-    line: int
-    text: str
-
-
-def questions(path: Path, name: str, places: Places) -> tuple[list[PoolQuestion], list[Remark]]:
+def questions(
+    path: Path, name: str, places: Places
+) -> tuple[list[PoolQuestion], list[tuple[int, str]]]:
     """Read the questions of a folder.
 
     A question that stands in several rows has the documents of all of them. One without a document
@@ -36,13 +30,16 @@ def questions(path: Path, name: str, places: Places) -> tuple[list[PoolQuestion]
             DNS namespace.
         places: where the documents are found.
 
+    Returns:
+        The questions, and what there is to say of the gold of a line.
+
     Raises:
         FormatError: it is no CSV file.
         SourceError: naming the rows: a question is empty, has two answers, or names a document
             that nobody can find.
     """
     found: dict[str, PoolQuestion] = {}
-    remarks: list[Remark] = []
+    remarks: list[tuple[int, str]] = []
     wrong: list[str] = []
     for line, row in _rows(path):
         question, answer, said = (row.get(column, "").strip() for column in COLUMNS)
@@ -55,7 +52,7 @@ def questions(path: Path, name: str, places: Places) -> tuple[list[PoolQuestion]
                 meant = places.find(said, answer)
                 gold = {**dict(known.gold), **dict.fromkeys(meant.pieces, 1)}
                 known = replace(known, gold=tuple(gold.items()), judged=True)
-                remarks += [Remark(line, meant.remark)] if meant.remark else []
+                remarks += [(line, meant.remark)] if meant.remark else []
             found[question] = known
         except ValueError as error:
             wrong.append(f"line {line}: {error}")

@@ -1,11 +1,12 @@
 """One file of a folder as blocks, whatever it was written with."""
 
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 
 from bears.errors import FormatError, SourceError, first_line
 from bears.intake.encodings import text_and_encoding
-from bears.intake.files import opened, read_whole
+from bears.intake.files import read_whole
 from bears.intake.packed import check_packed
 from bears.sources.folder.blocks import Block, blocks_of_markdown, blocks_of_text
 from bears.sources.folder.html import blocks_of_html, declared_encoding
@@ -82,7 +83,7 @@ def _text(kind: str, path: Path, encoding: str) -> Content:
 
 def _pdf(path: Path, most: int) -> Content:
     pages = [page.split("\n") for page in pages_of(path)]
-    found = margins(pages, PAGE_EDGE, PAGE_SHARE)
+    found = margins(pages, PAGE_EDGE, PAGE_SHARE, counted=True)
     both = list(zip(pages, found, strict=True))
     kept = ["\n".join(t for i, t in enumerate(page) if i not in left) for page, left in both]
     content = Content("pdf", [Block(text) for text in paragraphs("\n\n".join(kept), 1, most)])
@@ -96,14 +97,14 @@ def _word(path: Path) -> str:
     try:
         import mammoth
     except ImportError:
-        raise FormatError(f"{path}: files of Word need the package mammoth: make documents") from None
-    with opened(path) as stream:
-        check_packed(stream, path, WORD_BYTES)
-        try:
-            found = mammoth.convert_to_html(
-                stream, convert_image=mammoth.images.img_element(lambda _: {})
-            )
-        except Exception as error:
-            # A damaged file makes the converter fail in ways that it does not list.
-            raise FormatError(f"{path}: it cannot be read as Word's ({first_line(error)})") from None
+        reason = "files of Word need the package mammoth: make documents"
+        raise FormatError(f"{path}: {reason}") from None
+    data = BytesIO(read_whole(path))
+    check_packed(data, path, WORD_BYTES)
+    try:
+        found = mammoth.convert_to_html(data, convert_image=lambda _: [])
+    except Exception as error:
+        # A damaged file makes the converter fail in ways that it does not list.
+        reason = f"it cannot be read as Word's ({first_line(error)})"
+        raise FormatError(f"{path}: {reason}") from None
     return str(found.value)

@@ -34,7 +34,8 @@ def near_duplicates(texts: Sequence[str], least: float) -> Iterator[tuple[int, i
         # Two texts that share so much share one of their rarest n-grams (Chaudhuri et al. 2006).
         ordered = sorted(found, key=lambda gram: (frequency[gram], gram))
         numbers = crc32(" ".join(sorted(re.findall(r"\d+", texts[position]))).encode())
-        rarest = [(gram, numbers) for gram in ordered[: len(ordered) - int(least * len(ordered)) + 1]]
+        length = len(ordered) - int(least * len(ordered)) + 1
+        rarest = [(gram, numbers) for gram in ordered[:length]]
         candidates = Counter(other for key in rarest for other in kept[key][:TRIED])
         share, other = max(
             ((_share(found, grams[i]), -i) for i, _ in candidates.most_common(TRIED)),

@@ -8,7 +8,19 @@ from bears.sources.folder.blocks import Block
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 BREAKS = HEADINGS | {
     *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details"),
-    *("div", "dl", "fieldset", "figcaption", "figure", "form", "header", "hr", "html", "main", "ol"),
+    *(
+        "div",
+        "dl",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "form",
+        "header",
+        "hr",
+        "html",
+        "main",
+        "ol",
+    ),
     *("p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "ul"),
 }
 LINES = frozenset({"br", "dt", "li", "tr", "option"})
@@ -17,7 +29,9 @@ SCRIPTS = frozenset({"script", "style"})
 UNSEEN = SCRIPTS | {"template", "noscript", "svg"}
 AROUND = frozenset({"nav", "footer"})
 """What a page says of the site that it is a page of."""
-CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([\w.:-]{1,40})")
+CHARSET = re.compile(
+    rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([\w.:-]{1,40})"
+)
 
 
 def declared_encoding(data: bytes) -> str:
@@ -80,7 +94,7 @@ class _Page(HTMLParser):
 
     def end(self) -> None:
         """What stands after the last tag; and what an element that was never closed took in."""
-        if self._left_out not in SCRIPTS:
+        if self._left_out and self._left_out not in SCRIPTS:
             self._text += self._within
         self._break()
 

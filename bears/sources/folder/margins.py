@@ -6,29 +6,32 @@ from collections.abc import Sequence
 
 LONGEST = 300
 """Characters. What is longer is no header."""
+LEAST = 3
+"""Sheets that have a margin in common."""
 
 
 def margins(
-    sheets: Sequence[Sequence[str]], edge: int, share: float, least: int = 3
+    sheets: Sequence[Sequence[str]], edge: int, share: float, counted: bool = False
 ) -> list[set[int]]:
     """Which texts of each sheet are a margin.
 
     Args:
         sheets: the texts of each, in order.
-        edge: so many texts at the begin and at the end of a sheet can be margins.
-        share: of the sheets that have a text at their edge for it to be one; numbers in it may be
-            others on each.
-        least: of so many sheets, whatever the share.
+        edge: so many texts at the begin and at the end of a sheet can be margins, of a short one
+            fewer: what stands in its middle is none.
+        share: of the sheets, and three of them, have a text at their edge for it to be a margin.
+        counted: whether its numbers may be others on each sheet.
     """
-    edges = [{*range(edge), *range(len(sheet) - edge, len(sheet))} for sheet in sheets]
-    found = [
-        {i: form for i, text in enumerate(sheet) if i in near and (form := _form(text))}
-        for sheet, near in zip(sheets, edges, strict=True)
-    ]
+    found = []
+    for sheet in sheets:
+        near = min(edge, (len(sheet) - 1) // 2)
+        places = [*range(near), *range(len(sheet) - near, len(sheet))]
+        found.append({i: form for i in places if (form := _form(sheet[i], counted))})
     counts = Counter(form for forms in found for form in set(forms.values()))
-    enough = max(least, share * len(sheets))
+    enough = max(LEAST, share * len(sheets))
     return [{i for i, form in forms.items() if counts[form] >= enough} for forms in found]
 
 
-def _form(text: str) -> str:
-    return re.sub(r"\d+", "0", " ".join(text.split()).casefold()) if len(text) <= LONGEST else ""
+def _form(text: str, counted: bool) -> str:
+    form = " ".join(text.split()).casefold() if len(text) <= LONGEST else ""
+    return re.sub(r"\d+", "0", form) if counted else form

@@ -23,9 +23,9 @@ def cut(blocks: Iterable[Block], least: int, most: int) -> Iterator[str]:
         # Headings at its end belong to what stands below them.
         body = next((i for i in range(len(current), 0, -1) if not current[i - 1].heading), 0)
         ends = block.heading and _size(current) >= least
-        if body and (ends or size > most):
-            headings = current[body:]
-            kept = body if _size([*headings, block]) <= most else len(current)
+        if current and ((body and ends) or size > most):
+            fits = body and _size([*current[body:], block]) <= most
+            kept = body if fits else len(current)
             yield BETWEEN.join(each.text for each in current[:kept])
             current = current[kept:]
         current.append(block)

@@ -46,12 +46,13 @@ class Places:
 
         Args:
             said: a file's path or name, a piece's id, or a quotation.
-            answer: to the question; of a file that was cut, the pieces in which it stands are meant.
+            answer: to the question; of a file that was cut, the pieces that hold it are meant.
 
         Raises:
             ValueError: why nobody can tell; to be read after "document".
         """
-        if said in self._pieces:
+        # What looks like an id may be the path of another file.
+        if said in self._pieces and identifier_of(said) not in self._files:
             return self._kept([said])
         if not (file := self._file(said)):
             return self._kept(self._quoted(said))
@@ -88,9 +89,7 @@ class Places:
         found = [span for text in self._plain.values() for span in text.spans(wanted)]
         meant = {tuple(self._stand_ins.get(piece, piece) for piece in span) for span in found}
         if not meant:
-            raise ValueError(
-                f"{said!r:.80} is no path of a document, and stands in none of them"
-            )
+            raise ValueError(f"{said!r:.80} is no path of a document, and stands in none of them")
         if len(meant) > 1:
             places = ", ".join(sorted(span[0] for span in meant)[:5])
             raise ValueError(

@@ -1,0 +1,573 @@
+"""Folders of documents: what is read, what is left out and said, and how people name the gold."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pypdf
+import pytest
+from fpdf import FPDF
+
+from bears.errors import BearsError, ConfigurationError, FormatError, SourceError
+from bears.sources.convert import convert
+from bears.sources.folder import documents
+from bears.sources.folder.blocks import Block, blocks_of_markdown, blocks_of_text
+from bears.sources.folder.duplicates import near_duplicates
+from bears.sources.folder.html import blocks_of_html
+from bears.sources.folder.pieces import cut
+from bears.sources.own import read
+from bears.sources.parts import Parts
+from bears.sources.source import Part, Source
+from bears.types import PoolDocument, PoolQuestion
+
+PARAGRAPH = "The {0} is kept in the {0} house, and nobody but its keeper has the key to it. "
+
+
+class Folder:
+    """A folder that a test fills, and what the reader makes of it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.parts = Parts("own", {"folder": [path]})
+
+    def put(self, name: str, content: str | bytes) -> None:
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    def ask(self, *rows: tuple[str, ...], header: str = "question,answer,document") -> None:
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows([header.split(","), *rows])
+        self.put("questions.csv", text.getvalue())
+
+    def read(self, **settings: Any) -> tuple[dict[str, str], list[PoolQuestion]]:
+        """Id to text of the documents, and the questions."""
+        self.parts = Parts("own", {"folder": [self.path]}, settings)
+        rows = list(read(self.parts))
+        texts = {row.id: row.text for row in rows if isinstance(row, PoolDocument)}
+        return texts, [row for row in rows if isinstance(row, PoolQuestion)]
+
+    def gold(self, **settings: Any) -> list[tuple[str, ...]]:
+        return [tuple(i for i, _ in q.gold) for q in self.read(**settings)[1]]
+
+    def told(self) -> dict[str, str]:
+        return {record: what for record, what, _ in self.parts.report}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    (tmp_path / "in").mkdir()
+    return Folder(tmp_path / "in")
+
+
+def pdf(*pages: list[str]) -> FPDF:
+    file = FPDF()
+    file.set_font("Helvetica", size=12)
+    for lines in pages:
+        file.add_page()
+        for line in lines:
+            file.cell(text=line, new_x="LMARGIN", new_y="NEXT")
+    return file
+
+
+def docx(body: str, **parts: str) -> bytes:
+    """A file of Word with this XML in its body."""
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    types = "http://schemas.openxmlformats.org/package/2006/content-types"
+    relations = "http://schemas.openxmlformats.org/package/2006/relationships"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+    main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    files = {
+        "[Content_Types].xml": f'<Types xmlns="{types}"><Override PartName="/word/document.xml" '
+        f'ContentType="{main}"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{relations}"><Relationship Id="r1" Type="{office}" '
+        'Target="word/document.xml"/></Relationships>',
+        "word/document.xml": f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>',
+        **parts,
+    }
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
+    return stream.getvalue()
+
+
+def paragraph(text: str, style: str = "") -> str:
+    named = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    return f"<w:p>{named}<w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+# --------------------------------------------------------------------------------------- the kinds
+
+
+def test_every_kind_of_file_gives_its_text_under_its_path(folder: Folder) -> None:
+    folder.put("a.txt", "Plain text of the first file.")
+    folder.put("deep/er/b.md", "# A title\n\nMarked text, **bold**.\n")
+    folder.put(
+        "c.html",
+        "<html><head><title>Site</title><script>var x = '<p>no';</script></head><body><nav>Home"
+        "</nav><h1>Head</h1><p>One &amp; two<p>three<table><tr><td>x<td>y</table></body>",
+    )
+    pdf(["A line of a page."]).output(str(folder.path / "d.PDF"))
+    texts, questions = folder.read()
+    assert texts == {
+        "a.txt": "Plain text of the first file.",
+        "c.html": "Head\n\nOne & two\n\nthree\n\nx y",
+        "d.PDF": "A line of a page.",
+        "deep/er/b.md": "# A title\n\nMarked text, **bold**.",
+    }
+    assert questions == []
+    assert folder.told() == {"c.html": "4 characters of navigation and footers are left out"}
+
+
+def test_a_file_of_word_gives_its_headings_paragraphs_and_tables(folder: Folder) -> None:
+    pytest.importorskip("mammoth", reason="files of Word need mammoth: make documents")
+    cell = "<w:tc>{}</w:tc>".format
+    table = f"<w:tbl><w:tr>{cell(paragraph('left'))}{cell(paragraph('right'))}</w:tr></w:tbl>"
+    folder.put(
+        "a.docx", docx(paragraph("Chapter", "Heading1") + paragraph("Body &lt;1&gt;") + table)
+    )
+    assert folder.read()[0] == {"a.docx": "Chapter\n\nBody <1>\n\nleft\n\nright"}
+
+
+def test_without_its_converter_a_file_of_word_is_left_out_with_the_command_that_gets_it(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "mammoth", None)
+    folder.put("a.docx", docx(paragraph("Body")))
+    folder.put("b.txt", "text")
+    assert list(folder.read()[0]) == ["b.txt"]
+    assert "make documents" in folder.parts.failures["a.docx"]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (
+            "# One\nbelow\n## Two ##\n\ntext",
+            [("# One", True), ("below", False), ("## Two ##", True)],
+        ),
+        ("Title\n=====\n\ntext", [("Title\n=====", True)]),
+        (
+            "```\n# no heading\n\nstill code\n```\nafter",
+            [("```\n# no heading\n\nstill code\n```\nafter",)],
+        ),
+        ("~~~~\n```\n# code\n~~~~", [("~~~~\n```\n# code\n~~~~",)]),
+        ("#tag is no heading", [("#tag is no heading",)]),
+        ("```\nnever closed\n\n# code", [("```\nnever closed\n\n# code",)]),
+    ],
+)
+def test_markdown_has_the_blocks_that_commonmark_says(content: str, expected: list[Any]) -> None:
+    found = list(blocks_of_markdown(content))
+    for block, (text, *heading) in zip(found, expected, strict=False):
+        assert block == Block(text, *heading)
+
+
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        (
+            "<nav>menu<p>text that an unclosed menu took in",
+            ["menutext that an unclosed menu took in"],
+        ),
+        ("<div>a<nav>m<nav>n</nav>o</nav>b</div>", ["a", "b"]),
+        ("<title>T</title><p>no heading", ["T", "no heading"]),
+        ("<pre>a\n  b</pre>c", ["a\n  b", "c"]),
+        ("<ul><li>a<li>b</ul><p> x\n y ", ["a\nb", "x y"]),
+        ("<style>p{}</style><svg><text>no</text></svg>a&nbsp;&#x4e2d;", ["a 中"]),
+        ("<p>" + "<b>" * 20_000 + "deep", ["deep"]),
+        ("<", ["<"]),
+        ("", []),
+    ],
+)
+def test_a_page_gives_what_a_reader_sees(page: str, texts: list[str]) -> None:
+    assert [block.text for block in blocks_of_html(page)[0]] == texts
+
+
+# ------------------------------------------------------------------------------------ cutting up
+
+
+def test_a_long_document_is_cut_at_headings_and_nothing_is_lost(folder: Folder) -> None:
+    sections = [f"## Part {n}\n\n" + PARAGRAPH.format(f"lamp{n}") * 10 for n in range(5)]
+    folder.put("a.md", "# Lamps\n\n" + "\n\n".join(sections))
+    texts, _ = folder.read(near_duplicate=None)
+    assert list(texts) == [f"a.md#{n}" for n in range(1, 6)]
+    assert [text.split("\n\n")[-2] for text in texts.values()] == [f"## Part {n}" for n in range(5)]
+    assert texts["a.md#1"].startswith("# Lamps\n\n## Part 0")
+    assert all(len(text) <= 2000 for text in texts.values())
+
+
+@pytest.mark.parametrize("most", [100, 333, 2000])
+def test_the_pieces_of_any_text_are_short_enough_and_hold_every_word(most: int) -> None:
+    words = [f"w{n}{'.' * (n % 7 == 0)}" for n in range(2000)]
+    blocks = [Block(" ".join(words[i : i + i % 50 + 1]), i % 3 == 0) for i in range(0, 1950, 37)]
+    pieces = list(cut(blocks, most // 2, most))
+    assert max(map(len, pieces)) <= most
+    kept = " ".join(pieces).split()
+    assert kept == " ".join(block.text for block in blocks).split()
+
+
+def test_headers_and_menus_that_many_files_share_are_dropped_and_told(folder: Folder) -> None:
+    for n in range(4):
+        body = f"Home | Products\n\n{PARAGRAPH.format(f'item{n}')}\n\nACME Inc. 2020"
+        folder.put(f"{n}.md", body)
+    folder.put("other.txt", "ACME Inc. 2020\n\nA file of another kind.")
+    texts, _ = folder.read()
+    assert [texts[f"{n}.md"] for n in range(4)] == [
+        PARAGRAPH.format(f"item{n}").strip() for n in range(4)
+    ]
+    assert "ACME" in texts["other.txt"]
+    dropped = [text for _, what, text in folder.parts.report if what.startswith("dropped")]
+    assert len(dropped) == 8
+    assert set(dropped) == {"ACME Inc. 2020", "Home | Products"}
+    assert "ACME" in folder.read(repeated=None)[0]["0.md"]
+
+
+def test_the_headers_of_a_pdfs_pages_are_dropped_and_told(folder: Folder) -> None:
+    pages = [
+        ["Annual report", f"Text of page {'abcd'[n]} ends here.", f"{n + 1} of 4"] for n in range(4)
+    ]
+    pdf(*pages).output(str(folder.path / "a.pdf"))
+    (text,) = folder.read()[0].values()
+    assert "Annual report" not in text
+    assert "of 4" not in text
+    assert all(f"Text of page {letter} ends" in text for letter in "abcd")
+    assert folder.told() == {"a.pdf": "8 headers and footers of pages"}
+
+
+def test_a_piece_that_says_what_another_says_is_dropped_unless_its_numbers_differ(
+    folder: Folder,
+) -> None:
+    text = " ".join(f"word{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(200))
+    folder.put("a.txt", text)
+    folder.put("b.txt", f"{text}\n")
+    folder.put("c.txt", f"{text} and more")
+    other = text.replace("word", "thing")
+    folder.put("price 1.txt", f"{other} costs 10")
+    folder.put("price 2.txt", f"{other} costs 20")
+    folder.ask(("Who?", "", "b.txt"), ("What?", "", f"{text[:50]}"))
+    texts, questions = folder.read()
+    assert list(texts) == ["a.txt", "price%201.txt", "price%202.txt"]
+    assert folder.told()["b.txt"] == "dropped: 100% the same as a.txt"
+    assert questions[0].gold == (("a.txt", 1),)
+    folder.ask(("Who?", "", ""))
+    assert "c.txt" in folder.read(near_duplicate=1.0)[0]
+    assert "b.txt" in folder.read(near_duplicate=None)[0]
+
+
+def test_near_duplicates_are_those_that_comparing_all_pairs_finds() -> None:
+    import random
+
+    rng = random.Random(3)
+    words = [f"w{chr(97 + n)}" for n in range(20)]
+    texts = [" ".join(rng.choices(words, k=60)) for _ in range(40)]
+    for text in [*texts]:
+        parts = text.split()
+        for _ in range(rng.randrange(4)):
+            parts[rng.randrange(60)] = rng.choice(words)
+        texts.append(" ".join(parts))
+
+    def share(one: str, other: str) -> float:
+        a, b = ({tuple(t.split()[i : i + 4]) for i in range(57)} for t in (one, other))
+        return len(a & b) / len(a | b)
+
+    found = {position: (other, score) for position, other, score in near_duplicates(texts, 0.8)}
+    kept: list[int] = []
+    for i, text in enumerate(texts):
+        best = max(((share(text, texts[j]), -j) for j in kept), default=(0.0, 0))
+        if best[0] >= 0.8:
+            other, score = found.pop(i)
+            assert other == -best[1]
+            assert score == pytest.approx(best[0])
+        else:
+            kept.append(i)
+    assert found == {}
+
+
+# ----------------------------------------------------------------------------------------- hostile
+
+
+def test_what_cannot_be_read_is_left_out_with_its_reason_and_the_rest_is_read(
+    folder: Folder,
+) -> None:
+    encrypted = pypdf.PdfWriter()
+    encrypted.add_blank_page(100, 100)
+    encrypted.encrypt("secret", algorithm="RC4-128")
+    encrypted.write(str(folder.path / "locked.pdf"))
+    pdf([]).output(str(folder.path / "picture.pdf"))
+    evils: dict[str, bytes] = {
+        "empty.txt": b"",
+        "blank.md": b"\n \n",
+        "binary.txt": bytes(range(256)),
+        "latin.txt": "caf\xe9".encode("latin-1"),
+        "page.html": b'<meta charset="no-such">caf\xe9',
+        "escape.html": b'<meta charset="unicode_escape">caf\xe9',
+        "half.html": b'<meta charset="utf-7">caf\xe9 +2AA-',
+        "cut.pdf": b"%PDF-1.4\n1 0 obj",
+        "no.docx": b"PK\x03\x04 but no zip",
+        "picture.png": b"\x89PNG",
+        ".hidden.md": b"hidden",
+        ".git/config": b"[core]",
+    }
+    for name, data in evils.items():
+        folder.put(name, data)
+    folder.put("good.txt", "The only text.")
+    (folder.path / "loop").symlink_to(folder.path)
+    (folder.path / "itself.md").symlink_to("itself.md")
+    (folder.path / "nowhere.txt").symlink_to("nothing")
+    os.mkfifo(folder.path / "pipe.txt")
+    assert folder.read()[0] == {"good.txt": "The only text."}
+    reasons = {
+        "empty.txt": "there is no text in it",
+        "binary.txt": "NUL",
+        "latin.txt": "not UTF-8",
+        "page.html": "not 'no-such' either",
+        "escape.html": "no encoding of files",
+        "half.html": "not 'utf-7' either",
+        "locked.pdf": "FileNotDecryptedError",
+        "picture.pdf": "there is no text in it",
+        "no.docx": "",
+        "picture.png": "not one of .txt",
+        ".hidden.md": "hidden",
+        ".git": "hidden",
+        "loop": "a link to a folder",
+        "itself.md": "cannot be read",
+        "nowhere.txt": "the link leads to nothing",
+        "pipe.txt": "it is a pipe",
+        "cut.pdf": "cannot be read",
+        "blank.md": "there is no text in it",
+    }
+    told = folder.told()
+    assert told.keys() == reasons.keys()
+    assert [name for name, reason in reasons.items() if reason not in told[name]] == []
+    assert all(str(folder.path) not in what for what in told.values())
+    assert folder.parts.notes["files left out"] == len(reasons)
+
+
+@pytest.mark.parametrize(
+    ("data", "settings", "remark"),
+    [
+        ("\ufeffKöln".encode(), {}, None),
+        ("Köln".encode("utf-16"), {}, "read as utf-16"),
+        ("Köln".encode("utf-16-be"), {"encoding": "utf-16-be"}, None),
+        (b"\xfe\xff" + "Köln".encode("utf-16-be"), {}, "read as utf-16"),
+        ("Köln".encode("utf-32"), {}, "read as utf-32"),
+        ("Köln".encode("cp1252"), {"encoding": "latin-1"}, "read as cp1252"),
+        ("Köln".encode(), {"encoding": "latin-1"}, None),
+    ],
+)
+def test_an_encoding_is_told_and_never_guessed(
+    folder: Folder, data: bytes, settings: dict[str, str], remark: str | None
+) -> None:
+    folder.put("a.txt", data)
+    if settings.get("encoding") == "utf-16-be":
+        with pytest.raises(SourceError, match="NUL"):
+            folder.read(**settings)
+        return
+    assert folder.read(**settings)[0] == {"a.txt": "Köln"}
+    assert folder.told().get("a.txt") == remark
+
+
+def test_a_page_is_read_in_the_encoding_that_it_declares(folder: Folder) -> None:
+    folder.put("a.html", '<meta charset="big5"><p>茶葉'.encode("big5"))
+    folder.put("b.html", '<?xml version="1.0" encoding="ISO-8859-1"?><p>“K\xf6ln”'.encode("cp1252"))
+    assert folder.read()[0] == {"a.html": "茶葉", "b.html": "“Köln”"}
+    assert folder.told() == {"a.html": "read as big5", "b.html": "read as cp1252"}
+
+
+def test_names_of_any_kind_become_ids_of_one_word_that_differ(folder: Folder) -> None:
+    names = [
+        "a b.txt",
+        "a%20b.txt",
+        "A b.txt",
+        "x#1.txt",
+        "新 聞.txt",
+        "new\nline.txt",
+        "\u3000.txt",
+    ]
+    for n, name in enumerate(names):
+        folder.put(name, f"Text number {n}.")
+    raw = os.fsencode(folder.path) + b"/caf\xe9.txt"
+    Path(os.fsdecode(raw)).write_bytes(b"Not in UTF-8.")
+    folder.ask(*((f"Question {n}?", "", name) for n, name in enumerate(names[:-1])))
+    ids = list(folder.read()[0])
+    assert len(set(ids)) == len(names) + 1
+    assert all(i.split() == [i] for i in ids)
+    assert "caf%E9.txt" in ids
+    assert "新%20聞.txt" in ids
+    assert [gold for (gold,) in folder.gold()] == [
+        *("a%20b.txt", "a%2520b.txt", "A%20b.txt", "x%231.txt", "新%20聞.txt", "new%0Aline.txt")
+    ]
+
+
+def test_the_order_of_files_and_how_deep_they_are_makes_no_difference(folder: Folder) -> None:
+    made = os.open(folder.path, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=made)
+        below = os.open("d", os.O_RDONLY, dir_fd=made)
+        os.close(made)
+        made = below
+    with os.fdopen(os.open("a.txt", os.O_WRONLY | os.O_CREAT, dir_fd=made), "w") as stream:
+        stream.write("At the bottom.")
+    os.close(made)
+    folder.put("top.txt", "At the top.")
+    assert sorted(folder.read()[0].values()) == ["At the bottom.", "At the top."]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        docx("<w:p>" * 5000),
+        docx(paragraph("x") * 3).replace(b"word/document.xml", b"word/documen1.xml"),
+        docx("", **{"word/document.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'}),
+        docx("<w:p>" + "<w:r>" * 3000 + "</w:r>" * 3000 + "</w:p>"),
+        docx("x" * 70_000_000),
+        docx("", **{"word/media/picture.png": "x" * 70_000_000}),
+    ],
+    ids=["not closed", "no document", "entities", "deep", "bomb", "bomb called a picture"],
+)
+def test_an_evil_file_of_word_is_left_out_with_a_reason(folder: Folder, word: bytes) -> None:
+    pytest.importorskip("mammoth", reason="files of Word need mammoth: make documents")
+    folder.put("evil.docx", word)
+    with pytest.raises(BearsError):
+        documents.read_document(folder.path / "evil.docx", "", 2000)
+
+
+# --------------------------------------------------------------------------------------- questions
+
+
+@pytest.fixture
+def house(folder: Folder) -> Folder:
+    """Files of one piece, and one that is cut into three."""
+    folder.put("tea.txt", "Tea is made of leaves.\nIt was first drunk in Yunnan.")
+    folder.put("sub/coffee.md", "Coffee is made of **beans**, [roasted](http://x.org/y) ones.")
+    rooms = [f"# Room {n}\n\n" + PARAGRAPH.format(name) * 8 for n, name in enumerate("abc")]
+    folder.put("rooms.md", "\n\n".join(rooms) + "\n\nThe cellar is 42 feet deep.")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("answer", "document", "gold"),
+    [
+        ("", "tea.txt", ["tea.txt"]),
+        ("", "./sub/coffee.md", ["sub/coffee.md"]),
+        ("", "sub\\coffee.md", ["sub/coffee.md"]),
+        ("", "coffee.md", ["sub/coffee.md"]),
+        ("", "rooms.md#2", ["rooms.md#2"]),
+        ("42", "rooms.md", ["rooms.md#3"]),
+        ("4", "rooms.md", ["rooms.md#1", "rooms.md#2", "rooms.md#3"]),
+        ("no such answer", "rooms.md", ["rooms.md#1", "rooms.md#2", "rooms.md#3"]),
+        ("", "FIRST  drunk in yunnan", ["tea.txt"]),
+        ("", "leaves. It was", ["tea.txt"]),
+        ("", "made of beans, roasted ones", ["sub/coffee.md"]),
+        ("", "the key to it. # Room 1 The b is kept", ["rooms.md#1", "rooms.md#2"]),
+        ("", "", []),
+    ],
+)
+def test_gold_is_found_by_path_by_piece_and_by_quotation(
+    house: Folder, answer: str, document: str, gold: list[str]
+) -> None:
+    house.ask(("What?", answer, document))
+    ((question,),) = [house.read(min_characters=100, max_characters=700)[1:]][0:1]
+    assert [i for i, _ in question[0].gold] == gold
+    assert question[0].judged == bool(gold)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("Q?", "", "tae.txt")], "line 2: there is no file 'tae.txt'; near it: tea.txt"),
+        ([("Q?", "", "wine")], "line 2: 'wine' is no path of a document, and stands in none"),
+        ([("Q?", "", "is made of")], "line 2: 'is made of' stands in 2 places: sub/coffee.md, tea"),
+        ([("Q?", "", "...")], "quotes no word"),
+        ([("Q?", "", "empty.txt")], "line 2: empty.txt is left out: there is no text in it"),
+        ([("Q?", "a", ""), ("Q?", "b", "")], "line 3: an earlier row answers 'a'"),
+        ([("\u200b", "a", "")], "line 2: the question is empty"),
+        ([("Q?", "", "wine"), ("R?", "", "beer")], r"line 2: .* line 3: "),
+        ([], "there is no question in it"),
+    ],
+)
+def test_a_row_that_names_nothing_is_named(
+    house: Folder, rows: list[tuple[str, ...]], message: str
+) -> None:
+    house.put("empty.txt", "")
+    house.ask(*rows)
+    with pytest.raises(SourceError, match=message):
+        house.read()
+
+
+@pytest.mark.parametrize(
+    "header", ["question,answer,documnet", "query,answer,document", "question,answer,Answer"]
+)
+def test_a_column_that_nobody_knows_is_refused(house: Folder, header: str) -> None:
+    house.ask(("Q?", "a", "tea.txt"), header=header)
+    with pytest.raises(BearsError, match=r"expected question|two columns"):
+        house.read()
+
+
+def test_a_question_of_several_rows_has_the_documents_of_all(house: Folder, tmp_path: Path) -> None:
+    house.ask(("Q?", "", "tea.txt"), ("Q?", "yes", "coffee.md"), ("Q?", "", "tea.txt"))
+    ((question,),) = [house.read()[1]]
+    assert (question.answer, question.gold) == ("yes", (("tea.txt", 1), ("sub/coffee.md", 1)))
+    (house.path / "questions.csv").rename(tmp_path / "mine.csv")
+    assert house.read(questions=str(tmp_path / "mine.csv"))[1] == [question]
+    with pytest.raises(FormatError, match="no such file"):
+        house.read(questions="absent.csv")
+
+
+# ------------------------------------------------------------------------------ the whole of it
+
+
+def test_the_report_lies_beside_the_rows_and_is_the_same_every_time(
+    house: Folder, tmp_path: Path
+) -> None:
+    house.put("a.png", b"")
+    house.ask(("What?", "", "rooms.md"))
+    source = Source(
+        "own", "-", "en", "CC0-1.0", path=str(house.path), parts={"folder": Part((".",))}
+    )
+    found = [convert(source, read, None, tmp_path, tmp_path / n / "own.jsonl") for n in "12"]
+    for name in ("own.jsonl", "own.report.csv"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+    assert found[0] == found[1]
+    assert [file["name"] for file in found[0]["files"]] == [
+        *("rooms.md", "tea.txt", "sub/coffee.md", "questions.csv")
+    ]
+    report = (tmp_path / "1/own.report.csv").read_text(encoding="utf-8")
+    assert report.startswith("record,what,text\na.png,left out: not one of .txt")
+    assert '"questions.csv, line 2","rooms.md was cut into' in report
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"max_characters": 400}, "expected min < max"),
+        ({"near_duplicate": 0.1}, "near_duplicate"),
+        ({"repeated": 0}, "repeated"),
+        ({"language": "en"}, "language"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(
+    house: Folder, settings: dict[str, Any], error: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=error):
+        house.read(**settings)
+
+
+def test_a_folder_without_a_document_says_what_is_there_instead(folder: Folder) -> None:
+    with pytest.raises(SourceError, match="there is no document in"):
+        folder.read()
+    folder.put("a.xls", b"")
+    with pytest.raises(SourceError, match=r"1 files that are left out, such as a\.xls: not one of"):
+        folder.read()
+
+
+def test_plain_text_knows_the_headings_of_restructured_text() -> None:
+    assert [*blocks_of_text("Title\n=====\n\none\ntwo\n\n\nthree")] == [
+        *(Block("Title\n=====", True), Block("one\ntwo"), Block("three"))
+    ]
