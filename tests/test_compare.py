@@ -135,6 +135,7 @@ BAD = {
     "a word for a number": ("question_id,m\nq00,1\nq01,good\n", "line 3, m: 'good' is no number"),
     "infinity": ("question_id,m\nq00,1\nq01,inf\n", "'inf' is no number"),
     "nan": ("question_id,m\nq00,1\nq01,nan\n", "'nan' is no number"),
+    "a vast number": ("question_id,m\nq00,1\nq01,1e308\n", "line 3, m: '1e308' is beyond 1e+15"),
     "no measure": ("question_id,text\nq00,a\n", "not a single measure"),
     "two of one measure": ("question_id,verdict,pass_rate\nq00,pass,0\n", "leave one of them out"),
     "no question": ("question_id,m\n", "not a single question"),
@@ -224,13 +225,26 @@ def test_a_plan_says_that_four_times_the_questions_show_half_the_difference(
         (("a.csv", "a.csv"), "named twice"),
         ((), "fewer than two results"),
         (("a.csv", "b.csv", "--measure", "ndcg"), "no measure 'ndcg'"),
+        (("a.csv", "b.csv", "--benchmark", "nope"), "Could not find 'benchmark/nope'"),
+        (("a.csv", "n" * 300), "no file, no revision, no experiment"),
     ],
 )
 def test_what_cannot_be_compared_is_said_in_a_sentence(
     words: tuple[str, ...], reason: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     csv(project / "a.csv", GOOD), csv(project / "b.csv", POOR)
+    (project / "params.yaml").symlink_to(ROOT / "params.yaml")
     assert reason in told(capsys, *words, code=1)
+
+
+def test_where_nobody_tells_the_sources_of_questions_that_is_said(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = csv(project / "a.csv", GOOD), csv(project / "b.csv", POOR)
+    assert main(["compare", *words, "--by", "source", "--by", "type"]) == 0
+    said = capsys.readouterr().err
+    assert "no source of questions is known: no column source_dataset" in said
+    assert "question_type" not in said
 
 
 def test_results_of_another_retriever_than_the_chosen_one_are_not_called_by_its_name(

@@ -137,6 +137,22 @@ def test_many_questions_have_about_the_p_of_scipy_and_never_0() -> None:
     assert ours[1] == 1 / 20_000
 
 
+def test_tests_that_nothing_could_pass_are_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    systems = [
+        system(str(i), {"m": graded(i), "yes": [1.0] * i + [0.0] * (60 - i)}) for i in (1, 2, 3)
+    ]
+    assert compare(systems)["warnings"] == []
+    # As 10,001 tests are with as many draws as there are: 6 of which 1 in 100 is the least.
+    monkeypatch.setattr("bears.comparison.result.MOST_DRAWS", 99)
+    (warning,) = compare(systems)["warnings"]
+    assert warning.startswith(
+        "m: no p passes Holm's correction over 6 tests, since none is under 0.01"
+    )
+    few = compare([system(name, {"m": [float(name)] * 5}) for name in "01"])
+    assert "none is under 0.06" in few["warnings"][0]
+    assert few["pairs"][0]["p"] == 0.0625  # 5 of 5 questions, and still nothing
+
+
 def test_corrections_powers_and_equality_are_those_of_statsmodels() -> None:
     systems = [system(f"s{i}", {"m": graded(i)}) for i in range(4)]
     result = compare(systems, within=0.3)

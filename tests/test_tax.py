@@ -108,7 +108,6 @@ def test_what_cannot_be_compared_is_refused(
     refused = {
         "no question was translated": ["--benchmark", "scifact", "--folder", str(folder)],
         "the source 'squad'; say in which language": ["--benchmark", "bears", "--folder", another],
-        "deeper than retrieve.depth": ["--folder", str(folder), "--measure", "ndcg@101"],
         "--language is 'english'": ["--folder", str(folder), "--language", "english"],
         "are not of the same records: 1 ": ["--benchmark", "bears", "--folder", str(folder)],
     }

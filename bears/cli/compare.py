@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bears.cli.selection import composed, main_of
 from bears.errors import FormatError
 from bears.formats.records import to_json, write_text
-from bears.formats.shown import one_line
+from bears.formats.shown import complain, one_line
 from bears.leaderboard.row import MAIN
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _margin(word: str) -> float:
 def _compare(arguments: argparse.Namespace) -> None:
     # Pandas and scipy take two seconds, which no other command should wait for.
     from bears.comparison.plan import planned
-    from bears.comparison.result import compare
+    from bears.comparison.result import KINDS, compare
 
     benchmarks = _benchmarks(arguments)
     if arguments.plan:
@@ -82,6 +82,9 @@ def _compare(arguments: argparse.Namespace) -> None:
             for systems in benchmarks
         ]
         write_text(COMPARISON, _json(results))
+        for kind in arguments.by:
+            if not all(result["by"].get(kind) for result in results):
+                complain(f"compare: no {kind} of questions is known: no column {KINDS[kind]}")
     text = _formed(results, arguments)
     if arguments.out is None:
         print(text, end="")
@@ -94,6 +97,8 @@ def _benchmarks(arguments: argparse.Namespace) -> "list[list[System]]":
     from bears.cli.compared_systems import ran, system_of
 
     words = arguments.systems
+    if arguments.benchmark:
+        composed(arguments.benchmark, [])  # It is refused where nothing is called so.
     if twice := [word for word in words if words.count(word) > 1]:
         raise FormatError(f"{twice[0]} is named twice")
     if words:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,8 @@ def system_of(word: str, benchmark: str) -> System:
     Raises:
         BearsError: nothing is called so, or it cannot be read.
     """
-    path = Path(word)
-    if path.is_file():
-        return _of_file(path, benchmark)
+    if isfile(word):  # noqa: PTH113 - Path's own fails on what is too long for a name.
+        return _of_file(Path(word), benchmark)
     if word == WORKSPACE:
         return system_at(Revision(word, "", Path()))
     if commit := commit_of(word):

@@ -2,7 +2,6 @@
 
 import argparse
 import math
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from tabulate import tabulate
 from bears.cli.selection import composed, results_of
 from bears.configuration import Config
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.measure import Measure, parse_measure
+from bears.evaluation.measure import parse_measure
 from bears.formats.benchmark_state import benchmark_state
 from bears.formats.manifest import check
 from bears.formats.records import to_json, write_json
@@ -44,7 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TAG",
         help="of the original texts of sources of FOLDER that the benchmark does not know",
     )
-    parser.add_argument("--measure", action="append", help=f"default: {' and '.join(MEASURES)}")
     parser.add_argument("--format", default="table", choices=("table", "json"))
     parser.add_argument("--out", type=Path, metavar="FILE.csv", help="the values of each question")
     parser.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
@@ -68,25 +66,14 @@ def _tax(arguments: argparse.Namespace) -> None:
     folders = _folders(config, arguments.folder)
     original, translated = read_sides(*folders)
     languages = _translated(config, original, arguments.language)
-    measures = _measures(arguments.measure or MEASURES, config["retrieve"]["depth"])
+    measures = [parse_measure(name) for name in MEASURES]
     values = values_by_question(original, translated, languages, configured, measures)
     result = {**_about(config, folders[1], translated, values, languages), **taxes(values)}
     if arguments.out:
         _write(arguments.out, values, original, translated)
     if arguments.folder is None:
         write_json(DATA / result["benchmark"] / "tax" / f"{result['retriever']}.json", result)
-    print(
-        to_json(result)
-        if arguments.format == "json"
-        else _table(result, [measure.name for measure in measures])
-    )
-
-
-def _measures(names: Sequence[str], depth: int) -> list[Measure]:
-    found = [parse_measure(name) for name in dict.fromkeys(names)]
-    if deeper := [measure.name for measure in found if (measure.k or 0) > depth]:
-        raise ConfigurationError(f"{deeper[0]} looks deeper than retrieve.depth, which is {depth}")
-    return found
+    print(to_json(result) if arguments.format == "json" else _table(result))
 
 
 def _folders(config: Config, folder: Path | None) -> tuple[Path, Path]:
@@ -138,7 +125,7 @@ def _about(
     }
 
 
-def _table(result: dict[str, Any], measures: Sequence[str]) -> str:
+def _table(result: dict[str, Any]) -> str:
     rows = [
         [
             f"{measure}{words}",
@@ -148,7 +135,7 @@ def _table(result: dict[str, Any], measures: Sequence[str]) -> str:
             of["n"],
         ]
         for words, part in (("", result), (", no parentheses", result["without_parentheses"]))
-        for measure in measures
+        for measure in MEASURES
         if (of := part[measure])["n"]
     ]
     heading = (

@@ -58,7 +58,7 @@ def compare(
         "state": str(benchmark.get("state", "")),
         "questions": len(systems[0].values),
         "main": main,
-        "warnings": _unlike(systems, values),
+        "warnings": [*_unlike(systems, values), *_unreachable(values, pairs * len(measures))],
         "corrected_over": _over(("pair", pairs), ("measure", len(measures))),
         "systems": _systems(systems, values, frame),
         "pairs": _records(frame.assign(ties=pd.Series(ties, dtype=object))),
@@ -115,6 +115,21 @@ def _unlike(systems: Sequence[System], values: Mapping[str, Floats]) -> list[str
         f"{systems[highs.argmax()].name} is {highs.max():g}; are both in the same unit?"
         for measure, highs in most.items()
         if 0 < highs.min() <= 1 < highs.max()
+    ]
+
+
+def _unreachable(values: Mapping[str, Floats], tests: int) -> list[str]:
+    """A word on measures of which no p can be small enough, whatever the systems scored."""
+    least = {
+        measure: max(2.0 ** (1 - len(columns)), 0 if yes_or_no(columns) else 1 / (MOST_DRAWS + 1))
+        for measure, columns in values.items()
+    }
+    lost = [measure for measure, p in least.items() if p * tests > ALPHA]
+    if not lost:
+        return []
+    return [
+        f"{', '.join(lost)}: no p passes Holm's correction over {tests:,} tests, since none is "
+        f"under {max(least.values()):.1g}; compare fewer systems or measures, or ask more questions"
     ]
 
 

@@ -21,6 +21,8 @@ NOT_MEASURED = frozenset(
 """Columns of the pipeline's own files that are no measures; a text may be a number."""
 WORDS = {"true": 1.0, "false": 0.0, "pass": 1.0, "fail": 0.0, "unscored": math.nan, "": math.nan}
 """What a cell may be beside a number. Unscored is undefined: an error of a judge is no fail."""
+LARGEST = 1e15
+"""Beyond it sums of values lose whole units, and squares of them overflow before long."""
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,10 @@ def _numbers(cells: pd.Series, lines: Sequence[int], where: str) -> list[float] 
     if not any(value is not None and not math.isnan(value) for value in read):
         return None
     for line, cell, value in zip(lines, cells, read, strict=True):
-        if value is None:
+        if value is None or abs(value) > LARGEST:
+            wrong = "is no number" if value is None else f"is beyond {LARGEST:g}"
             raise FormatError(
-                f"{where}, line {line}, {cells.name}: {cell!r:.80} is no number; a value that is "
+                f"{where}, line {line}, {cells.name}: {cell!r:.80} {wrong}; a value that is "
                 "undefined is an empty cell"
             )
     return [math.nan if value is None else value for value in read]
@@ -185,7 +188,9 @@ def shared_measures(systems: Sequence[System], chosen: Sequence[str]) -> list[st
 
     names = [name for name in map(str, systems[0].values.columns) if known(name)]
     if lacking := [name for name in chosen if name not in names]:
-        raise FormatError(f"no measure {lacking[0]!r}; all systems have {', '.join(names) or '–'}")
+        raise FormatError(
+            f"no measure {lacking[0]!r:.80}; all systems have {', '.join(names) or '–'}"
+        )
     if not names:
         raise FormatError(
             "the systems share no measure that is defined: "
