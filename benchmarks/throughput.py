@@ -65,7 +65,7 @@ def measure(
     way: Callable[[str, int, int], int], requests: int, latency: float, places: int, faults: float
 ) -> float:
     """Print and return the wall time of one way."""
-    with ProviderServer(latency=latency, chances={"limited": faults}) as server:
+    with ProviderServer(latency=latency, chances={"limited": faults}, limited_s=0.2) as server:
         wall, cpu = time.perf_counter(), time.process_time()
         answered = way(server.url, requests, places)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

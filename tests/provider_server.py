@@ -59,6 +59,7 @@ class Faults:
         batch_done: the share of its lines that are done when it ends.
         batch_ends: how many batches end as ``batch_end``; the later ones complete.
         hang_s: how long a hanging request hangs.
+        limited_s: how long a refusal by chance asks to wait.
     """
 
     latency: float = 0.0
@@ -80,6 +81,7 @@ class Faults:
     batch_done: float = 1.0
     batch_ends: int = 1_000_000
     hang_s: float = 3600.0
+    limited_s: float = 0.05
 
 
 class ProviderServer:
@@ -376,9 +378,9 @@ class _Fault:
     """The kinds of faults: each makes the reply that goes out instead of a good one."""
 
     @staticmethod
-    def limited(_: Provider, __: Json) -> Reply:
+    def limited(provider: Provider, _: Json) -> Reply:
         reply = error(429, "rate_limit_exceeded", "Rate limit reached")
-        reply.headers["Retry-After"] = "0.05"
+        reply.headers["Retry-After"] = f"{provider.faults.limited_s}"
         return reply
 
     @staticmethod

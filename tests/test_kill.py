@@ -62,6 +62,7 @@ class Killed:
         begin: fills, in this process.
         asked: what a server was asked for.
         journalled: the same of what a journal holds.
+        concurrency: how many requests are in flight at most.
     """
 
     kind: str
@@ -69,12 +70,13 @@ class Killed:
     begin: Callable[[Desk], object]
     asked: Callable[[Sequence[dict[str, Any]]], Sequence[object]]
     journalled: Callable[[Sequence[dict[str, Any]]], Set[object]]
+    concurrency: int
 
     def kept(self, at: Desk) -> Set[object]:
         return self.journalled(at.rows(self.kind)) if at.journal.exists() else set()
 
 
-TRANSLATIONS = Killed("translation", MEMORY, lambda at: at.run("fill"), asked, journalled)
+TRANSLATIONS = Killed("translation", MEMORY, lambda at: at.run("fill"), asked, journalled, 20)
 ANSWERS = Killed(
     "answer",
     answering_desk.MEMORY,
@@ -84,7 +86,13 @@ ANSWERS = Killed(
         prompt["messages"][-1]["content"].split("Question: ")[1] for prompt in prompts
     ],
     lambda rows: {row["text"] for row in rows},
+    8,
 )
+
+
+def paid(at: Desk) -> list[dict[str, Any]]:
+    """Every answer that is in the journal."""
+    return [row for row in Journal(at.journal).rows() if "model" in row]
 
 
 def kills(use: Killed, at: Desk, server: ProviderServer, count: int, dice: random.Random) -> None:
@@ -92,7 +100,7 @@ def kills(use: Killed, at: Desk, server: ProviderServer, count: int, dice: rando
     done = 0
     while done < count:
         kept = use.kept(at)
-        before = len(server.prompts())
+        before, rows = len(server.prompts()), len(paid(at))
         process = forked(lambda: use.begin(at))
         if dice.random() < 0.1:
             time.sleep(dice.random())
@@ -106,6 +114,8 @@ def kills(use: Killed, at: Desk, server: ProviderServer, count: int, dice: rando
         assert len(wanted) == len(set(wanted))
         assert not set(wanted) & kept
         assert kept <= use.kept(at)
+        # What is in flight at a kill can be lost, and nothing else.
+        assert len(wanted) <= len(paid(at)) - rows + use.concurrency
         done += process.exitcode == -signal.SIGKILL
         if process.exitcode == 0:
             at.journal.unlink()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import random
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -27,39 +28,55 @@ class Simulation:
     """Workers, `RateLimits` and a provider's limiter in simulated time, event after event."""
 
     def __init__(
-        self, limiter: Limiter, limits: RateLimits, headers: bool, told: bool, places: int = 64
+        self,
+        limiter: Limiter,
+        limits: RateLimits,
+        headers: bool,
+        told: bool,
+        places: int = 64,
+        stray: float = 0.0,
+        latency: float = LATENCY,
+        refusal: float = 0.01,
     ) -> None:
         self.limiter, self.limits, self.headers, self.told = limiter, limits, headers, told
-        self.places = places
+        self.places, self.stray = places, stray
+        self.latency = {True: latency, False: refusal}
         self.replies: list[tuple[float, int]] = []
+        self.dice = random.Random(5)
         self._order = count()
 
     def run(self, number: int) -> float:
         """Answer so many requests; returns the seconds it took."""
-        waiting, in_flight, now = number, 0, 0.0
-        events: list[tuple[float, int, float, bool, dict[str, str]]] = []
-        while waiting or in_flight:
+        # When a request may go for its own part, its name, and how often it was refused.
+        ready = [(0.0, name, 0) for name in range(number)]
+        now = 0.0
+        events: list[tuple[float, int, tuple[int, int, bool, dict[str, str]]]] = []
+        while ready or events:
             assert now < 100_000, "no end in sight"
-            pause = self.limits.wait(now, 10) if waiting and in_flight < self.places else None
+            pause = None
+            if ready and len(events) < self.places:
+                pause = max(0.0, ready[0][0] - now) or self.limits.wait(now, 10)
             if pause == 0:
-                self.limits.sent(now, 10)
-                heapq.heappush(events, self._arrive(now))
-                waiting, in_flight = waiting - 1, in_flight + 1
+                _, name, tries = heapq.heappop(ready)
+                sent = self.limits.sent(now, 10)
+                allowed, headers, ends = self._arrive(now)
+                heapq.heappush(events, (ends, sent, (name, tries, allowed, headers)))
                 continue
             if events and (pause is None or events[0][0] <= now + pause):
-                now, _, sent_at, allowed, headers = heapq.heappop(events)
-                in_flight -= 1
-                waiting += not allowed
-                self._receive(now, sent_at, allowed, headers)
+                now, sent, (name, tries, allowed, headers) = heapq.heappop(events)
+                self._receive(now, sent, allowed, headers)
+                if not allowed:
+                    own = retry_after(headers)
+                    own = 2.0**tries + self.dice.random() if own is None else own
+                    heapq.heappush(ready, (now + own, name, tries + 1))
             else:
                 assert pause is not None
                 now += pause
         return now
 
-    def _arrive(self, now: float) -> tuple[float, int, float, bool, dict[str, str]]:
+    def _arrive(self, now: float) -> tuple[bool, dict[str, str], float]:
         # The way there takes a little, and not always the same.
-        place = next(self._order)
-        arrival = now + 0.02 + 0.01 * (place % 3)
+        arrival = now + 0.02 + 0.01 * (next(self._order) % 3)
         allowed, left, wait = self.limiter.take(arrival)
         headers = {
             "x-ratelimit-limit-requests": f"{self.limiter.limit:g}",
@@ -67,18 +84,20 @@ class Simulation:
             "x-ratelimit-reset-requests": f"{wait * 1000:.0f}ms",
         }
         headers = headers if self.headers else {}
+        if allowed and self.dice.random() < self.stray:
+            allowed, wait = False, 0.2
         if not allowed and self.told:
             headers["retry-after"] = f"{wait:.3f}"
         self.replies.append((arrival, allowed))
-        return arrival + (LATENCY if allowed else 0.01), place, now, allowed, headers
+        return allowed, headers, arrival + self.latency[allowed]
 
-    def _receive(self, now: float, sent_at: float, allowed: bool, headers: dict[str, str]) -> None:
+    def _receive(self, now: float, sent: int, allowed: bool, headers: dict[str, str]) -> None:
         self.limits.ended(10)
         self.limits.learn(now, headers)
         if allowed:
-            self.limits.accepted()
+            self.limits.accepted(sent)
         else:
-            self.limits.refused(sent_at, now, 10, retry_after(headers))
+            self.limits.refused(sent, now, 10, retry_after(headers))
 
     def late_refusals(self) -> float:
         """The share of the requests after the first minute that were refused."""
@@ -111,11 +130,41 @@ def test_a_known_limit_is_used_up_and_not_passed(
 
 @pytest.mark.parametrize("kind", ["bucket", "sliding", "fixed"])
 @pytest.mark.parametrize("told", [True, False])
-def test_an_untold_limit_is_found_from_refusals(kind: str, told: bool) -> None:
-    simulation = Simulation(Limiter(kind, 300), RateLimits(), headers=False, told=told)
+@pytest.mark.parametrize("places", [64, 16])
+def test_an_untold_limit_is_found_from_refusals(kind: str, told: bool, places: int) -> None:
+    simulation = Simulation(Limiter(kind, 300), RateLimits(), False, told, places)
     took = simulation.run(3000)
-    assert simulation.late_refusals() <= 0.02
-    assert took <= 2.2 * 600
+    assert simulation.late_refusals() <= 0.03
+    assert took <= 1.4 * 600
+
+
+class Unpaced(RateLimits):
+    """What never holds anybody back: no client that waits as it is asked to can be faster."""
+
+    def refused(self, number: int, now: float, tokens: float, after: float | None) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("latency", "refusal"), [(0.2, 0.2), (0.2, 0.01), (0.8, 0.01), (0.8, 0.8)])
+@pytest.mark.parametrize(("places", "share"), [(16, 0.15), (64, 0.15), (4, 0.15), (16, 0.02)])
+def test_stray_refusals_cost_next_to_nothing_but_their_own_wait(
+    latency: float, refusal: float, places: int, share: float
+) -> None:
+    """They cut 16 in flight to one a second: half of 200 were answered in 170 s."""
+    for number in (200, 2000):
+        ours, best = (
+            Simulation(Limiter("bucket", 1e9), limits, False, True, places, share, latency, refusal)
+            for limits in (RateLimits(), Unpaced())
+        )
+        assert ours.run(number) <= 1.3 * best.run(number)
+
+
+@pytest.mark.parametrize(("limit", "headers"), [(300, True), (3000, True), (3000, False)])
+def test_stray_refusals_do_not_lower_a_known_limit(limit: int, headers: bool) -> None:
+    limits = RateLimits(None if headers else limit)
+    simulation = Simulation(Limiter("sliding", limit), limits, headers, True, stray=0.15)
+    # A stray counts against the limit: 15 of 100 are asked twice.
+    assert simulation.run(3 * limit) <= 1.5 * 180 / 0.85
 
 
 def test_a_small_bucket_is_not_flooded() -> None:
@@ -134,28 +183,31 @@ def test_a_limit_that_others_use_too_slows_us_down_without_a_storm() -> None:
     assert took <= 1.5 * 600
 
 
-def test_a_refusal_holds_back_every_request() -> None:
+def refuse(limits: RateLimits, number: int, after: float | None, now: float = 0.0) -> None:
+    """Send so many at once, all of which are refused within a hundredth of a second."""
+    for sent in [limits.sent(now, 1) for _ in range(number)]:
+        limits.refused(sent, now + 0.01, 1, after)
+
+
+def test_a_single_refusal_holds_back_nobody_else_and_many_hold_back_all() -> None:
     limits = RateLimits()
-    limits.sent(0.0, 1)
-    limits.refused(0.0, 0.1, 1, 5.0)
-    assert limits.wait(0.2, 1) == pytest.approx(4.9)
+    refuse(limits, 1, 5.0)
+    assert limits.wait(0.2, 1) == 0
+    refuse(limits, 20, 5.0)
+    assert limits.wait(0.21, 1) == pytest.approx(4.8)
 
 
 def test_refusals_of_one_volley_count_once() -> None:
     limits = RateLimits(600)
-    for _ in range(9):
-        limits.sent(0.0, 1)
-    for n in range(9):
-        limits.refused(0.0, 0.1 + n / 1000, 1, None)
+    refuse(limits, 9, None)
     assert limits.pauses == 1
-    assert limits.wait(0.2, 1) == pytest.approx(0.9, abs=0.02)
+    assert limits.wait(0.2, 1) == pytest.approx(0.81, abs=0.01)
 
 
 def test_refusals_in_a_row_wait_longer_each_time() -> None:
     limits, now, waits = RateLimits(600), 0.0, []
-    for _ in range(4):
-        limits.sent(now, 1)
-        limits.refused(now, now + 0.01, 1, None)
+    for number in (4, 1, 1, 1):
+        refuse(limits, number, None, now)
         waits.append(round(limits.wait(now + 0.01, 1), 3))
         now += 0.01 + waits[-1]
         limits.wait(now, 1)

@@ -22,7 +22,7 @@ from bears.client.budget import Budget
 from bears.client.endpoint import Endpoint, find_access
 from bears.client.errors import RequestFailed
 from bears.client.models import Models, Price
-from bears.client.wire import ChatRequest, Outcome
+from bears.client.wire import ChatAnswer, ChatRequest, Keep, Outcome, forget
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 200_000_000
@@ -67,7 +67,7 @@ class BatchApi:
         self._others = list[Pending]()
 
     async def answers(
-        self, requests: Iterable[ChatRequest]
+        self, requests: Iterable[ChatRequest], keep: Keep = forget
     ) -> AsyncIterator[tuple[ChatRequest, Outcome]]:
         """Yield each request with its answer, or why it has none, batch by batch.
 
@@ -106,6 +106,9 @@ class BatchApi:
                     if isinstance(outcome, RequestFailed) and rounds[key] < self.endpoint.attempts:
                         again.append(asked[key])
                     else:
+                        if isinstance(outcome, ChatAnswer):
+                            # A batch is closed, and never read again, after its last row.
+                            await keep(asked[key], outcome)
                         yield asked[key], outcome
                 pending.remove(batch)
                 self._write(pending)

@@ -11,7 +11,15 @@ from bears.client.post import Post, make_client
 from bears.client.rate_limits import RateLimits, RequestQueue
 from bears.client.request_pool import RequestPool
 from bears.client.retry import answered
-from bears.client.wire import ChatAnswer, ChatRequest, Outcome, read_answer, to_body
+from bears.client.wire import (
+    ChatAnswer,
+    ChatRequest,
+    Keep,
+    Outcome,
+    forget,
+    read_answer,
+    to_body,
+)
 
 
 class Online:
@@ -42,13 +50,13 @@ class Online:
         self._structured = self._model.structured
 
     async def answers(
-        self, requests: Iterable[ChatRequest]
+        self, requests: Iterable[ChatRequest], keep: Keep = forget
     ) -> AsyncIterator[tuple[ChatRequest, Outcome]]:
         """Yield each request with its answer, or why it has none, as they come.
 
         A request is taken from ``requests`` when a place is free, and at most ``concurrency`` are
-        in flight. Once the budget is used up no more are taken: the rest of ``requests`` stays
-        unasked.
+        in flight, or answered and not kept yet. Once the budget is used up no more are taken: the
+        rest of ``requests`` stays unasked.
 
         Raises:
             RunStopped: key, model, address or quota are wrong. What is in flight is waited for
@@ -60,9 +68,11 @@ class Online:
             post = Post(client, self._access, self.endpoint, "/chat/completions", gate)
 
             async def answer(request: ChatRequest) -> ChatAnswer:
-                return await answered(
+                found = await answered(
                     run, self.endpoint, self.budget, request, lambda: self._ask(request, post)
                 )
+                await keep(request, found)
+                return found
 
             async for pair in run.outcomes(requests, answer, self.endpoint.concurrency):
                 yield pair

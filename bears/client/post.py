@@ -70,7 +70,7 @@ class Post:
             RunStopped: it refuses every one.
             NotSent: the run stopped before it could go.
         """
-        sent_at = await self.gate.enter(tokens)
+        number = await self.gate.enter(tokens)
         limits = self.gate.limits
         try:
             response = await self._send(body)
@@ -78,14 +78,14 @@ class Post:
             limits.ended(tokens)
         limits.learn(time.monotonic(), response.headers)
         if response.status_code == 200:
-            limits.accepted()
+            limits.accepted(number)
             try:
                 return read(json_value(response.content, "the JSON of the answer", halves=True))
             except (FormatError, ValueError) as error:
                 raise Lost(self.access.clean(f"the answer cannot be read: {error}")) from None
         after = retry_after(response.headers)
         if response.status_code == 429:
-            limits.refused(sent_at, time.monotonic(), tokens, after)
+            limits.refused(number, time.monotonic(), tokens, after)
         raise self._error(read_problem(response.status_code, response.content), after)
 
     async def _send(self, body: Mapping[str, Any]) -> httpx2.Response:

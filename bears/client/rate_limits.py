@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 
+from bears.client.refusals import Refusals, Verdict
 from bears.client.request_pool import RequestPool
 from bears.client.response_headers import duration, number
 from bears.client.token_bucket import MINUTE, TokenBucket
@@ -13,7 +14,7 @@ class RateLimits:
     """When the next request may go. Pure: it is told the time and never waits itself.
 
     The stream is even, at 97 % of the known limit, because a server's window cannot be seen from
-    here: what fits a token bucket breaks a sliding window. A 429 holds everything back.
+    here: what fits a token bucket breaks a sliding window.
 
     Args:
         requests_per_minute, tokens_per_minute: what the user gives; None leaves it to the server.
@@ -26,12 +27,10 @@ class RateLimits:
         self.tokens = TokenBucket(tokens_per_minute)
         self.pauses = 0
         self._blocked = 0.0
-        self._since = float("-inf")
-        self._slowed_at = float("-inf")
-        self._known_at = float("-inf") if requests_per_minute else float("inf")
+        self._refusals = Refusals()
+        self._slowed_at = 0.0
         self._guessed = False
-        self._row = 0
-        self._refused: float = 0
+        self._refused = False
         self._in_flight_tokens = 0.0
 
     def wait(self, now: float, tokens: float) -> float:
@@ -45,11 +44,12 @@ class RateLimits:
         self._recover(now)
         return max(self.requests.wait(now, 1), self.tokens.wait(now, tokens))
 
-    def sent(self, now: float, tokens: float) -> None:
-        """A request goes out."""
+    def sent(self, now: float, tokens: float) -> int:
+        """A request goes out; returns its number."""
         self.requests.take(now, 1)
         self.tokens.take(now, tokens)
         self._in_flight_tokens += tokens
+        return self._refusals.sent(now)
 
     def ended(self, tokens: float) -> None:
         """A request has come back, one way or the other."""
@@ -61,9 +61,9 @@ class RateLimits:
             limit = number(headers.get(f"x-ratelimit-limit-{name}"))
             remaining = number(headers.get(f"x-ratelimit-remaining-{name}"))
             if limit:
-                if meter is self.requests:
-                    self._known_at = min(self._known_at, now)
+                if meter is self.requests and (self._guessed or meter.limit is None):
                     self._guessed = False
+                    self._refusals.begin()
                 meter.learn(now, limit)
             if remaining is None:
                 continue
@@ -74,39 +74,56 @@ class RateLimits:
                 # Ours counts the longest answer that was allowed, the server's often less.
                 meter.credit(remaining - self._in_flight_tokens)
 
-    def accepted(self) -> None:
-        """The server took a request: the next refusal is the first in its row."""
-        self._row = 0
+    def accepted(self, number: int) -> None:
+        """The server took a request."""
+        self._refusals.accepted(number)
 
-    def refused(self, sent_at: float, now: float, tokens: float, after: float | None) -> None:
-        """A 429: everything waits, for as long as the server says, or longer each time.
+    def refused(self, number: int, now: float, tokens: float, after: float | None) -> None:
+        """A 429. A single one holds nobody else back: whoever is refused waits by itself.
+
+        Where all are refused, everything waits, for as long as the server says, or longer each
+        time. Where many are, the pace falls to what was accepted, for as long as that helps.
 
         Args:
-            sent_at: when the refused request went out: those of one volley count once.
+            number: what `sent` gave the request.
             after: what the server asks for, in seconds.
         """
-        self.requests.give_back(1)
-        self.tokens.give_back(tokens)
-        self._refused += 1
-        first = sent_at >= self._since
-        if first:
-            self._since, self.pauses, self._row = now, self.pauses + 1, self._row + 1
-            self._slow_down(sent_at, now, after)
-        pause = after if after is not None else min(MINUTE, 2.0 ** (self._row - 1))
-        if first or after is not None:
-            self._block(now + pause)
-
-    def _slow_down(self, sent_at: float, now: float, after: float | None) -> None:
-        if self.requests.limit is None:
-            self.requests.guess(now, self._refused, after)
-            self._known_at, self._guessed = now, True
-        elif sent_at >= self._known_at:
-            self.requests.slowed = max(0.05, self.requests.slowed * 0.8)
+        self.requests.give_back(now, 1)
+        self.tokens.give_back(now, tokens)
+        self._refused = True
+        verdict = self._refusals.refused(number, self.requests.limit is not None)
+        if verdict.closed:
+            self.pauses += 1
+            self._guess(now, after)
+            longer = min(MINUTE, 2.0 ** (self._refusals.closings - 1))
+            self._block(now + (longer if after is None else after))
+        elif verdict.share:
+            self._slow_down(now, verdict)
+        elif verdict.stray:
+            self.requests.slowed = 1.0
+            if self._guessed:
+                self.requests.told, self._guessed = None, False
         self._slowed_at = now
+
+    def _guess(self, now: float, after: float | None) -> None:
+        if self.requests.limit is None or (self._guessed and self.pauses == 1):
+            self.requests.guess(now, after)
+            self._guessed = True
+        else:
+            self.requests.slowed = max(0.05, self.requests.slowed * 0.8)
+
+    def _slow_down(self, now: float, verdict: Verdict) -> None:
+        accepted = max(0.05, 1 - verdict.share)
+        if self.requests.limit is None:
+            took = max(0.001, now - verdict.since)
+            self.requests.told = verdict.sent * accepted / took * MINUTE
+            self._guessed = True
+        else:
+            self.requests.slowed = max(0.05, self.requests.slowed * accepted)
 
     def _recover(self, now: float) -> None:
         """Give a tenth back for every ten quiet seconds, and let a mere guess grow."""
-        if now - self._slowed_at < 10 or self._since == float("-inf"):
+        if now - self._slowed_at < 10 or not self._refused:
             return
         self._slowed_at = now
         if self.requests.slowed < 1:
@@ -131,8 +148,8 @@ class RequestQueue:
         # One request watches the clock, the others stand behind it, first come first served.
         self._line = asyncio.Lock()
 
-    async def enter(self, tokens: float) -> float:
-        """Wait for one's turn; returns the time at which the request goes out.
+    async def enter(self, tokens: float) -> int:
+        """Wait for one's turn; returns the number of the request, which goes out now.
 
         Raises:
             NotSent: the run stopped before.
@@ -141,6 +158,4 @@ class RequestQueue:
             await self._run.pause(0)
             while (pause := self.limits.wait(time.monotonic(), tokens)) > 0:
                 await self._run.pause(pause)
-            now = time.monotonic()
-            self.limits.sent(now, tokens)
-            return now
+            return self.limits.sent(time.monotonic(), tokens)

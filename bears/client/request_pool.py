@@ -24,7 +24,8 @@ class RequestPool:
     def __init__(self) -> None:
         self._over = False
         self._stopped: RunStopped | None = None
-        self._stop = asyncio.Event()
+        self._stop, self._news = asyncio.Event(), asyncio.Event()
+        self._places = asyncio.Semaphore(0)
 
     async def outcomes(
         self, requests: Iterable[R], answer: Callable[[R], Awaitable[A]], concurrency: int
@@ -39,19 +40,23 @@ class RequestPool:
                 what waits for its turn or its next attempt is not sent.
         """
         source, running = iter(requests), dict[asyncio.Task[A | ClientError | None], R]()
+        self._places = asyncio.Semaphore(concurrency)
         try:
             while True:
-                while len(running) < concurrency and not self._over:
+                while not self._over and not self._places.locked():
                     if (request := next(source, None)) is None:
                         break
+                    await self._places.acquire()
                     running[asyncio.create_task(self._outcome(answer(request)))] = request
                     # It goes out before the next is begun, and not all of them at the end.
                     await asyncio.sleep(GAP_S)
                 if not running:
                     break
-                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
+                await self._news.wait()
+                self._news.clear()
+                for task in [task for task in running if task.done()]:
                     request, outcome = running.pop(task), task.result()
+                    self._places.release()
                     if outcome is not None:
                         yield request, outcome
         finally:
@@ -74,6 +79,19 @@ class RequestPool:
         except ClientError as error:
             self._over = self._over or isinstance(error, BudgetExhausted)
             return error
+        finally:
+            self._news.set()
+
+    async def rest(self, seconds: float) -> None:
+        """As `pause`, and another has the place meanwhile.
+
+        Raises:
+            NotSent: the run has stopped.
+        """
+        self._places.release()
+        self._news.set()
+        await self.pause(seconds)
+        await self._places.acquire()
 
     async def pause(self, seconds: float) -> None:
         """Wait before a request is sent.

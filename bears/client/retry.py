@@ -61,9 +61,11 @@ async def answered(
                 raise RequestFailed(
                     f"no answer after {failed + limited} attempts, the last one: {again}"
                 ) from None
-            # After a 429 the gate holds back everything for as long as it takes.
-            pause = 0.0 if again.limited else max(again.after or 0.0, _backoff(endpoint, failed))
-        await run.pause(pause)
+            if again.limited:
+                pause = _backoff(endpoint, limited) if again.after is None else again.after
+                await run.rest(pause)
+            else:
+                await run.pause(max(again.after or 0.0, _backoff(endpoint, failed)))
 
 
 def _backoff(endpoint: Endpoint, failed: int) -> float:

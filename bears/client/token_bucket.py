@@ -47,13 +47,14 @@ class TokenBucket:
 
     def take(self, now: float, need: float) -> None:
         """Count what goes out."""
-        if self.limit is None:
-            self._recent.append((now, need))
-        else:
+        self._forget(now)
+        self._recent.append((now, need))
+        if self.limit is not None:
             self.level -= need
 
-    def give_back(self, need: float) -> None:
+    def give_back(self, now: float, need: float) -> None:
         """Uncount what the server refused."""
+        self._recent.append((now, -need))
         self.level += need
 
     def learn(self, now: float, limit: float) -> None:
@@ -72,13 +73,13 @@ class TokenBucket:
         if self.limit is not None:
             self.level = max(self.level, min(_burst(self.limit), remaining - self.limit / 2))
 
-    def guess(self, now: float, refused: float, after: float | None) -> None:
+    def guess(self, now: float, after: float | None) -> None:
         """Nobody gives a limit, yet the server refuses: it is about what has passed in a minute.
 
         A short wait that the server asks for shows that it is higher: a bucket asks for the time
         of one request.
         """
-        passed = max(1.0, self._minute(now) - refused)
+        passed = max(1.0, self._minute(now))
         since = self._recent[0][0] if self._recent else now
         seen = passed / (1 + min(MINUTE, now - since) / MINUTE)
         self.learn(now, max(1.0, seen, MINUTE / after if after else MINUTE))
@@ -89,9 +90,12 @@ class TokenBucket:
             self._refill(now, self.limit)
         self.level = min(self.level, 1.0)
 
-    def _minute(self, now: float) -> float:
+    def _forget(self, now: float) -> None:
         while self._recent and self._recent[0][0] <= now - MINUTE:
             self._recent.popleft()
+
+    def _minute(self, now: float) -> float:
+        self._forget(now)
         return sum(amount for _, amount in self._recent)
 
     def _refill(self, now: float, limit: float) -> None:

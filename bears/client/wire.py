@@ -1,7 +1,7 @@
 """The provider's wire format: a request as JSON, an answer read back, and an error understood."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +66,12 @@ class ChatAnswer:
 
 Outcome = ChatAnswer | ClientError
 """What becomes of a request."""
+Keep = Callable[[ChatRequest, ChatAnswer], Awaitable[None]]
+"""Told each answer as soon as it is there; returns once a kill cannot lose it any more."""
+
+
+async def forget(request: ChatRequest, answer: ChatAnswer) -> None:
+    """A `Keep` for those who read the answers at once."""
 
 
 @dataclass(frozen=True, slots=True)

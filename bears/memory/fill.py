@@ -64,7 +64,6 @@ class Filling(Generic[R]):
         self._use, self._known, self._tries = use, known, tries
         self._append, self._progress = append, progress
         self._report = FillReport()
-        self._writing: list[Future[None]] = []
         self._asked: dict[str, R] = {}
         self._sent: set[str] = set()
         # Requests of all rounds; those that turn out to be one were counted as several.
@@ -77,14 +76,13 @@ class Filling(Generic[R]):
         asking = self._asking(left.missing)
         while not report.stopped and (first := next(asking, None)) is not None:
             try:
-                async for chat, answer in backend.answers(chain([first], asking)):
+                async for chat, answer in backend.answers(chain([first], asking), self._keep):
                     report.answered += 1
-                    self._take(chat.key, answer)
+                    if not isinstance(answer, ChatAnswer):
+                        self._fail(chat.key, answer)
                     self._progress(report.answered, self._known_of)
             except RunStopped as stopped:
                 report.stopped = str(stopped)
-            finally:
-                await self._on_disk()
             left = self._use.resolve(self._known)
             asking = self._asking(left.missing)
         wanted = chain(left.missing, left.waiting)
@@ -111,22 +109,23 @@ class Filling(Generic[R]):
         limit = self._use.settings.limit
         return limit is None or key in self._sent or len(self._sent) < limit
 
-    def _take(self, key: str, answer: ChatAnswer | ClientError) -> None:
-        """Judge one answer and journal it."""
-        if isinstance(answer, ChatAnswer):
-            self._judge(key, answer)
-        elif isinstance(answer, BudgetExhausted):
-            self._report.stopped = str(answer)
+    def _fail(self, key: str, error: ClientError) -> None:
+        """Journal why a request has no answer."""
+        if isinstance(error, BudgetExhausted):
+            self._report.stopped = str(error)
         else:
-            final = isinstance(answer, RequestRefused)
-            self._write("failure", key, CheckedReply("", [str(answer)], []), None, final)
-            self._report.failed[key] = (self._asked[key], [str(answer)])
+            final = isinstance(error, RequestRefused)
+            self._write("failure", key, CheckedReply("", [str(error)], []), None, final)
+            self._report.failed[key] = (self._asked[key], [str(error)])
 
-    def _judge(self, key: str, answer: ChatAnswer) -> None:
+    async def _keep(self, chat: ChatRequest, answer: ChatAnswer) -> None:
+        """Judge one answer and journal it; its place is free when it is on disk."""
+        await asyncio.wrap_future(self._judge(chat.key, answer))
+
+    def _judge(self, key: str, answer: ChatAnswer) -> "Future[None]":
         verdict = self._verdict(key, answer)
         if not verdict.refusals and not verdict.doubts:
-            self._store(key, verdict, answer)
-            return
+            return self._store(key, verdict, answer)
         last = self._tries.note(key, verdict) >= self._use.settings.asks
         best = self._tries.best.get(key)
         if last and best:
@@ -134,7 +133,7 @@ class Filling(Generic[R]):
             self._store(key, best, None)
         elif last:
             self._report.failed[key] = (self._asked[key], self._tries.reasons[key])
-        self._write("failure" if last and not best else "refused", key, verdict, answer)
+        return self._write("failure" if last and not best else "refused", key, verdict, answer)
 
     def _verdict(self, key: str, answer: ChatAnswer) -> CheckedReply:
         verdict = self._use.check(self._asked[key], answer)
@@ -142,11 +141,12 @@ class Filling(Generic[R]):
             return verdict
         return CheckedReply("", ["it has half of a character (a lone surrogate)"], [])
 
-    def _store(self, key: str, verdict: CheckedReply, answer: ChatAnswer | None) -> None:
-        self._write(self._use.name, key, verdict, answer)
+    def _store(self, key: str, verdict: CheckedReply, answer: ChatAnswer | None) -> "Future[None]":
+        written = self._write(self._use.name, key, verdict, answer)
         request = self._asked[key]
         self._known.add(MemoryEntry(key, "", request.field, request.text, verdict.text))
         self._report.stored += 1
+        return written
 
     def _write(
         self,
@@ -155,7 +155,7 @@ class Filling(Generic[R]):
         verdict: CheckedReply,
         answer: ChatAnswer | None,
         final: bool = False,
-    ) -> None:
+    ) -> "Future[None]":
         request = self._asked[key]
         row: dict[str, Any] = {
             "kind": kind,
@@ -174,16 +174,4 @@ class Filling(Generic[R]):
         if answer is not None:
             row["model"] = answer.model
             row["input_tokens"], row["output_tokens"] = answer.input_tokens, answer.output_tokens
-        self._writing.append(self._append(row))
-        if self._use.settings.backend == "batch":
-            # A batch is closed, and never read again, after its last row.
-            self._writing[-1].result()
-
-    async def _on_disk(self) -> None:
-        """Wait until everything is journalled; raises what writing raised."""
-        writing, self._writing = self._writing, []
-        for future in writing:
-            # Nearly all are done by now.
-            if not future.done():
-                await asyncio.wrap_future(future)
-            future.result()
+        return self._append(row)
