@@ -21,6 +21,7 @@ from bears.language.profile import Language
 from bears.ledger.entries import reviews_of
 from bears.types import Document, Finding
 from bears.verification.benchmark import Benchmark
+from bears.verification.bundles import LEAST_TERMS
 from bears.verification.verify import Acceptance, reviewed, summarise, verify
 
 # Findings of one kind that are printed.
@@ -42,8 +43,10 @@ def main(config: Config, paths: Paths) -> None:
     except FormatError as error:
         findings = [Finding("format", "error", "file", str(error))]
     write_lines(paths["out"] / "findings.jsonl", (asdict(finding) for finding in findings))
-    write_json(paths["metrics"], summarise(findings, benchmark))
+    write_json(paths["metrics"], summary := summarise(findings, benchmark))
     _print(findings)
+    if 0 < summary.get("terms", 0) < LEAST_TERMS:
+        print(f"term_consistency: {summary['terms']} terms, fewer than {LEAST_TERMS}: no figure")
     if errors := sum(finding.severity == "error" for finding in findings):
         raise VerificationFailed(
             f"{errors} findings of severity error (above, and in {paths['out']}/findings.jsonl); "

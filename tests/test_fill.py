@@ -41,7 +41,8 @@ def test_a_faithful_model_leaves_nothing_to_wish_for(here: Here) -> None:
     at.run("publish")
     metrics = at.measured()
     assert (metrics["errors"], metrics["warnings"]) == (0, 0)
-    assert metrics["answer_preserved"] == {"n": 16, "exact": 1.0, "normalised": 1.0}
+    kinds = {"n": 16, "exact": 16, "normalised": 0, "alias": 0, "lost": 0}
+    assert metrics["answer_preserved"] == kinds
     assert metrics["term_consistency"] == 1.0
     assert metrics["terms"] > 20
     assert set(metrics["gates"].values()) == {0}
@@ -96,11 +97,11 @@ def test_a_bundle_keeps_what_field_by_field_loses(here: Here) -> None:
         at.run("fill")
         at.run("publish")
         measured.append(at.measured())
-    assert measured[0]["answer_preserved"]["exact"] == 1.0
+    assert measured[0]["answer_preserved"]["exact"] == 16
     assert measured[0]["term_consistency"] == 1.0
     assert measured[1]["answer_preserved"]["n"] == 16
     # What stays are the answers without a name in capitals: numbers, and what is Chinese.
-    assert measured[1]["answer_preserved"]["exact"] < 0.6
+    assert measured[1]["answer_preserved"]["exact"] < 10
     assert measured[1]["gates"]["answer_lost"] >= 7
 
 
@@ -120,7 +121,7 @@ def test_marks_lost_now_and_then_are_asked_for_again(here: Here) -> None:
     at, server = here("forgetful", WHOLE)
     at.run("fill")
     at.run("publish")
-    assert at.measured()["answer_preserved"]["exact"] >= 0.95
+    assert at.measured()["answer_preserved"]["exact"] == 16
     told = [p["messages"][0]["content"] for p in server.prompts()]
     assert any("refused: the marks ⟦ ⟧ around the answer are gone" in text for text in told)
     left = {row["record_id"] for row in at.rows() if "⟦" in row["text"] > row["translation"]}
@@ -135,8 +136,8 @@ def test_marks_that_never_come_back_are_flagged(here: Here) -> None:
     at.run("publish")
     metrics = at.measured()
     kept = metrics["answer_preserved"]["exact"]
-    assert 0.5 <= kept < 1
-    assert metrics["gates"]["answer_lost"] == round((1 - kept) * 16)
+    assert 8 <= kept < 16
+    assert metrics["gates"]["answer_lost"] == metrics["answer_preserved"]["lost"] > 0
     sidecar = json.loads((at.root / "data/mini/translated/sidecar.json").read_text())
     marked = {row["record_id"] for row in at.rows() if "⟦" in row["text"]}
     assert {d["record_id"] for d in sidecar["doubts"]} == marked
@@ -156,7 +157,7 @@ def test_a_model_without_a_grip_on_terms_does_not_hold_its_bundle_back(here: Her
     assert terms == ['{"terms": []}'] * 8
     assert all("not valid JSON" in row["reasons"][0] for row in at.rows("refused"))
     at.run("publish")
-    assert at.measured()["answer_preserved"]["exact"] == 1.0
+    assert at.measured()["answer_preserved"]["exact"] == 8
 
 
 # ------------------------------------------------------------------------- what faults do

@@ -86,6 +86,21 @@ def test_a_good_translation_passes() -> None:
         ("answered", "question", BRIDGE, "誰建造了那座橫跨河流的橋？是林氏兄弟。"),
         ("length_ratio", "content", LONG * 3, "這座老磨坊建於1861年，1926年被洪水沖走。"),
         ("length_ratio", "gold_answer", "a mill", LONG_ZH),
+        # A title or an aside asks nothing.
+        ("question_mood", "question", BRIDGE, "《你比誰都好》（誰？）的導演建造了那座橋。"),
+        ("question_mood", "question", "What is morphine?", "嗎啡是一種藥物。"),
+        ("question_kind", "question", "Who built the bridge?", "那座橋是林氏兄弟建造的嗎？"),
+        ("question_kind", "question", "Who was born first, Ann or Bo?", "安是在哪一年出生的？"),
+        ("question_kind", "question", "When was the bridge built?", "誰建造了那座橋？"),
+        ("question_kind", "question", "What is the river called?", "那條河是否叫克萊德河？"),
+        ("question_kind", "question", "Is the bridge over the river old?", "那座橋有多少年歷史？"),
+        ("untranslated", "question", "Who laid siege to the town?", "誰對鎮上發動圍 siege？"),
+        ("untranslated", "question", "Who is his granddaughter?", "他的granddaughter是誰？"),
+        ("untranslated", "content", LONG, LONG_ZH.replace("洪水", " flood ")),
+        ("untranslated", "content", "He was the Earl of Northampton.", "他是北ampton伯爵。"),
+        ("untranslated", "gold_answer", "23 November", "23 November"),
+        ("invented_name", "question", "Who bore Richard?", "理查（Richard III）的母親是誰？"),
+        ("invented_name", "content", LONG, f"{LONG_ZH}（McCarthy）"),
         ("numbers", "content", LONG, LONG_ZH.replace("1861", "1816")),
         ("numbers", "content", "born 23 November 1946", "生於1946年10月23日"),
         ("numbers", "content", "500,000 people", "5萬人"),
@@ -108,6 +123,103 @@ def test_the_gold_answer_in_the_question_is_an_answer() -> None:
 def test_an_opposite_answer_is_named_so() -> None:
     text = Text("gold_answer", "no", "是", "en", "zh-Hant-TW")
     assert check(text, CHINESE, {})[0].message == "'是' means the opposite, expected '否'"
+
+
+@pytest.mark.parametrize(
+    ("field", "source", "translation"),
+    [
+        ("question", "Who was the singer of the first film?", "第一部電影的歌手是誰？"),
+        ("question", "What year did Ann die?", "安是哪一年去世的？"),
+        ("question", "Where did Ann die?", "安在哪一州去世？"),
+        ("question", "When did the man who built it die?", "建造它的那個人是誰、何時去世的？"),
+        ("question", "Can you name the river?", "那條河叫什麼名字？"),
+        ("question", "Is it Ann or Bo?", "是安還是波？"),
+        ("question", "Where was the Canadian director born?", "這位加拿大導演在哪裡出生？"),
+        ("content", LONG, LONG_ZH.replace("水車", "iPhone 與 One to One 和 Fall of Ann")),
+        (
+            "content",
+            LONG,
+            LONG_ZH.replace("水車", "“the flood of 1926”、《the wheel》（built by）"),
+        ),
+        ("content", "The enzyme rubisco is there.", "酶rubisco存在於那裡。"),
+        ("content", f"{LONG} See 90 mph, www.old.org.", f"{LONG_ZH}見 90 mph 和 www.old.org 。"),
+        ("content", "the Arcadian World Hockey Association", "阿卡迪亞（Arcadia）協會（WHA）"),
+        ("question", "Who led the UMC?", "誰領導聯合衛理公會（United Methodist Church，UMC）？"),
+        ("gold_answer", "For the Good Times", "“For the Good Times”"),
+        ("content", "poverty", "他們的經濟常常拮据，但他在國內存下納米比亞的錢。"),
+        ("content", "a network of cities", "這個城市網絡涵蓋全歐洲。"),
+    ],
+)
+def test_what_only_looks_wrong_passes(field: Field, source: str, translation: str) -> None:
+    answers = ("Canada", "加拿大") if field == "question" else ()
+    assert flags(field, source, translation, *answers) <= {"length_ratio"}
+
+
+# What is said of numbers in ways that nobody listed: units, ranges, centuries, notes, signs.
+WRITTEN = {
+    "an area of 1,200 km2 at 2,900 m3/s": "面積1200平方公里，每秒2,900立方公尺",
+    "10² km²": "10²平方公里",
+    "cost $15–19 million": "花費1500萬至1,900萬美元",
+    "between 15 and 19 million": "1500萬到1900萬之間",
+    "110–120 thousand": "11萬至12萬",
+    "in the 1700s": "在18世紀",
+    "the early 1900s": "1900年代初",
+    "£4.2bn and €5m": "42億英鎊和500萬歐元",
+    "a 10K run over 5,000 m": "10公里和5000公尺賽跑",
+    "before 9/11": "911事件之前",
+    "the 9/11 attacks": "九一一襲擊",
+    "the force.[Note 4][12]": "這種力。",
+    "he wrote.:12-11:359": "他寫道。",
+    "the 2007–08 and 2008-9 seasons": "2007至2008年和2008至2009年賽季",
+    "the 1960s, '70s and early '80s": "1960年代、1970年代到1980年代初",
+    "the 70s": "七十年代",
+    "27 October 178227 May 1840": "1782年10月27日－1840年5月27日",
+    "at 5:30 p.m.": "17:30",
+    "1941-12-07 and 12/8/1941": "1941年12月7日和8日",
+    "the 21st birthday of the 1st Baron": "第一代男爵的二十一歲生日",
+    "the No. 1 single": "冠軍單曲",
+    "2.5 hours": "兩個半小時",
+    "1,234,567 people": "123萬4567人",
+    "120 million and $1 trillion": "1億2千萬和1兆美元",
+    "15,000 and 105": "一萬五千和一百零五",
+    "CO2, H2O and O\n2 levels": "二氧化碳、水和氧氣濃度",
+    "some 1013 times at 1015 kelvins": "10^13倍，10的15次方開爾文",
+    "Jack {'1': \", '2': \"} (born 1995)": "傑克（1995年出生）",
+    "a .300 hitter": "打擊率0.300",
+    "1,00,000 rupees": "10萬盧比",
+    "he may 3 times march 10 miles": "他可能三次行軍10英里",
+    "27 gigawatts": "27千兆瓦",
+}
+
+
+def test_numbers_are_read_as_people_write_them() -> None:
+    found = {
+        source: GATES["numbers"](_said(source, said), CHINESE) for source, said in WRITTEN.items()
+    }
+    assert {source: message for source, message in found.items() if message} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "translation"),
+    [
+        ("a population of 2,591", "人口2,951"),
+        ("in the 1700s", "在17世紀"),
+        ("before 9/11", "在事件之前"),
+        ("2007–08", "2007至2009年"),
+        ("$15–19 million", "1500萬至1800萬美元"),
+        ("£4.2bn", "42萬英鎊"),
+        ("8 pm", "晚上9點"),
+        ("2.5 hours", "2小時"),
+        ("8 September 18925 December 1963", "1892年9月8日－1963年12月25日"),
+        ("Sunset (1951), the Twentieth Century", "《日落》（1950年）、《二十世紀》"),
+    ],
+)
+def test_a_wrong_number_is_found_however_it_is_written(source: str, translation: str) -> None:
+    assert GATES["numbers"](_said(source, translation), CHINESE) is not None
+
+
+def _said(source: str, translation: str) -> Text:
+    return Text("content", source, translation, "en", "zh-Hant-TW")
 
 
 @pytest.mark.parametrize(
@@ -196,6 +308,17 @@ def test_severities() -> None:
     (flag,) = check(text, CHINESE, {"yes_no": "warning"})
     assert flag == Flag("yes_no", "warning", "'不是' is not the lexicon's word, expected '否'")
     assert check(text, CHINESE, {"yes_no": "off"}) == []
+    invented = "安（Ann Smith）"
+    for field, severity in (
+        ("question", "error"),
+        ("gold_answer", "error"),
+        ("content", "warning"),
+    ):
+        named = Text(field, "Ann", invented, "en", "zh-Hant-TW")  # type: ignore[arg-type]
+        (flag,) = check(named, CHINESE, {"invented_name": "question_error"})
+        assert (flag.gate, flag.severity) == ("invented_name", severity)
+    with pytest.raises(ConfigurationError, match="yes_no: eror is no severity"):
+        check(text, CHINESE, {"yes_no": "eror"})  # type: ignore[dict-item]
     with pytest.raises(ConfigurationError, match="yes_know"):
         check(text, CHINESE, {"yes_know": "off"})
 
@@ -205,7 +328,9 @@ def test_every_gate_has_a_severity_in_conf() -> None:
     assert list(conf) == ["gates", "bundle_gates"]
     assert list(conf["gates"]) == list(GATES)
     assert list(conf["bundle_gates"]) == ["answer_lost", "term_consistency"]
-    assert {*conf["gates"].values(), *conf["bundle_gates"].values()} <= {"error", "warning", "off"}
+    severities = {"error", "warning", "off"}
+    assert {*conf["bundle_gates"].values()} <= severities
+    assert {*conf["gates"].values()} <= severities | {"question_error"}
 
 
 def test_native_texts_are_no_translations() -> None:
@@ -223,7 +348,8 @@ def drcd(shared_data: Path) -> list[dict[str, Any]]:
 
 
 def _rates(texts: list[Text]) -> dict[str, float]:
-    severities = {"numbers": "off"}
+    # The source is a filler: its numbers and what it asks for are others.
+    severities = {"numbers": "off", "question_kind": "off"}
     found = Counter(flag.gate for text in texts for flag in check(text, CHINESE, severities))  # type: ignore[arg-type]
     return {gate: count / len(texts) for gate, count in found.items()}
 
@@ -232,7 +358,7 @@ def test_false_alarms_on_native_paragraphs(drcd: list[dict[str, Any]]) -> None:
     contents = [paragraph["context"] for paragraph in drcd]
     assert len(contents) == 1000
     rates = _rates([Text("content", filler(c, CHINESE), c, "en", "zh-Hant-TW") for c in contents])
-    assert rates == {"variant": 0.008}
+    assert rates == {"variant": 0.007}
 
 
 def test_false_alarms_on_native_questions(drcd: list[dict[str, Any]]) -> None:
@@ -295,4 +421,4 @@ def test_published_translations(shared_data: Path) -> None:
         assert raw["doc_id"] == document["doc_id"]
         if raw["original_source"] != "drcd":
             found.update(flags("content", raw["content"], document["content"]))
-    assert found == {"variant": 5, "numbers": 5}
+    assert found == {"variant": 3}

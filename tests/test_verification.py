@@ -59,6 +59,7 @@ SOUND = Benchmark(
     gates=COMPOSED["gates"],
     bundle_gates=COMPOSED["bundle_gates"],
 )
+KINDS = dict.fromkeys(("n", "exact", "normalised", "alias", "lost"), 0)
 NONE_LEFT = dict.fromkeys((*GATES, "answer_lost", "term_consistency"), 0)
 
 
@@ -79,6 +80,11 @@ def changed(benchmark: Benchmark, name: str, position: int, changes: dict[str, A
     return replace(benchmark, **fields)
 
 
+LOST = changed(
+    after("questions", 1, gold_answer="柔伊"), "documents", 1, {"content": "安寫了這本書。"}
+)
+
+
 def found(benchmark: Benchmark) -> list[tuple[str, str, str]]:
     return [(f.check, f.severity, f.record_id) for f in verify(benchmark)]
 
@@ -89,7 +95,7 @@ def test_a_sound_benchmark_gives_no_finding() -> None:
         "errors": 0,
         "warnings": 0,
         "accepted": 0,
-        "answer_preserved": {"n": 1, "exact": 1.0, "normalised": 1.0},
+        "answer_preserved": KINDS | {"n": 1, "exact": 1},
         "term_consistency": None,
         "terms": 0,
         "gates": NONE_LEFT,
@@ -190,7 +196,7 @@ def added(document: Document) -> Benchmark:
         (after("documents", 3, content="One dog (狗) ran by here."), [("script", "error", "d4")]),
         (after("questions", 1, question="Wer hat es geschrieben?"), [("script", "error", "q2")]),
         (after("documents", 3, content="一隻狗跑過尼日利亞。"), [("variant", "error", "d4")]),
-        (after("questions", 1, gold_answer="柔伊"), [("answer_lost", "warning", "q2")]),
+        (LOST, [("answer_lost", "warning", "q2")]),
     ],
 )  # fmt: skip
 def test_each_check_is_tripped_by_one_change(benchmark: Benchmark, expected: Expected) -> None:
@@ -341,17 +347,39 @@ def test_many_records_are_compared_in_little_time() -> None:
 
 
 def test_an_answer_is_lost_when_no_gold_document_holds_it() -> None:
-    lost = after("questions", 1, gold_answer="柔伊")
-    (finding,) = verify(lost)
+    (finding,) = verify(LOST)
     assert finding.message == "the answer '柔伊' stands in no gold document"
-    kept = summarise([], after("questions", 1, gold_answer="安 (Ann)"))["answer_preserved"]
-    assert kept == {"n": 1, "exact": 0.0, "normalised": 1.0}
-    gone = summarise([finding], lost)
-    assert gone["answer_preserved"] == {"n": 1, "exact": 0.0, "normalised": 0.0}
+    gone = summarise([finding], LOST)
+    assert gone["answer_preserved"] == KINDS | {"n": 1, "lost": 1}
     assert gone["gates"] == {**NONE_LEFT, "answer_lost": 1}
     # A document that is no gold of the question does not count.
-    elsewhere = changed(lost, "documents", 3, {"content": "一隻狗跑過柔伊。"})
+    elsewhere = changed(LOST, "documents", 3, {"content": "一隻狗跑過柔伊。"})
     assert found(elsewhere) == [("answer_lost", "warning", "q2")]
+
+
+@pytest.mark.parametrize(
+    ("original", "answer", "content", "kind"),
+    [
+        ("Ann", "安", "安寫了這本書。", "exact"),
+        ("Ann", "安 (Ann)", "安寫了這本書。", "normalised"),
+        # The original's letters, a part, parts in another order, and a particle less.
+        ("Ann", "柔伊", "Ann 寫了這本書。", "alias"),
+        ("Ann Lee", "安李（Ann Lee）", "李安（Ann Lee）寫了這本書。", "alias"),
+        ("Oslo, Norway", "奧斯陸，挪威", "在挪威的奧斯陸。", "alias"),
+        ("king of Norway", "挪威的國王", "她是挪威國王。", "alias"),
+        ("main", "主的", "主要在這裡。", "lost"),
+        ("Oslo, Norway", "奧斯陸，挪威", "在奧斯陸。", "lost"),
+    ],
+)
+def test_an_answer_that_stands_there_in_another_form_is_not_lost(
+    original: str, answer: str, content: str, kind: str
+) -> None:
+    raw = changed(SOUND, "raw_questions", 1, {"gold_answer": original})
+    raw = changed(raw, "raw_documents", 1, {"content": f"Here is {original}."})
+    raw = changed(raw, "documents", 1, {"content": content})
+    benchmark = changed(raw, "questions", 1, {"gold_answer": answer})
+    assert summarise([], benchmark)["answer_preserved"] == KINDS | {"n": 1, kind: 1}
+    assert [f.check for f in verify(benchmark)] == ["answer_lost"] * (kind == "lost")
 
 
 @pytest.mark.parametrize(("answer", "translation"), [("Yes.", "是"), ("no", "否"), ("Zoe", "柔伊")])
@@ -361,11 +389,7 @@ def test_only_an_answer_that_was_there_before_can_be_lost(answer: str, translati
     raw = changed(raw, "raw_documents", 2, {"content": "The book is no old. Yes."})
     benchmark = changed(raw, "questions", 1, {"gold_answer": translation})
     assert found(benchmark) == []
-    assert summarise([], benchmark)["answer_preserved"] == {
-        "n": 0,
-        "exact": None,
-        "normalised": None,
-    }
+    assert summarise([], benchmark)["answer_preserved"] == KINDS
 
 
 def test_a_question_without_an_answer_has_none_to_lose() -> None:
@@ -388,7 +412,14 @@ def test_a_term_of_the_glossary_has_one_rendering() -> None:
     assert (finding.record_id, finding.message[:6]) == ("q2", "'book'")
     measured = summarise([finding], other)
     # Zoe is in none of the texts.
-    assert (measured["term_consistency"], measured["terms"]) == (1 / 2, 2)
+    assert (measured["term_consistency"], measured["terms"]) == (None, 2)
+
+
+@pytest.mark.parametrize(("terms", "share"), [(9, None), (10, 0.9)])
+def test_a_share_of_fewer_than_ten_terms_is_none(terms: int, share: float | None) -> None:
+    words = [("Ann", "安")] * (terms - 1) + [("book", "冊")]
+    measured = summarise([], replace(SOUND, terms={"q2": words}))
+    assert (measured["term_consistency"], measured["terms"]) == (share, terms)
 
 
 @pytest.mark.parametrize(
@@ -440,7 +471,7 @@ def test_where_spaces_part_words_a_name_is_the_whole_word() -> None:
     benchmark = changed(raw, "documents", 1, {"content": "Johnson (Ann)."})
     benchmark = changed(benchmark, "documents", 2, {"content": "Wilson (Ann)."})
     spaced = replace(benchmark, target=replace(benchmark.target, spaced=True))
-    assert summarise([], spaced)["term_consistency"] == 0.0
+    assert "term_consistency" in [check for check, _, _ in found(spaced)]
 
 
 def test_a_doubt_of_the_translation_is_a_warning_until_someone_looks_at_it() -> None:
@@ -468,7 +499,7 @@ def test_a_year_in_parentheses_is_no_term() -> None:
 @pytest.mark.parametrize("severity", ["error", "off"])
 def test_the_bundle_gates_have_the_severity_of_the_configuration(severity: Any) -> None:
     gates = dict.fromkeys(("answer_lost", "term_consistency"), severity)
-    lost = replace(after("questions", 1, gold_answer="柔伊"), bundle_gates=gates)
+    lost = replace(LOST, bundle_gates=gates)
     lost = replace(lost, terms={"q2": [("book", "冊")]})
     expected = [("answer_lost", severity, "q2"), ("term_consistency", severity, "q2")]
     assert found(lost) == (expected if severity == "error" else [])
@@ -532,17 +563,15 @@ def test_a_review_accepts_what_the_gates_say_of_its_field(
     ("field", "severity"), [("", "accepted"), ("gold_answer", "accepted"), ("question", "warning")]
 )
 def test_a_lost_answer_is_accepted_by_its_field(field: str, severity: str) -> None:
-    lost = after("questions", 1, gold_answer="柔伊")
     accepted = [Acceptance("answer_lost", "q2", "an alias", field)]
-    assert [(f.check, f.severity) for f in verify(lost, accepted)] == [("answer_lost", severity)]
+    assert [(f.check, f.severity) for f in verify(LOST, accepted)] == [("answer_lost", severity)]
 
 
 def test_a_review_accepts_a_lost_answer() -> None:
-    lost = after("questions", 1, gold_answer="柔伊")
     reviews = [Review("q2", "gold_answer", "accept", "an alias")]
-    assert [f.severity for f in verify(lost, reviewed(reviews))] == ["accepted"]
+    assert [f.severity for f in verify(LOST, reviewed(reviews))] == ["accepted"]
     reviews = [Review("q2", "question", "accept")]
-    assert [f.severity for f in verify(lost, reviewed(reviews))] == ["warning"]
+    assert [f.severity for f in verify(LOST, reviewed(reviews))] == ["warning"]
 
 
 def test_a_review_accepts_no_damage() -> None:
@@ -637,17 +666,17 @@ def test_how_far_the_published_bears_stayed_answerable(
 ) -> None:
     benchmark, findings = published
     measured = summarise(findings, benchmark)
-    # As ../shared/ORIGIN.md counts them, defect 11.
-    assert measured["answer_preserved"] == {"n": 37, "exact": 7 / 37, "normalised": 25 / 37}
+    # As ../shared/ORIGIN.md counts them, defect 11; of its 12 lost ones two are not there at all.
+    counts = {"n": 37, "exact": 7, "normalised": 18, "alias": 10, "lost": 2}
+    assert measured["answer_preserved"] == counts
     # Counted by eye: 基里巴斯 and 吉里巴斯, 馬克西米連 and 馬克西米利安, and five more.
     assert (measured["term_consistency"], measured["terms"]) == (11 / 18, 18)
     assert {name: count for name, count in measured["gates"].items() if count} == {
-        "variant": 5,
-        "numbers": 5,
-        "answer_lost": 12,
+        "variant": 3,
+        "answer_lost": 2,
         "term_consistency": 7,
     }
-    assert (measured["errors"], measured["accepted"], measured["warnings"]) == (0, 5, 24)
+    assert (measured["errors"], measured["accepted"], measured["warnings"]) == (0, 3, 9)
 
 
 def test_mini_has_no_error_at_any_seed(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from bears.gates import (
     blank,
     chatter,
     length_ratio,
+    names,
     numbers,
     other_language,
     questions,
@@ -19,7 +20,9 @@ from bears.intake import texts
 from bears.language.profile import Language
 from bears.language.text import Text
 
-GateSeverity = Literal["error", "warning", "off"]
+Severity = Literal["error", "warning", "off"]
+GateSeverity = Literal[Severity, "question_error"]
+"""``question_error``: an error in a question or an answer, a warning in a document."""
 
 GATES: Mapping[str, Callable[[Text, Language], str | None]] = {
     "empty": blank.empty,
@@ -31,11 +34,15 @@ GATES: Mapping[str, Callable[[Text, Language], str | None]] = {
     "chatter": chatter.gate,
     "yes_no": yes_no.gate,
     "question_mood": questions.question_mood,
+    "question_kind": questions.question_kind,
     "answered": questions.answered,
     "length_ratio": length_ratio.gate,
     "numbers": numbers.gate,
+    "invented_name": names.invented_name,
 }
 """Name to gate: each says what is wrong, or None."""
+
+_SEVERITIES = ("error", "question_error", "warning", "off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +64,15 @@ def check(text: Text, language: Language, severities: Mapping[str, GateSeverity]
         Nothing for a text that is in the target language already: no one translated it.
 
     Raises:
-        ConfigurationError: ``severities`` names an unknown gate.
+        ConfigurationError: ``severities`` names an unknown gate or has an unknown severity.
     """
     if unknown := severities.keys() - GATES.keys():
         raise ConfigurationError(
             f"gates: unknown {', '.join(sorted(unknown))}; there are {', '.join(GATES)}"
+        )
+    if strange := [f"{k}: {v}" for k, v in severities.items() if v not in _SEVERITIES]:
+        raise ConfigurationError(
+            f"gates: {strange[0]} is no severity; there are {', '.join(_SEVERITIES)}"
         )
     if text.source_language == text.target:
         return []
@@ -69,7 +80,8 @@ def check(text: Text, language: Language, severities: Mapping[str, GateSeverity]
     flags = []
     for name in names:
         severity = severities.get(name, "error")
-        message = GATES[name](text, language) if severity != "off" else None
-        if message and severity != "off":
+        if severity != "off" and (message := GATES[name](text, language)):
+            if severity == "question_error":
+                severity = "warning" if text.field == "content" else "error"
             flags.append(Flag(name, severity, message))
     return flags

@@ -30,7 +30,10 @@ def gate(text: Text, language: Language) -> str | None:
         if found and not re.search(pattern, text.source, re.IGNORECASE):
             return f"the model speaks: {found.group().strip()!r:.60}"
     pairs = (*_QUOTES, *language.quotes)
-    if _wrapped(text.translation, pairs) and not _wrapped(text.source, (*pairs, "《》", "『』")):
+    marked = _wrapped(text.source, (*pairs, "《》", "『』"))
+    # A title that stayed as it was may have marks where the source has none.
+    kept = text.source.casefold().strip() in text.translation.casefold()
+    if _wrapped(text.translation, pairs) and not marked and not kept:
         return f"quotation marks stand around it: {text.translation!r:.60}"
     return None
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from bears.language import english
-from bears.language.numbers import Number, digit_numbers, plain, values
+from bears.language.notation import comparable
+from bears.language.numbers import Number, chains, digit_numbers, values
 from bears.language.profile import Language, Numbers
 from bears.language.text import Text
 
@@ -13,11 +14,13 @@ _MULTIPLIERS = {
     **english.MULTIPLIERS,
     **dict.fromkeys("万萬만", 10**4),
     **dict.fromkeys("亿億억", 10**8),
+    **dict.fromkeys("兆조", 10**12),
     "百": 100,
     "千": 1000,
     "十": 10,
 }
 
+_PAIR = re.compile(r"(?<![\d/])(\d{1,2})[/-](\d{1,2})(?![\d/])")
 _REACH = 25
 """More characters than lie between a number and the other end of the month beside it."""
 _DIGITS = re.compile(rf"\d(?:.{{0,{_REACH}}}\d)*", re.DOTALL)
@@ -30,7 +33,7 @@ def gate(text: Text, language: Language) -> str | None:
     Numbers are compared as values, so 500,000 may come back as 50萬 and 19th as 十九. Only the
     longer numbers count as invented: the shorter ones may have been words (May, fifth, twenty).
     """
-    source, translation = plain(text.source), plain(text.translation)
+    source, translation = comparable(text.source), comparable(text.translation)
     there = values(translation, language.numbers)
     asked = list(digit_numbers(source, _MULTIPLIERS))
     missing = [number.text for number in asked if not _found(number, source, there)]
@@ -60,15 +63,24 @@ def _months(source: str) -> set[int]:
 
 
 def _found(number: Number, source: str, there: set[float]) -> bool:
-    if number.values & there:
-        return True
-    # 1947–48 may become 1947–1948, and the 1970s the 70s.
-    short = next(iter(number.values)) if number.digits == 2 else None
-    if short is not None and re.search(rf"\d{{4}}\s?[-–—/]\s?{re.escape(number.text)}", source):
-        return any(value % 100 == short for value in there)
-    if number.digits == 4 and re.search(rf"{re.escape(number.text)}'?s\b", source):
-        return any(value % 100 in there for value in number.values)
-    return False
+    written, known, endings = re.escape(number.text), set(number.values), set[float]()
+    # 1947–48 may become 1947–1948.
+    if number.digits < 3 and re.search(rf"\d{{4}} ?[-–—/] ?{written}(?!\d)", source):
+        endings |= number.values
+    # '70s; the 1970s, which may become the 70s; the 1700s, which are the 18th century.
+    if re.search(rf"(?<!\d){written}'?s\b|'{written}(?!\d)", source):
+        endings |= number.values
+        known |= {value % 100 for value in number.values}
+        known |= {value // 100 + 1 for value in number.values if value % 100 == 0}
+    if re.search(rf"(?<!\d){written}(?:[:.]\d\d)? ?p\.? ?m\b", source, re.IGNORECASE):
+        known |= {value + 12 for value in number.values}
+    known |= {joined for joined, parts in _pairs(source) if number.text in parts}
+    return bool(known & there or endings & {value % 10**number.digits for value in there})
+
+
+def _pairs(source: str) -> list[tuple[float, tuple[str, ...]]]:
+    """9/11 may become 911."""
+    return [(float("".join(pair.groups())), pair.groups()) for pair in _PAIR.finditer(source)]
 
 
 def _month_found(month: int, translation: str, numbers: Numbers) -> bool:
@@ -86,6 +98,11 @@ def _invented(
     if all(number.values & known for number in long):
         return []
     known |= values(source, language.numbers)
+    known |= {joined for joined, _ in _pairs(source)}
+    chained = "".join(
+        chain for chain, total in chains(translation, language.numbers) if total in known
+    )
+    long = [number for number in long if number.text.strip() not in chained]
     endings = {value % 100 for value in known}
     return [
         number.text

@@ -44,14 +44,23 @@ def variant(text: Text, language: Language) -> str | None:
 
 
 def foreign_terms(text: str, variant: Variant) -> list[str]:
-    """The words of ``text`` that belong to another variant, with the own ones where known."""
-    terms = [f"{term} (here {own})" for term, own in variant.terms.items() if term in text]
+    """The words of ``text`` that belong to another variant, with the own ones where known.
+
+    A country before a dot is a given name: 特立尼達·佩雷斯 is no islander.
+    """
+    terms = [
+        f"{term} (here {own})"
+        for term, own in variant.terms.items()
+        if term in text and re.search(rf"{re.escape(term)}(?![·・‧])", text)
+    ]
     found = (re.search(pattern, text) for pattern in variant.strangers)
     return terms + [match.group() for match in found if match]
 
 
 def foreign_characters(text: str, variant: Variant) -> list[str]:
     """The characters of ``text`` that belong to another variant, in order."""
+    for compound in variant.compounds:
+        text = text.replace(compound, "")
     return [
         character
         for character in text

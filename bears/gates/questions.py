@@ -4,9 +4,16 @@ import re
 
 from bears.language import english
 from bears.language.answers import normalise
-from bears.language.profile import Language
+from bears.language.profile import Kind, Language
 from bears.language.tags import primary
-from bears.language.text import Text, has_content, without_parentheses
+from bears.language.text import (
+    QUOTES,
+    Text,
+    has_content,
+    without_marked,
+    without_parentheses,
+    words,
+)
 from bears.language.yes_no import means, yes_or_no
 
 _LEAST = 3
@@ -14,12 +21,30 @@ _LEAST = 3
 
 
 def question_mood(text: Text, language: Language) -> str | None:
-    """The source asks, the translation does not: it has neither question mark nor question word."""
+    """The source asks, the translation does not: it has neither question mark nor question word.
+
+    What stands in titles and parentheses asks nothing: 《你比誰都好》.
+    """
     if text.field != "question" or not _asks(text.source, text.source_language):
         return None
-    if language.mood.asks(text.translation):
+    if language.mood.asks(_unmarked(text.translation, language)):
         return None
     return f"a question became a statement: {text.translation!r:.60}"
+
+
+def question_kind(text: Text, language: Language) -> str | None:
+    """The translation asks for something else: a year instead of a person, yes or no instead."""
+    if text.field != "question" or primary(text.source_language) != "en":
+        return None
+    asked = english.kinds_of(without_marked(text.source, QUOTES))
+    there = language.mood.kinds_of(_unmarked(text.translation, language))
+    if not asked or not there or asked & there or "choice" in asked | there:
+        return None
+    if "yes_no" in asked:
+        return f"a yes/no question asks for {_listed(there)}"
+    if there == {"yes_no"} or not {"other"} & (asked | there):
+        return f"a question for {_listed(asked)} asks for {_listed(there)}"
+    return None
 
 
 def _asks(source: str, source_language: str) -> bool:
@@ -71,7 +96,22 @@ def _given(text: Text, language: Language) -> str | None:
         and not means(answer, language.yes_words, language.no_words)
     ]
     forms = {answer: normalise(answer, language) for answer in answers}
-    if any(form and form in source for form in forms.values()):
+    if any(form and form in source for form in forms.values()) or _demonym(text):
         return None
     found = (a for a, form in forms.items() if len(form) >= _LEAST and form in translation)
     return next(found, None)
+
+
+def _demonym(text: Text) -> bool:
+    """Whether the source has the answer as an adjective: Canadian for Canada."""
+    stem = text.answers[0][:_LEAST].casefold() if text.answers else ""
+    alone = len(stem) == _LEAST and len(text.answers[0].split()) == 1
+    return alone and any(word.casefold().startswith(stem) for word in words(text.source))
+
+
+def _listed(kinds: set[Kind]) -> str:
+    return " or ".join(sorted(kinds)).replace("_", "/").replace("other", "something")
+
+
+def _unmarked(text: str, language: Language) -> str:
+    return without_marked(without_parentheses(text), language.titles)

@@ -2,8 +2,18 @@
 
 import re
 
+from bears.language import english
 from bears.language.profile import Language, family
-from bears.language.text import Text, plain_words, unspaced, without_parentheses, words
+from bears.language.scripts import script_share
+from bears.language.text import (
+    QUOTES,
+    Text,
+    plain_words,
+    unspaced,
+    without_marked,
+    without_parentheses,
+    words,
+)
 
 # Names hold these, and names may stay: the River Clyde, House of Cards, San Ferdinando di Puglia.
 _IN_NAMES = {
@@ -12,6 +22,11 @@ _IN_NAMES = {
     *("las", "el", "von", "van", "der", "den", "ten", "ter", "und", "zu", "af", "av", "og"),
     *("bin", "ibn", "al"),
 }
+_LEAST = 3
+"""Shorter words are symbols, or particles of names."""
+_LATIN_WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ]+")
+_INNER_MARK = re.compile(r"\w[.@/:]\w")
+_LATIN_RUN = re.compile(rf"{_LATIN_WORD.pattern}(?:[ ,.&/:'’\-]+{_LATIN_WORD.pattern})*")
 
 
 def echo(text: Text, language: Language) -> str | None:  # noqa: ARG001
@@ -39,15 +54,17 @@ def _bare(text: str) -> str:
 
 
 def untranslated(text: Text, language: Language) -> str | None:
-    """Too many of the source's words stand in the translation.
+    """Words of the source stand in the translation, outside of parentheses, quotations and titles.
 
-    Counted are the words that the source begins with a small letter (so no names), once each,
-    that stand in the translation outside of parentheses and title marks. A run of
-    ``source_run`` words that the source has in the same order is a sentence left over, however
-    long the rest.
+    Counted are the words that the source begins with a small letter (so no names), once each:
+    too great a share of them; or a run of ``source_run`` words that the source has in the same
+    order, however long the rest. Where the target has no Latin letters, one such word is too much.
     """
     limits = language.thresholds
-    kept = _without_titles(without_parentheses(text.translation), language)
+    pairs = (*language.titles, *language.quotes, *QUOTES)
+    kept = without_marked(without_parentheses(text.translation), pairs)
+    if "LATIN" not in language.scripts and (slips := _slips(kept, text, language)):
+        return f"left in the source language: {', '.join(slips)!r:.60}"
     ordinary = set(plain_words(text.source))
     left = ordinary & set(words(kept))
     if not left:
@@ -62,12 +79,36 @@ def untranslated(text: Text, language: Language) -> str | None:
     return None
 
 
-def _without_titles(text: str, language: Language) -> str:
-    for pair in (*language.titles, *language.quotes):
-        opening, closing = pair[0], pair[1]
-        pattern = f"{re.escape(opening)}[^{re.escape(opening + closing)}]*{re.escape(closing)}"
-        text = re.sub(pattern, " ", text)
-    return text
+def _slips(kept: str, text: Text, language: Language) -> list[str]:
+    """What is left of the source in a language that has no Latin letters of its own.
+
+    Words without a name or an address among them (names hold ordinary words: One to One), in a
+    document with a space beside them (terms that stay are glued to the text); the end of a word
+    (北ampton); dates.
+    """
+    quoteless = without_marked(text.source, QUOTES)
+    found = []
+    for run in _LATIN_RUN.finditer(kept):
+        before, after = kept[: run.start()], kept[run.end() :]
+        alone = text.field == "question" or before[-1:].isspace() or after[:1].isspace()
+        if alone and run.group().islower() and not _INNER_MARK.search(run.group()):
+            inside = _LATIN_WORD.findall(run.group())
+            found += [word for word in inside if _ordinary(word, quoteless, language)]
+        elif before[-1:].isalpha() and script_share(before[-1:], language.scripts):
+            found += [run.group()] if _ends_word(run.group(), text.source) else []
+    return found + [english.MONTHS[month - 1].title() for month in sorted(english.months(kept))]
+
+
+def _ordinary(word: str, source: str, language: Language) -> bool:
+    """Whether the source has ``word`` in small letters within a sentence, and it is no loan."""
+    within = rf"[\w,;:)] {re.escape(word)}(?![\w\-])"
+    return len(word) >= _LEAST and word not in language.loans and bool(re.search(within, source))
+
+
+def _ends_word(run: str, source: str) -> bool:
+    ends = rf"(?<=\w){re.escape(run)}(?!\w)"
+    alone = rf"(?<!\w){re.escape(run)}"
+    return len(run) >= _LEAST and bool(re.search(ends, source)) and not re.search(alone, source)
 
 
 def _longest_run(kept: str, source: str, ordinary: set[str]) -> list[str]:

@@ -41,6 +41,33 @@ def preserved(
     return "normalised" if found else None
 
 
+def kept(
+    answer: str, original: str, documents: Sequence[str], language: Language
+) -> Literal["exact", "normalised", "alias", "lost"]:
+    """How a translated answer stands in ``documents``, ``original`` being its source.
+
+    As `preserved` says, or else in another form: one of its `aliases`, the original's letters,
+    its parts between commas, all of these without particles (匈牙利的國王 is 匈牙利國王).
+    """
+    forms = [answer, original, *aliases(answer, language)] if answer.strip() else []
+    found = preserved(answer, documents, language)
+    alias = not found and any(
+        _in_parts(form, text, language) for form in forms for text in documents
+    )
+    return found or ("alias" if alias else "lost")
+
+
+def _in_parts(answer: str, document: str, language: Language) -> bool:
+    # Parts of one character, or of two that had a particle, stand anywhere.
+    less = str.maketrans("", "", language.particles)
+    for part in re.split("[,，、]", answer):
+        bare = part.translate(less)
+        long = len(normalise(bare, language)) > (1 if bare == part else 2)
+        if not long or not preserved(bare, [document.translate(less)], language):
+            return False
+    return True
+
+
 def aliases(answer: str, language: Language) -> list[str]:
     """Other accepted forms of ``answer``, itself excluded, the likeliest first.
 

@@ -1,6 +1,9 @@
 """What the gates know of English sources: months, number words, question words."""
 
 import re
+from collections.abc import Mapping
+
+from bears.language.profile import Kind
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -9,8 +12,11 @@ MONTHS = (
 
 _MONTH = "|".join([*MONTHS, *(f"{month[:3]}\\.?" for month in MONTHS), "sept\\.?"])
 # A month beside a number: June Carter and August Wilson are people.
+# The words may and march have capitals as months.
 _DATED = re.compile(
-    rf"\d(?:st|nd|rd|th)?(?: of)?,? (?P<after>{_MONTH})\b|\b(?P<before>{_MONTH}),? \d", re.I
+    rf"\d(?:st|nd|rd|th)?(?: of)?,? (?!(?-i:may|march))(?P<after>{_MONTH})\b"
+    rf"|\b(?!(?-i:may|march))(?P<before>{_MONTH}),? \d",
+    re.I,
 )
 
 MULTIPLIERS = {
@@ -20,13 +26,20 @@ MULTIPLIERS = {
     "billion": 10**9,
     "trillion": 10**12,
     "dozen": 12,
+    **{"k": 1000, "m": 10**6, "mn": 10**6, "bn": 10**9, "b": 10**9, "tn": 10**12},
 }
 
-_QUESTION = re.compile(
-    r"\?|\b(?:who|whose|whom|what|which|when|where|why|how)\b|"
-    r"^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b",
-    re.I,
+_KINDS: Mapping[Kind, str] = {
+    "person": "who|whose|whom",
+    "time": "when",
+    "place": "where",
+    "amount": "how (?:many|much)",
+    "other": "what|which|why|how(?! (?:many|much))",
+}
+_AUXILIARY = re.compile(
+    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I
 )
+_QUESTION = re.compile(rf"\?|\b(?:{'|'.join(_KINDS.values())})\b|^{_AUXILIARY.pattern}", re.I)
 
 
 def months(text: str) -> set[int]:
@@ -41,8 +54,21 @@ def months(text: str) -> set[int]:
 
 
 def spelled_numbers(text: str) -> bool:
-    """Whether ``text`` multiplies by words: two hundred, half a million, a dozen."""
-    return any(re.search(rf"\b{word}s?\b", text, re.I) for word in MULTIPLIERS)
+    """Whether ``text`` multiplies by words: two hundred, half a million, a dozen, a century."""
+    words = (*(name for name in MULTIPLIERS if len(name) > 2), "a (?:half )?century")
+    return any(re.search(rf"\b{word}s?\b", text, re.I) for word in words)
+
+
+def kinds_of(text: str) -> set[Kind]:
+    """What a question asks for; `Mood.kinds_of` says the same of a translation.
+
+    Nothing where that is not plain: "Can you tell …", "Do they know who …".
+    """
+    found = {kind for kind, words in _KINDS.items() if re.search(rf"\b(?:{words})\b", text, re.I)}
+    if not _AUXILIARY.match(text.strip()):
+        return found
+    plain = not found and not re.match(r"\w+ (?:you|we|i)\b", text.strip(), re.I)
+    return {"choice" if re.search(r"\bor\b", text) else "yes_no"} if plain else set()
 
 
 def asks(text: str) -> bool:

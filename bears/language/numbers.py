@@ -1,14 +1,22 @@
 """The numbers that stand in a text, however its language writes them."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from bears.language.profile import Numbers
 
 _DIGITS = re.compile(r"\d+(?:[.,٫٬']\d+|[ \u2009]\d{3}(?!\d))*")
+_JOINT = re.compile(
+    r" ?(?:[-–—~〜/至到或、和與及]|(?:to|or|and|bis|do|in)\b|から|에서)? ?(?:US)?[$£€¥]? ?(?=\d)"
+)
+"""What may stand between two numbers that share a multiplier: £15–19 million."""
+_POWER = re.compile(r"10 ?[\^的] ?(\d+)")
+"""10^13, which loses its form elsewhere and is 1013 there."""
 _GROUPED = re.compile(r"\d{1,3}(?:([.,' \u2009])\d{3})(?:\1\d{3})*")
 
 
@@ -45,17 +53,44 @@ def _other_numbers() -> Mapping[int, str]:
 def digit_numbers(text: str, multipliers: Mapping[str, int]) -> Iterator[Number]:
     """The numbers of a plain text that are written with digits, times what follows them."""
     for found in _DIGITS.finditer(text):
-        factor = 1
-        after, each = _multipliers(tuple(multipliers))
-        multiplied = after.match(text, found.end()) if multipliers else None
-        if multiplied:
-            known = {name.casefold(): value for name, value in multipliers.items()}
-            for name in each.findall(multiplied["words"]):
-                # The Turkish ı of mıllion matches an i, but is another letter.
-                factor *= known.get(name.casefold(), 1)
-        values = frozenset(round(value * factor, 6) for value in _readings(found.group()))
-        shown = found.group() + (multiplied.group() if multiplied else "")
-        yield Number(shown, values, sum(c.isdigit() for c in found.group()))
+        multiplied = _multiplied(text, found.end(), multipliers)
+        bare = _readings(found.group())
+        read = {value * multiplied.factor for value in bare}
+        if multiplied.maybe:
+            read |= set(bare)
+        shown = found.group() + multiplied.text
+        digits = sum(c.isdigit() for c in found.group())
+        yield Number(shown, frozenset(round(value, 6) for value in read), digits)
+
+
+class _Multiplied(NamedTuple):
+    """What follows a number: ``maybe`` where it may be no multiplier, or another number's."""
+
+    factor: int
+    text: str = ""
+    maybe: bool = False
+
+
+def _multiplied(text: str, end: int, multipliers: Mapping[str, int]) -> _Multiplied:
+    if not multipliers:
+        return _Multiplied(1)
+    after, each = _multipliers(tuple(multipliers))
+    if found := after.match(text, end):
+        known = {name.casefold(): value for name, value in multipliers.items()}
+        # The Turkish ı of mıllion matches an i, but is another letter.
+        words = each.findall(found["words"])
+        factor = math.prod(known.get(name.casefold(), 1) for name in words)
+        return _Multiplied(factor, found.group(), all(map(_abbreviation, words)))
+    joint = _JOINT.match(text, end)
+    other = joint and _DIGITS.match(text, joint.end())
+    if other and other.start() > end:
+        return _multiplied(text, other.end(), multipliers)._replace(text="", maybe=True)
+    return _Multiplied(1)
+
+
+def _abbreviation(name: str) -> bool:
+    """5 m may be metres, and 10K a distance."""
+    return name.isascii() and len(name) < 3
 
 
 @cache
@@ -67,14 +102,20 @@ def _multipliers(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[st
 
 
 def _either(names: tuple[str, ...]) -> str:
-    return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    longest_first = sorted(names, key=len, reverse=True)
+    ends = {name: r"(?![^\W\d_])" if _abbreviation(name) else "" for name in names}
+    return "|".join(re.escape(name) + ends[name] for name in longest_first)
 
 
 def values(text: str, numbers: Numbers) -> set[float]:
     """Every value that a plain text of the language writes, in whole or in part."""
     multiplied = {value for n in digit_numbers(text, numbers.multipliers) for value in n.values}
     bare = {value for found in _DIGITS.finditer(text) for value in _readings(found.group())}
-    return multiplied | bare | set(_chained(text, numbers)) | set(_numerals(text, numbers))
+    powers = {float(f"10{found[1]}") for found in _POWER.finditer(text)}
+    if numbers.half and numbers.half in text:
+        powers |= {value + 0.5 for value in bare | set(_numerals(text, numbers))}
+    chained = {total for _, total in chains(text, numbers)}
+    return multiplied | bare | powers | chained | set(_numerals(text, numbers))
 
 
 @lru_cache(maxsize=4096)
@@ -93,7 +134,7 @@ def _read(text: str) -> Iterator[float]:
     elif len(parts) == 2 and separators <= set(".,٫"):
         yield float(".".join(parts))
         # "June 9,1972" lacks a space.
-        if "," in separators:
+        if "," in separators and not _GROUPED.fullmatch(text):
             yield from (float(part) for part in parts)
     elif len(separators) == 2 and re.fullmatch(r".*[.,]\d+", text):
         # 1,234.5 here, 1.234,5 there
@@ -101,17 +142,19 @@ def _read(text: str) -> Iterator[float]:
     elif not _GROUPED.fullmatch(text):
         # 23.11.1946, or 1990,1991: not one number at all
         yield from (float(part) for part in parts)
+        # 1,00,000 in India
+        yield float("".join(parts))
 
 
-def _chained(text: str, numbers: Numbers) -> Iterator[float]:
-    """1億2000萬 is 120,000,000."""
+def chains(text: str, numbers: Numbers) -> Iterator[tuple[str, float]]:
+    """What a chain of a plain text comes to, part by part: 1億2000萬 is 120,000,000."""
     if not numbers.multipliers:
         return
     for found in _chain(tuple(numbers.multipliers)).finditer(text):
         total = 0.0
         for number in digit_numbers(found.group(), numbers.multipliers):
             total += max(number.values)
-            yield total
+            yield found.group(), total
 
 
 @cache

@@ -11,6 +11,9 @@ from bears.types import Closed
 Family = Literal["alphabetic", "syllabic", "logographic"]
 """How much a character says: a sound, a syllable (Korean) or a word (Chinese, Japanese)."""
 
+Kind = Literal["yes_no", "choice", "person", "time", "place", "amount", "other"]
+"""What a question asks for: yes or no, one of two, a person, …, or any of these."""
+
 
 @dataclass(frozen=True)
 class Prompt(Closed):
@@ -37,17 +40,29 @@ class Mood(Closed):
         marks: characters, any of which makes one.
         words: regular expressions, any of which makes one without a mark.
         answers: regular expressions that begin an answer, never a question.
+        kinds: regular expressions that tell what a question asks for, by kind; see `kinds_of`.
     """
 
     marks: str
     words: tuple[str, ...]
     answers: tuple[str, ...]
+    kinds: Mapping[Kind, tuple[str, ...]] = field(default_factory=dict)
 
     def asks(self, text: str) -> bool:
         """Whether ``text`` has a question mark or a question word."""
         return any(mark in text for mark in self.marks) or any(
             re.search(pattern, text, re.IGNORECASE) for pattern in self.words
         )
+
+    def kinds_of(self, text: str) -> set[Kind]:
+        """What ``text`` asks for; what an earlier kind has found is no later one's."""
+        found: set[Kind] = set()
+        for kind, patterns in self.kinds.items():
+            shorter = re.sub("|".join(patterns), " ", text, flags=re.IGNORECASE)
+            if shorter != text:
+                found.add(kind)
+            text = shorter
+        return found
 
 
 @dataclass(frozen=True)
@@ -58,11 +73,13 @@ class Numbers(Closed):
         multipliers: what follows digits and multiplies them (萬: 10000).
         numerals: characters that write numbers without digits (三: 3, 十: 10).
         months: twelve regular expressions, January first.
+        half: what adds a half to the number before it (兩個半小時: 2.5 hours).
     """
 
     months: tuple[str, ...]
     multipliers: Mapping[str, int] = field(default_factory=dict)
     numerals: Mapping[str, int] = field(default_factory=dict)
+    half: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +94,7 @@ class Variant(Closed):
         foreign_charsets: codecs of Python.
         forbidden: foreign characters that ``own_charset`` has nevertheless.
         allowed: characters that are not foreign after all.
+        compounds: words that are not foreign, though one of their characters is elsewhere.
         terms: the other form's words, and what is said here.
         strangers: regular expressions of more of its words, where the context decides.
     """
@@ -85,6 +103,7 @@ class Variant(Closed):
     foreign_charsets: tuple[str, ...] = ()
     forbidden: str = ""
     allowed: str = ""
+    compounds: tuple[str, ...] = ()
     terms: Mapping[str, str] = field(default_factory=dict)
     strangers: tuple[str, ...] = ()
 
@@ -141,6 +160,8 @@ class Language(Closed):
         script_bounds: least and greatest share of further scripts in longer texts.
         thresholds: see `Thresholds`.
         native: passages on which no gate may close.
+        particles: characters that answers are compared without, in the last resort.
+        loans: words of another script that its texts use as they are (logo, email).
     """
 
     name: str
@@ -162,6 +183,8 @@ class Language(Closed):
     unanswerable: str = "Unanswerable"
     variant: Variant = field(default_factory=Variant)
     fold: Mapping[str, str] = field(default_factory=dict)
+    particles: str = ""
+    loans: tuple[str, ...] = ()
     script_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     thresholds: Thresholds = field(default_factory=Thresholds)
 

@@ -1,12 +1,16 @@
 """A translation beside its source, and small questions that several gates ask of a text."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from bears.language.scripts import letters, script_of
 
 Field = Literal["question", "gold_answer", "content"]
+
+QUOTES = ("“”", '""')
+"""Pairs of quotation marks that any language may use beside its own."""
 
 _INNERMOST = re.compile(
     r"\([^()（）]*\)|（[^()（）]*）|\([^()（）]*）|（[^()（）]*\)|［[^［］]*］|\[[^\[\]]*\]"
@@ -38,6 +42,13 @@ def without_parentheses(text: str) -> str:
     """``text`` without what stands in parentheses or square brackets, nested ones included."""
     shorter = _INNERMOST.sub("", text)
     return shorter if shorter == text else without_parentheses(shorter)
+
+
+def without_marked(text: str, pairs: Iterable[str]) -> str:
+    """``text`` without what stands between the two marks of any of ``pairs``."""
+    for pair in pairs:
+        text = re.sub(f"{re.escape(pair[0])}[^{re.escape(pair)}]*{re.escape(pair[1])}", " ", text)
+    return text
 
 
 def parenthesised(text: str) -> list[str]:

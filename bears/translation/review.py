@@ -10,7 +10,7 @@ from bears.errors import ConfigurationError, FormatError
 from bears.formats.records import read_lines, write_lines
 from bears.formats.spreadsheet import read_cells, write_csv
 from bears.gates import check
-from bears.language.answers import preserved
+from bears.language.answers import kept
 from bears.language.text import Text
 from bears.language.yes_no import yes_or_no
 from bears.ledger.entries import Review
@@ -120,7 +120,7 @@ def _answers_lost(task: TranslationTask, found: Resolution) -> set[str]:
         said = yes_or_no(question.gold_answer, language)
         if not gold or said or place not in found.texts or len(texts) < len(gold):
             continue
-        if preserved(found.texts[place], texts, task.language) is None:
+        if kept(found.texts[place], question.gold_answer, texts, task.language) == "lost":
             lost.add(question.question_id)
     return lost
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bears.gates import GateSeverity
+from bears.gates import GateSeverity, Severity
 from bears.language.profile import Language
 from bears.types import Document, Question
 
@@ -37,6 +37,6 @@ class Benchmark:
     target: Language
     unmatched: Sequence[str] = ()
     gates: Mapping[str, GateSeverity] = field(default_factory=dict)
-    bundle_gates: Mapping[str, GateSeverity] = field(default_factory=dict)
+    bundle_gates: Mapping[str, Severity] = field(default_factory=dict)
     terms: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     doubts: Sequence[Mapping[str, str]] = ()

@@ -1,12 +1,12 @@
 """Checks of a question together with its gold documents: is it still answerable?"""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bears.language.answers import preserved, term_renderings
+from bears.language.answers import kept, term_renderings
 from bears.language.yes_no import yes_or_no
 from bears.types import Finding, Question
 from bears.verification.benchmark import Benchmark
@@ -17,6 +17,8 @@ _UNMARKED = str.maketrans("", "", "《》「」『』〈〉“”\"'")
 _JOINTS = tuple("·・‧•＝=-－–")
 _BEFORE_NAMES = tuple("與和及跟同或由是為在於從向對將被讓把給的之は")
 """What ends the words before a name in languages that part no words by spaces."""
+LEAST_TERMS = 10
+"""A share of fewer terms says nothing."""
 _SURELY_A_NAME = 4
 """So many characters are the same by more than chance."""
 
@@ -65,7 +67,7 @@ def answers_lost(b: Benchmark) -> Iterator[Finding]:
     if severity == "off":
         return
     for bundle in bundles(b):
-        if extractive(bundle) and _preserved(b, bundle) is None:
+        if extractive(bundle) and _kept(b, bundle) == "lost":
             message = f"the answer {bundle.question.gold_answer!r:.60} stands in no gold document"
             record_id = bundle.question.question_id
             yield Finding("answer_lost", severity, record_id, message, "gold_answer")
@@ -87,27 +89,27 @@ def measures(b: Benchmark) -> dict[str, Any]:
     """How far questions stayed answerable.
 
     Returns:
-        ``answer_preserved``: of ``n`` extractive answers, the share that stands in a translated
-        gold document to the letter (``exact``), and when both are normalised (``normalised``);
-        ``term_consistency``: the share of terms with one rendering. None where there are none.
+        ``answer_preserved``: of ``n`` extractive answers, how many stand in a translated gold
+        document to the letter (``exact``), when both are normalised (``normalised``), in another
+        form (``alias``: a part, the original, without particles), and not at all (``lost``);
+        ``term_consistency``: of ``terms``, the share with one rendering. None where they are so
+        few that a share says nothing.
     """
-    kinds = [_preserved(b, bundle) for bundle in bundles(b) if extractive(bundle)]
+    kinds = Counter(_kept(b, bundle) for bundle in bundles(b) if extractive(bundle))
     terms = [same for bundle in bundles(b) for _, same in _terms(b, bundle)]
     return {
         "answer_preserved": {
-            "n": len(kinds),
-            "exact": _share([kind == "exact" for kind in kinds]),
-            "normalised": _share([kind is not None for kind in kinds]),
+            "n": kinds.total(),
+            **{kind: kinds[kind] for kind in ("exact", "normalised", "alias", "lost")},
         },
-        "term_consistency": _share(terms),
+        "term_consistency": sum(terms) / len(terms) if len(terms) >= LEAST_TERMS else None,
         "terms": len(terms),
     }
 
 
-def _preserved(b: Benchmark, bundle: Bundle) -> str | None:
-    return preserved(
-        bundle.question.gold_answer, [after for _, after in bundle.documents], b.target
-    )
+def _kept(b: Benchmark, bundle: Bundle) -> str:
+    documents = [after for _, after in bundle.documents]
+    return kept(bundle.question.gold_answer, bundle.raw.gold_answer, documents, b.target)
 
 
 def _terms(b: Benchmark, bundle: Bundle) -> Iterator[tuple[str, bool]]:
@@ -159,7 +161,3 @@ def _common_ending(names: Sequence[str]) -> str:
             break
         ending = characters[0] + ending
     return ending
-
-
-def _share(values: Sequence[bool]) -> float | None:
-    return sum(values) / len(values) if values else None
