@@ -19,7 +19,7 @@ from scipy.special import ndtr
 from statsmodels.stats.multitest import multipletests
 from tabulate import tabulate
 
-from bears.comparison.paired import RESAMPLES, Floats
+from bears.bootstrap import RESAMPLES, Floats
 from bears.comparison.pairs import of_means, of_shares
 
 GRADES = np.array([0.0, 0.3, 0.387, 0.5, 0.613, 0.693, 0.85, 0.92, 1.0])

@@ -13,19 +13,10 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
+from bears.bootstrap import RESAMPLES, SEED, Floats, bootstrap, tail_of
 from bears.comparison.equivalence import equal_shares
 from bears.comparison.groups import letters, rank_ranges
-from bears.comparison.paired import (
-    RESAMPLES,
-    SEED,
-    Floats,
-    bootstrap,
-    bounded_interval,
-    mcnemar,
-    randomisation,
-    score_interval,
-    tail_of,
-)
+from bears.comparison.paired import bounded_interval, mcnemar, randomisation, score_interval
 from bears.comparison.power import questions_for, smallest_difference
 from bears.comparison.result import compare
 from bears.comparison.table import shown

@@ -106,7 +106,8 @@ def _benchmarks(arguments: argparse.Namespace) -> "list[list[System]]":
         if len(systems) < 2 and not arguments.plan:
             raise FormatError("one system cannot be compared; name two or more, or none for all")
         return [systems]
-    found = [group for group in ran(arguments.all_commits) if len(group) > 1]
+    groups = ran(arguments.all_commits)
+    found = [group for group in groups if len(group) > 1 and len(group[0].values.columns)]
     wanted = arguments.benchmark
     found = [group for group in found if wanted in ("", group[0].benchmark["name"])]
     if not found and arguments.plan:

@@ -97,7 +97,7 @@ def _main(config: Mapping[str, Any], systems: "Sequence[System]") -> str:
     """The measure that orders the benchmark; where it is not measured, the first that is."""
     wanted = main_of(config)
     there = list(map(str, systems[0].values.columns))
-    return wanted if wanted in there else there[0]
+    return wanted if wanted in there or not there else there[0]
 
 
 def _comparison(file: Path | None, systems: "Sequence[System]", main: str) -> "Comparison | None":
@@ -113,7 +113,9 @@ def _comparison(file: Path | None, systems: "Sequence[System]", main: str) -> "C
                 f"page of {state}; compare the systems of this one, or leave out --comparison"
             )
         return compared
-    return parse_comparison(compare(systems, (), main), "compare") if len(systems) > 1 else None
+    if len(systems) == 1 or not len(systems[0].values.columns):
+        return None
+    return parse_comparison(compare(systems, (), main), "compare")
 
 
 def _files(system: "System", questions: Sequence[Question]) -> "SystemFiles":

@@ -4,7 +4,8 @@ import numpy as np
 from scipy import stats
 from statsmodels.stats.weightstats import ttost_paired
 
-from bears.comparison.paired import Floats, score_statistic
+from bears.bootstrap import Floats
+from bears.comparison.paired import score_statistic
 
 
 def equal_shares(only_a: Floats, only_b: Floats, n: Floats, within: Floats) -> Floats:

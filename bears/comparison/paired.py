@@ -10,56 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-Floats = NDArray[np.float64]
+from bears.bootstrap import RESAMPLES, SEED, Floats, sizes
 
-SEED = 20_231_122
-RESAMPLES = 9_999
-FEW = 10
-"""Questions on which two systems must differ before a bootstrap knows how much they may."""
-AT_ONCE = 4_000_000
-"""Numbers drawn at a time."""
 OFTEN = 100
 EXACT = 13
 """Questions up to which every change of signs is tried, rather than some that are drawn."""
-
-
-def bootstrap(values: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    """The expanded percentile interval of the mean of each column, by a bootstrap over questions.
-
-    The percentiles are those of a t interval of n questions, since plain ones are too narrow for
-    few (Hesterberg, The American Statistician 2015).
-
-    Args:
-        values: shape (n, m), n at least 2.
-
-    Returns:
-        Lower and upper ends, each of shape (m,).
-    """
-    n = len(values)
-    means = np.concatenate([weights @ values / n for weights in _resamples(n)])
-    tail = tail_of(level, n)
-    low, high = np.quantile(means, [tail, 1 - tail], axis=0)
-    return low, high
-
-
-def tail_of(level: float, n: int) -> float:
-    """The share of resamples beyond each end of an interval of this level over n questions."""
-    t = stats.t.isf((1 - level) / 2, n - 1) * np.sqrt(n / (n - 1))
-    return float(stats.norm.sf(t))
-
-
-def _resamples(n: int) -> Iterator[Floats]:
-    """How often each of n questions is drawn, shape (some, n), `RESAMPLES` times in all."""
-    rng = np.random.default_rng(SEED)
-    for size in _sizes(RESAMPLES, n):
-        drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
-        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
-
-
-def _sizes(total: int, n: int) -> Iterator[int]:
-    size = max(1, AT_ONCE // n)
-    for start in range(0, total, size):
-        yield min(size, total - start)
 
 
 def randomisation(differences: Floats, draws: int) -> Floats:
@@ -109,7 +64,7 @@ def _every_sign(n: int) -> Iterator[Floats]:
 
 def _drawn_signs(n: int, draws: int, seed: int) -> Iterator[Floats]:
     rng = np.random.default_rng(seed)
-    for size in _sizes(draws, n):
+    for size in sizes(draws, n):
         yield _signs(rng.integers(0, 2, (size, n), np.int8))
 
 

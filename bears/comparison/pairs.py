@@ -7,50 +7,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bears.bootstrap import FEW, Floats, bootstrap, scale_of, yes_or_no
 from bears.comparison.equivalence import equal_for_few, equal_means, equal_shares
-from bears.comparison.paired import (
-    FEW,
-    Floats,
-    bootstrap,
-    bounded_interval,
-    mcnemar,
-    randomisation,
-    score_interval,
-)
-from bears.intervals import share_interval
+from bears.comparison.paired import bounded_interval, mcnemar, randomisation, score_interval
 
 Booleans = NDArray[np.bool_]
 Counts = tuple[Floats, Floats, Floats]
 """Of each pair: questions on which the first is better, on which the other is, and all."""
 
 SCALED = ("mean_a", "mean_b", "difference", "low", "high", "spread")
-
-
-def scale_of(values: Floats) -> float:
-    """What a value is divided by so that no two differ by more than 1, at the least 1."""
-    return max(1.0, float(np.nanmax(values)) - min(0.0, float(np.nanmin(values))))
-
-
-def yes_or_no(values: Floats) -> bool:
-    """Whether every value that is defined is 0 or the best, 1 or (a percentage) 100."""
-    return bool(np.isin(values[~np.isnan(values)], (0.0, scale_of(values))).all())
-
-
-def mean_interval(values: Floats, scale: float, share: bool) -> tuple[float, float]:
-    """The 95 % interval of the mean of values, NaN left out.
-
-    It is Wilson's for shares, and a bootstrap's for others; where nearly all values are the same a
-    bootstrap knows too little, and Wilson's is taken, which is then too wide.
-    """
-    known = values[~np.isnan(values)] / scale
-    _, counts = np.unique(known, return_counts=True)
-    if share or len(known) - counts.max() < FEW:
-        floor = min(0.0, float(known.min()))
-        low, high = (end + floor for end in share_interval((known - floor).tolist()))
-    else:
-        ends = bootstrap(known[:, None])
-        low, high = float(ends[0][0]), float(ends[1][0])
-    return low * scale, high * scale
 
 
 def pairs_of(

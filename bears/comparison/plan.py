@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bears.comparison.paired import Floats
-from bears.comparison.pairs import scale_of
+from bears.bootstrap import Floats, scale_of
 from bears.comparison.power import POWER, questions_for, smallest_difference
 from bears.comparison.result import ALPHA, plain
 from bears.comparison.table import Form, formed

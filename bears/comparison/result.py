@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
+from bears.bootstrap import RESAMPLES, Floats, mean_interval, scale_of, yes_or_no
 from bears.comparison.flips import flips
 from bears.comparison.groups import letters, rank_ranges
-from bears.comparison.paired import RESAMPLES, Floats
-from bears.comparison.pairs import mean_interval, pairs_of, scale_of, yes_or_no
+from bears.comparison.pairs import pairs_of
 from bears.comparison.power import smallest_difference
 from bears.comparison.values import SOURCE, TYPE, System, aligned, shared_measures
 

@@ -168,7 +168,8 @@ def system_at(revision: Revision) -> System:
             f"{revision.name}: {METRICS} is of {benchmark['name']}, params.yaml chooses "
             f"{selected.get('benchmark')}; run `dvc repro`"
         )
-    values, kinds = read_values(questions, f"{revision.name}: values by question")
+    called = f"{revision.name}: values by question"
+    values, kinds = read_values(questions, called, unjudged=True)
     return System(
         revision.name,
         ", ".join(str(selected[g]) for g in ("retriever", "generator") if chosen(selected, g)),

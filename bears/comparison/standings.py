@@ -9,9 +9,9 @@ import pandas as pd
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import test_proportions_2indep
 
+from bears.bootstrap import RESAMPLES, mean_interval, scale_of, yes_or_no
 from bears.comparison.groups import letters, rank_ranges
-from bears.comparison.paired import RESAMPLES
-from bears.comparison.pairs import mean_interval, pairs_of, scale_of, yes_or_no
+from bears.comparison.pairs import pairs_of
 from bears.comparison.result import ALPHA, MOST_DRAWS
 from bears.intervals import share_interval
 

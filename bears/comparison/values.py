@@ -51,7 +51,7 @@ class System:
 
 
 def read_values(
-    path: Path, called: str = "", chosen: Collection[str] = ()
+    path: Path, called: str = "", chosen: Collection[str] = (), unjudged: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read a CSV file of values by question.
 
@@ -64,6 +64,7 @@ def read_values(
         called: what messages call it; empty: its path.
         chosen: the measures to read, where other columns are texts that may look like numbers;
             none: all.
+        unjudged: whether there may be no measure, as where nobody knows the gold.
 
     Returns:
         A row for each question: its values; and its ``question_type`` and ``source_dataset``.
@@ -91,12 +92,12 @@ def read_values(
         and (not chosen or (PASS_RATE if name == VERDICT else name) in chosen)
         and (numbers := _numbers(cells[name], lines, where)) is not None
     }
-    if not len(cells) or not columns:
+    if not len(cells) or not (columns or unjudged):
         lacking = "measure: a column of numbers" if len(cells) else "question"
         raise FormatError(f"{where}: not a single {lacking}")
     ids = pd.Index(cells[QUESTION], dtype=object, name=QUESTION)
     kinds = cells[[name for name in (TYPE, SOURCE) if name in header]].set_axis(ids)
-    return pd.DataFrame(columns).set_axis(ids), kinds
+    return pd.DataFrame(columns, index=ids), kinds
 
 
 def _numbers(cells: pd.Series, lines: Sequence[int], where: str) -> list[float] | None:

@@ -4,12 +4,13 @@ import math
 from collections.abc import Sequence
 from typing import Any, NotRequired
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from bears.bootstrap import mean_interval
 from bears.errors import FormatError
 from bears.formats.records import problems_of
-from bears.intervals import share_interval
 from bears.report.system import System
 
 
@@ -88,7 +89,7 @@ def _untested(system: System) -> Ranked:
         defined = system.defined(name)
         # All measures of the pipeline are shares; of one that is not there is no such interval.
         if defined and min(defined) >= 0 and max(defined) <= 1:
-            low, high = share_interval(defined)
+            low, high = mean_interval(np.array(defined))
             mean = math.fsum(defined) / len(defined)
             measures[name] = {"mean": mean, "low": low, "high": high}
     return {"name": system.name, "measures": measures}

@@ -15,17 +15,19 @@ from bears.types import Question
 
 BYTES = 1_500_000
 """What all questions together may take of the page."""
+MOST = BYTES // 10
+"""What one of them may; a question with a hundred right documents would leave no other any room."""
 ASKED = 3000
 """Questions beyond this are not tried; a list of more is not read by people."""
 
 
 @dataclass(frozen=True)
 class Details:
-    """What the page's script is given, and how many questions there would be."""
+    """What the page's script is given, and how many questions are too large to be in it."""
 
     data: Mapping[str, Any]
     shown: int
-    questions: int
+    too_large: int
 
 
 def candidates(questions: int, systems: Sequence[System], measure: str) -> list[int]:
@@ -62,13 +64,19 @@ def details(
     """What the script shows: questions in the benchmark's order, documents once each."""
     documents = _Documents(benchmark)
     chosen: dict[int, dict[str, Any]] = {}
-    size = 0
+    size = too_large = 0
     for position in order:
-        question = benchmark.questions[position]
+        question, kept = benchmark.questions[position], documents.size
         entry = _entry(question, position, benchmark, systems, measures, documents, top)
-        size += _bytes(entry)
-        if size + documents.size > BYTES:
+        own = _bytes(entry) + documents.size - kept
+        if own > MOST:
+            too_large += 1
+            documents.forget(kept)
+            continue
+        if size + own > BYTES:
+            documents.forget(kept)
             break
+        size += own
         chosen[position] = entry
     data = {
         "systems": [system.name for system in systems],
@@ -79,7 +87,7 @@ def details(
         "documents": documents.rows,
         "questions": [chosen[position] for position in sorted(chosen)],
     }
-    return Details(data, len(chosen), len(benchmark.questions))
+    return Details(data, len(chosen), too_large)
 
 
 class _Documents:
@@ -100,6 +108,13 @@ class _Documents:
             self.rows.append(row | ({"original": original} if original not in ("", text) else {}))
             self.size += _bytes(self.rows[-1])
         return self._number[doc_id]
+
+    def forget(self, size: int) -> None:
+        """Go back to where the documents took ``size``."""
+        while self.size > size:
+            row = self.rows.pop()
+            del self._number[row["id"]]
+            self.size -= _bytes(row)
 
 
 def _entry(
@@ -134,6 +149,7 @@ def _entry(
         "aliases": benchmark.aliases.get(each, []),
         "original": original if original != question.question else "",
         "original_answer": answer if answer != question.gold_answer else "",
+        "unjudged": not question.judged,
         "findings": benchmark.findings_of(question),
         "given": _given(systems, each),
     }

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.intervals import share_interval
+from bears.bootstrap import mean_interval
 from bears.report.charts import intervals
 from bears.report.system import System
 from bears.types import Question
@@ -30,7 +30,7 @@ def grouped(
             if rows := list(_rows(systems, chosen, measure)):
                 drawn = intervals([{**row, **looks[row["name"]]} for row in rows])
                 groups.append({"name": name, "n": int(chosen.sum()), "rows": rows, "svg": drawn})
-        found.append((key, groups))
+        found += [(key, groups)] if groups else []
     return found
 
 
@@ -39,6 +39,6 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     for system in systems:
         if measure in system.values and (values := system.defined(measure, chosen)):
-            low, high = share_interval(values)
+            low, high = mean_interval(np.array(values))
             mean = sum(values) / len(values)
             yield {"name": system.name, "mean": mean, "low": low, "high": high}

@@ -60,7 +60,10 @@ def _content(known: Known) -> dict[str, Any]:
     order = ranked(known.comparison, measure)
     look = looks([system["name"] for system in order])
     answers = generated(systems)
+    judged = any(question.judged for question in benchmark.questions)
+    standing = standings(known.comparison, measure, systems, len(benchmark.questions))
     return {
+        "judged": judged,
         "benchmark": benchmark,
         "systems": systems,
         "measure": measure,
@@ -70,9 +73,11 @@ def _content(known: Known) -> dict[str, Any]:
         "grouped": grouped(systems, look, benchmark.questions, measure),
         "data": as_data({**known.details.data, "words": words(), "looks": look}),
         "shown": known.details.shown,
+        "too_large": known.details.too_large,
         "gold_characters": GOLD,
         "other_characters": OTHER,
-        **standings(known.comparison, measure, systems, len(benchmark.questions)),
+        **standing,
+        "answer": standing["answer"] if judged else [("answer_unjudged", {})],
         **drawn(order, measure, look, systems, benchmark.questions),
         **card(benchmark),
     }

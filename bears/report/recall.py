@@ -3,7 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from bears.intervals import share_interval
+import numpy as np
+
+from bears.bootstrap import mean_intervals
 from bears.types import Question, Ranking
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -19,12 +21,15 @@ def recall_curve(
         if question.gold_doc_ids
     ]
     deepest = max((len(ranking) for ranking in rankings.values()), default=0)
-    points = []
-    for k in DEPTHS if places else ():
-        if k <= max(deepest, 1):
-            shares = [sum(1 for at in each if at and at <= k) / len(each) for each in places]
-            points.append((k, math.fsum(shares) / len(shares), *share_interval(shares)))
-    return points
+    depths = [k for k in DEPTHS if places and k <= max(deepest, 1)]
+    if not depths:
+        return []
+    shares = np.array(
+        [[sum(1 for at in each if at and at <= k) / len(each) for k in depths] for each in places]
+    )
+    means = (math.fsum(column) / len(column) for column in shares.T.tolist())
+    ends = mean_intervals(shares)
+    return [(k, mean, *each) for k, mean, each in zip(depths, means, ends, strict=True)]
 
 
 def gold_places(ranking: Ranking, question: Question) -> list[int | None]:

@@ -36,11 +36,12 @@ def report(
         top: documents of a system that an opened question shows.
 
     Raises:
-        FormatError: a file is malformed, no system has the measure, or it has values above 1.
+        FormatError: a file is malformed, no system has the measure though some have others, or it
+            has values above 1.
     """
     systems = [read_system(each, questions) for each in files]
     there = list(dict.fromkeys(name for system in systems for name in system.values))
-    if measure not in there:
+    if there and measure not in there:
         raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(there)}")
     if any(np.nanmax(s.values[measure], initial=0) > 1 for s in systems if measure in s.values):
         raise FormatError(f"{measure} has values above 1; the page shows measures from 0 to 1")

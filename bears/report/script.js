@@ -124,7 +124,7 @@
       (question.findings ?? []).length ? make("h4", {}, word("verification_found")) : null,
       (question.findings ?? []).map((finding) => make("p", { class: "kind" }, finding.join(" · "))),
       make("h4", {}, word("gold_documents")),
-      question.gold.length ? question.gold.map((key) => goldDocument(question, key, forms)) : make("p", {}, word("no_gold")),
+      question.gold.length ? question.gold.map((key) => goldDocument(question, key, forms)) : make("p", {}, word(question.unjudged ? "unjudged" : "no_gold")),
       make("h4", {}, word("found_by")),
       make("div", { class: "columns" }, systems.map(column(question, forms))),
       make("p", {}, make("a", { href: address({ q: question.id }) }, word("link")), " ",

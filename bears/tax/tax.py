@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bears.comparison.paired import RESAMPLES
+from bears.bootstrap import RESAMPLES
 from bears.comparison.pairs import pairs_of
 from bears.comparison.result import plain
 from bears.configuration import Config, build, parse
