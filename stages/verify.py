@@ -90,6 +90,7 @@ def _benchmark(config: Config, paths: Paths) -> Benchmark:
         size=None if whole else config["sample"]["documents"],
         languages=languages_of(config["sources"], names, kept, target.name),
         target=target,
+        written_in=kept,
         unmatched=read_json(paths["sampled"] / "notes.json")["unmatched_ledger_entries"],
         gates=config["gates"],
         bundle_gates=config["bundle_gates"],

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bears.errors import ConfigurationError
-from bears.language.declared import contradiction
-from bears.language.tags import check_tag
+from bears.language.declared import LENGTH, MOST, contradiction, disagreeing
+from bears.language.identified import kin
+from bears.language.tags import SCRIPTS, check_tag
 from tests.languages import CONF, load
 
 ENGLISH = (
@@ -33,6 +36,18 @@ def test_a_tag_that_no_language_has_is_refused_with_those_that_are_known(tag: st
         check_tag(tag, "sources.own.language")
 
 
+@pytest.mark.parametrize(
+    ("tag", "meant"),
+    [
+        *(("jp", "ja"), ("jp-JP", "ja"), ("Japanes", "ja"), ("kr", "ko"), ("cn", "zh-Hans-CN")),
+        *(("zh_TW", "zh-TW"), ("zh-traditional", "zh"), ("english", "en"), ("iw", "he")),
+    ],
+)
+def test_a_tag_that_is_none_is_answered_with_the_one_that_is_meant(tag: str, meant: str) -> None:
+    with pytest.raises(ConfigurationError, match=rf"is '{tag}' \(did you mean {meant}\?\); exp"):
+        check_tag(tag, "sources.own.language")
+
+
 @pytest.mark.parametrize("tag", ["en", "EN-us", "ja", "zh-Hant-TW", "pseudo", "yue"])
 def test_known_tags_pass(tag: str) -> None:
     check_tag(tag, "-")
@@ -43,9 +58,10 @@ def test_known_tags_pass(tag: str) -> None:
     [
         (ENGLISH, "en", ""),
         (GERMAN, "de", ""),
-        (GERMAN, "sl", ""),
-        (ENGLISH, "de", "English"),
-        (GERMAN, "en", "hardly any English"),
+        (GERMAN, "nds", ""),
+        (GERMAN, "sl", "language de"),
+        (ENGLISH, "de", "language en"),
+        (GERMAN, "en", "language de"),
         (ENGLISH, "zh-Hant-TW", "LATIN script"),
         (ENGLISH, "ko", "LATIN script"),
         (TRADITIONAL, "en", "CJK/HAN script"),
@@ -64,6 +80,7 @@ def test_known_tags_pass(tag: str) -> None:
     ],
 )
 def test_what_speaks_against_a_tag(text: str, tag: str, found: str) -> None:
+    pytest.importorskip("py3langid")
     assert contradiction(text, tag) == found
 
 
@@ -73,6 +90,66 @@ def test_native_passages_fit_their_language(path: Path) -> None:
     assert [contradiction(text, language.name) for text in language.native] == [""] * len(
         language.native
     )
+
+
+WRITTEN_ALIKE = {"cmn", "lzh", "nan", "wuu", "yue", "zh", "pseudo"}
+"""An index of Chinese texts is the same under each of them; no text is in ``pseudo``."""
+
+
+@pytest.mark.parametrize("name", ["de", "ja", "ko", "sl", "zh-Hant-TW", "en"])
+def test_under_every_other_tag_a_few_texts_of_a_language_are_found_out(name: str) -> None:
+    pytest.importorskip("py3langid")
+    texts = (ENGLISH,) if name == "en" else load(name).native
+    assert disagreeing(texts, name) == ("", 0.0)
+    same = WRITTEN_ALIKE if name.startswith("zh") else {name, "pseudo", *kin(name)}
+    unseen = {tag for tag in SCRIPTS if disagreeing(texts, tag)[1] <= MOST}
+    assert unseen <= same
+
+
+def test_few_foreign_texts_among_many_short_ones_are_counted_one_by_one() -> None:
+    assert disagreeing(["A mill.", KOREAN, "A hill.", "A wheel."], "en") == ("HANGUL script", 0.25)
+
+
+SETS = {
+    "drcd": ("raw/drcd.json", "zh-Hant-TW"),
+    "science_ko": ("science_ko/documents.jsonl", "ko"),
+    "pandachat": ("pandachat/pandachat-rag-si-dataset.json", "sl"),
+    "scifact": ("scifact/queries.jsonl", "en"),
+    "hotpotqa": ("official/hotpot_dev_distractor_v1.sample.json", "en"),
+    "squad": ("squad_v2/dev-v2.0.half.json", "en"),
+}
+FIELDS = {"context", "question", "content", "query", "text_without_Q", "text"}
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """The texts of documents and questions, wherever they stand in a file of ours."""
+    match value:
+        case dict():
+            for name, part in value.items():
+                if name in FIELDS and isinstance(part, str):
+                    yield part
+                elif not name.endswith("answers"):
+                    yield from texts_in(part)
+        case list():
+            for part in value:
+                yield from texts_in(part)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETS)
+def test_no_text_of_the_real_sets_is_taken_for_another_language_and_every_wrong_tag_is_seen(
+    shared_data: Path, name: str
+) -> None:
+    path, own = SETS[name]
+    raw = (shared_data / path).read_text(encoding="utf-8")
+    rows = raw.split("\n")[:-1] if path.endswith("l") else [raw]
+    texts = [text for row in rows for text in texts_in(json.loads(row))]
+    assert len(texts) > 300
+    assert not [text for text in texts if contradiction(text[:LENGTH], own)]
+    few = texts[:: len(texts) // 50]
+    seen = {tag for tag in SCRIPTS if disagreeing(few, tag)[1] > MOST}
+    same = WRITTEN_ALIKE if name == "drcd" else {own, "pseudo"}
+    assert SCRIPTS.keys() - seen <= same
 
 
 def test_every_real_paragraph_of_drcd_fits_and_its_simplified_form_does_not(

@@ -448,13 +448,14 @@ def test_a_cut_file_of_pandachat_is_named(tmp_path: Path) -> None:
 
 def test_the_rule_gives_the_published_text_of_every_page(shared_data: Path, tmp_path: Path) -> None:
     """`text_without_Q` of all 206 rows can be made from `text` and the page's questions."""
-    asked = source(PANDA_PARTS, path=str(shared_data / "pandachat"), name="pandachat")
+    panda = source(PANDA_PARTS, name="pandachat", language="sl")
+    asked = dataclasses.replace(panda, path=str(shared_data / "pandachat"))
     published = rows(tmp_path, pandachat.read, asked)
     [path] = (shared_data / "pandachat").glob("*.json")
     content = json.loads(path.read_bytes())
     bare = [{k: v for k, v in row.items() if k != "text_without_Q"} for row in content]
     write(tmp_path, {"p.json": json.dumps(bare)})
-    assert rows(tmp_path, pandachat.read, source(PANDA_PARTS, name="pandachat")) == published
+    assert rows(tmp_path, pandachat.read, panda) == published
 
     documents = [row for row in published if isinstance(row, PoolDocument)]
     questions = [row for row in published if isinstance(row, PoolQuestion)]
@@ -668,7 +669,7 @@ def test_another_language_can_be_asked_for(
     assert by_hand.translate() == 1
     assert "translations into zh-Hant-TW by published (3 content" in capsys.readouterr().err
     assert stages(*words, "benchmark.language=jp").translate() == 1
-    assert "benchmark.language is 'jp'; expected the language" in capsys.readouterr().err
+    assert "benchmark.language is 'jp' (did you mean ja?)" in capsys.readouterr().err
     # In its own language there is nothing to translate.
     assert stages(*words, "sources.beir.language=zh-Hant-TW").translate() == 0
 
@@ -689,9 +690,9 @@ def test_the_published_bears_by_its_path_is_the_same_to_the_byte(
     ("language", "message"),
     [
         ("", "sources.own.language is ''; expected the language of the texts"),
-        ("jp", "sources.own.language is 'jp'; expected the language of the texts"),
-        ("en", "600 documents do not look so (CJK/HAN script)"),
-        ("zh-Hans", "600 documents do not look so (traditional characters)"),
+        ("jp", "sources.own.language is 'jp' (did you mean ja?); expected the language"),
+        ("en", "99% of the first 300 documents do not look so (CJK/HAN script)"),
+        ("zh-Hans", "of the first 300 documents do not look so (traditional characters)"),
     ],
 )
 def test_a_language_that_the_documents_are_not_in_is_refused(
@@ -704,7 +705,7 @@ def test_a_language_that_the_documents_are_not_in_is_refused(
 ) -> None:
     path = f"sources.own.path={shared_data / 'bears-published'}"
     assert stages("benchmark=own", path, f"sources.own.language={language}").download() == 1
-    assert message.replace("600", "300") in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (tmp_path / "rows/own.jsonl").exists()
 
 
@@ -715,7 +716,7 @@ def test_some_documents_in_another_language_are_told(
     write(tmp_path, {**BEIR, "corpus.jsonl": lines([*CORPUS, *foreign])})
     by_hand = stages("benchmark=beir", f"sources.beir.path={tmp_path / 'in'}")
     assert by_hand.download() == 0
-    message = "warning: source beir: its language is en, but 2 of the first 5 documents do not"
+    message = "warning: source beir: its language is en, but 40% of the first 5 documents do not"
     assert message in capsys.readouterr().err
 
 

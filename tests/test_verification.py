@@ -343,6 +343,58 @@ def test_many_records_are_compared_in_little_time() -> None:
     assert verify(benchmark) == []
 
 
+# --------------------------------------------------------- the language that is declared
+
+ENGLISH = "The old mill of the village was built by two brothers, and the wheel is still there."
+SIMPLIFIED = "这座旧磨坊是兄弟两人于一八六一年所建，后来毁于洪水。"
+
+
+def kept(texts: Sequence[str], tag: str, question: str = "") -> Benchmark:
+    """Documents and a question that nobody translates, under a tag."""
+    documents = [Document(f"d{n}", text, "own", f"{n}", n == 0) for n, text in enumerate(texts)]
+    questions = [Question("q1", question or texts[-1], "", ("d0",), "own", "ad-hoc")]
+    own = replace(SOUND, raw_questions=questions, questions=questions, shares=None, size=None)
+    own = replace(own, raw_documents=documents, documents=documents, written_in=tag)
+    return replace(own, languages={"own": TARGET.name})
+
+
+@pytest.mark.parametrize(
+    ("texts", "tag", "reason"),
+    [
+        ([SIMPLIFIED], "zh-Hant-TW", "simplified characters"),
+        ([ENGLISH], "zh", "LATIN script"),
+        ([ENGLISH], "sl", "language en"),
+        ([ENGLISH, SIMPLIFIED, SIMPLIFIED], "en", "CJK/HAN script"),
+    ],
+)
+def test_texts_under_the_tag_of_another_language_are_an_error(
+    texts: list[str], tag: str, reason: str
+) -> None:
+    pytest.importorskip("py3langid")
+    mistaken = kept(texts, tag)
+    assert found(mistaken)[-2:] == [
+        ("language", "error", each) for each in ("questions", "documents")
+    ]
+    assert reason in verify(mistaken)[-1].message
+    known = [Acceptance("language", "*", "a search across languages")]
+    assert {f.severity for f in verify(mistaken, known) if f.check == "language"} == {"accepted"}
+
+
+def test_a_few_foreign_texts_are_told_one_by_one_and_are_no_error() -> None:
+    texts = [f"{ENGLISH} {n}" for n in range(30)]
+    assert verify(kept(texts, "en")) == []
+    assert found(kept([*texts, SIMPLIFIED], "en", ENGLISH)) == [("language", "warning", "d30")]
+    some = found(kept([*texts, *(f"{SIMPLIFIED}{n}" for n in range(9))], "en", ENGLISH))
+    assert some[0] == ("language", "warning", "documents")
+    assert len(some) == 10
+
+
+def test_of_a_mixture_the_source_is_named_whose_texts_are_in_another_language() -> None:
+    wrong = replace(both("documents", 0, content=SIMPLIFIED), written_in="zh-Hant-TW")
+    assert ("language", "error", "drcd documents") in found(wrong)
+    assert verify(replace(SOUND, written_in="zh-Hant-TW")) == []
+
+
 # --------------------------------------------------------- a question together with its documents
 
 

@@ -1,36 +1,42 @@
-"""Whether the characters of a text, and its commonest words, fit the language declared for it."""
+"""Whether the letters and words of a text fit the language declared for it."""
 
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
+from bears.language.identified import identified, kin
 from bears.language.scripts import letters, script_of, script_share
 from bears.language.tags import SCRIPTS, primary
 
-NOT_ENGLISH = "hardly any English"
-"""Less sure than the others: program code and lists of names are so too."""
-_ENGLISH = re.compile(r"\b(?:the|of|and|to|is|that|for)\b", re.I)
+LENGTH = 1000
+"""Characters of a text that are looked at."""
+MOST, SOME = 0.5, 0.1
+"""Above these shares of texts that contradict it a tag is wrong, or worth a warning."""
+_BLOCK = 300
 _TRADITIONAL, _SIMPLIFIED = ("hant", "tw", "hk", "mo"), ("hans", "cn", "sg", "my")
+_SYLLABIC = {"HAN", "KANA", "HANGUL"}
 
 
+# A text is asked about by itself, and as one of its set.
+@lru_cache(maxsize=4096)
 def contradiction(text: str, tag: str) -> str:
     """What in ``text`` speaks against its language being ``tag``; empty where nothing does.
 
     Too little of it is in the language's scripts (`bears.language.scripts.script_share`); Japanese
     has no kana, or Chinese much; traditional Chinese is written with simplified characters, or the
-    other way round; another language of Latin script has English words, or English has none. The
-    last two need texts of some length.
+    other way round; a language of letters is surely another one (`identified`).
     """
+    if not letters(text):
+        return ""
     scripts = SCRIPTS[primary(tag)]
     if script_share(text, scripts) < 0.3:
         commonest, _ = Counter(script_of(c) for c in text if c.isalpha()).most_common(1)[0]
         return f"{'/'.join(sorted(commonest))} script"
     if "HAN" in scripts and "LATIN" not in scripts:
         return _asian(text, tag)
-    if scripts == ("LATIN",) and len(words := text.split()) >= 30:
-        english = len(_ENGLISH.findall(text)) / len(words) > 0.08
-        if english != (primary(tag) == "en"):
-            return "English" if english else NOT_ENGLISH
+    if _SYLLABIC.isdisjoint(scripts):
+        found = identified(text)
+        return "" if not found or primary(tag) in kin(found) else f"language {found}"
     return ""
 
 
@@ -58,7 +64,28 @@ def _encodable(text: str, charset: str) -> set[str]:
     return {c for c in set(text) if "\u4e00" <= c <= "\u9fff" and c.encode(charset, "ignore")}
 
 
-def disagreeing(texts: Sequence[str], tag: str) -> tuple[str, int]:
-    """The commonest contradiction among ``texts``, and how many of them have one."""
-    found = Counter(reason for text in texts if (reason := contradiction(text, tag)))
-    return (found.most_common(1)[0][0], found.total()) if found else ("", 0)
+def disagreeing(texts: Iterable[str], tag: str) -> tuple[str, float]:
+    """The commonest contradiction among texts, and the share of those that have one.
+
+    Texts that say nothing against the tag by themselves are asked again joined, since few letters
+    tell a script, but seldom a language.
+    """
+    looked_at = [text[:LENGTH] for text in texts if letters(text)]
+    found = Counter(contradiction(text, tag) for text in looked_at)
+    for block in _blocks(text for text in looked_at if not contradiction(text, tag)):
+        if reason := contradiction("\n".join(block), tag):
+            found[reason] += len(block)
+    del found[""]
+    return (found.most_common(1)[0][0], found.total() / len(looked_at)) if found else ("", 0.0)
+
+
+def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Texts in their order, as many at a time as hold letters enough."""
+    block: list[str] = []
+    for text in texts:
+        block.append(text)
+        if sum(map(letters, block)) >= _BLOCK:
+            yield block
+            block = []
+    if block:
+        yield block

@@ -12,15 +12,15 @@ from bears.formats.digest import sha256_of
 from bears.formats.records import atomic_write
 from bears.formats.rows import PoolRow, row_to_line
 from bears.formats.spreadsheet import write_csv
-from bears.language.declared import NOT_ENGLISH, disagreeing
+from bears.language.declared import LENGTH, MOST, SOME, disagreeing
 from bears.language.scripts import letters
 from bears.sources.location import locate
 from bears.sources.parts import Parts, Reader
 from bears.sources.source import Source
 from bears.types import Article, Document, PassageRow, PoolDocument
 
-LOOKED_AT, LENGTH = 300, 1000
-"""So many documents, and characters of each, are held against the declared language."""
+LOOKED_AT = 300
+"""So many documents are held against the declared language."""
 
 
 def convert(
@@ -93,14 +93,14 @@ def _texts(row: Article | PassageRow | PoolRow) -> Iterator[str]:
 
 def _check_language(source: Source, texts: Sequence[str]) -> str:
     """A warning, if there is cause. Raises SourceError where most texts are in another language."""
-    reason, count = disagreeing(texts, source.language)
-    if count <= 0.1 * len(texts):
+    reason, share = disagreeing(texts, source.language)
+    if share <= SOME:
         return ""
     message = (
-        f"source {source.name}: its language is {source.language}, but {count} of the first "
+        f"source {source.name}: its language is {source.language}, but {share:.0%} of the first "
         f"{len(texts)} documents do not look so ({reason})"
     )
-    if count > 0.5 * len(texts) and reason != NOT_ENGLISH:
+    if share > MOST:
         raise SourceError(
             f"{message}; nothing would be found in an index for another language. Give "
             f"sources.{source.name}.language the tag of the texts, such as en, ja or zh-Hant-TW"

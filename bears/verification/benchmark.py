@@ -20,6 +20,7 @@ class Benchmark:
         size: the asked number of documents, or None likewise.
         languages: source name to BCP 47 tag.
         target: the language that texts are translated into.
+        written_in: the tag that the finished texts are indexed under; empty: not known.
         unmatched: ledger entries that name no record.
         gates: gate to severity, see `bears.gates`.
         bundle_gates: the same for answer_lost and term_consistency.
@@ -35,6 +36,7 @@ class Benchmark:
     size: int | None
     languages: Mapping[str, str]
     target: Language
+    written_in: str = ""
     unmatched: Sequence[str] = ()
     gates: Mapping[str, GateSeverity] = field(default_factory=dict)
     bundle_gates: Mapping[str, Severity] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from typing import Any
 from bears.gates import GATES
 from bears.ledger.entries import Review
 from bears.types import Closed, Finding
-from bears.verification import bundles, structure, translation
+from bears.verification import bundles, declared, structure, translation
 from bears.verification.benchmark import Benchmark
 
 CHECKS: tuple[Callable[[Benchmark], Iterator[Finding]], ...] = (
@@ -24,6 +24,7 @@ CHECKS: tuple[Callable[[Benchmark], Iterator[Finding]], ...] = (
     translation.same_records,
     translation.texts,
     translation.doubts,
+    declared.languages,
     bundles.answers_lost,
     bundles.terms_inconsistent,
 )
