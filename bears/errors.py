@@ -32,7 +32,7 @@ class MalformedRow(SourceError):
             f"{file}, row {row}, field {field}: {problem}. "
             "Mend the row, or take the file again from its source."
         )
-        self.file, self.row, self.field = file, row, field
+        self.file, self.row, self.field, self.problem = file, row, field, problem
 
 
 class SamplingError(BearsError):

@@ -140,7 +140,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class PassageRow:
-    """A row that brings its own paragraphs (HotpotQA, 2WikiMultiHopQA, MS MARCO)."""
+    """A row that brings its own paragraphs (HotpotQA, 2WikiMultiHopQA, MS MARCO).
+
+    ``aliases`` are other ways to say ``answer``.
+    """
 
     id: str
     question: str
@@ -148,6 +151,7 @@ class PassageRow:
     question_type: QuestionType
     kind: str
     passages: tuple[Passage, ...]
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

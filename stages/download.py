@@ -3,13 +3,11 @@
 from pathlib import Path
 
 from bears.configuration import Config, checkout, parse
-from bears.configuration.named import named
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json
 from bears.formats.shown import complain
 from bears.sources.convert import convert
-from bears.sources.parts import Reader
-from bears.sources.source import Source
+from bears.sources.source import Source, reader_of
 
 # Papers that were fetched one by one, outside of what DVC manages: asked for once, kept for good.
 FETCHED = Path(".bears")
@@ -23,7 +21,7 @@ def main(config: Config, paths: Paths) -> None:
         source = parse(Source, value, f"sources.{name}")
         out = paths["rows"] / f"{name}.jsonl"
         fetched = checkout() / FETCHED
-        provenance.append(convert(source, _reader(source), mirror, _root(source), out, fetched))
+        provenance.append(convert(source, reader_of(source), mirror, _root(source), out, fetched))
     write_json(paths["provenance"], provenance)
     for entry in provenance:
         trusted = [file for file in entry["files"] if file.get("checksum") == "first fetch"]
@@ -44,11 +42,6 @@ def main(config: Config, paths: Paths) -> None:
 def _root(source: Source) -> Path:
     """Where a relative path begins: what git does not track is only in the user's own checkout."""
     return Path.cwd() if (Path.cwd() / source.path).exists() else checkout()
-
-
-def _reader(source: Source) -> Reader:
-    reader: Reader = named(source.reader, "bears.sources", f"sources.{source.name}.reader")
-    return reader
 
 
 if __name__ == "__main__":

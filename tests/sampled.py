@@ -10,19 +10,18 @@ from pathlib import Path
 from typing import Any, Literal
 from uuid import NAMESPACE_DNS, uuid5
 
-from hydra.utils import get_method
-
 from bears.configuration import compose, parse
 from bears.formats.rows import open_rows
 from bears.ledger.entries import Ledger
 from bears.sampling.drafts import Sources
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import Sample, sample
-from bears.sources import multihop, squad
+from bears.sources import squad
 from bears.sources.convert import convert
-from bears.sources.parts import Parts
+from bears.sources.parts import Lines, Parts, numbered
+from bears.sources.passage_rows import multi_hop
 from bears.sources.rows import Numbered
-from bears.sources.source import Source
+from bears.sources.source import Source, reader_of
 from bears.types import Article, Passage, PassageRow, SourceParagraph
 from tests.workspace import ROOT
 
@@ -52,8 +51,8 @@ class Given(Parts):
 
     given: Sequence[Any] = ()
 
-    def rows(self, part: str = "") -> Iterator[Numbered]:
-        assert not part
+    def rows(self, part: str = "", lines: Lines = numbered) -> Iterator[Numbered]:
+        assert (part, lines) == ("", numbered)
         return ((self.name, number, row) for number, row in enumerate(self.given, start=1))
 
 
@@ -84,7 +83,7 @@ def read_sources(benchmark: str, mirror: Path | None, folder: Path) -> Rows:
         "sources"
     ].items():
         source = parse(Source, value, name)
-        convert(source, get_method(source.reader), mirror, ROOT, folder / f"{name}.jsonl")
+        convert(source, reader_of(source), mirror, ROOT, folder / f"{name}.jsonl")
         rows[name] = list(open_rows(folder / f"{name}.jsonl"))
     return rows
 
@@ -137,8 +136,8 @@ def typed(raw: Raw) -> Rows:
     """The generated rows, read as the real ones are."""
     return {
         "drcd": list(squad.read(Given("drcd", {}, given=raw["drcd"]))),
-        "hotpotqa": list(multihop.read(Given("hotpotqa", {}, given=raw["hotpotqa"]))),
-        "2wiki": list(multihop.read(Given("2wiki", {}, given=raw["2wiki"]))),
+        "hotpotqa": list(multi_hop(Given("hotpotqa", {}, given=raw["hotpotqa"]))),
+        "2wiki": list(multi_hop(Given("2wiki", {}, given=raw["2wiki"]))),
     }
 
 

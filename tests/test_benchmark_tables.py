@@ -2,13 +2,15 @@
 
 import re
 from dataclasses import fields
-from importlib import import_module
 from typing import Any, get_args, get_type_hints
+
+import yaml
 
 from bears.sampling.mixture import Mixture
 from bears.sampling.whole import WholeSettings
 from bears.sources.qasper import QasperSettings
 from bears.sources.science_ko import ScienceKoSettings
+from bears.sources.shapes import SHAPES
 from tests.workspace import ROOT
 
 SETTINGS = {"qasper": QasperSettings, "science_ko": ScienceKoSettings}
@@ -25,11 +27,17 @@ def names(shape: type[Any]) -> list[str]:
     return [field.name for field in fields(shape) if field.name != "sampler"]
 
 
+def test_shapes_and_their_fields() -> None:
+    assert [row[0] for row in table("shape | reads")] == [*SHAPES]
+    fields = {name: [*shape.words] for name, shape in SHAPES.items()}
+    assert {row[0]: row[1:] for row in table("shape | fields")} == fields
+
+
 def test_readers_and_their_settings() -> None:
     rows = table("reader | reads")
-    modules = [path.stem for path in (ROOT / "bears" / "sources").glob("*.py")]
-    readers = [m for m in modules if hasattr(import_module(f"bears.sources.{m}"), "read")]
-    assert sorted(row[0] for row in rows) == sorted(readers)
+    named = (yaml.safe_load(path.read_text()) for path in (ROOT / "conf").rglob("*.yaml"))
+    dotted = set(re.findall(r"bears\.sources\.(\w+)\.read", str([*named])))
+    assert {row[0] for row in rows} == dotted
     for reader, *words in rows:
         settings = names(SETTINGS[reader]) if reader in SETTINGS else []
         assert words[len(words) - len(settings) :] == settings

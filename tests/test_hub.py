@@ -53,7 +53,7 @@ FETCH = """
 import json, sys, time
 from pathlib import Path
 from bears.errors import BearsError
-from bears.sources import multihop
+from bears.sources.passage_rows import multi_hop
 from bears.sources.convert import convert
 from bears.sources.source import Source
 time.sleep = lambda seconds: None
@@ -61,7 +61,7 @@ try:
     source = Source(**json.loads(sys.argv[1]))
     out = Path(sys.argv[2])
     kept = out.parents[1] / "kept"
-    print(json.dumps(convert(source, multihop.read, None, Path("."), out, kept)))
+    print(json.dumps(convert(source, multi_hop, None, Path("."), out, kept)))
 except BearsError as error:
     sys.exit(str(error))
 """
@@ -98,7 +98,7 @@ def hub(content: bytes) -> Iterator[Hub]:
 def source(content: bytes) -> Source:
     return Source(
         name="hotpotqa",
-        reader="bears.sources.multihop.read",
+        reader="bears.sources.passage_rows.multi_hop",
         language="en",
         licence="CC-BY-SA-4.0",
         hub="hotpotqa/hotpot_qa",

@@ -19,8 +19,8 @@ from bears.language.text import Text
 from bears.memory.fill import FillReport
 from bears.memory.published import load
 from bears.memory.workflow import Workflow
-from bears.sources.multihop import read
 from bears.sources.parts import Parts
+from bears.sources.passage_rows import multi_hop
 from bears.translation.glossary import occurs
 from bears.translation.spans import read_back
 from bears.translation.task import TranslationTask, read_task
@@ -114,7 +114,7 @@ def _overrides(url: str) -> list[str]:
 def _write_benchmark(folder: Path, wanted: Mapping[str, int]) -> None:
     """The wanted questions, each with its gold documents and so many hard negatives."""
     file = ROOT / "data" / "local" / "mini" / "2wiki.json"
-    rows = read(Parts("2wiki", {"rows": [file]}))
+    rows = multi_hop(Parts("2wiki", {"rows": [file]}))
     questions, documents, lineage = [], [], []
     for row in (row for row in rows if row.id in wanted):
         gold = [passage for passage in row.passages if passage.is_gold]

@@ -19,7 +19,6 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from bears.configuration import compose
 from bears.configuration.pipeline import run
 from bears.errors import ConfigurationError, FormatError, MalformedRow, SourceError
 from bears.formats.records import write_records
@@ -39,7 +38,6 @@ from bears.types import (
     Turn,
 )
 from tests.hub_server import Hub, serve
-from tests.sampled import CHOICES
 from tests.workspace import ROOT
 
 Rows = list[dict[str, Any]]
@@ -148,8 +146,7 @@ def test_mteb_calls_ids_by_another_name_and_has_judgements_as_json_lines(tmp_pat
     ]
     files = {"corpus.jsonl": lines(bare[:3]), "queries.jsonl": lines(bare[3:])}
     write(tmp_path, {**files, "qrels/test.jsonl": lines(judged)})
-    parts = compose(ROOT / "conf", {"benchmark": "beir", **CHOICES})["sources"]["beir"]["parts"]
-    asked = source({name: Part(tuple(part["files"])) for name, part in parts.items()})
+    asked = source({}, reader="", shape="beir")
     assert rows(tmp_path, beir.read, asked) == BEIR_ROWS
 
 

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -20,10 +21,11 @@ import pytest
 from pyarrow import parquet
 
 from bears.errors import ConfigurationError, MalformedRow, SourceError
-from bears.sources import ms_marco, multihop, squad
+from bears.sources import squad
 from bears.sources.convert import convert
 from bears.sources.location import locate
 from bears.sources.parts import Parts, Reader
+from bears.sources.passage_rows import multi_hop, with_passages
 from bears.sources.rows import read_rows
 from bears.sources.source import Source
 from bears.types import (
@@ -347,10 +349,10 @@ def read(reader: Reader, path: Path) -> list[Any]:
     [
         pytest.param(squad.read, DRCD_HUB, DRCD, id="drcd"),
         pytest.param(squad.read, DRCD_OFFICIAL["data"], DRCD, id="drcd-bare"),
-        pytest.param(multihop.read, HOTPOT_HUB, HOTPOT, id="hotpotqa"),
-        pytest.param(multihop.read, WIKI_HUB, WIKI, id="2wiki"),
+        pytest.param(multi_hop, HOTPOT_HUB, HOTPOT, id="hotpotqa"),
+        pytest.param(multi_hop, WIKI_HUB, WIKI, id="2wiki"),
         pytest.param(squad.read, SQUAD_HUB, SQUAD, id="squad_v2"),
-        pytest.param(ms_marco.read, MARCO_HUB, MARCO, id="ms_marco"),
+        pytest.param(with_passages, MARCO_HUB, MARCO, id="ms_marco"),
     ],
 )
 def test_the_hubs_rows_read_the_same_from_every_form(
@@ -364,11 +366,11 @@ def test_the_hubs_rows_read_the_same_from_every_form(
     ("reader", "write", "content", "expected"),
     [
         pytest.param(squad.read, write_array, DRCD_OFFICIAL, DRCD, id="drcd"),
-        pytest.param(multihop.read, write_array, HOTPOT_OFFICIAL, HOTPOT, id="hotpotqa"),
-        pytest.param(multihop.read, write_array, WIKI_OFFICIAL, WIKI, id="2wiki"),
+        pytest.param(multi_hop, write_array, HOTPOT_OFFICIAL, HOTPOT, id="hotpotqa"),
+        pytest.param(multi_hop, write_array, WIKI_OFFICIAL, WIKI, id="2wiki"),
         pytest.param(squad.read, write_array, SQUAD_OFFICIAL, SQUAD, id="squad_v2"),
-        pytest.param(ms_marco.read, write_lines, MARCO_OFFICIAL, MARCO, id="ms_marco-v1.1"),
-        pytest.param(ms_marco.read, write_array, MARCO_COLUMNS, MARCO, id="ms_marco-v2.1"),
+        pytest.param(with_passages, write_lines, MARCO_OFFICIAL, MARCO, id="ms_marco-v1.1"),
+        pytest.param(with_passages, write_array, MARCO_COLUMNS, MARCO, id="ms_marco-v2.1"),
     ],
 )
 def test_the_official_file_reads_as_the_hubs_rows_do(
@@ -382,29 +384,29 @@ def test_the_official_file_reads_as_the_hubs_rows_do(
 def test_columns_may_come_in_any_order(tmp_path: Path, first: str) -> None:
     columns = {first: MARCO_COLUMNS[first], **MARCO_COLUMNS}
     write_array(tmp_path / "dev_v2.1.json", columns)
-    assert read(ms_marco.read, tmp_path / "dev_v2.1.json") == MARCO
+    assert read(with_passages, tmp_path / "dev_v2.1.json") == MARCO
 
 
 def test_line_separators_inside_strings_do_not_end_a_line(tmp_path: Path) -> None:
     row = {**HOTPOT_HUB[0], "question": "one\u2028two\u2029three\u0085four"}
-    write_lines(tmp_path / "hotpotqa.jsonl", [row, row])
+    write_lines(tmp_path / "hotpotqa.jsonl", [row, renumbered(row, 1)])
     source = shipped("hotpotqa.jsonl")
 
-    convert(source, multihop.read, None, tmp_path, tmp_path / "out" / "rows.jsonl")
+    convert(source, multi_hop, None, tmp_path, tmp_path / "out" / "rows.jsonl")
     lines = (tmp_path / "out" / "rows.jsonl").read_bytes().split(b"\n")
     assert [json.loads(line)["question"] for line in lines[:-1]] == [row["question"]] * 2
 
 
 @pytest.mark.parametrize("name", ["array.json", "lines.json", "lines.jsonl"])
 def test_a_packed_file_reads_as_the_unpacked_one(tmp_path: Path, name: str) -> None:
-    (write_array if name.startswith("array") else write_lines)(tmp_path / name, HOTPOT_HUB * 3)
+    (write_array if name.startswith("array") else write_lines)(tmp_path / name, HOTPOT_HUB)
     content = gzip.compress((tmp_path / name).read_bytes())
     (tmp_path / f"{name}.gz").write_bytes(content)
-    assert read(multihop.read, tmp_path / f"{name}.gz") == HOTPOT * 3
+    assert read(multi_hop, tmp_path / f"{name}.gz") == HOTPOT
     for size in (5, 12, len(content) // 2, len(content) - 4):
         (tmp_path / f"{name}.gz").write_bytes(content[:size])
         with pytest.raises(SourceError, match="truncated or damaged"):
-            read(multihop.read, tmp_path / f"{name}.gz")
+            read(multi_hop, tmp_path / f"{name}.gz")
 
 
 def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
@@ -530,7 +532,7 @@ def test_both_shapes_of_drcd_hold_the_same_articles(shared_data: Path) -> None:
 def test_the_real_multihop_files(
     shared_data: Path, name: str, rows: int, with_passages: int
 ) -> None:
-    found = [row for row in read(multihop.read, shared_data / name) if isinstance(row, PassageRow)]
+    found = [row for row in read(multi_hop, shared_data / name) if isinstance(row, PassageRow)]
     assert len(found) == rows
     assert len({row.id for row in found}) == rows
     with_some = [row for row in found if row.passages]
@@ -548,9 +550,9 @@ def test_the_real_multihop_files(
 def test_a_question_in_both_real_shapes_brings_the_same_passages(
     shared_data: Path, official: str, raw: str
 ) -> None:
-    rows = [*read(multihop.read, shared_data / "raw" / raw)]
+    rows = [*read(multi_hop, shared_data / "raw" / raw)]
     ours = {row.id: row for row in rows if isinstance(row, PassageRow) and row.passages}
-    theirs = read(multihop.read, shared_data / "official" / official)
+    theirs = read(multi_hop, shared_data / "official" / official)
     pairs = [(row, ours[row.id]) for row in theirs if row.id in ours]
     assert len(pairs) > 50
     assert [a.passages for a, _ in pairs if isinstance(a, PassageRow)] == [
@@ -585,6 +587,11 @@ def without(row: dict[str, Any], field: str) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != field}
 
 
+def renumbered(row: Any, n: int) -> Any:
+    """The row under other ids."""
+    return json.loads(re.sub(r'(id": "?)(?=\w)', rf"\g<1>{n}", json.dumps(row)))
+
+
 HOTPOT_ROW, WIKI_ROW, MARCO_ROW = HOTPOT_HUB[0], WIKI_OFFICIAL[0], MARCO_HUB[0]
 ARTICLE = DRCD_OFFICIAL["data"][0]
 
@@ -593,21 +600,21 @@ ARTICLE = DRCD_OFFICIAL["data"][0]
     ("reader", "good", "bad", "field", "problem"),
     [
         (squad.read, ARTICLE, without(ARTICLE, "paragraphs"), "question", "required"),
-        (squad.read, ARTICLE, {**ARTICLE, "id": 1147}, "id", "string"),
+        (squad.read, ARTICLE, {**ARTICLE, "id": 1.5}, "id", "string"),
         (squad.read, ARTICLE, {**ARTICLE, "paragraphs": [{}]}, "paragraphs.0.context", "required"),
         (squad.read, ARTICLE, {"data": None}, "(row)", "dictionary"),
-        (multihop.read, HOTPOT_ROW, without(HOTPOT_ROW, "context"), "context", "required"),
-        (multihop.read, HOTPOT_ROW, {**HOTPOT_ROW, "answer": None}, "answer", "string"),
+        (multi_hop, HOTPOT_ROW, without(HOTPOT_ROW, "context"), "context", "required"),
+        (multi_hop, HOTPOT_ROW, {**HOTPOT_ROW, "answer": None}, "answer", "string"),
         (
-            multihop.read,
+            multi_hop,
             HOTPOT_ROW,
             {**HOTPOT_ROW, "context": {"title": ["a", "b"], "sentences": [["c"]]}},
             "context",
             "its lists differ in length: {'title': 2, 'sentences': 1}",
         ),
-        (multihop.read, WIKI_ROW, without(WIKI_ROW, "_id"), "_id", "required"),
+        (multi_hop, WIKI_ROW, without(WIKI_ROW, "_id"), "id", "required"),
         (
-            multihop.read,
+            multi_hop,
             WIKI_ROW,
             {**WIKI_ROW, "supporting_facts": [["a", 0, "b"]]},
             "supporting_facts.0",
@@ -617,21 +624,33 @@ ARTICLE = DRCD_OFFICIAL["data"][0]
         (
             squad.read,
             SQUAD_HUB[0],
-            {**SQUAD_HUB[0], "answers": {"text": "a"}},
-            "answers.text",
-            "list",
+            {**SQUAD_HUB[0], "answers": {"text": 7}},
+            "answers.0",
+            "string",
         ),
-        (ms_marco.read, MARCO_ROW, without(MARCO_ROW, "passages"), "passages", "required"),
-        (ms_marco.read, MARCO_ROW, {**MARCO_ROW, "query_id": "x"}, "query_id", "integer"),
         (
-            ms_marco.read,
+            with_passages,
+            MARCO_ROW,
+            without(MARCO_ROW, "passages"),
+            "passages",
+            "required",
+        ),
+        (
+            with_passages,
+            MARCO_ROW,
+            {**MARCO_ROW, "query_id": 1.5},
+            "query_id",
+            "string",
+        ),
+        (
+            with_passages,
             MARCO_ROW,
             {**MARCO_ROW, "passages": {"is_selected": [0], "passage_text": []}},
             "passages",
             "its lists differ in length",
         ),
-        (multihop.read, HOTPOT_ROW, 42, "(row)", "not an object but 42"),
-        (multihop.read, HOTPOT_ROW, ["a"], "(row)", "not an object but ['a']"),
+        (multi_hop, HOTPOT_ROW, 42, "(row)", "not an object but 42"),
+        (multi_hop, HOTPOT_ROW, ["a"], "(row)", "not an object but ['a']"),
     ],
 )
 @pytest.mark.parametrize(("name", "write"), FORMS[1:])
@@ -645,7 +664,7 @@ def test_a_malformed_row_is_named(
     field: str,
     problem: str,
 ) -> None:
-    write(tmp_path / name, [good, good, bad, good])
+    write(tmp_path / name, [good, renumbered(good, 1), bad, good])
     with pytest.raises(MalformedRow) as caught:
         read(reader, tmp_path / name)
     assert (caught.value.file, caught.value.row, caught.value.field) == (name, 3, field)
@@ -659,14 +678,14 @@ def test_a_column_that_is_absent_or_too_short_is_named(tmp_path: Path, name: str
     for column, row in [({}, 1), ({"0": MARCO_COLUMNS[name]["0"]}, 2)]:
         write_array(path, {**MARCO_COLUMNS, name: column})
         with pytest.raises(MalformedRow, match=f"row {row}, field {name}: this column"):
-            read(ms_marco.read, path)
+            read(with_passages, path)
 
 
 def test_columns_of_different_rows_are_refused(tmp_path: Path) -> None:
     columns = {**MARCO_COLUMNS, "query": {"0": "a", "7": "b"}}
     write_array(tmp_path / "dev_v2.1.json", columns)
     with pytest.raises(SourceError, match="columns hold different row keys"):
-        read(ms_marco.read, tmp_path / "dev_v2.1.json")
+        read(with_passages, tmp_path / "dev_v2.1.json")
 
 
 # ---------------------------------------------------------------------------------- damaged files
@@ -675,7 +694,7 @@ def test_columns_of_different_rows_are_refused(tmp_path: Path) -> None:
 def shipped(path: str, **more: Any) -> Source:
     return Source(
         name="hotpotqa",
-        reader="bears.sources.multihop.read",
+        reader="bears.sources.passage_rows.multi_hop",
         language="en",
         licence="CC-BY-SA-4.0",
         path=path,
@@ -687,7 +706,7 @@ def refused(folder: Path, source: Source, mirror: Path | None = None) -> str:
     """The message of a conversion that fails, having left nothing where its result would be."""
     out = folder / "out" / "hotpotqa.jsonl"
     with pytest.raises(SourceError) as caught:
-        convert(source, multihop.read, mirror, folder, out)
+        convert(source, multi_hop, mirror, folder, out)
     assert not out.parent.exists() or not any(out.parent.iterdir())
     return str(caught.value)
 
@@ -700,7 +719,7 @@ def lines_of(rows: Rows) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-TWO = [HOTPOT_ROW, HOTPOT_ROW]
+TWO = [HOTPOT_ROW, renumbered(HOTPOT_ROW, 1)]
 
 
 @pytest.mark.parametrize(
@@ -728,7 +747,7 @@ TWO = [HOTPOT_ROW, HOTPOT_ROW]
         ("a.jsonl", b'{"id": "\\ud800"}\n', "line 1: not valid JSON (half of a surrogate pair"),
         ("a.jsonl", b'{"id": NaN}\n', "line 1: not valid JSON"),
         ("a.json", b"<html>Too many requests</html>", "a.json, line 1: not valid JSON"),
-        ("a.csv", b"id,question\n1,2\n", "a.csv, line 1: not valid JSON"),
+        ("a.csv", b"id,question\n1\n", "a.csv, line 2: 1 cells, expected 2: id, question"),
         ("a.parquet", array_of(TWO), "Parquet magic bytes not found"),
     ],
 )
@@ -750,12 +769,12 @@ def test_a_parquet_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
 def test_what_was_converted_before_survives_a_failure(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     write_array(tmp_path / "a.json", TWO)
-    convert(shipped("a.json"), multihop.read, None, tmp_path, out)
+    convert(shipped("a.json"), multi_hop, None, tmp_path, out)
     before = out.read_bytes()
 
     (tmp_path / "a.json").write_bytes(array_of(TWO)[:-9])
     with pytest.raises(SourceError):
-        convert(shipped("a.json"), multihop.read, None, tmp_path, out)
+        convert(shipped("a.json"), multi_hop, None, tmp_path, out)
     assert out.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "out.jsonl"]
 
@@ -769,7 +788,7 @@ def test_provenance_says_what_was_read(tmp_path: Path) -> None:
     digest = sha256(content).hexdigest()
     source = shipped("a.json", sha256={"a.json": digest}, rows=2)
 
-    assert convert(source, multihop.read, None, tmp_path, tmp_path / "out.jsonl") == {
+    assert convert(source, multi_hop, None, tmp_path, tmp_path / "out.jsonl") == {
         "source": "hotpotqa",
         "licence": "CC-BY-SA-4.0",
         "path": "a.json",
@@ -806,7 +825,7 @@ def test_an_absent_shipped_file_is_named(tmp_path: Path) -> None:
 def on_hub(revision: str = "1908d6afbbead072334abe2965f91bd2709910ab", **more: Any) -> Source:
     return Source(
         name="hotpotqa",
-        reader="bears.sources.multihop.read",
+        reader="bears.sources.passage_rows.multi_hop",
         language="en",
         licence="CC-BY-SA-4.0",
         hub="hotpotqa/hotpot_qa",
@@ -839,7 +858,7 @@ def test_a_mirror_stands_in_for_the_hub(tmp_path: Path, name: str, write: Writer
     # A mirror may hold a part, and in another form: the pinned files' digests and rows do not bind.
     digests = {"validation-00000-of-00001.parquet": "c2" * 32}
     out = tmp_path / "out.jsonl"
-    provenance = convert(on_hub(sha256=digests), multihop.read, mirror, tmp_path, out)
+    provenance = convert(on_hub(sha256=digests), multi_hop, mirror, tmp_path, out)
     assert provenance["mirror_of"] == "hotpotqa/hotpot_qa"
     assert provenance["files"][0]["rows"] == 1
 
@@ -874,14 +893,12 @@ def test_a_mirror_with_two_candidates_shows_both(tmp_path: Path) -> None:
 # VmHWM, since a child's ru_maxrss starts from its parent's.
 CONVERT = """
 import sys
-from importlib import import_module
 from pathlib import Path
 from bears.sources.convert import convert
-from bears.sources.source import Source
+from bears.sources.source import Source, reader_of
 path = Path(sys.argv[2])
-source = Source("tried", sys.argv[1], "en", "CC0-1.0", path=path.name)
-reader = import_module(f"bears.sources.{sys.argv[1]}").read
-convert(source, reader, None, path.parent, path.with_suffix(".out"))
+source = Source("tried", "en", "CC0-1.0", sys.argv[1], path=path.name)
+convert(source, reader_of(source), None, path.parent, path.with_suffix(".out"))
 status = Path("/proc/self/status").read_text()
 print(status.partition("VmHWM:")[2].split()[0])
 """
@@ -963,12 +980,12 @@ def write_large_columns(path: Path, megabytes: int) -> None:
 @pytest.mark.parametrize(
     ("reader", "name", "write", "small"),
     [
-        ("multihop", "hotpotqa.json", write_large_array, 4),
+        ("multi-hop", "hotpotqa.json", write_large_array, 4),
         pytest.param(
-            *("ms_marco", "ms_marco.json", write_large_columns, 4), marks=pytest.mark.slow
+            *("qa-with-passages", "ms_marco.json", write_large_columns, 4), marks=pytest.mark.slow
         ),
         # Arrow's allocator keeps what it has freed, so that memory is level from about 20 MB on.
-        ("multihop", "hotpotqa.parquet", write_large_parquet, 20),
+        ("multi-hop", "hotpotqa.parquet", write_large_parquet, 20),
     ],
 )
 def test_a_larger_file_takes_no_more_memory(
@@ -990,7 +1007,7 @@ def test_a_gigabyte_is_converted_in_little_memory(
     path = tmp_path / "hotpotqa.json"
     write_large_array(path, 1000)
     started = time.monotonic()
-    peak = peak_megabytes("multihop", path)
+    peak = peak_megabytes("multi-hop", path)
     speed = 1000 / (time.monotonic() - started)
     record_property("peak_megabytes", round(peak))
     record_property("megabytes_per_second", round(speed, 1))

@@ -270,7 +270,8 @@ def test_overrides_by_hand_compose_afresh_and_leave_the_configuration_alone(
         (["retrieve", "retrieve.depth=0"], "retrieve: retrieve.depth is 0; expected at lea"),
         (["retrieve", "retrieve.depth=many"], "retrieve: retrieve.depth: Input should be a"),
         (["retrieve", "retrieve.score_threshold=nan"], "retrieve.score_threshold is nan; expected"),
-        (["download", "sources.drcd.reader=bears.no.read"], "sources.drcd.reader is"),
+        (["download", "sources.drcd.shape=''", "+sources.drcd.reader=bears.no.read"], ".reader is"),
+        (["download", "sources.drcd.shape=sqaud"], "shape is 'sqaud'; give a shape of squad, "),
         (["evaluate", "evaluate.measures=[ndgc]"], "evaluate: unknown measure 'ndgc'"),
         (["evaluate", "evaluate.measures=recall@5"], "evaluate.measures: Input should be a valid"),
         (["evaluate", "evaluate.measures=[]"], "evaluate.measures: List should have at least 1"),
@@ -302,7 +303,7 @@ def test_an_interrupted_stage_leaves_no_half_written_output(workspace: Workspace
     (workspace.root / "bears/sources/slow.py").write_text(SLOW_READER, encoding="utf-8")
     out = workspace.root / "out"
     words = [
-        "sources.drcd.reader=bears.sources.slow.read",
+        *("sources.drcd.shape=''", "+sources.drcd.reader=bears.sources.slow.read"),
         "--rows",
         str(out),
         "--provenance",

@@ -142,7 +142,7 @@ def test_every_record_has_a_line_that_says_where_it_comes_from() -> None:
         (JUDGED, replace(ALL, source="t"), "sample.source is t, but the benchmark has s"),
         (POOL, ALL, "gives 0 questions that are judged and 8 documents"),
         (JUDGED[8:], ALL, "gives 3 questions that are judged and 0 documents"),
-        ([Article("1", "t", ())], ALL, "rows to draw from; use sample.sampler=bears"),
+        ([Article("1", "t", ())], ALL, "source s gives 0 questions that are judged"),
     ],
 )
 def test_what_cannot_be_taken_is_refused(

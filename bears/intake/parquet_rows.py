@@ -32,7 +32,7 @@ def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
                     rows = batch.to_pylist()
                     # Only a large batch can hold a text that is too long.
                     if batch.nbytes > limits().text_bytes:
-                        _check_texts(rows, f"{path}, rows {number + 1} to {number + len(rows)}")
+                        check_texts(rows, f"{path}, rows {number + 1} to {number + len(rows)}")
                     number += len(rows)
                     yield from rows
         except (ArrowException, ValueError, OSError) as error:
@@ -56,9 +56,10 @@ def _rows_at_once(metadata: Any) -> int:
     return max(1, min(ROWS, BATCH_BYTES // max(1, largest)))
 
 
-def _check_texts(value: Any, where: str) -> None:
+def check_texts(value: Any, where: str) -> None:
+    """Look at every text of a row. Raises FormatError for one that is too long."""
     if isinstance(value, str | bytes) and len(value) > limits().text_bytes:
         raise beyond(where, "a text is too long", "text_bytes")
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            _check_texts(inner, where)
+            check_texts(inner, where)

@@ -131,5 +131,5 @@ def _from_row(name: str, rows: Rows, position: int) -> Draft:
     row = rows[position]
     assert isinstance(row, PassageRow)
     passages = tuple(Passage(f"{row.id}_{p.key}", p.text, p.is_gold) for p in row.passages)
-    answers = (row.answer,)
+    answers = (row.answer, *row.aliases)
     return Draft(name, position + 1, row.id, row.question, answers, row.question_type, passages)

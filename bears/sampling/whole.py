@@ -10,7 +10,17 @@ from pydantic import Field
 from bears.errors import LedgerError, SamplingError
 from bears.formats.rows import PoolRow
 from bears.ledger.entries import Ledger
-from bears.types import Closed, Document, Judgement, PoolDocument, PoolQuestion, Question
+from bears.sampling.pooled import Pooled
+from bears.types import (
+    Article,
+    Closed,
+    Document,
+    Judgement,
+    PassageRow,
+    PoolDocument,
+    PoolQuestion,
+    Question,
+)
 
 UNJUDGED = "no document is judged for it"
 
@@ -76,6 +86,7 @@ class WholeBenchmark:
                 "source": self._source,
                 "upstream_id": question.question_id,
                 "licence": licence,
+                **self._references(question),
             }
         for document in self.documents():
             yield {
@@ -88,11 +99,18 @@ class WholeBenchmark:
                 "licence": licence,
             }
 
+    def _references(self, question: Question) -> dict[str, list[str]]:
+        known = self._rows.references if isinstance(self._rows, Pooled) else {}
+        return {"references": known[question.question_id]} if question.question_id in known else {}
+
 
 def sample_whole(
     settings: WholeSettings, sources: Mapping[str, Iterable[Any]], ledger: Ledger
 ) -> WholeBenchmark:
     """Take the benchmark; a pure function of its arguments.
+
+    Of rows that bring their own paragraphs those are the documents, see `Pooled`, and a question
+    without gold is passed over.
 
     Where a source has judgements (qrels), a question without one is passed over, grades below 1
     are no gold, and a question whose judgements are all below 1 is not judged: nobody knows a
@@ -110,9 +128,13 @@ def sample_whole(
             f"sample.source is {settings.source}, but the benchmark has {', '.join(sources)}"
         )
     rows = sources[settings.source]
-    asked, judgements, ids = _read(rows, settings.source)
+    if isinstance(next(iter(rows), None), Article | PassageRow):
+        rows = Pooled(rows, settings.source)
+    asked, judgements, ids = _read(rows)
     questions = [_question(row, settings.source, judgements) for row in asked]
-    taken = [question for question in questions if question is not None]
+    # Among rows with paragraphs one without gold has no answer, or none that anybody knows of.
+    any_gold = not isinstance(rows, Pooled)
+    taken = [q for q in questions if q is not None and (q.judged or any_gold)]
     if not taken or not ids:
         raise SamplingError(
             f"source {settings.source} gives {len(taken)} questions that are judged and "
@@ -134,7 +156,7 @@ Judgements = dict[str, dict[str, int]]
 
 
 def _read(
-    rows: Iterable[Any], source: str
+    rows: Iterable[Any],
 ) -> tuple[list[PoolQuestion | Question], Judgements, list[str]]:
     questions: list[PoolQuestion | Question] = []
     judgements: Judgements = {}
@@ -149,11 +171,6 @@ def _read(
                 questions.append(row)
             case Judgement():
                 judgements.setdefault(row.question_id, {})[row.doc_id] = row.grade
-            case _:
-                raise SamplingError(
-                    f"source {source} has no documents and questions of its own, but rows to draw "
-                    "from; use sample.sampler=bears"
-                )
     return questions, judgements, ids
 
 

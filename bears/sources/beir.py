@@ -1,51 +1,51 @@
-"""Benchmarks in BEIR's layout (Thakur et al. 2021, arXiv:2104.08663).
+"""The shape ``beir``: a corpus, queries, and judgements (Thakur et al. 2021, arXiv:2104.08663).
 
-Parts: ``corpus`` with rows ``{_id, title, text}``, ``queries`` with rows ``{_id, text}``, both as
-JSON Lines or parquet, and ``qrels``: tab-separated ``query-id, corpus-id, score``, or in the order
-that a header gives, TREC's four columns, or JSON Lines or parquet with those columns. An id may be
-called ``id`` too, as in some of MTEB's sets. A document's text is its title, a space and its text,
-as BEIR's own retrievers index it.
+Parts: ``corpus`` with rows ``{_id, title, text}``, ``queries`` with rows ``{_id, text}``, and
+``qrels``: tab-separated ``query-id, corpus-id, score``, or in the order that a header gives, TREC's
+four columns, or rows with those columns. MTEB's sets call an id ``id``. A document's text is its
+title, a space and its text, as BEIR's own retrievers index it.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, NotRequired
+from typing import NotRequired
 
-from pydantic import AliasChoices, Field, StrictInt, StrictStr, TypeAdapter
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
 from bears.intake.files import decoded, numbered_lines
 from bears.intake.texts import blank
-from bears.sources.parts import Parts
-from bears.sources.rows import Ids, Row, check_row, read_rows
+from bears.sources.naming import Id, Naming, Words
+from bears.sources.parts import Parts, numbered
+from bears.sources.rows import Ids, Row, not_blank
 from bears.types import Judgement, PoolDocument, PoolQuestion
 
 COLUMNS = ("query-id", "corpus-id", "score")
 TREC = ("query-id", "iteration", "corpus-id", "score")
-NAMES = {
-    **dict.fromkeys(("query-id", "query_id", "query", "qid", "topic", "question_id"), COLUMNS[0]),
-    **dict.fromkeys(("corpus-id", "corpus_id", "doc_id", "docid", "docno", "document"), COLUMNS[1]),
-    **dict.fromkeys(("score", "relevance", "grade", "label", "rel"), COLUMNS[2]),
+WORDS: Words = {
+    "_id": ("id", "docid", "doc_id", "docno", "corpus_id", "qid", "query_id", "question_id"),
+    "title": (),
+    "text": ("contents", "content", "passage", "query", "question"),
+    COLUMNS[0]: ("query_id", "query", "qid", "topic", "question_id"),
+    COLUMNS[1]: ("corpus_id", "doc_id", "docid", "docno", "document"),
+    COLUMNS[2]: ("relevance", "grade", "label", "rel"),
 }
-"""What a header calls the columns."""
+NAMES = {name: word for word in COLUMNS for name in (word, *WORDS[word])}
+"""What a header calls the columns of the judgements."""
 # A grade that went through a table of floats is 1.0.
 GRADE = re.compile(r"[+-]?[0-9]{1,9}(\.0*)?")
 
 
-# Ids are texts; people who write such files by hand also write numbers.
-_Id = Annotated[StrictStr | StrictInt, Field(validation_alias=AliasChoices("_id", "id"))]
-
-
 class _CorpusRow(TypedDict):
-    id: _Id
+    _id: Id
     title: NotRequired[str | None]
     text: str
 
 
 class _QueryRow(TypedDict):
-    id: _Id
+    _id: Id
     text: str
 
 
@@ -74,15 +74,17 @@ def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion | Judgement]:
             raise MalformedRow(file, number, COLUMNS[2], problem)
         yield Judgement(question, document, grade)
     if not found:
-        names = ", ".join(path.name for path in parts.paths["qrels"])
-        raise SourceError(f"source {parts.name}: there is no judgement in {names}")
+        names = [path.name for path in parts.paths.get("qrels", ())]
+        names += [table.name for part, table in parts.streams.items() if part == "qrels"]
+        raise SourceError(f"source {parts.name}: there is no judgement in {', '.join(names)}")
 
 
 def _documents(parts: Parts) -> Iterator[PoolDocument]:
     known = Ids()
+    naming = Naming(WORDS, parts)
     for file, number, row in parts.rows("corpus"):
-        checked = check_row(_CORPUS, row, file, number)
-        identifier = known.new(str(checked["id"]), file, number, "_id")
+        checked = naming.check(lambda _: _CORPUS, row, file, number)
+        identifier = known.new(checked["_id"], file, number, naming.called(row, "_id"))
         text = f"{checked.get('title') or ''} {checked['text']}".strip()
         if blank(text):
             parts.notes["documents without a text"] += 1
@@ -90,25 +92,28 @@ def _documents(parts: Parts) -> Iterator[PoolDocument]:
 
 
 def _questions(parts: Parts, known: Ids) -> Iterator[PoolQuestion]:
+    naming = Naming(WORDS, parts)
     for file, number, row in parts.rows("queries"):
-        checked = check_row(_QUERY, row, file, number)
-        identifier = known.new(str(checked["id"]), file, number, "_id")
-        if blank(checked["text"]):
-            raise MalformedRow(file, number, "text", "is empty")
-        yield PoolQuestion(identifier, checked["text"])
+        checked = naming.check(lambda _: _QUERY, row, file, number)
+        identifier = known.new(checked["_id"], file, number, naming.called(row, "_id"))
+        text = not_blank(checked["text"], file, number, naming.called(row, "text"))
+        yield PoolQuestion(identifier, text)
 
 
 def _judgements(parts: Parts) -> Iterator[tuple[str, int, str, str, int]]:
     """(file, row, question, document, grade) of every judgement."""
-    for path in parts.paths["qrels"]:
-        tabular = re.search(r"\.(tsv|txt|qrels?|trec)(\.gz)?$", path.name)
-        for number, row in _table(path) if tabular else enumerate(read_rows(path), start=1):
-            parts.count(path, number)
-            cells = [_cell(row, name, path.name, number) for name in COLUMNS]
-            yield path.name, number, cells[0], cells[1], _grade(cells[2], path.name, number)
+    naming = Naming(WORDS, parts)
+    for file, number, row in parts.rows("qrels", _table):
+        named = naming.renamed(row)
+        cells = [_cell(named, name, file, number) for name in COLUMNS]
+        yield file, number, cells[0], cells[1], _grade(cells[2], file, number)
 
 
 def _table(path: Path) -> Iterator[tuple[int, Row]]:
+    """The judgements of a file and their lines."""
+    if not re.search(r"\.(tsv|txt|qrels?|trec)(\.gz)?$", path.name):
+        yield from numbered(path)
+        return
     order: Sequence[str] = ()
     for number, line in numbered_lines(path):
         text = decoded(line, f"{path}, line {number}").strip()

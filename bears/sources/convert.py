@@ -8,14 +8,15 @@ from typing import Any
 from tqdm import tqdm
 
 from bears.errors import SourceError
-from bears.formats.digest import sha256_of
 from bears.formats.records import atomic_write
 from bears.formats.rows import PoolRow, row_to_line
 from bears.formats.spreadsheet import write_csv
 from bears.language.declared import LENGTH, MOST, SOME, disagreeing
 from bears.language.scripts import letters
+from bears.sources.hub import check_table, found_on_hub
 from bears.sources.location import locate
-from bears.sources.parts import Parts, Reader
+from bears.sources.parts import Parts, Reader, Table
+from bears.sources.provenance import provenance
 from bears.sources.source import Source
 from bears.types import Article, Document, PassageRow, PoolDocument
 
@@ -53,7 +54,9 @@ def convert(
         SourceError: a file is absent, damaged, empty, holds another number of rows than known, or
             texts that are not in the source's language.
     """
-    parts = Parts(source.name, locate(source, mirror, root, folder), source.settings, folder)
+    if source.shape and source.hub and not source.path and mirror is None:
+        source = found_on_hub(source, folder)
+    parts = _parts(source, locate(source, mirror, root, folder), folder, mirror)
     seen: list[str] = []
     with (
         atomic_write(out) as stream,
@@ -63,11 +66,41 @@ def convert(
             seen += islice(_texts(row), LOOKED_AT - len(seen))
             stream.write(row_to_line(row))
             bar.update()
-        _check_rows(source, sum(parts.counts.values()), mirror)
+        _check_rows(source, sum(parts.counts.values()) + sum(t.count for t in parts.tables), mirror)
+        _check_fields(parts)
+        for table in parts.tables:
+            check_table(source, table, folder)
         warning = _check_language(source, seen)
     _report(parts, out.with_suffix(".report.csv"))
-    provenance = _provenance(source, parts, mirror)
-    return provenance | {"warnings": [warning]} if warning else provenance
+    found = provenance(source, parts, mirror)
+    return found | {"warnings": [warning]} if warning else found
+
+
+def _parts(
+    source: Source, paths: dict[str, list[Path]], folder: Path, mirror: Path | None
+) -> Parts:
+    streamed = {} if source.path or mirror else source.parts
+    return Parts(
+        source.name,
+        paths,
+        source.settings,
+        folder,
+        fields=source.fields or {},
+        streams={
+            name: Table(part.hub, part.revision, part.config, part.split, source.limit)
+            for name, part in streamed.items()
+            if not part.files
+        },
+        limit=source.limit,
+    )
+
+
+def _check_fields(parts: Parts) -> None:
+    if lost := [word for word in parts.fields if word not in parts.met]:
+        names = ", ".join(f"{word}: {parts.fields[word]}" for word in lost)
+        raise SourceError(
+            f"source {parts.name}: fields has {{{names}}}, but no row has a field of that name"
+        )
 
 
 def _report(parts: Parts, path: Path) -> None:
@@ -118,39 +151,3 @@ def _check_rows(source: Source, found: int, mirror: Path | None) -> None:
             f"source {source.name}: {found} rows, expected {source.rows}; "
             "the file is truncated or not the pinned one"
         )
-
-
-def _provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, Any]:
-    if source.path:
-        origin = {"path": source.path}
-    elif mirror is not None:
-        origin = {"mirror_of": source.hub or source.name}
-    elif source.parts:
-        pins = {
-            f"{p.hub or source.hub} {p.revision or source.revision}" for p in source.parts.values()
-        }
-        origin = {"hub": ", ".join(sorted(pins))}
-    else:
-        origin = {"hub": source.hub, "revision": source.revision}
-    provenance: dict[str, Any] = {
-        "source": source.name,
-        "licence": source.licence,
-        **origin,
-        "rows_expected": source.rows,
-        "files": [
-            {
-                "name": parts.names.get(p, p.name),
-                "sha256": sha256_of(p),
-                **({"checksum": _checksum(source, p)} if "hub" in origin else {}),
-                "bytes": p.stat().st_size,
-                "rows": rows,
-            }
-            for p, rows in parts.counts.items()
-        ],
-    }
-    told = {"notes": dict(sorted(parts.notes.items())), "failures": parts.failures}
-    return provenance | {k: value for k, value in told.items() if value or source.parts}
-
-
-def _checksum(source: Source, path: Path) -> str:
-    return "pinned" if path.name in source.sha256 else "first fetch"

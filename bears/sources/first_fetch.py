@@ -1,9 +1,10 @@
-"""Trust on first use: the digests of hub files that no configuration vouches for.
+"""Trust on first use: commits and digests on the hub that no configuration vouches for.
 
 A commit's hash does not bind what the hub serves for its files. So what came first is written down,
 outside of git and DVC, and everything later is held against it.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -30,6 +31,19 @@ def first_digest(folder: Path, address: str, found: str) -> tuple[str, Path]:
     Raises:
         SourceError: the record cannot be read.
     """
+    return _first(folder, address, lambda: found), folder / RECORD
+
+
+def first_revision(folder: Path, hub: str, look: Callable[[], str]) -> str:
+    """The commit that a dataset was at when it was first asked for: what ``look`` says if now.
+
+    Raises:
+        SourceError: the record cannot be read, or as ``look``.
+    """
+    return _first(folder, hub, look)
+
+
+def _first(folder: Path, address: str, look: Callable[[], str]) -> str:
     record = folder / RECORD
     with exclusive(record):
         try:
@@ -40,5 +54,6 @@ def first_digest(folder: Path, address: str, found: str) -> tuple[str, Path]:
                 "the hub gives next is trusted"
             ) from None
         if address not in known:
-            write_json(record, dict(sorted((known | {address: found}).items())))
-    return known.get(address, found), record
+            known[address] = look()
+            write_json(record, dict(sorted(known.items())))
+    return known[address]

@@ -1,5 +1,6 @@
 """Where the files of a source are: a pinned hub revision, a mirror folder, or the user's own."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -10,7 +11,7 @@ from bears.errors import SourceError, first_line
 from bears.formats.digest import sha256_of
 from bears.sources.first_fetch import first_digest
 from bears.sources.rows import SUFFIXES
-from bears.sources.source import Part, Source
+from bears.sources.source import Part, Source, same_split
 
 
 def locate(
@@ -35,26 +36,49 @@ def locate(
     if source.path:
         local = root / Path(source.path).expanduser()
     elif mirror is not None:
-        local = mirror / source.name if source.parts else _in_mirror(source, mirror)
-    if local is not None and not source.parts:
-        if not local.is_file():
-            raise SourceError(f"source {source.name}: {local} does not exist")
-        found = {"rows": [local]}
+        local = mirror / source.name if source.layout else _in_mirror(source, mirror)
+    if local is not None and not source.layout:
+        found = {"rows": _tables(source, local)}
     else:
         parts = source.parts or {pattern: Part((pattern,)) for pattern in source.files}
-        found = {name: _part(source, name, part, local, kept) for name, part in parts.items()}
+        if local is not None or not source.hub:
+            parts = source.layout
+        found = {
+            name: _part(source, name, part, local, kept)
+            for name, part in parts.items()
+            if part.files
+        }
     paths = [path for part_paths in found.values() for path in part_paths]
     # What stands in for the hub's files may have other names.
     if local is None or (source.path and not source.hub):
-        _check_names(source, paths)
+        _check_names(source, paths, () if local else parts.values())
     for path in paths:
         _check_digest(source, path, discard=local is None)
     return found
 
 
+def _tables(source: Source, path: Path) -> list[Path]:
+    """The file that a source is, or those files of a folder whose paths name its split."""
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise SourceError(f"source {source.name}: {path} does not exist")
+    there = sorted(p for p in path.rglob("*") if p.is_file() and p.name.endswith(SUFFIXES))
+    words = "|".join(re.escape(name) for name in same_split(source.split))
+    split = re.compile(rf"(?<![a-z])({words})(?![a-z])", re.I)
+    found = [p for p in there if not source.split or split.search(str(p.relative_to(path)))]
+    if not found:
+        raise SourceError(
+            f"source {source.name}: {path} has no file that ends with {', '.join(SUFFIXES)}"
+            + f" and is called after the split {source.split!r}" * bool(source.split)
+            + f"; there: {', '.join(str(p.relative_to(path)) for p in there[:30]) or 'nothing'}"
+        )
+    return found
+
+
 def _in_mirror(source: Source, mirror: Path) -> Path:
-    names = [f"{source.name}{suffix}" for suffix in SUFFIXES]
-    found = [mirror / name for name in names if (mirror / name).is_file()]
+    names = [f"{source.name}{suffix}" for suffix in SUFFIXES] + [source.name]
+    found = [mirror / name for name in names if (mirror / name).exists()]
     if len(found) != 1:
         there = sorted(path.name for path in mirror.iterdir()) if mirror.is_dir() else "no folder"
         raise SourceError(
@@ -77,7 +101,7 @@ def _part(
 
 
 def _local(source: Source, name: str, part: Part, folder: Path) -> list[Path]:
-    if folder.is_file() and len(source.parts) == 1:
+    if folder.is_file() and len(source.layout) == 1:
         return [folder]
     if not folder.is_dir():
         raise SourceError(
@@ -161,8 +185,9 @@ def _fetch(name: str, part: Part) -> tuple[Path, list[str]]:
     return folder, there
 
 
-def _check_names(source: Source, paths: Iterable[Path]) -> None:
+def _check_names(source: Source, paths: Iterable[Path], parts: Iterable[Part]) -> None:
     names = [path.name for path in paths]
+    names += [f"{part.config}/{part.split}" for part in parts if not part.files]
     if unknown := sorted(set(source.sha256) - set(names)):
         raise SourceError(
             f"source {source.name}: sha256 names {', '.join(unknown)}, but the files are "

@@ -1,14 +1,62 @@
 """The files of a source as a reader gets them, and what it says of them beside its rows."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from bears.formats.rows import PoolRow
-from bears.sources.rows import Numbered, read_rows
+from bears.intake.hub_rows import hub_rows
+from bears.sources.rows import Numbered, Row, read_rows
 from bears.types import Article, PassageRow
+
+
+@dataclass
+class Table:
+    """A table that the hub streams; what was read of it is known once it was read.
+
+    Args:
+        hub, revision, config, split: which it is.
+        limit: at most so many rows, the first.
+        digest: sha256 of the canonical JSON of its rows, a line each.
+        size: bytes of that.
+        count: how many rows were read.
+    """
+
+    hub: str
+    revision: str
+    config: str
+    split: str
+    limit: int | None = None
+    digest: Any = field(default_factory=sha256)
+    size: int = 0
+    count: int = 0
+
+    @property
+    def name(self) -> str:
+        """What ``sha256`` of a source calls it."""
+        return f"{self.config}/{self.split}" + (f"[:{self.limit}]" if self.limit else "")
+
+    def rows(self) -> Iterator[Row]:
+        """The rows. Raises as `hub_rows`."""
+        self.digest, self.size, self.count = sha256(), 0, 0
+        streamed = hub_rows(self.hub, self.revision, self.config, self.split)
+        for line, row in islice(streamed, self.limit):
+            self.digest.update(line)
+            self.size += len(line)
+            self.count += 1
+            yield row
+
+
+def numbered(path: Path) -> Iterator[tuple[int, Row]]:
+    """The rows of a file and their positions. Raises as `read_rows`."""
+    return enumerate(read_rows(path), start=1)
+
+
+Lines = Callable[[Path], Iterator[tuple[int, Row]]]
 
 
 @dataclass
@@ -18,13 +66,17 @@ class Parts:
     Args:
         name: the source.
         paths: part to its files.
+        streams: part to the tables of the hub that it is.
         settings: what the configuration tells the reader.
+        fields: our words for fields, and what this source calls them.
         folder: where a reader may keep what it fetches by itself.
         notes: what was met with, and how often; it goes into the provenance.
         failures: what of the source could not be had, and why.
         counts: file to the number of rows read.
         names: what a file is called in the provenance, where not by its name.
         report: what a person should know of single records: of which, what, and its text.
+        limit: at most so many rows of each file.
+        met: those of our words whose fields some row had.
     """
 
     name: str
@@ -36,17 +88,33 @@ class Parts:
     counts: dict[Path, int] = field(default_factory=dict)
     names: dict[Path, str] = field(default_factory=dict)
     report: list[tuple[str, str, str]] = field(default_factory=list)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    streams: Mapping[str, Table] = field(default_factory=dict)
+    limit: int | None = None
+    met: set[str] = field(default_factory=set)
 
-    def rows(self, part: str = "") -> Iterator[Numbered]:
-        """The rows of a part's files, one file after the other; of all parts' where none is named.
+    def rows(self, part: str = "", lines: Lines = numbered) -> Iterator[Numbered]:
+        """The rows of a part's tables, one after the other; of all parts' where none is named.
 
-        Raises as `read_rows`.
+        Args:
+            part: its name.
+            lines: from a file to its rows, numbered from 1.
+
+        Raises as `read_rows` and `Table.rows`.
         """
-        named = self.paths[part] if part else (p for paths in self.paths.values() for p in paths)
+        paths = chain.from_iterable([self.paths.get(part, ())] if part else self.paths.values())
         # Two patterns may match one file.
-        for path in dict.fromkeys(named):
-            for number, row in enumerate(read_rows(path), start=1):
+        for path in dict.fromkeys(paths):
+            for number, row in islice(lines(path), self.limit):
                 yield path.name, self.count(path, number), row
+        if table := self.streams.get(part or "rows"):
+            for number, row in enumerate(table.rows(), start=1):
+                yield table.name, number, row
+
+    @property
+    def tables(self) -> Collection[Table]:
+        """What was streamed."""
+        return self.streams.values()
 
     def count(self, path: Path, number: int) -> int:
         """Note that ``number`` rows of a file were read."""

@@ -5,6 +5,7 @@ JSON Lines are also read from ``.gz``.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -15,12 +16,13 @@ from bears.errors import FormatError, MalformedRow, SourceError
 from bears.intake.json_stream import begin, items, members, pairs
 from bears.intake.json_text import json_value, lines
 from bears.intake.parquet_rows import parquet_rows
+from bears.intake.table_text import csv_rows
 from bears.intake.texts import blank
 
 Row = dict[str, Any]
 Numbered = tuple[str, int, Row]
 """A row with the name of its file and its position there, counted from 1."""
-SUFFIXES = (".parquet", ".jsonl", ".json")
+SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv", ".jsonl.gz", ".json.gz", ".csv.gz")
 REMEDY = "if the file is truncated or damaged, take it again from its source"
 COLUMNS = ("query_id", "query", "query_type", "answers", "passages")
 
@@ -28,9 +30,9 @@ COLUMNS = ("query_id", "query", "query_type", "answers", "passages")
 def read_rows(path: Path) -> Iterator[Row]:
     """Yield the rows of ``path``.
 
-    Understood are parquet; JSON Lines; a JSON array of rows; an object whose ``data`` is such
-    an array (DRCD, SQuAD); and an object of columns, each a map from row number to value
-    (MS MARCO's official file).
+    Understood are parquet; CSV with a header, whose cells may hold JSON's lists and objects; JSON
+    Lines; a JSON array of rows; an object whose ``data`` is such an array (DRCD, SQuAD); and an
+    object of columns, each a map from row number to value (MS MARCO's official file).
 
     Raises:
         SourceError: the file is empty, truncated, of no known form, or refused at the door.
@@ -49,6 +51,8 @@ def read_rows(path: Path) -> Iterator[Row]:
 def _rows(path: Path) -> Iterator[Any]:
     if path.suffix == ".parquet":
         return parquet_rows(path)
+    if path.name.removesuffix(".gz").endswith((".csv", ".tsv")):
+        return _cells(path)
     first = begin(path)
     if first == b"[":
         return items(path)
@@ -59,6 +63,22 @@ def _rows(path: Path) -> Iterator[Any]:
         if any(begins.get(name, "").isdigit() for name in COLUMNS):
             return _columns(path)
     return (row for _, row in lines(path, blank=True))
+
+
+def _cells(path: Path) -> Iterator[Row]:
+    rows = csv_rows(path)
+    _, header = next(rows, (0, []))
+    return (
+        {name: _cell(cell) for name, cell in zip(header, cells, strict=True)} for _, cells in rows
+    )
+
+
+def _cell(text: str) -> Any:
+    """A cell; tables have their lists and objects as JSON."""
+    if text[:1] in "[{":
+        with suppress(FormatError):
+            return json_value(text.encode(), "cell")
+    return text
 
 
 def read_whole(path: Path) -> Any:
@@ -109,10 +129,35 @@ def as_rows(value: Any) -> Any:
     return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
 
 
+def as_texts(value: Any) -> Any:
+    """A list of texts, for which sets have one text, objects with a ``text``, or nothing at all.
+
+    Raises:
+        ValueError: as `as_rows`.
+    """
+    if isinstance(value, Mapping):
+        value = as_rows(value) if isinstance(value.get("text"), list) else [value]
+    if isinstance(value, str) or value is None:
+        value = [value] if value else []
+    if not isinstance(value, list):
+        return value
+    texts = [each.get("text", each) if isinstance(each, Mapping) else each for each in value]
+    return [text for text in texts if text is not None]
+
+
 _LISTS = TypeAdapter(dict[str, list[Any]])
 T = TypeVar("T")
 Rows = Annotated[list[T], BeforeValidator(as_rows)]
 """Of a row's shape: objects within it, in either form."""
+Texts = Annotated[list[str], BeforeValidator(as_texts)]
+"""Of a row's shape: texts within it, such as answers, in any form."""
+
+
+def not_blank(text: str, file: str, number: int, field: str) -> str:
+    """The text. Raises MalformedRow where a person sees nothing of it."""
+    if blank(text):
+        raise MalformedRow(file, number, field, "is empty")
+    return text
 
 
 class Ids:
@@ -126,8 +171,7 @@ class Ids:
 
     def new(self, identifier: str, file: str, number: int, field: str) -> str:
         """``identifier``, which is known from now on. Raises MalformedRow where it cannot be."""
-        if blank(identifier):
-            raise MalformedRow(file, number, field, "is empty")
+        not_blank(identifier, file, number, field)
         if identifier in self._known:
             problem = f"{identifier!r:.80} stands in an earlier row too"
             raise MalformedRow(file, number, field, problem)

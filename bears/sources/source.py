@@ -2,29 +2,42 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
+
+from bears.configuration.named import named
 from bears.errors import ConfigurationError
 from bears.language.tags import check_tag
+from bears.sources.parts import Reader
+from bears.sources.shapes import SHAPES
 from bears.types import Closed
+
+VALIDATION = ("validation", "dev", "val", "valid")
+"""Names of one and the same split."""
 
 
 @dataclass(frozen=True)
 class Part(Closed):
-    """One kind of file of a source: its rows, its corpus, its judgements.
+    """One kind of table of a source: its rows, its corpus, its judgements.
 
     Args:
         files: glob patterns within the folder or the hub dataset; the first that matches is taken.
-            ``.`` is the folder itself. ``{split}`` in them is the source's ``split``.
+            ``.`` is the folder itself. ``{split}`` in them is the source's ``split``. None: a table
+            that the hub streams.
         hub, revision: where they are on the hub, if not where the source is.
+        config, split: of a table that the hub streams.
     """
 
-    files: tuple[str, ...]
+    files: tuple[str, ...] = ()
     hub: str = ""
     revision: str = ""
+    config: str = ""
+    split: str = ""
 
     def __post_init__(self) -> None:
-        _check_pin("parts", self.hub, self.revision)
+        if self.hub or self.revision:
+            check_pin("parts", self.revision)
 
 
 @dataclass(frozen=True)
@@ -33,48 +46,95 @@ class Source(Closed):
 
     Args:
         name: the word in ids and in ``source_dataset``.
-        reader: dotted name of the function from its parts to rows of our own.
         language: BCP 47 tag of its texts, see `bears.language.tags`.
         licence: SPDX identifier of the texts' licence.
-        hub: ``owner/name`` of a hub dataset; needs ``revision`` and ``files`` or ``parts``.
-        revision: 40 hexadecimal digits of a commit; a branch or tag is refused.
-        files: for a source of one kind of file, glob patterns within the hub dataset, in reading
-            order; each must match.
-        path: a local file instead of the hub, or the folder of ``parts``; relative to the
-            project's root.
-        sha256: file name to digest, for every file whose content is known.
+        shape: how its rows are laid out, see `bears.sources.shapes`; or else ``reader``, the
+            dotted name of the function from its parts to rows of our own.
+        fields: our words for the fields of that shape, and what they are called here, where that
+            is not among the names that `bears.sources.shapes` knows.
+        hub: ``owner/name`` of a hub dataset.
+        revision: 40 hexadecimal digits of a commit; a branch or tag is refused. None: what the main
+            branch is at when it is first asked, which is written down. A ``reader`` needs one.
+        config: of the hub's configurations, the one that is read; in the shape ``beir`` what they
+            begin or end with, where a dataset has several languages.
+        split: which of its sets of questions is read; none is needed where there is one.
+        files: glob patterns within the hub dataset, in reading order; each must match. None: the
+            library `datasets` says what is there, and streams it.
+        path: a local file or folder instead of the hub; relative to the project's root.
+        sha256: file name to digest, for every file whose content is known; of a table that is
+            streamed ``config/split`` to the digest of its rows.
         rows: how many rows the pinned files hold, where known.
-        parts: for a source of several kinds of files, what each holds.
-        split: which of its sets of questions is asked.
+        parts: for a source of several kinds of tables, what each holds.
+        limit: at most so many rows of each table, the first ones; not of the shapes that are
+            benchmarks already.
         settings: what its reader can be told, see there.
     """
 
     name: str
-    reader: str
     language: str
     licence: str
+    shape: str = ""
+    reader: str = ""
+    fields: dict[str, str] | None = None
     hub: str = ""
     revision: str = ""
+    config: str = ""
+    split: str = ""
     files: tuple[str, ...] = ()
     path: str = ""
     sha256: dict[str, str] = field(default_factory=dict)
     rows: int | None = None
     homepage: str = ""
     parts: dict[str, Part] = field(default_factory=dict)
-    split: str = ""
+    limit: Annotated[int, Field(ge=1)] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        where = f"source {self.name}"
         check_tag(self.language, f"sources.{self.name}.language")
-        if not self.parts and bool(self.path) == bool(self.hub):
-            raise ConfigurationError(f"source {self.name}: give either hub or path")
-        _check_pin(f"source {self.name}", self.hub, self.revision)
-        if self.hub and not self.files and not self.parts:
-            raise ConfigurationError(f"source {self.name}: hub needs files, e.g. [data/*.parquet]")
+        if bool(self.shape) == bool(self.reader) or self.shape not in ("", *SHAPES):
+            raise ConfigurationError(
+                f"{where}: shape is {self.shape!r}; give a shape of {', '.join(SHAPES)}, or else a "
+                "reader, and not both"
+            )
+        if not self.layout and bool(self.path) == bool(self.hub):
+            raise ConfigurationError(f"{where}: give either hub or path")
+        if self.revision or (self.reader and self.hub):
+            check_pin(where, self.revision)
+        if self.reader and self.hub and not self.files and not self.parts:
+            raise ConfigurationError(f"{where}: hub needs files, e.g. [data/*.parquet]")
+        if self.shape == "own" and self.hub:
+            raise ConfigurationError(f"{where}: shape own is a folder; give its path, and no hub")
+        if self.layout and self.limit:
+            raise ConfigurationError(
+                f"{where}: limit is {self.limit}, and a part of a benchmark is another one; a "
+                "quick run has sample.max_docs"
+            )
+
+    @property
+    def layout(self) -> dict[str, Part]:
+        """The parts of a source that has several, with the patterns of their files."""
+        usual = SHAPES[self.shape].layout if self.shape else {}
+        parts = {name: Part(patterns) for name, patterns in usual.items()}
+        return parts | {name: part for name, part in self.parts.items() if part.files}
 
 
-def _check_pin(where: str, hub: str, revision: str) -> None:
-    if hub and not re.fullmatch(r"[0-9a-f]{40}", revision):
+def reader_of(source: Source) -> Reader:
+    """The function that reads a source. Raises ConfigurationError."""
+    if source.shape:
+        return SHAPES[source.shape].read
+    reader: Reader = named(source.reader, "bears.sources", f"sources.{source.name}.reader")
+    return reader
+
+
+def same_split(name: str) -> tuple[str, ...]:
+    """A split, and what else it is called."""
+    return (name, *(other for other in VALIDATION if name in VALIDATION and other != name))
+
+
+def check_pin(where: str, revision: str) -> None:
+    """Raises ConfigurationError for a revision that can move."""
+    if not re.fullmatch(r"[0-9a-f]{40}", revision):
         raise ConfigurationError(
             f"{where}: revision is {revision!r}; expected the 40 hexadecimal "
             "digits of a commit, since a branch or tag can change under your numbers"

@@ -1,10 +1,12 @@
-"""Reading comprehension in the shape of SQuAD: paragraphs of articles, and questions about them.
+"""The shape ``squad``: paragraphs of articles, and questions about them.
 
 SQuAD 1.1 and 2.0 (Rajpurkar et al. 2016, 2018), DRCD (Shao et al. 2018), CMRC 2018 (Cui et al.
-2019), XQuAD (Artetxe et al. 2020), KorQuAD and others. A row is an article, ``{title, id,
+2019), XQuAD (Artetxe et al. 2020), KorQuAD, JaQuAD and others. A row is an article, ``{title, id,
 paragraphs: [{id, context, qas: [{id, question, answers: [{text}]}]}]}``, which the hub's DRCD wraps
-as ``{"data": article}``; or, on the hub, a question, ``{id, title, context, question, answers:
-{text: []}}``, with the rows of a paragraph and of an article side by side.
+as ``{"data": article}``; an article of one paragraph, ``{title, context, qas}`` (CMRC's first
+files, KorQuAD 2); or, on the hub, a question, ``{id, title, context, question, answers: {text:
+[]}}``, with the rows of a paragraph and of an article side by side. Answers may be bare texts too,
+or one alone.
 
 An article without an id is called by its title, one without a title by its first paragraph or
 question, and a paragraph without an id ``{article}-{n}``, n from 0 within the article; a name that
@@ -19,53 +21,81 @@ from typing import Any, NotRequired
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
+from bears.sources.naming import Id, Naming, Words
 from bears.sources.parts import Parts
-from bears.sources.rows import Row, Rows, check_row
+from bears.sources.rows import Ids, Row, Texts, not_blank
 from bears.types import Article, SourceParagraph, SourceQuestion
 
-
-class _Answer(TypedDict):
-    text: str
+WORDS: Words = {
+    "id": ("_id", "query_id", "qid", "question_id", "context_id"),
+    "title": (),
+    "context": ("context_text", "passage", "paragraph"),
+    "question": ("query_text", "query", "question_text"),
+    "answers": ("answer", "answers.text"),
+    "text": ("answer_text",),
+    "paragraphs": (),
+    "qas": (),
+}
 
 
 class _Qa(TypedDict):
-    id: str
+    id: Id
     question: str
-    answers: Rows[_Answer]
+    answers: Texts
 
 
 class _Paragraph(TypedDict):
-    id: NotRequired[str]
+    id: NotRequired[Id | None]
     context: str
     qas: list[_Qa]
 
 
 class _Article(TypedDict):
-    id: NotRequired[str]
-    title: NotRequired[str]
+    id: NotRequired[Id | None]
+    title: NotRequired[str | None]
     paragraphs: list[_Paragraph]
 
 
+class _Alone(_Paragraph):
+    title: NotRequired[str | None]
+
+
 class _HubRow(_Qa):
-    title: NotRequired[str]
+    title: NotRequired[str | None]
     context: str
 
 
-_HUB, _ARTICLE = TypeAdapter(_HubRow), TypeAdapter(_Article)
+_HUB, _ALONE, _ARTICLE = TypeAdapter(_HubRow), TypeAdapter(_Alone), TypeAdapter(_Article)
 
 
 def read(parts: Parts) -> Iterator[Article]:
-    """Yield one article after another. Raises MalformedRow."""
-    rows = (_checked(row, file, number) for file, number, row in parts.rows())
+    """Yield one article after another.
+
+    Raises:
+        MalformedRow: a field is missing or of another type, or an answered question is empty or
+            has the id of an earlier one.
+    """
+    naming, known = Naming(WORDS, parts), Ids()
+    rows = (_checked(naming, known, *numbered) for numbered in parts.rows())
     names: Counter[str] = Counter()
     for _, group in groupby(rows, key=_of_article):
         yield _article(_nested(list(group)), names)
 
 
-def _checked(row: Row, file: str, number: int) -> Any:
-    if "paragraphs" in row or "data" in row:
-        return check_row(_ARTICLE, row.get("data", row), file, number)
-    return check_row(_HUB, row, file, number)
+def _checked(naming: Naming, known: Ids, file: str, number: int, given: Row) -> Any:
+    row = naming.check(_shape, given.get("data", given), file, number)
+    paragraphs = row.get("paragraphs", [row])
+    for asked in (qa for paragraph in paragraphs for qa in paragraph.get("qas", [row])):
+        if asked["answers"]:
+            known.new(asked["id"], file, number, naming.called(given, "id"))
+            not_blank(asked["question"], file, number, naming.called(given, "question"))
+    return {**row, "paragraphs": [row]} if "qas" in row else row
+
+
+def _shape(row: Any) -> TypeAdapter[Any]:
+    if not isinstance(row, dict) or "paragraphs" in row:
+        return _ARTICLE
+    return _ALONE if "qas" in row else _HUB
 
 
 def _of_article(row: Any) -> Any:
@@ -100,7 +130,7 @@ def _first_id(paragraphs: list[_Paragraph]) -> str:
 
 def _paragraph(row: _Paragraph, name: str) -> SourceParagraph:
     questions = (
-        SourceQuestion(qa["id"], qa["question"].strip(), tuple(a["text"] for a in qa["answers"]))
+        SourceQuestion(qa["id"], qa["question"].strip(), tuple(qa["answers"]))
         for qa in row["qas"]
         if qa["answers"]
     )

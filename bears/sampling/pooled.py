@@ -1,0 +1,77 @@
+"""Rows that bring their own paragraphs, as a benchmark: each text once, and every question."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from bears.formats.rows import PoolRow
+from bears.sampling.identity import unused_name
+from bears.types import Article, Passage, PassageRow, PoolDocument, Question, SourceQuestion
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """The documents and questions of such rows; they are read anew by each iteration.
+
+    A document has the id of its source's paragraph, ``{row}_{title}`` where it is a row's. A text
+    stands once, under its first name, so that the gold of every question that has it is complete.
+    A question without gold is not judged.
+
+    Args:
+        rows: of one source.
+        source: its name.
+        references: after an iteration, question_id to what its annotators answered, where that is
+            more than one answer.
+    """
+
+    rows: Iterable[Article | PassageRow]
+    source: str
+    references: dict[str, list[str]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[PoolRow]:
+        ids: dict[bytes, str] = {}
+        names: set[str] = set()
+        for row in self.rows:
+            for passage in _passages(row):
+                if (key := _key(passage.text)) not in ids:
+                    ids[key] = unused_name(passage.key, names)
+                    yield PoolDocument(ids[key], passage.text)
+            yield from self._questions(row, ids)
+
+    def _questions(self, row: Article | PassageRow, ids: dict[bytes, str]) -> Iterator[Question]:
+        if isinstance(row, PassageRow):
+            gold = dict.fromkeys(ids[_key(p.text)] for p in row.passages if p.is_gold)
+            asked = SourceQuestion(row.id, row.question, (row.answer, *row.aliases))
+            yield self._question(asked, tuple(gold), row)
+            return
+        for paragraph in row.paragraphs:
+            for asked in paragraph.questions:
+                answered = (ids[_key(paragraph.text)],) if any(asked.answers[:1]) else ()
+                yield self._question(asked, answered, row)
+
+    def _question(
+        self, asked: SourceQuestion, gold: tuple[str, ...], row: Article | PassageRow
+    ) -> Question:
+        answers = [*dict.fromkeys(answer for answer in asked.answers if answer.strip())]
+        if len(answers) > 1:
+            self.references[asked.id] = answers
+        return Question(
+            question_id=asked.id,
+            question=asked.question,
+            gold_answer=answers[0] if answers else "",
+            gold_doc_ids=gold,
+            source_dataset=self.source,
+            question_type=row.question_type if isinstance(row, PassageRow) else "single-hop",
+            judged=bool(gold),
+        )
+
+
+def _passages(row: Article | PassageRow) -> Iterator[Passage]:
+    if isinstance(row, PassageRow):
+        yield from (Passage(f"{row.id}_{p.key}", p.text, p.is_gold) for p in row.passages)
+    else:
+        yield from (Passage(p.id, p.text, bool(p.questions)) for p in row.paragraphs)
+
+
+def _key(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=16).digest()
