@@ -22,7 +22,7 @@ from bears.sources.folder.html import blocks_of_html
 from bears.sources.folder.pieces import cut
 from bears.sources.own import read
 from bears.sources.parts import Parts
-from bears.sources.source import Part, Source
+from bears.sources.source import Source
 from bears.types import PoolDocument, PoolQuestion
 
 PARAGRAPH = "The {0} is kept in the {0} house, and nobody but its keeper has the key to it. "
@@ -528,9 +528,7 @@ def test_the_report_lies_beside_the_rows_and_is_the_same_every_time(
 ) -> None:
     house.put("a.png", b"")
     house.ask(("What?", "", "rooms.md"))
-    source = Source(
-        "own", "-", "en", "CC0-1.0", path=str(house.path), parts={"folder": Part((".",))}
-    )
+    source = Source("own", "en", "CC0-1.0", "own", path=str(house.path))
     found = [convert(source, read, None, tmp_path, tmp_path / n / "own.jsonl") for n in "12"]
     for name in ("own.jsonl", "own.report.csv"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
