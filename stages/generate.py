@@ -14,6 +14,7 @@ def main(config: Config, paths: Paths) -> None:
     # Half a second that an experiment with a retriever alone does not spend.
     from bears.answers.answered import answered
     from bears.answers.task import read_task
+    from bears.formats.shown import complain
     from bears.memory.published import load
     from bears.memory.workflow import Workflow
 
@@ -22,7 +23,11 @@ def main(config: Config, paths: Paths) -> None:
     memory = paths["memory"] / f"{config['benchmark']['name']}.answers.jsonl"
     workflow = Workflow(task, memory, checkout())
     workflow.fill_by_itself()
-    write_lines(paths["out"], answered(task, load(memory, task.name)))
+    rows = list(answered(task, load(memory, task.name)))
+    for row in rows:
+        if "given_up" in row:
+            complain(f"given up: {row['question_id']}: {row['given_up']}")
+    write_lines(paths["out"], rows)
 
 
 if __name__ == "__main__":

@@ -283,7 +283,7 @@ def test_faults_of_every_kind_at_once_change_nothing_of_what_is_published(
 def test_what_is_no_answer_is_asked_for_again_with_the_reason_and_never_stored(
     answering: Answering,
 ) -> None:
-    for fault in REFUSED:
+    for fault in ("truncated", "empty", "echo"):
         at, server = answering("faithful", content={"stone 7?": fault})
         told = at.run("fill", code=1)
         assert "1 texts are still missing, 1 of them after a failure" in told
@@ -293,6 +293,39 @@ def test_what_is_no_answer_is_asked_for_again_with_the_reason_and_never_stored(
         at.run("publish", code=1)
         assert answers(at) == {k: v for k, v in ANSWERED.items() if "stone 7?" not in k}
         assert "the memory lacks 1 answers" in offline(at).stage("generate", generate.main, code=1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "asked"), [("refusal", 3), ("content_filter", 3), ("bad_request", 1)]
+)
+def test_a_question_that_a_model_refuses_is_given_up_and_counts_as_unanswered(
+    fault: str, asked: int, answering: Answering
+) -> None:
+    """It stopped the stage for ever."""
+    at, server = answering("faithful", content={"stone 7?": fault})
+    at.run("fill", code=int(fault == "bad_request"))
+    assert server.stats()[f"fault {fault}"] == asked
+    told = at.run("publish")
+    at = offline(at)
+    assert ("given up: 'What colour is stone 7?'" in told) == (fault == "bad_request")
+    assert "given up: q7: " in at.stage("generate", generate.main)
+    assert [line["question_id"] for line in lines(at) if "given_up" in line] == ["q7"]
+    assert [line["question_id"] for line in lines(at) if not line["answer"]] == ["q7"]
+
+
+def test_a_server_that_refuses_everything_is_left_after_the_first_few_and_no_question_is_given_up(
+    answering: Answering,
+) -> None:
+    at, server = answering("faithful", "generator.concurrency=4", status=400)
+    told = at.run("fill", code=1)
+    assert "8 requests in a row failed alike, the last one: http://127.0.0.1:" in told
+    assert "answers status 400 mock_error: mock error" in told
+    assert server.stats()["requests"] <= 5 + 4
+    assert "0 entries" in at.run("publish", code=1)
+    server.change(status=0)
+    at.run("fill", "generator.concurrency=4")
+    at.run("publish")
+    assert answers(at) == ANSWERED
 
 
 def test_markers_alone_are_no_answer(answering: Answering) -> None:

@@ -65,6 +65,19 @@ def ask(online: Online, requests: Iterable[ChatRequest]) -> dict[str, Outcome]:
     return asyncio.run(collect())
 
 
+def asked_until_stopped(server: ProviderServer, number: int) -> tuple[dict[str, Outcome], str]:
+    """What came, and why no more did."""
+    got: dict[str, Outcome] = {}
+
+    async def collect() -> None:
+        async for request, outcome in Online(endpoint(server), Models()).answers(asked(number)):
+            got[request.key] = outcome
+
+    with pytest.raises(RunStopped) as stopped:
+        asyncio.run(collect())
+    return got, str(stopped.value)
+
+
 def texts(answers: dict[str, Outcome]) -> dict[str, str]:
     return {k: answer.text for k, answer in answers.items() if isinstance(answer, ChatAnswer)}
 
@@ -168,6 +181,24 @@ def test_a_bad_request_is_not_repeated() -> None:
         answers = ask(Online(endpoint(server), Models()), asked(6))
         assert server.stats()["requests"] == 6
     assert isinstance(answers["key-3"], RequestRefused)
+
+
+def test_what_the_server_does_to_the_first_few_it_does_to_all() -> None:
+    with ProviderServer(status=400) as server:
+        got, stop = asked_until_stopped(server, 100)
+        assert server.stats()["requests"] == 8
+    assert (
+        f"8 requests in a row failed alike, the last one: {server.url} answers status 400" in stop
+    )
+    assert {type(outcome) for outcome in got.values()} == {RequestFailed}
+
+
+def test_requests_that_are_refused_for_their_own_sake_stop_nobody() -> None:
+    """Refusals come sooner than answers: the first few are told of before any answer is."""
+    bad = {f"text {n}": "bad_request" for n in (0, 1, 2, 3, 4, 5)}
+    with ProviderServer(content=bad, latency=0.05) as server:
+        answers = ask(Online(endpoint(server), Models()), asked(10))
+    assert [type(answers[f"key-{n}"]) for n in range(10)] == 6 * [RequestRefused] + 4 * [ChatAnswer]
 
 
 def test_nobody_listens() -> None:

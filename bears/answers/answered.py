@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bears.answers.citations import Cited, cited
+from bears.answers.given_up import why_given_up
 from bears.answers.sentence import best_sentence
 from bears.answers.task import AnswerTask
 from bears.errors import MemoryMiss
@@ -18,7 +19,8 @@ def answered(task: AnswerTask, known: PublishedMemory) -> Iterator[dict[str, Any
 
     ``question_id``; ``answer``, in which no marker is left; ``evidence``, the documents that it
     cites; ``shown``, those that it was shown, in order; ``cut``, those shown in part;
-    ``left_out``, those for which there was no room; ``cited_not_given``, how many it cites besides.
+    ``left_out``, those for which there was no room; ``cited_not_given``, how many it cites besides;
+    and for a question that the model refuses, whose answer is empty, ``given_up``, which says why.
 
     Raises:
         MemoryMiss: answers are missing; all are counted and the first few listed.
@@ -35,6 +37,7 @@ def answered(task: AnswerTask, known: PublishedMemory) -> Iterator[dict[str, Any
             "cut": shown.cut,
             "left_out": shown.left_out,
             "cited_not_given": answer.unknown,
+            **({"given_up": answer.given_up} if answer.given_up else {}),
         }
 
 
@@ -47,7 +50,9 @@ def _replayed(task: AnswerTask, known: PublishedMemory) -> dict[str, Cited]:
             f"To fill it from a model: python -m bears memory fill generator={name}, then publish"
         )
     return {
-        question_id: cited(answer, len(task.shown[question_id].texts))
+        question_id: Cited("", (), 0, why)
+        if (why := why_given_up(answer))
+        else cited(answer, len(task.shown[question_id].texts))
         for question_id, answer in needs.answers.items()
     }
 

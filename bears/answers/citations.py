@@ -23,11 +23,13 @@ class Cited:
         text: without any marker.
         positions: of the documents among those shown, from 0, as first cited.
         unknown: how many different numbers are of no document that was shown.
+        given_up: why there is no answer, where the model refuses to give one.
     """
 
     text: str
     positions: tuple[int, ...]
     unknown: int
+    given_up: str = ""
 
 
 def cited(answer: str, shown: int) -> Cited:

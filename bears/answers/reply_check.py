@@ -1,6 +1,7 @@
 """What is wrong with an answer, before anybody asks whether it is right."""
 
 from bears.answers.citations import cited
+from bears.answers.given_up import GIVEN_UP, given_up
 from bears.client.wire import ChatAnswer
 from bears.intake.texts import blank
 from bears.memory.use import CheckedReply
@@ -16,13 +17,15 @@ def check(answer: ChatAnswer, shown: int, mark: str) -> CheckedReply:
     text = answer.text.strip()
     found = cited(text, shown)
     refusal = ""
-    if answer.refusal:
-        refusal = f"the model refused: {answer.refusal:.80}"
-    elif answer.finish_reason != "stop":
+    if answer.refusal or answer.finish_reason == "content_filter":
+        why = f"the model refused: {answer.refusal or 'by its content filter'}"
+        # Kept if nothing better comes, of which every other answer that can be kept is.
+        return CheckedReply(given_up([why]), [], [why, "there is no answer"])
+    if answer.finish_reason != "stop":
         refusal = f"the answer is not complete (finish reason {answer.finish_reason})"
     elif blank(found.text):
         refusal = "the answer is empty"
-    elif mark in text:
+    elif mark in text or text.startswith(GIVEN_UP):
         refusal = "it repeats what it was given"
     if refusal:
         return CheckedReply("", [refusal], [])

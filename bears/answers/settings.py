@@ -1,8 +1,10 @@
 """One conf/generator/<name>.yaml."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from bears.answers.given_up import given_up
 from bears.answers.prompts import AnswerPrompt
 from bears.errors import ConfigurationError
 from bears.memory.settings import AskingSettings
@@ -47,3 +49,7 @@ class GeneratorSettings(AskingSettings):
         for name in ("documents", "tokens", "answer_tokens"):
             if (value := getattr(self, name)) < 1:
                 raise ConfigurationError(f"generator.{name} is {value}; expected 1 or more")
+
+    def given_up(self, reasons: Sequence[str]) -> str:
+        """A question that the server refuses is published as given up: nobody answered it."""
+        return given_up(reasons)

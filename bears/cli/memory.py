@@ -59,8 +59,8 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     publishing.add_argument(
         "--give-up",
         action="store_true",
-        help="publish as unscored every verdict that was tried and failed, not only those of "
-        "requests that the server refuses for good",
+        help="publish as unscored every verdict, and as given up every answer, that was tried and "
+        "failed, not only those of requests that the server refuses for good",
     )
     publishing.set_defaults(run=_publish)
     reviewing = commands.add_parser(

@@ -22,6 +22,7 @@ from bears.client.budget import Budget
 from bears.client.endpoint import Endpoint, find_access
 from bears.client.errors import RequestFailed
 from bears.client.models import Models, Price
+from bears.client.streak import Streak
 from bears.client.wire import ChatAnswer, ChatRequest, Keep, Outcome, forget
 
 MOST_REQUESTS = 50_000
@@ -97,7 +98,11 @@ class BatchApi:
                     return
                 batch, seen = await self._next_ended(client, pending)
                 results = await self._results(client, batch, seen, asked)
-                again = []
+                again, streak, ours = (
+                    [],
+                    Streak[ChatRequest, ChatAnswer](),
+                    held.keys() & batch.keys,
+                )
                 for key in batch.keys:
                     if key not in held:
                         continue
@@ -109,9 +114,15 @@ class BatchApi:
                         if isinstance(outcome, ChatAnswer):
                             # A batch is closed, and never read again, after its last row.
                             await keep(asked[key], outcome)
-                        yield asked[key], outcome
+                        for pair in streak.told(asked[key], outcome):
+                            yield pair
+                failed, stop = streak.ended()
+                for pair in failed:
+                    yield pair
                 pending.remove(batch)
                 self._write(pending)
+                if stop and len(failed) == len(ours):
+                    raise stop
                 fresh = again + unfit
 
     def _fitting(

@@ -96,16 +96,16 @@ class Post:
         except openai.APIStatusError as error:
             return error.response
         except TimeoutError:
-            raise Lost("no answer in time") from None
+            raise Lost(f"{self.access.base_url} gave no answer in time") from None
         except openai.APIConnectionError as error:
-            raise Lost(f"the connection was lost ({error.__cause__})") from None
+            lost = f"the connection to {self.access.base_url} was lost ({error.__cause__})"
+            raise Lost(lost) from None
 
     def _error(self, problem: Problem, after: float | None) -> Exception:
         """What a refusal means for the request, or for the whole run."""
-        told = self.access.clean(str(problem))
+        answers = f"{self.access.base_url} answers {self.access.clean(str(problem))}"
         if problem.passes:
-            return Again(told, after, limited=problem.status == 429)
-        answers = f"{self.access.base_url} answers {told}"
+            return Again(answers, after, limited=problem.status == 429)
         if problem.stops:
             return RunStopped(f"{answers}. {_remedy(problem, self.endpoint.where)}")
         return RequestRefused(answers, about_schema=problem.about_schema)

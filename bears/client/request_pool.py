@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from bears.client.errors import BudgetExhausted, ClientError, RunStopped
+from bears.client.streak import Streak
 
 GAP_S = 0.001
 """Between two requests."""
@@ -33,17 +34,18 @@ class RequestPool:
         """Yield each request with its answer, or why it has none, as they come.
 
         A request is taken from ``requests`` when one of the ``concurrency`` places is free. After
-        BudgetExhausted or RunStopped no more are taken.
+        BudgetExhausted or RunStopped no more are taken, nor while a `Streak` of failures is long.
 
         Raises:
-            RunStopped: ``answer`` raised it. What is in flight is waited for and yielded first;
-                what waits for its turn or its next attempt is not sent.
+            RunStopped: ``answer`` raised it, or too many failed alike. What is in flight is waited
+                for and yielded first; what waits for its turn or its next attempt is not sent.
         """
         source, running = iter(requests), dict[asyncio.Task[A | ClientError | None], R]()
         self._places = asyncio.Semaphore(concurrency)
+        streak = Streak[R, A]()
         try:
             while True:
-                while not self._over and not self._places.locked():
+                while not (self._over or streak.is_long or self._places.locked()):
                     if (request := next(source, None)) is None:
                         break
                     await self._places.acquire()
@@ -57,14 +59,17 @@ class RequestPool:
                 for task in [task for task in running if task.done()]:
                     request, outcome = running.pop(task), task.result()
                     self._places.release()
-                    if outcome is not None:
-                        yield request, outcome
+                    for pair in streak.told(request, outcome) if outcome is not None else ():
+                        yield pair
         finally:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
-        if self._stopped is not None:
-            raise self._stopped
+        failed, stop = streak.ended()
+        for pair in failed:
+            yield pair
+        if stop := self._stopped or stop:
+            raise stop
 
     async def _outcome(self, answer: Awaitable[A]) -> A | ClientError | None:
         """An answer, why there is none, or None if it was not asked for."""
