@@ -1,1 +1,15 @@
-"""Build retrieval benchmarks, or take those that exist, and measure retrievers on them."""
+"""Build retrieval benchmarks, or take those that exist, and measure retrievers on them.
+
+``bears.build``, ``read`` and ``compare`` are the library (docs/library.md).
+"""
+
+import importlib
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    # Stages and commands import this package too, and need none of it.
+    library = importlib.import_module("bears.library")
+    if name in library.__all__:
+        return getattr(library, name)
+    raise AttributeError(f"module 'bears' has no attribute {name!r}")

@@ -6,9 +6,6 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from bears.cli.selection import composed, results_of, state_of
 from bears.cli.standings import kept_values
 from bears.comparison.revision import (
@@ -22,11 +19,11 @@ from bears.comparison.revision import (
     selection_at,
     system_at,
 )
-from bears.comparison.values import QUESTION, SOURCE, TYPE, System, read_values
+from bears.comparison.values import System, read_values
 from bears.configuration import parse as parse_settings
 from bears.doctor.objects import cache_folder
 from bears.errors import FormatError, SubmissionRefused
-from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, tie_range
+from bears.evaluation.evaluate import evaluate, gold_of, tie_range
 from bears.evaluation.measure import parse_measure
 from bears.formats.records import read_questions, stream_documents
 from bears.formats.run_table import RunTable
@@ -36,10 +33,11 @@ from bears.intake.files import read_whole
 from bears.leaderboard.board import BOARD, read_board
 from bears.leaderboard.experiments import configuration_digest
 from bears.leaderboard.row import LeaderboardRow
+from bears.library.scores import frames_of
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.submissions.check import check
 from bears.submissions.read import read_submission
-from bears.types import Hit, Question, Run
+from bears.types import Hit, Run
 
 
 def system_of(word: str, benchmark: str) -> System:
@@ -93,24 +91,12 @@ def _ranked(path: Path, benchmark: str) -> System:
     return System(
         path.stem,
         one_line(submission.system),
-        *_frames(evaluation, questions),
+        *frames_of(evaluation, questions),
         asdict(state),
         tie_range(evaluation),
         path if submission.form == "trec" else None,
         queries,
     )
-
-
-def _frames(
-    evaluation: Evaluation, questions: Sequence[Question]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    ids = pd.Index([q.question_id for q in questions], dtype=object, name=QUESTION)
-    kinds = {
-        TYPE: [q.question_type for q in questions],
-        SOURCE: [q.source_dataset for q in questions],
-    }
-    values = {name: np.asarray(column, float) for name, column in evaluation.values.items()}
-    return pd.DataFrame(values, index=ids), pd.DataFrame(kinds, index=ids)
 
 
 def _of_row(word: str) -> System:

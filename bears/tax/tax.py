@@ -1,8 +1,6 @@
 """The tax: what a retriever finds before and after translation, question by question."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -11,16 +9,13 @@ import pandas as pd
 from bears.bootstrap import RESAMPLES
 from bears.comparison.pairs import pairs_of
 from bears.comparison.result import plain
-from bears.configuration import Config, build, parse
+from bears.configuration import Config
 from bears.errors import FormatError
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import Measure
-from bears.retrieval.chunking import chunks
-from bears.retrieval.retrieve_settings import RetrieveSettings
-from bears.retrieval.retriever import Query
-from bears.retrieval.stopwatch import Stopwatch
+from bears.library.index import Index
+from bears.library.scores import frames_of
 from bears.tax.records import Records
-from bears.types import Run
 
 SIDES = ("original", "translated", "without_parentheses")
 Values = Mapping[str, pd.DataFrame]
@@ -60,24 +55,9 @@ def values_by_question(
 
 
 def _values(records: Records, config: Config, measures: Sequence[Measure]) -> pd.DataFrame:
-    evaluation = evaluate(_run(records, config), gold_of(records.questions), measures)
-    ids = [question.question_id for question in records.questions]
-    return pd.DataFrame({name: list(v) for name, v in evaluation.values.items()}, index=ids)
-
-
-def _run(records: Records, config: Config) -> Run:
-    """The rankings of an index that is made for them, and is gone afterwards."""
-    settings = parse(RetrieveSettings, config["retrieve"], "retrieve")
-    retriever = build(config["retriever"], "retriever")
-    chunking = build(config["chunking"], "chunking")
-    queries = [Query(question.question) for question in records.questions]
-    with TemporaryDirectory() as place:
-        folder = Path(place) / "index"
-        folder.mkdir()
-        retriever.index(chunks(records.documents, chunking), folder, Path(place) / "scratch")
-        found = retriever.open(folder).search(queries, settings.depth, Stopwatch())
-    ids = [question.question_id for question in records.questions]
-    return {each: settings.kept(each, hits) for each, hits in zip(ids, found, strict=True)}
+    run = Index(records.documents, config).run(records.questions)
+    evaluation = evaluate(run, gold_of(records.questions), measures)
+    return frames_of(evaluation, records.questions)[0]
 
 
 def taxes(values: Values) -> dict[str, Any]:

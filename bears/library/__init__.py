@@ -1,0 +1,7 @@
+"""The project as a library: build, index, search, evaluate, compare, without DVC or a project."""
+
+from bears.library.benchmark import Benchmark, build, read
+from bears.library.index import Index
+from bears.library.scores import Scores, compare
+
+__all__ = ["Benchmark", "Index", "Scores", "build", "compare", "read"]

@@ -1,0 +1,120 @@
+"""A benchmark in memory: questions, documents, and which answers which."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bears.errors import FormatError
+from bears.evaluation.evaluate import evaluate, gold_of
+from bears.evaluation.measure import parse_measure
+from bears.formats.records import read_documents, read_questions
+from bears.formats.trec import read_table
+from bears.library.index import Index
+from bears.library.scores import Scores, frames_of
+from bears.library.settings import settings
+from bears.sampling.identity import question_id
+from bears.types import Document, Question, Run
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Questions over one pool of documents.
+
+    Args:
+        questions: each names its gold documents.
+        documents: the pool.
+        language: of the texts, a BCP 47 tag; it chooses how words are told apart.
+    """
+
+    questions: Sequence[Question]
+    documents: Sequence[Document]
+    language: str
+
+    def index(self, retriever: str, *overrides: str, folder: Path | None = None) -> Index:
+        """Index the documents.
+
+        Args:
+            retriever: a name of conf/retriever: ``bm25``, ``wordllama``, ``hybrid`` …
+            overrides: Hydra overrides, such as ``retriever.k1=1.2`` or ``chunking=sentences``.
+            folder: where the index stays; None: it is temporary.
+
+        Raises:
+            ConfigurationError: a name or an override is not known; the message lists what is.
+        """
+        return Index(self.documents, settings(retriever, self.language, overrides), folder)
+
+    def evaluate(self, run: Run | str | Path, measures: Sequence[str] = ()) -> Scores:
+        """Score rankings, question by question.
+
+        Args:
+            run: question_id to ranking, as `Index.run` gives it, or a TREC run file. A question
+                without a ranking counts as one for which nothing was found.
+            measures: names as ``python -m bears metrics`` lists them; none: the pipeline's.
+
+        Raises:
+            BearsError: a measure or a question of the run is not known, or the file is malformed.
+        """
+        names = measures or settings("", self.language, ())["evaluate"]["measures"]
+        asked = [parse_measure(name) for name in dict.fromkeys(names)]
+        gold = gold_of(self.questions)
+        rankings = read_table(Path(run), gold) if isinstance(run, str | Path) else run
+        found = evaluate(rankings, gold, asked)
+        return Scores(*frames_of(found, self.questions))
+
+
+def read(folder: str | Path, language: str) -> Benchmark:
+    """A benchmark that lies in a folder: ``queries.json`` and ``corpus.json``, as BEARS has them.
+
+    Raises:
+        FormatError: a file is absent or malformed; it names the record.
+    """
+    where = Path(folder)
+    questions = read_questions(where / "queries.json")
+    return Benchmark(questions, read_documents(where / "corpus.json"), language)
+
+
+def build(
+    documents: Mapping[str, str], questions: Iterable[Mapping[str, Any]], language: str
+) -> Benchmark:
+    """A benchmark of one's own texts.
+
+    Args:
+        documents: id to text.
+        questions: each with ``question``; ``documents``, the ids of those that answer it, or a
+            mapping of them to grades from 1; and where it is known ``answer``.
+        language: of the texts, a BCP 47 tag.
+
+    Raises:
+        FormatError: there is nothing, a question is empty or stands twice, or its document is not
+            among ``documents``.
+    """
+    found = [_question(number, row, documents) for number, row in enumerate(questions, 1)]
+    if not documents or not found:
+        raise FormatError(f"{len(documents)} documents, {len(found)} questions: expected some")
+    if len({one.question_id for one in found}) < len(found):
+        texts = [one.question for one in found]
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise FormatError(f"the question {twice!r:.80} stands twice")
+    gold = {doc_id for one in found for doc_id in one.gold_doc_ids}
+    pool = [Document(key, text, "own", key, key in gold) for key, text in documents.items()]
+    return Benchmark(found, pool, language)
+
+
+def _question(number: int, row: Mapping[str, Any], documents: Mapping[str, str]) -> Question:
+    text, named = row.get("question"), row.get("documents")
+    if not isinstance(text, str) or not text.strip():
+        raise FormatError(f"question {number}: expected a text under `question`, got {text!r:.80}")
+    if isinstance(named, str) or not named:
+        raise FormatError(f"question {number}: documents is {named!r:.80}; expected a list of ids")
+    if unknown := [key for key in named if key not in documents]:
+        raise FormatError(f"question {number}: {unknown[0]!r:.80} is none of the documents")
+    return Question(
+        question_id("own", text),
+        text,
+        str(row.get("answer") or ""),
+        tuple(named),
+        "own",
+        "ad-hoc",
+        tuple(named.values()) if isinstance(named, Mapping) else (),
+    )

@@ -1,0 +1,71 @@
+"""What a run scores, and whether the difference of two is real."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from bears.comparison.result import compare as compare_systems
+from bears.comparison.values import QUESTION, SOURCE, TYPE, System
+from bears.errors import FormatError
+from bears.evaluation.evaluate import Evaluation
+from bears.types import Question
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a run scores.
+
+    Args:
+        by_question: a row for each question, by its id; a column for each measure, NaN where it
+            is undefined.
+        kinds: of the same rows, ``question_type`` and ``source_dataset``.
+    """
+
+    by_question: pd.DataFrame
+    kinds: pd.DataFrame
+
+    @property
+    def means(self) -> pd.Series:
+        """The mean of each measure over the questions for which it is defined."""
+        return self.by_question.mean()
+
+
+def frames_of(
+    evaluation: Evaluation, questions: Sequence[Question]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Values and kinds by question, as `Scores` has them."""
+    ids = pd.Index([q.question_id for q in questions], dtype=object, name=QUESTION)
+    kinds = {
+        TYPE: [q.question_type for q in questions],
+        SOURCE: [q.source_dataset for q in questions],
+    }
+    values = {name: np.asarray(column, float) for name, column in evaluation.values.items()}
+    return pd.DataFrame(values, index=ids), pd.DataFrame(kinds, index=ids)
+
+
+def compare(
+    scores: Mapping[str, Scores],
+    measures: Sequence[str] = (),
+    equal_within: float | None = None,
+) -> pd.DataFrame:
+    """Compare all pairs of systems, as ``python -m bears compare`` does.
+
+    Args:
+        scores: name of a system to what it scored, on the same questions.
+        measures: those to compare; none: all that the systems share.
+        equal_within: a difference that matters to nobody.
+
+    Returns:
+        A row for each measure and pair: ``measure``, ``a``, ``b``, ``mean_a``, ``mean_b``,
+        ``difference`` with its 95 % interval ``low`` and ``high``, ``p``, ``p_holm`` (corrected
+        for all rows), ``smallest_difference`` that so many questions can show, ``verdict``, ``n``.
+
+    Raises:
+        FormatError: fewer than two systems, other questions, or no shared measure.
+    """
+    if len(scores) < 2:
+        raise FormatError(f"{len(scores)} systems: expected two or more to compare")
+    systems = [System(name, "", one.by_question, one.kinds) for name, one in scores.items()]
+    return pd.DataFrame(compare_systems(systems, measures, within=equal_within)["pairs"])
