@@ -41,6 +41,18 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Generated(Closed):
+    """That a model wrote a benchmark's questions, and how many of them were ``kept``."""
+
+    model: str
+    written: int
+    kept: int
+
+    def __str__(self) -> str:
+        return f"generated: {self.kept} of {self.written} questions by {self.model} were kept"
+
+
+@dataclass(frozen=True, slots=True)
 class Question(Closed):
     """One question of a benchmark; the first six fields are those of BEARS' published files.
 
@@ -51,6 +63,7 @@ class Question(Closed):
         turns: the conversation before ``question``, oldest first.
         answers: every annotator's answer, where a source has several.
         group: the documents it may also be asked of alone (QASPER: those of its paper).
+        generated: of a question that a model wrote; None: a person did.
     """
 
     question_id: str
@@ -64,6 +77,7 @@ class Question(Closed):
     turns: tuple[Turn, ...] = ()
     answers: tuple[Answer, ...] = ()
     group: str = ""
+    generated: Generated | None = None
 
     @property
     def grades(self) -> dict[str, int]:

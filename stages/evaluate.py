@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -92,7 +92,7 @@ def main(config: Config, paths: Paths) -> None:
     state = benchmark_state(name, sources, len(questions), *files)
     digest = sha256_of(paths["run"])
     measured = {"run": digest, **_index_of(paths["run"])}
-    results = {"benchmark": asdict(state), "measured": measured}
+    results = {"benchmark": state.told(), "measured": measured}
     results |= results_of(evaluations[""], questions, measures)
     results |= _doubts(run, searched.count(False))
     if any(question.group for question in questions):

@@ -58,15 +58,13 @@ def _rulings(config: Config, paths: Paths, hearing: "Hearing") -> "Rulings":
 
 def _measured(config: Config, paths: Paths, questions: int) -> dict[str, Any]:
     """Of what the results are."""
-    from dataclasses import asdict
-
     from bears.formats.benchmark_state import benchmark_state
     from bears.formats.digest import sha256_of
 
     generator, files = config["generator"], (paths["queries"], paths["corpus"])
     state = benchmark_state(config["benchmark"]["name"], config["sources"], questions, *files)
     return {
-        "benchmark": asdict(state),
+        "benchmark": state.told(),
         "generator": generator["name"],
         # Which documents it answered from: the pool's or, where questions have a group, its own.
         **{name: generator[name] for name in ("context", "within") if name in generator},

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bears.configuration import Config, parse
+from bears.configuration import Config, checkout, parse
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json, write_lines, write_records
 from bears.formats.rows import open_rows
 from bears.formats.shown import complain
+from bears.formats.spreadsheet import write_csv
 from bears.ledger.entries import Ledger
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import count_reasons, sample
@@ -17,8 +18,12 @@ from bears.types import Document, Question
 
 
 def main(config: Config, paths: Paths) -> None:
-    """Draw the benchmark's questions and documents, or take those of a benchmark as they are."""
-    ledger = parse(Ledger, config["ledger"], "ledger")
+    """Draw the benchmark's questions and documents, take those of others, or have them made."""
+    if config["sample"]["sampler"] == "made":
+        _make(config, paths)
+        return
+    kept = {name: config["ledger"][name] for name in ("edits", "replacements")}
+    ledger = parse(Ledger, kept, "ledger")
     sources: dict[str, Any] = {
         path.stem: open_rows(path) for path in sorted(paths["rows"].glob("*.jsonl"))
     }
@@ -58,6 +63,33 @@ def _take(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path)
     _report(len(taken.questions), taken.n_documents, counts)
 
 
+def _make(config: Config, paths: Paths) -> None:
+    """Replay what a model wrote about documents; needs no key, unless it says fill: auto."""
+    # Half a second that a benchmark with questions of people does not spend.
+    from bears.memory.published import load
+    from bears.memory.workflow import Workflow
+    from bears.questioning.bench import COLUMNS, made, read_bench
+
+    bench = read_bench(config, paths["rows"])
+    name, out = config["benchmark"]["name"], paths["out"]
+    questions = paths["memory"] / f"{name}.questions.jsonl"
+    readings = paths["memory"] / f"{name}.readings.jsonl"
+    Workflow(bench.questions, questions, checkout()).fill_by_itself()
+    written = load(questions, bench.questions.name)
+    task = bench.readings(written)
+    Workflow(task, readings, checkout()).fill_by_itself()
+    found = made(bench, written, load(readings, task.name))
+    licence = config["sources"][bench.settings.source]["licence"]
+    _write(out, found.questions, found.documents, found.lineage(licence))
+    notes = {"generated": found.counts, "unmatched_ledger_entries": found.unmatched}
+    write_json(out / "notes.json", notes)
+    write_csv(out / "not_kept.csv", COLUMNS, found.table())
+    _report(len(found.questions), len(found.documents), {})
+    for outcome, reasons in found.counts.items():
+        for reason, count in reasons.items():
+            print(f"{outcome}: {count}: {reason}")
+
+
 def _write(
     out: Path,
     questions: Iterable[Question],
@@ -77,4 +109,5 @@ def _report(questions: int, documents: int, counts: Mapping[str, Mapping[str, in
 
 
 if __name__ == "__main__":
-    exit_with("sample", main)
+    # With fill: auto what is bought is published.
+    exit_with("sample", main, updates=["memory"])

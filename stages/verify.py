@@ -80,7 +80,7 @@ def _benchmark(config: Config, paths: Paths) -> Benchmark:
     }
     target = parse(Language, config["language"], "language")
     kept = config["benchmark"]["language"]
-    whole = config["sample"]["sampler"] == "whole"
+    whole = config["sample"]["sampler"] in ("whole", "made")
     return Benchmark(
         raw_questions=raw_questions,
         raw_documents=raw_documents,

@@ -33,6 +33,7 @@ MINI: dict[str, Any] = {
     "vector_store": "memory",
     "chunking": "none",
     "engine": "local",
+    "questioner": "none",
     "translator": "published",
     "rewriter": "none",
     "generator": "none",

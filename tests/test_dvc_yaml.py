@@ -22,6 +22,7 @@ from bears.answers import task as answer_task
 from bears.configuration import Config, compose, pick, read_selection
 from bears.configuration.pipeline import GROUPS
 from bears.ledger.entries import Ledger
+from bears.questioning import bench
 from bears.rewriting import task as rewrite_task
 from bears.sources.shapes import SHAPES
 from bears.translation.task import read_task
@@ -70,7 +71,7 @@ def declared(stage: str) -> list[str]:
 
 
 READERS: dict[str, dict[Any, str]] = {
-    "sample": {Ledger: "ledger"},
+    "sample": {Ledger: "ledger", bench.read_bench: ""},
     "translate": {read_task: ""},
     "rewrite": {rewrite_task.read_task: ""},
     "generate": {answer_task.read_task: ""},
@@ -143,6 +144,8 @@ def called_by_name(stage: str) -> set[str]:
             dotted |= {e["reader"] for e in config["sources"].values() if "reader" in e}
         for key in re.findall(r'build\(config\["(\w+)"\]', text):
             dotted |= set(targets(config[key]))
+        if stage == "sample":
+            dotted |= set(targets(config["sample"]))
     return {name.rpartition(".")[0] for name in dotted}
 
 
@@ -192,9 +195,11 @@ def modules_in(dependency: str) -> list[str]:
 @pytest.mark.parametrize(
     ("edited", "first"),
     [
-        ("bears/gates/source_left.py", "translate"),
-        ("bears/retrieval/retriever.py", "index"),
-        ("bears/formats/trec.py", "retrieve"),
+        # Made questions are sampled by gates, BM25 and a reader of what it finds.
+        ("bears/gates/source_left.py", "sample"),
+        ("bears/retrieval/retriever.py", "sample"),
+        ("bears/retrieval/dense/dense.py", "index"),
+        ("bears/formats/rewritten.py", "rewrite"),
         ("bears/evaluation/evaluate.py", "evaluate"),
     ],
 )
@@ -203,7 +208,7 @@ def test_an_edit_runs_nothing_before_what_it_can_change(edited: str, first: str)
     assert (ROOT / edited).is_file()
     assert running[0] == first
     # A gate judges translations. What it lets through unchanged is not indexed again.
-    assert "gates" not in edited or running == ["translate", "verify"]
+    assert "gates" not in edited or running == ["sample", "translate", "verify"]
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -287,7 +292,7 @@ def test_shares_and_negatives_of_every_benchmark_are_sources_of_it() -> None:
     for benchmark in names("benchmark"):
         config = composed(benchmark, "bm25")
         sampling = config["sample"]
-        if sampling["sampler"] == "whole":
+        if sampling["sampler"] in ("whole", "made"):
             assert [sampling["source"]] == [*config["sources"]]
         else:
             named = {quota["source"] for quota in sampling["sources"]}

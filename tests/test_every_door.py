@@ -29,6 +29,7 @@ from bears.configuration.pipeline import run
 from bears.errors import BearsError
 from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.timing import read_timing
+from bears.formats.benchmark_state import generated_in
 from bears.formats.digest import check_digest
 from bears.formats.manifest import read_manifest
 from bears.formats.records import (
@@ -50,6 +51,7 @@ from bears.leaderboard.board import read_board
 from bears.leaderboard.experiments import entry_of
 from bears.memory.published import load
 from bears.publishing.attestation import Attestation
+from bears.questioning.task import draft_of
 from bears.ragas.rows import read_rows as read_rows_of_ragas
 from bears.report.system import SystemFiles, read_system
 from bears.rewriting.reply_check import parse_rewrite
@@ -133,9 +135,14 @@ DOORS: dict[str, tuple[str, Read]] = {
     "formats.records: JSON Lines": (".jsonl", read_lines),
     "formats.rewritten: what is searched": (".jsonl", lambda path: read_rewritten(path, [])),
     "formats.rows: rows of ours": (".jsonl", open_rows),
+    "formats.benchmark_state: whether questions were generated": (".json", generated_in),
     "formats.trec: a run": (".trec", lambda path: read_table(path, {"q"})),
     "formats.digest: a record": (".json", lambda path: check_digest(ROOT / "README.md", path)),
     "formats.manifest: a manifest": (".json", read_manifest),
+    "questioning.task: an answer": (
+        ".json",
+        content(lambda data: draft_of(data.decode("latin-1"))),
+    ),
     "sources.rows: JSON": (".json", read_rows),
     "sources.rows: JSON Lines": (".jsonl", read_rows),
     "sources.rows: parquet": (".parquet", read_rows),

@@ -42,6 +42,7 @@ def publish_answers(
         answers=sha256_of(file)[:12],
         questions=state.questions,
         documents=state.documents,
+        generated=str(state.generated or ""),
         values={name: values[name] for name in ANSWERS if name in values},
         warnings=", ".join(sorted(OF_ANSWERS + kind for kind in faults)),
     )

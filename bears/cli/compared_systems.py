@@ -1,7 +1,7 @@
 """What a word of ``python -m bears compare`` names: revisions, files, rows of the leaderboard."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from os.path import isfile
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,7 @@ def _ranked(path: Path, benchmark: str) -> System:
         path.stem,
         one_line(submission.system),
         *frames_of(evaluation, questions),
-        asdict(state),
+        state.told(),
         tie_range(evaluation),
         path if submission.form == "trec" else None,
         queries,

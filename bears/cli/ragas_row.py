@@ -52,6 +52,7 @@ def ragas_row(
         judge=f"ragas {result['versions']['ragas']}, {result['models']['chat']}",
         questions=state.questions,
         documents=state.documents,
+        generated=str(state.generated or ""),
         values={name: each["mean"] for name, each in metrics.items()},
         warnings=", ".join(warnings),
     )

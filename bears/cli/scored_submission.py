@@ -1,7 +1,7 @@
 """What a submission scores against a benchmark, and its rows on the leaderboard."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from tabulate import tabulate
@@ -50,7 +50,7 @@ class ScoredSubmission:
         """Plain values for JSON."""
         n = self.judged
         return {
-            "benchmark": asdict(self.state),
+            "benchmark": self.state.told(),
             "system": self.system,
             "form": self.submission.form,
             "facts": dict(self.checked.facts),
@@ -78,6 +78,7 @@ class ScoredSubmission:
         facts = [[name.replace("_", " "), number(x)] for name, x in report["facts"].items()]
         means = [[name, number(mean) or "–"] for name, mean in self.values.items()]
         lines = [f"{self.system} on {self.state.name} ({report['form']})"]
+        lines += [str(self.state.generated)] if self.state.generated else []
         lines.append(tabulate([*facts, *counts, *means], tablefmt="plain", disable_numparse=True))
         if not self.judged:
             lines.append("nobody knows the gold of this benchmark: nothing is scored")
@@ -101,6 +102,7 @@ class ScoredSubmission:
             origin="submission",
             questions=self.state.questions,
             documents=self.state.documents,
+            generated=str(self.state.generated or ""),
             answered=int(self.checked.facts["answered"]),
             values={name: value for name, value in values.items() if name in MEASURES},
             seconds_per_question=self.submission.seconds_per_question,

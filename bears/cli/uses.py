@@ -13,8 +13,12 @@ from bears.formats.shown import complain
 from bears.judging.bench import judges_of, tasks_of
 from bears.judging.files import read_hearing, records_in
 from bears.judging.model import VerdictTask
+from bears.memory.kept import Kept
 from bears.memory.use import Use
 from bears.memory.workflow import U, Workflow
+from bears.questioning.bench import Bench, read_bench
+from bears.questioning.readings import ReadingTask
+from bears.questioning.task import QuestionTask
 from bears.rewriting.task import RewriteTask
 from bears.rewriting.task import read_task as read_rewriting
 from bears.translation.task import TranslationTask
@@ -94,12 +98,41 @@ VERDICTS = (_verdicts, MEMORY)
 Row = tuple[Callable[[Config], Use[Any] | Sequence[Use[Any]] | None], str]
 
 
-def _where_asked(group: str, read: Callable[[Config], Use[Any]], memory: str) -> Row:
+def _where_asked(group: str, read: Callable[[Config], Use[Any] | None], memory: str) -> Row:
     """A use that is read only where its group of the configuration names a model."""
     return lambda config: read(config) if config[group].get("model") else None, memory
 
 
+def _bench(config: Config) -> Bench:
+    rows = Path("data/raw") / config["benchmark"]["name"] / "rows"
+    if not rows.is_dir():
+        raise ConfigurationError(
+            f"{rows} does not exist; run `dvc repro download` with benchmark: "
+            f"{config['benchmark']['name']} first"
+        )
+    return read_bench(config, rows)
+
+
+def _questions(config: Config) -> QuestionTask | None:
+    """Nothing is asked where a benchmark has questions, whoever is selected."""
+    return _bench(config).questions if config["sample"]["sampler"] == "made" else None
+
+
+QUESTIONS = (_questions, "data/memory/{}.questions.jsonl")
+
+
+def _readings(config: Config) -> ReadingTask | None:
+    """What is asked of the questions that are written so far."""
+    if config["sample"]["sampler"] != "made":
+        return None
+    bench = _bench(config)
+    memory = Path(QUESTIONS[1].format(config["benchmark"]["name"]))
+    return bench.readings(Kept(bench.questions.name, memory, checkout()).known())
+
+
 USES: tuple[Row, ...] = (
+    _where_asked("questioner", *QUESTIONS),
+    _where_asked("questioner", _readings, "data/memory/{}.readings.jsonl"),
     _where_asked("translator", *TRANSLATION),
     _where_asked("rewriter", *REWRITES),
     _where_asked("generator", *ANSWERS),
@@ -108,7 +141,7 @@ USES: tuple[Row, ...] = (
 """How a use is read, None where nothing is asked, several where it asks several models, and the
 memory of a benchmark; each use after those that it needs."""
 
-ASKING = ("translator", "rewriter", "generator", "judge")
+ASKING = ("questioner", "translator", "rewriter", "generator", "judge")
 """Groups of the configuration that may name a model."""
 
 

@@ -14,6 +14,7 @@ from bears.comparison.groups import letters, rank_ranges
 from bears.comparison.pairs import pairs_of
 from bears.comparison.power import smallest_difference
 from bears.comparison.values import SOURCE, TYPE, System, aligned, shared_measures
+from bears.formats.benchmark_state import told_of
 
 ALPHA = 0.05
 FEW_QUESTIONS = 30
@@ -57,6 +58,7 @@ def compare(
         "benchmark": str(benchmark.get("name", "")),
         "state": str(benchmark.get("state", "")),
         "questions": len(systems[0].values),
+        **({"generated": made} if (made := told_of(benchmark)) else {}),
         "main": main,
         "warnings": [*_unlike(systems, values), *_unreachable(values, pairs * len(measures))],
         "corrected_over": _over(("pair", pairs), ("measure", len(measures))),

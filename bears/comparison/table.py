@@ -70,7 +70,8 @@ def formed(part: str | pd.DataFrame, form: Form) -> str:
 def _heading(result: Mapping[str, Any]) -> str:
     name = result["benchmark"] or "values from elsewhere"
     state = f", state {result['state']}" if result["state"] else ""
-    return f"{name}{state}, {result['questions']} questions"
+    made = f"; {result['generated']}" if result.get("generated") else ""
+    return f"{name}{state}, {result['questions']} questions{made}"
 
 
 def _ties(pairs: Iterable[Mapping[str, Any]]) -> list[str]:

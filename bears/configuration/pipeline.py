@@ -36,6 +36,7 @@ GROUPS = (
     "vector_store",
     "chunking",
     "engine",
+    "questioner",
     "translator",
     "rewriter",
     "generator",

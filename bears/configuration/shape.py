@@ -60,6 +60,7 @@ class Configuration(TypedDict):
     vector_store: Chosen
     chunking: Chosen
     engine: Chosen
+    questioner: Chosen
     translator: Chosen
     rewriter: Chosen
     generator: Chosen

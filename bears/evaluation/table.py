@@ -6,6 +6,8 @@ from typing import Any, NotRequired
 from tabulate import tabulate
 from typing_extensions import TypedDict
 
+from bears.formats.benchmark_state import told_of
+
 Means = dict[str, float | None]
 
 
@@ -27,6 +29,8 @@ class Results(TypedDict):
 def table(results: Mapping[str, Any]) -> str:
     """A row for each measure, a column for each group of questions.
 
+    The last line says where a model wrote the questions.
+
     Where questions were also asked within their own documents, a column "within" holds all of
     them.
 
@@ -39,7 +43,8 @@ def table(results: Mapping[str, Any]) -> str:
     names.sort(key=lambda name: name != "n")
     rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
     align = ("left", *("right" for _ in groups))
-    return tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True)
+    text = tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True)
+    return "\n".join(filter(None, (text, told_of(results.get("benchmark", {})))))
 
 
 def _cell(value: float | None) -> str:

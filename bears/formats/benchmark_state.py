@@ -1,12 +1,14 @@
 """Which state of a benchmark a result is of: two results can be compared if it is the same one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path, PurePath
 from typing import Any
 
 from bears.formats.digest import digest_of, sha256_of
-from bears.formats.records import document_count
+from bears.formats.records import document_count, read_questions
+from bears.intake.files import opened
+from bears.types import Generated
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,7 @@ class BenchmarkState:
         queries, corpus: sha256 of the questions with their gold, and of the documents, each as
             the pipeline writes them, in hexadecimal.
         state: the beginning of the digest of both, for people to compare.
+        generated: where a model wrote questions of it; its numbers are never shown without.
     """
 
     name: str
@@ -29,6 +32,31 @@ class BenchmarkState:
     queries: str
     corpus: str
     state: str
+    generated: Generated | None = None
+
+    def told(self) -> dict[str, Any]:
+        """As it stands beside a result; ``generated`` only where it is so."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        made = plain.pop("generated")
+        return {**plain, **({"generated": True, **asdict(made)} if made else {})}
+
+
+def told_of(benchmark: Mapping[str, Any]) -> str:
+    """In words, where a model wrote questions of what `BenchmarkState.told` gave; else empty."""
+    if not benchmark.get("generated"):
+        return ""
+    return str(Generated(*(benchmark.get(each.name, "?") for each in fields(Generated))))
+
+
+def generated_in(queries: Path) -> Generated | None:
+    """What a file of questions says of those that a model wrote.
+
+    Only where the word is in it at all is it parsed: no other text has its quotation marks bare.
+    """
+    with opened(queries) as stream:
+        if not any(b'"generated":' in line for line in stream):
+            return None
+    return next((each.generated for each in read_questions(queries) if each.generated), None)
 
 
 def records_digest(queries: str, corpus: str) -> str:
@@ -54,7 +82,8 @@ def benchmark_state(
     digests = sha256_of(queries), sha256_of(corpus)
     sizes = questions, document_count(corpus)
     state = records_digest(*digests)[:12]
-    return BenchmarkState(name, source_of(sources), *sizes, *digests, state)
+    made = generated_in(queries)
+    return BenchmarkState(name, source_of(sources), *sizes, *digests, state, made)
 
 
 def source_of(sources: Mapping[str, Mapping[str, Any]]) -> str:

@@ -29,6 +29,22 @@ MULTIPLIERS = {
     **{"k": 1000, "m": 10**6, "mn": 10**6, "bn": 10**9, "b": 10**9, "tn": 10**12},
 }
 
+_TEXT = r"(?:passages?|texts?|articles?|paragraphs?|documents?|excerpts?|contexts?|snippets?)"
+NAMES_PASSAGE = (
+    rf"\b(?:in|according to|from|based on|within) (?:the|this|that|these|both|each|either) "
+    rf"(?:\w+ )?{_TEXT}\b",
+    rf"\b(?:the|this|that|each|either|both) (?:\w+ )?(?:{_TEXT}|authors?) (?:says?|states?|"
+    r"mentions?|describes?|discuss(?:es)?|tells?|provide[sd]?|given?)\b",
+    rf"\b(?:mentioned|described|discussed|stated|given) (?:above|below|here|in the {_TEXT})\b",
+)
+"""How a question speaks of the passage that it was written about; models do so in any language."""
+LEANS = (
+    r"^\W*(?:\w+\W+){0,3}?(?:did|was|is|were|does|do|has|had|are|will|would|can|could) "
+    r"(?:he|she|they|this|these|those|his|her|their|its)\b",
+    r"^\W*(?:he|she|they|it|this|these|those|his|her|their|its)\b",
+)
+"""What shows that a question means something that it does not name."""
+
 _KINDS: Mapping[Kind, str] = {
     "person": "who|whose|whom",
     "time": "when",

@@ -66,6 +66,19 @@ class Mood(Closed):
 
 
 @dataclass(frozen=True)
+class Standalone(Closed):
+    """What shows that a question is not understood by itself; regular expressions, without case.
+
+    Args:
+        passage: it speaks of the passage that it was written about ("according to the text").
+        leans: it means something that it does not name ("When was he born?").
+    """
+
+    passage: tuple[str, ...] = ()
+    leans: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Numbers(Closed):
     """How numbers and dates are written besides plain digits.
 
@@ -162,6 +175,7 @@ class Language(Closed):
         native: passages on which no gate may close.
         particles: characters that answers are compared without, in the last resort.
         loans: words of another script that its texts use as they are (logo, email).
+        standalone: see `Standalone`.
     """
 
     name: str
@@ -187,6 +201,7 @@ class Language(Closed):
     loans: tuple[str, ...] = ()
     script_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     thresholds: Thresholds = field(default_factory=Thresholds)
+    standalone: Standalone = field(default_factory=Standalone)
 
     @property
     def yes(self) -> str:

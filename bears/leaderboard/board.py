@@ -19,7 +19,10 @@ _SYSTEM = ("system", "configuration", "origin", "vector_store", "chunking")
 _WORDS = (*_STATE, *_SYSTEM, "generator", "judge", "answers")
 _COUNTS = ("questions", "documents", "answered")
 _STANDING = ("main", "low", "high", "group", "rank", "known_by", "differs")
-HEADER = (*_WORDS, *_COUNTS, *MEASURES, "seconds_per_question", "warnings", *_STANDING)
+HEADER = (
+    *(*_WORDS, *_COUNTS, *MEASURES, "seconds_per_question", "warnings", *_STANDING),
+    "generated",
+)
 
 
 BOARD = Path("metrics/leaderboard.csv")
@@ -116,7 +119,7 @@ def _cells(entry: LeaderboardRow) -> list[str]:
     ends = number(entry.low), number(entry.high)
     standing = entry.main, *ends, entry.group, entry.rank, entry.known_by, entry.differs
     seconds = number(entry.seconds_per_question)
-    return [*words, *counts, *measures, seconds, entry.warnings, *standing]
+    return [*words, *counts, *measures, seconds, entry.warnings, *standing, entry.generated]
 
 
 def _entry(header: list[str], row: list[str], where: str) -> LeaderboardRow:

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from bears.formats.benchmark_state import told_of
 from bears.formats.digest import digest_of
 from bears.leaderboard.row import ANSWERS, RETRIEVAL, UNSCORED, LeaderboardRow
 
@@ -81,6 +82,7 @@ def entry_of(state: State) -> LeaderboardRow | None:
         "chunking": str(_part(config, "chunking").get("name", "")),
         "questions": means.get("n"),
         "documents": benchmark.get("documents"),
+        "generated": told_of(benchmark),
         "answered": means.get("answered"),
         "values": values,
         **answers,

@@ -62,6 +62,7 @@ class LeaderboardRow:
         known_by: ``question``, or ``mean`` where the values by question are not known, so that a
             difference from other rows looks less sure than it is.
         differs: settings in which the row is not as others of its state.
+        generated: where a model wrote the questions, how many of them were kept.
     """
 
     __pydantic_config__: ClassVar[dict[str, bool]] = {"allow_inf_nan": False}
@@ -90,6 +91,7 @@ class LeaderboardRow:
     rank: str = ""
     known_by: str = ""
     differs: str = ""
+    generated: str = ""
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -44,6 +44,8 @@ def _queries(finished: Finished) -> Iterator[dict[str, Any]]:
             "source": question.source_dataset,
             "type": question.question_type,
         }
+        if question.generated:
+            metadata["generated"] = True
         if question.group:
             metadata["group"] = question.group
         if question.judged and not question.gold_doc_ids:

@@ -22,6 +22,7 @@ def card(finished: Finished, attestation: Attestation) -> str:
         f"# {markdown(finished.name)}",
         f"{len(finished.questions)} questions over {len(finished.documents)} documents, for "
         f"measuring retrievers. Language: {markdown(finished.config['benchmark']['language'])}.",
+        *_generated(finished),
         "## Composition\n\n" + _composition(finished),
         "## Sources and licences\n\n" + _sources(finished),
         f"The licence that follows for the whole: **{markdown(licence)}**."
@@ -30,6 +31,11 @@ def card(finished: Finished, attestation: Attestation) -> str:
         "## Make it again\n\n" + _regenerate(finished, attestation),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _generated(finished: Finished) -> list[str]:
+    made = next((each.generated for each in finished.questions if each.generated), None)
+    return [f"No person asked these questions; {markdown(str(made))}."] if made else []
 
 
 def _licences(finished: Finished) -> list[str]:

@@ -70,6 +70,7 @@ def _content(known: Known) -> dict[str, Any]:
         "looks": look,
         "sections": _sections(bool(answers)),
         "generated": answers,
+        "made": next((q.generated for q in benchmark.questions if q.generated), None),
         "grouped": grouped(systems, look, benchmark.questions, measure),
         "data": as_data({**known.details.data, "words": words(), "looks": look}),
         "shown": known.details.shown,

@@ -1,0 +1,1 @@
+"""Questions that a model writes about documents, and all that is thrown away of them."""

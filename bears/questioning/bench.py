@@ -1,0 +1,211 @@
+"""From configuration, rows and memories to a benchmark of made questions."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from bears.answers.prompts import WrittenIn
+from bears.configuration import Config, build, parse
+from bears.errors import ConfigurationError, SamplingError
+from bears.formats.rows import open_rows
+from bears.language.profile import Language
+from bears.ledger.entries import WholeLedger
+from bears.memory.published import PublishedMemory
+from bears.questioning.form import Form
+from bears.questioning.pool import Pool
+from bears.questioning.readings import Readings, ReadingTask
+from bears.questioning.settings import MadeSettings, QuestionerSettings, ReaderSettings
+from bears.questioning.sift import Decided, Sieve, Sifted
+from bears.questioning.task import QuestionTask
+from bears.questioning.units import Unit, pool_of, units_of
+from bears.sampling.edits import apply_edits
+from bears.types import Document, Generated, Question
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All that making questions needs, but for what models said.
+
+    Args:
+        units: what is written about.
+        ledger: what people decided.
+    """
+
+    settings: MadeSettings
+    questioner: QuestionerSettings
+    reader: ReaderSettings
+    language: WrittenIn
+    sieve: Sieve
+    units: list[Unit]
+    ledger: WholeLedger
+
+    @cached_property
+    def questions(self) -> QuestionTask:
+        """What the questioner is asked."""
+        reviews = self.sieve.decided.reviews.values()
+        again = {each.record_id: each.sent_back for each in reviews if each.sent_back}
+        return QuestionTask(self.questioner, self.language, self.sieve.form, self.units, again)
+
+    def readings(self, known: PublishedMemory) -> ReadingTask:
+        """What the reader is asked of the questions that ``known`` has."""
+        drafts = self.sieve.to_read(self.units, self.questions.resolve(known))
+        form, pool = self.sieve.form, self.sieve.pool
+        return ReadingTask(self.reader, self.language, (), {}, self.settings, form, pool, drafts)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A benchmark of made questions, and what was thrown away for it."""
+
+    bench: Bench
+    questions: list[Question]
+    documents: list[Document]
+    sifted: list[Sifted]
+    read: Readings
+    keys: dict[str, str]
+    unmatched: list[str]
+
+    @property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many questions were kept, wait for a person or were thrown, by the first reason."""
+        counted = Counter((each.outcome, _why(each)) for each in self.sifted)
+        return {
+            outcome: {why: n for (of, why), n in sorted(counted.items()) if of == outcome}
+            for outcome in ("kept", "waiting", "thrown")
+        }
+
+    def table(self) -> Iterator[list[Any]]:
+        """A row of `COLUMNS` for every question that is not kept."""
+        for each in self.sifted:
+            if each.outcome != "kept":
+                draft = each.draft
+                words = [draft.question, draft.answer] if draft else ["", ""]
+                ids = " ".join(document.doc_id for document in each.unit.documents)
+                told = "; ".join(message for _, message in each.faults)
+                yield [each.unit.question_id, each.outcome, _why(each), told, *words, ids]
+
+    def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
+        """One row for each record: of a question who wrote it about what, and what was read."""
+        taken = {each.unit.question_id: each for each in self.sifted if each.outcome == "kept"}
+        users: dict[str, list[str]] = {}
+        for question in self.questions:
+            each = taken[question.question_id]
+            for doc_id in question.gold_doc_ids:
+                users.setdefault(doc_id, []).append(question.question_id)
+            yield {
+                "record_id": question.question_id,
+                "kind": "question",
+                "source": question.source_dataset,
+                "licence": licence,
+                "questioner": self.bench.questioner.name,
+                "model": self.bench.questioner.model,
+                "memory_key": self.keys[question.question_id],
+                "written_about": [document.doc_id for document in each.unit.documents],
+                "also_gold": list(each.gold),
+                "difficulty": each.difficulty,
+                "readings": self.read.read.get(question.question_id, {}),
+                "accepted_by_a_person": each.decided,
+            }
+        for document in self.documents:
+            yield {
+                "record_id": document.doc_id,
+                "kind": "document",
+                "source": document.original_source,
+                "original_id": document.original_id,
+                "role": "gold" if document.is_gold else "pool",
+                "questions": users.get(document.doc_id, []),
+                "licence": licence,
+            }
+
+
+COLUMNS = ("question_id", "outcome", "filter", "reason", "question", "answer", "documents")
+"""Of what is written about the questions that are not kept."""
+
+
+def read_bench(config: Config, rows: Path) -> Bench:
+    """Read what questions are written about; the same rows and settings give the same ones.
+
+    Args:
+        config: with the keys benchmark, language, ledger, questioner, sample and written_in.
+        rows: folder of the sources' rows.
+
+    Raises:
+        ConfigurationError, SamplingError, FormatError: something does not fit.
+    """
+    settings = parse(MadeSettings, config["sample"], "sample")
+    questioner = parse(QuestionerSettings, config["questioner"], "questioner")
+    if not questioner.model or questioner.prompt is None or questioner.reader is None:
+        raise ConfigurationError(
+            f"the questions of this benchmark are made, and questioner {questioner.name} has no "
+            "model, prompt or reader; choose one that has, such as -S questioner=gpt-4.1-mini"
+        )
+    file = rows / f"{settings.source}.jsonl"
+    if not file.is_file():
+        raise SamplingError(f"sample.source is {settings.source}, but {file} is not there")
+    language = parse(WrittenIn, config["written_in"], "written_in")
+    form = Form(settings, language.name, _profile(config, language.name))
+    pool = Pool(pool_of(open_rows(file), settings), build(settings.bm25, "sample.bm25"), form)
+    ledger = parse(WholeLedger, config["ledger"], "ledger")
+    reviews = {(str(each.record_id), str(each.field)): each for each in ledger.reviews}
+    sieve = Sieve(settings, form, pool, Decided(reviews, ledger.replaced))
+    units = units_of(pool, settings, questioner.name)
+    return Bench(settings, questioner, questioner.reader, language, sieve, units, ledger)
+
+
+def made(bench: Bench, questions: PublishedMemory, readings: PublishedMemory) -> Made:
+    """The benchmark, from what is published; no model is asked, and none has to be there.
+
+    Raises:
+        MemoryMiss: something was never asked.
+        SamplingError: nothing is left.
+    """
+    written = bench.questions.complete(questions)
+    read = bench.readings(questions).complete(readings)
+    sifted = list(bench.sieve.sifted(bench.units, written, read))
+    kept = [each for each in sifted if each.outcome == "kept"]
+    generated = Generated(bench.questioner.model, len(sifted), len(kept))
+    gold = {doc_id for each in kept for doc_id in _gold(each)}
+    documents = [replace(each, is_gold=each.doc_id in gold) for each in bench.sieve.pool.documents]
+    asked, documents, unused = apply_edits(
+        [_question(each, generated) for each in kept], documents, bench.ledger.edits
+    )
+    known = {each.unit.question_id for each in sifted}
+    unmatched = [*(edit.record_id for edit in unused), *bench.ledger.replaced - known]
+    found = Made(bench, asked, documents, sifted, read, written.keys, sorted(unmatched))
+    if not kept:
+        raise SamplingError(
+            f"none of {len(sifted)} questions is kept ({found.counts}); look at what was written: "
+            "python -m bears memory review --export FILE.csv"
+        )
+    return found
+
+
+def _question(each: Sifted, generated: Generated) -> Question:
+    assert each.draft is not None
+    source = each.unit.documents[0].original_source
+    words = each.unit.question_id, each.draft.question, each.draft.answer, _gold(each)
+    return Question(*words, source, each.unit.question_type, generated=generated)
+
+
+def _gold(each: Sifted) -> tuple[str, ...]:
+    return (*(document.doc_id for document in each.unit.documents), *each.gold)
+
+
+def _why(each: Sifted) -> str:
+    if each.faults:
+        return each.faults[0][0]
+    return f"{each.unit.question_type}, {each.difficulty}"
+
+
+def _profile(config: Config, tag: str) -> Language | None:
+    if config["language"]["name"] == tag:
+        return parse(Language, config["language"], "language")
+    if tag == "en":
+        return None
+    raise ConfigurationError(
+        f"the documents are in {tag}, and what questions in it may say is known from its file in "
+        f"conf/language; select it: -S language={tag}"
+    )

@@ -1,0 +1,189 @@
+"""What a reader makes of the questions: with the gold, without, with a part, with other documents.
+
+The requests are those of a generator's answers (`bears.answers`), and so are their keys: who reads,
+and how, is one of conf/generator.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bears.answers.citations import cited
+from bears.answers.shown import show
+from bears.answers.task import AnswerRequest, Answers, AnswerTask
+from bears.evaluation.answers.token_f1 import token_f1
+from bears.language.unanswerable import says_unanswerable
+from bears.memory.published import PublishedMemory
+from bears.questioning.form import Draft, Fault, Form
+from bears.questioning.pool import Pool
+from bears.questioning.settings import MadeSettings
+from bears.questioning.task import all_of
+from bears.questioning.units import Unit
+from bears.types import Document
+
+NEAR = 20
+"""How far down BM25's documents are looked at for one that holds the answer."""
+
+
+@dataclass
+class Readings(Answers):
+    """What is needed, and what is known of each question whose answers are all there.
+
+    Args:
+        faults: question_id to what the reader's answers say against it.
+        also: question_id to documents that answer it too.
+        read: question_id to what was answered where.
+    """
+
+    faults: dict[str, list[Fault]] = field(default_factory=dict)
+    also: dict[str, list[str]] = field(default_factory=dict)
+    read: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ReadingTask(AnswerTask):
+    """Answering made questions to see what they are worth: a `bears.memory.use.Use`.
+
+    What a reader cannot answer from its gold is asked no further, and so on.
+
+    Args:
+        made: thresholds, and which filters are off.
+        form: how texts of the language are compared.
+        pool: where other documents are.
+        drafts: unit to the question to be read, of those that are asked at all.
+    """
+
+    made: MadeSettings
+    form: Form
+    pool: Pool
+    drafts: Mapping[Unit, Draft]
+
+    advice = "publish without them, and count them as not answered: memory publish --give-up"
+
+    @property
+    def wanted(self) -> str:
+        """What may be missing."""
+        return f"readings of made questions by {self.settings.name}"
+
+    def resolve(self, known: PublishedMemory) -> Readings:
+        """Ask of each question what its earlier answers lead to."""
+        found = Readings()
+        for unit, draft in self.drafts.items():
+            _Reading(self, unit, draft, known, found).resolve()
+        return found
+
+    def complete(self, known: PublishedMemory) -> Readings:
+        """As `resolve`. Raises MemoryMiss where something was never asked."""
+        return all_of(self.resolve(known), self.wanted)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """One question's readings."""
+
+    task: ReadingTask
+    unit: Unit
+    draft: Draft
+    known: PublishedMemory
+    found: Readings
+
+    def resolve(self) -> None:
+        """Step after step, each with its own fault, until one is found or unknown."""
+        name = self.unit.question_id
+        for step in (self._with_gold, self._without, self._one_hop, self._elsewhere):
+            faults = step()
+            if faults is None:
+                return
+            if faults:
+                self.found.faults[name] = faults
+                return
+        self.found.faults[name] = []
+
+    def _with_gold(self) -> list[Fault] | None:
+        if self._off("unanswerable"):
+            return []
+        answer = self._answer("gold", self.unit.documents)
+        if answer is None:
+            self.found.waiting += [self._request("closed-book", ())]
+            return None
+        if self._right(answer):
+            return []
+        return self._fault("unanswerable", f"a reader of its passage answers {answer!r:.80}")
+
+    def _without(self) -> list[Fault] | None:
+        if self._off("closed_book"):
+            return []
+        answer = self._answer("closed-book", ())
+        if answer is None:
+            return None
+        if self._right(answer):
+            return self._fault("closed_book", f"answered without any passage: {answer!r:.80}")
+        return []
+
+    def _one_hop(self) -> list[Fault] | None:
+        if self.unit.question_type == "single-hop" or self._off("one_hop"):
+            return []
+        answers = [self._answer("one passage", (each,)) for each in self.unit.documents]
+        if any(answer is not None and self._right(answer) for answer in answers):
+            return self._fault("one_hop", "answered from one of its passages alone")
+        return None if None in answers else []
+
+    def _elsewhere(self) -> list[Fault] | None:
+        others = [] if self._off("other_document") else list(self._others())
+        answers = [self._answer(f"other document {each.doc_id}", (each,)) for each in others]
+        if None in answers:
+            return None
+        faults, also = list[Fault](), list[str]()
+        for document, answer in zip(others, answers, strict=True):
+            assert answer is not None
+            holds = self.task.form.stands(self.draft.answer, document.content)
+            if self._right(answer) and holds and self.unit.question_type == "single-hop":
+                also.append(document.doc_id)
+            elif self._right(answer):
+                message = f"{document.doc_id} alone answers it too"
+                faults += self._fault("other_document", message)
+            elif self.task.form.stands(answer, document.content):
+                message = f"{document.doc_id} answers it with {answer!r:.80}"
+                faults += self._fault("other_answer", message)
+        self.found.also[self.unit.question_id] = also
+        return faults
+
+    def _others(self) -> Iterator[Document]:
+        """Those that hold the answer first, then what BM25 finds for the question."""
+        gold = {document.doc_id for document in self.unit.documents}
+        ids = self.task.pool.ranking(self.draft.question, NEAR + len(gold))
+        near = [self.task.pool.by_id[each] for each in ids if each not in gold]
+        holds = self.task.form.stands
+        near.sort(key=lambda document: not holds(self.draft.answer, document.content))
+        yield from near[: self.task.made.others]
+
+    def _request(self, where: str, documents: Sequence[Document]) -> AnswerRequest:
+        texts = show(documents, self.task.settings.tokens).texts
+        kind = where.partition(" document ")[0]
+        return AnswerRequest(self.unit.question_id, self.draft.question, (), texts, kind)
+
+    def _answer(self, where: str, documents: Sequence[Document]) -> str | None:
+        """What was read there, without markers; "" where it says that it cannot be answered."""
+        request, task = self._request(where, documents), self.task
+        entry = self.found.ask(lambda each: self.known.get(task.key(each), ""), request)
+        if entry is None:
+            return None
+        answer = cited(entry, len(request.texts)).text
+        answer = "" if says_unanswerable(answer, task.language.unanswerable) else answer
+        self.found.read.setdefault(self.unit.question_id, {})[where] = answer
+        return answer
+
+    def _right(self, answer: str) -> bool:
+        """Whether an answer is the written one: that stands in it, or most of their tokens agree.
+
+        A whole passage copied is no answer, whatever stands in it.
+        """
+        wanted, form = self.draft.answer, self.task.form
+        short = len(form.tokens(answer)) <= len(form.tokens(wanted)) + self.task.made.longest_answer
+        held = short and form.stands(wanted, answer)
+        return held or token_f1(answer, wanted, form.rules) >= self.task.made.reader_f1
+
+    def _off(self, name: str) -> bool:
+        return self.task.made.severity(name) == "off"
+
+    def _fault(self, name: str, message: str) -> list[Fault]:
+        return [] if self._off(name) else [(name, message)]

@@ -1,0 +1,103 @@
+"""A desk with documents about stones, about which questions are to be made."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.formats.manifest import seal
+from bears.formats.records import to_line, write_text
+from bears.types import PoolDocument
+from stages import sample
+from tests.desk import Desk
+from tests.fake_questioner import text
+from tests.provider_server import ROOT, ProviderServer
+
+QUESTIONS = Path("data/memory/made.questions.jsonl")
+READINGS = Path("data/memory/made.readings.jsonl")
+SAMPLED = Path("data/made/sampled")
+USUAL = (
+    "benchmark=made",
+    "questioner=gpt-4.1-mini",
+    "benchmark.language=en",
+    "sources.drcd.language=en",
+    "sample.passage_bytes=[10,6000]",
+    "sample.pairs=0",
+    *(f"questioner.{each}api_key_env=''" for each in ("", "reader.")),
+)
+
+
+def stones(count: int, *more: PoolDocument) -> list[PoolDocument]:
+    return [*(PoolDocument(f"d{n}", text(n)) for n in range(count)), *more]
+
+
+def made(to: Path, url: str, documents: Sequence[PoolDocument], *overrides: str) -> Desk:
+    """A desk over documents, whose questioner and reader ask the server at ``url``."""
+    root = to / "desk"
+    shutil.copytree(ROOT / "conf", root / "conf")
+    shutil.rmtree(root / "conf" / "ledger", ignore_errors=True)
+    for name in ("params.yaml", "dvc.yaml"):
+        shutil.copy(ROOT / name, root / name)
+    (root / QUESTIONS).parent.mkdir(parents=True)
+    rows = root / "data/raw/made/rows"
+    write_text(rows / "drcd.jsonl", "".join(to_line(asdict(each)) for each in documents))
+    seal([rows], {})
+    asking = (f"questioner.base_url={url}", f"questioner.reader.base_url={url}") if url else ()
+    return Desk(root, (*USUAL, f"sample.passages={len(documents)}", *asking, *overrides))
+
+
+def sampled(at: Desk, *overrides: str, code: int = 0) -> str:
+    """Run the stage; what it printed."""
+    return at.stage("sample", sample.main, *overrides, code=code)
+
+
+def questions(at: Desk) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((at.root / SAMPLED / "queries_raw.json").read_text())
+    return found
+
+
+def not_kept(at: Desk) -> list[dict[str, str]]:
+    with (at.root / SAMPLED / "not_kept.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def outcomes(at: Desk) -> dict[str, str]:
+    """The document that a question was written about to why it is not there, "" where it is."""
+    lines = (at.root / SAMPLED / "lineage.jsonl").read_text().splitlines()
+    rows = [row for row in map(json.loads, lines) if row["kind"] == "question"]
+    kept = {" ".join(row["written_about"]): "" for row in rows}
+    return kept | {row["documents"]: row["filter"] for row in not_kept(at)}
+
+
+def published(at: Desk, *overrides: str) -> Desk:
+    """Fill and publish, as a person does."""
+    at.run("fill", *overrides)
+    at.run("publish", *overrides)
+    return at
+
+
+Making = Callable[..., tuple[Desk, ProviderServer]]
+
+
+@pytest.fixture
+def making(tmp_path: Path) -> Iterator[Making]:
+    """Give a function that makes a desk beside a server with faults."""
+    servers: list[ProviderServer] = []
+
+    def begin(
+        behaviour: str, documents: Sequence[PoolDocument], *overrides: str, **faults: Any
+    ) -> Any:
+        server = ProviderServer(f"tests.fake_questioner:{behaviour}", **faults).__enter__()
+        servers.append(server)
+        return made(tmp_path / f"made{len(servers)}", server.url, documents, *overrides), server
+
+    yield begin
+    for server in servers:
+        server.__exit__()
