@@ -101,6 +101,9 @@ def test_a_good_translation_passes() -> None:
         ("untranslated", "gold_answer", "23 November", "23 November"),
         ("invented_name", "question", "Who bore Richard?", "理查（Richard III）的母親是誰？"),
         ("invented_name", "content", LONG, f"{LONG_ZH}（McCarthy）"),
+        ("lost_word", "question", "What are its first two words?", "它的第一個詞是什麼？"),
+        ("lost_word", "question", "Who is his father-in-law?", "他的父親是誰？"),
+        ("lost_word", "question", "Which American wrote it?", "哪位作家寫了它？"),
         ("numbers", "content", LONG, LONG_ZH.replace("1861", "1816")),
         ("numbers", "content", "born 23 November 1946", "生於1946年10月23日"),
         ("numbers", "content", "500,000 people", "5萬人"),
@@ -120,6 +123,16 @@ def test_the_gold_answer_in_the_question_is_an_answer() -> None:
     )
 
 
+def test_a_piece_of_the_answer_in_the_question_is_a_hint() -> None:
+    source, hint = "Who is his grandfather?", "他的祖父是匈牙利的哪位國王？"
+    answers = ("Béla of Hungary", "匈牙利的貝拉")
+    assert flags("question", source, hint, *answers) == {"answer_hint"}
+    assert flags("question", source, "他的祖父是誰？", *answers) == set()
+    # What both sources speak of may be in both translations.
+    asked = "Which Hungarian is his grandfather?"
+    assert flags("question", asked, hint, *answers) == set()
+
+
 def test_an_opposite_answer_is_named_so() -> None:
     text = Text("gold_answer", "no", "是", "en", "zh-Hant-TW")
     assert check(text, CHINESE, {})[0].message == "'是' means the opposite, expected '否'"
@@ -134,6 +147,7 @@ def test_an_opposite_answer_is_named_so() -> None:
         ("question", "When did the man who built it die?", "建造它的那個人是誰、何時去世的？"),
         ("question", "Can you name the river?", "那條河叫什麼名字？"),
         ("question", "Is it Ann or Bo?", "是安還是波？"),
+        ("question", 'Who sang "Two American Sisters" after Seven Ten?', "誰唱了那首歌？"),
         ("question", "Where was the Canadian director born?", "這位加拿大導演在哪裡出生？"),
         ("content", LONG, LONG_ZH.replace("水車", "iPhone 與 One to One 和 Fall of Ann")),
         (

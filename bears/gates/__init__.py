@@ -9,6 +9,7 @@ from bears.gates import (
     blank,
     chatter,
     length_ratio,
+    lost_words,
     names,
     numbers,
     other_language,
@@ -39,6 +40,8 @@ GATES: Mapping[str, Callable[[Text, Language], str | None]] = {
     "length_ratio": length_ratio.gate,
     "numbers": numbers.gate,
     "invented_name": names.invented_name,
+    "lost_word": lost_words.gate,
+    "answer_hint": questions.answer_hint,
 }
 """Name to gate: each says what is wrong, or None."""
 

@@ -20,7 +20,13 @@ _MULTIPLIERS = {
     "十": 10,
 }
 
+_RANGE_END = re.compile(r"\d{4} ?[-–—/] ?(\d{1,2})(?!\d)")
+"""1947–48 may become 1947–1948."""
+_DECADE = re.compile(r"(?<!\d)(\d{2,4})'?s\b|'(\d{2})(?!\d)")
+"""'70s; the 1970s, which may become the 70s; the 1700s, which are the 18th century."""
+_AFTERNOON = re.compile(r"(?<!\d)(\d{1,2})(?:[:.]\d\d)? ?p\.? ?m\b", re.IGNORECASE)
 _PAIR = re.compile(r"(?<![\d/])(\d{1,2})[/-](\d{1,2})(?![\d/])")
+"""9/11 may become 911."""
 _REACH = 25
 """More characters than lie between a number and the other end of the month beside it."""
 _DIGITS = re.compile(rf"\d(?:.{{0,{_REACH}}}\d)*", re.DOTALL)
@@ -36,13 +42,14 @@ def gate(text: Text, language: Language) -> str | None:
     source, translation = comparable(text.source), comparable(text.translation)
     there = values(translation, language.numbers)
     asked = list(digit_numbers(source, _MULTIPLIERS))
-    missing = [number.text for number in asked if not _found(number, source, there)]
+    forms = _Forms(source)
+    missing = [number.text for number in asked if not forms.found(number, there)]
     missing += [
         english.MONTHS[month - 1].title()
         for month in sorted(_months(source))
         if not _month_found(month, translation, language.numbers)
     ]
-    invented = _invented(asked, source, translation, language)
+    invented = _invented(asked, forms, source, translation, language)
     if invented and english.spelled_numbers(source):
         invented = []
     parts = [
@@ -62,25 +69,31 @@ def _months(source: str) -> set[int]:
     }
 
 
-def _found(number: Number, source: str, there: set[float]) -> bool:
-    written, known, endings = re.escape(number.text), set(number.values), set[float]()
-    # 1947–48 may become 1947–1948.
-    if number.digits < 3 and re.search(rf"\d{{4}} ?[-–—/] ?{written}(?!\d)", source):
-        endings |= number.values
-    # '70s; the 1970s, which may become the 70s; the 1700s, which are the 18th century.
-    if re.search(rf"(?<!\d){written}'?s\b|'{written}(?!\d)", source):
-        endings |= number.values
-        known |= {value % 100 for value in number.values}
-        known |= {value // 100 + 1 for value in number.values if value % 100 == 0}
-    if re.search(rf"(?<!\d){written}(?:[:.]\d\d)? ?p\.? ?m\b", source, re.IGNORECASE):
-        known |= {value + 12 for value in number.values}
-    known |= {joined for joined, parts in _pairs(source) if number.text in parts}
-    return bool(known & there or endings & {value % 10**number.digits for value in there})
+class _Forms:
+    """The numbers of a source that a translation may write with other digits, as they stand."""
 
+    def __init__(self, source: str) -> None:
+        self.range_ends = set(_RANGE_END.findall(source))
+        self.decades = {number for found in _DECADE.findall(source) for number in found}
+        self.afternoons = set(_AFTERNOON.findall(source))
+        pairs = [pair.groups() for pair in _PAIR.finditer(source)]
+        self.joined = {float("".join(pair)) for pair in pairs}
+        self.parts = {part: float("".join(pair)) for pair in pairs for part in pair}
 
-def _pairs(source: str) -> list[tuple[float, tuple[str, ...]]]:
-    """9/11 may become 911."""
-    return [(float("".join(pair.groups())), pair.groups()) for pair in _PAIR.finditer(source)]
+    def found(self, number: Number, there: set[float]) -> bool:
+        """Whether ``there`` has the number in any of its forms."""
+        written, known = number.text, set(number.values)
+        if written in self.decades:
+            known |= {value % 100 for value in number.values}
+            known |= {value // 100 + 1 for value in number.values if value % 100 == 0}
+        if written in self.afternoons:
+            known |= {value + 12 for value in number.values}
+        if written in self.parts:
+            known.add(self.parts[written])
+        if known & there:
+            return True
+        short = written in self.range_ends | self.decades
+        return short and bool(known & {value % 10**number.digits for value in there})
 
 
 def _month_found(month: int, translation: str, numbers: Numbers) -> bool:
@@ -89,7 +102,7 @@ def _month_found(month: int, translation: str, numbers: Numbers) -> bool:
 
 
 def _invented(
-    asked: Sequence[Number], source: str, translation: str, language: Language
+    asked: Sequence[Number], forms: _Forms, source: str, translation: str, language: Language
 ) -> list[str]:
     least = language.thresholds.invented_digits
     there = digit_numbers(translation, language.numbers.multipliers)
@@ -98,7 +111,7 @@ def _invented(
     if all(number.values & known for number in long):
         return []
     known |= values(source, language.numbers)
-    known |= {joined for joined, _ in _pairs(source)}
+    known |= forms.joined
     chained = "".join(
         chain for chain, total in chains(translation, language.numbers) if total in known
     )

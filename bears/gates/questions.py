@@ -10,6 +10,7 @@ from bears.language.text import (
     QUOTES,
     Text,
     has_content,
+    unspaced,
     without_marked,
     without_parentheses,
     words,
@@ -102,11 +103,30 @@ def _given(text: Text, language: Language) -> str | None:
     return next(found, None)
 
 
+def answer_hint(text: Text, language: Language) -> str | None:
+    """A piece of the translated answer stands there, though the sources share no word.
+
+    As in 匈牙利的哪位國王 for a grandfather who is Béla III of Hungary.
+    """
+    if text.field != "question" or len(text.answers) < 2 or language.spaced:
+        return None
+    before, after = text.answers
+    if before == after or _beginnings(before) & _beginnings(text.source):
+        return None
+    runs = (after[i : i + _LEAST] for i in range(len(after) - _LEAST + 1))
+    found = (run for run in runs if unspaced(run) == _LEAST and run in text.translation)
+    hint = next(found, None)
+    return f"holds a part of the answer: {hint!r}" if hint else None
+
+
+def _beginnings(text: str) -> set[str]:
+    return {word[:_LEAST].casefold() for word in words(text) if len(word) >= _LEAST}
+
+
 def _demonym(text: Text) -> bool:
     """Whether the source has the answer as an adjective: Canadian for Canada."""
-    stem = text.answers[0][:_LEAST].casefold() if text.answers else ""
-    alone = len(stem) == _LEAST and len(text.answers[0].split()) == 1
-    return alone and any(word.casefold().startswith(stem) for word in words(text.source))
+    answer = text.answers[0] if text.answers else ""
+    return len(answer.split()) == 1 and bool(_beginnings(answer) & _beginnings(text.source))
 
 
 def _listed(kinds: set[Kind]) -> str:

@@ -89,12 +89,12 @@ def _slips(kept: str, text: Text, language: Language) -> list[str]:
     quoteless = without_marked(text.source, QUOTES)
     found = []
     for run in _LATIN_RUN.finditer(kept):
-        before, after = kept[: run.start()], kept[run.end() :]
-        alone = text.field == "question" or before[-1:].isspace() or after[:1].isspace()
+        before, after = kept[: run.start()][-1:], kept[run.end() :][:1]
+        alone = text.field == "question" or before.isspace() or after.isspace()
         if alone and run.group().islower() and not _INNER_MARK.search(run.group()):
             inside = _LATIN_WORD.findall(run.group())
             found += [word for word in inside if _ordinary(word, quoteless, language)]
-        elif before[-1:].isalpha() and script_share(before[-1:], language.scripts):
+        elif before.isalpha() and script_share(before, language.scripts):
             found += [run.group()] if _ends_word(run.group(), text.source) else []
     return found + [english.MONTHS[month - 1].title() for month in sorted(english.months(kept))]
 

@@ -12,7 +12,7 @@ from bears.language.profile import Numbers
 
 _DIGITS = re.compile(r"\d+(?:[.,٫٬']\d+|[ \u2009]\d{3}(?!\d))*")
 _JOINT = re.compile(
-    r" ?(?:[-–—~〜/至到或、和與及]|(?:to|or|and|bis|do|in)\b|から|에서)? ?(?:US)?[$£€¥]? ?(?=\d)"
+    r" ?(?:[-–—~〜/至到或、和與及]|(?:to|or|and|bis|do|in)\b|から|에서) ?(?:US)?[$£€¥]? ?(?=\d)"
 )
 """What may stand between two numbers that share a multiplier: £15–19 million."""
 _POWER = re.compile(r"10 ?[\^的] ?(\d+)")
@@ -66,7 +66,7 @@ def digit_numbers(text: str, multipliers: Mapping[str, int]) -> Iterator[Number]
 class _Multiplied(NamedTuple):
     """What follows a number: ``maybe`` where it may be no multiplier, or another number's."""
 
-    factor: int
+    factor: float
     text: str = ""
     maybe: bool = False
 
@@ -75,17 +75,18 @@ def _multiplied(text: str, end: int, multipliers: Mapping[str, int]) -> _Multipl
     if not multipliers:
         return _Multiplied(1)
     after, each = _multipliers(tuple(multipliers))
-    if found := after.match(text, end):
-        known = {name.casefold(): value for name, value in multipliers.items()}
-        # The Turkish ı of mıllion matches an i, but is another letter.
-        words = each.findall(found["words"])
-        factor = math.prod(known.get(name.casefold(), 1) for name in words)
-        return _Multiplied(factor, found.group(), all(map(_abbreviation, words)))
-    joint = _JOINT.match(text, end)
-    other = joint and _DIGITS.match(text, joint.end())
-    if other and other.start() > end:
-        return _multiplied(text, other.end(), multipliers)._replace(text="", maybe=True)
-    return _Multiplied(1)
+    found = after.match(text, end)
+    joint = None if found else _JOINT.match(text, end)
+    if joint and (other := _DIGITS.match(text, joint.end())):
+        found = after.match(text, other.end())
+    if not found:
+        return _Multiplied(1)
+    known = {name.casefold(): value for name, value in multipliers.items()}
+    words = each.findall(found["words"])
+    # The Turkish ı of mıllion matches an i, but is another letter.
+    factor = math.prod((known.get(name.casefold(), 1) for name in words), start=1.0)
+    maybe = joint is not None or all(map(_abbreviation, words))
+    return _Multiplied(factor, "" if joint else found.group(), maybe)
 
 
 def _abbreviation(name: str) -> bool:
@@ -159,7 +160,7 @@ def chains(text: str, numbers: Numbers) -> Iterator[tuple[str, float]]:
 
 @cache
 def _chain(names: tuple[str, ...]) -> re.Pattern[str]:
-    link = rf"\d[\d,.]*[ ]?(?:{_either(names)})+"
+    link = rf"(?<![\d,.])\d[\d,.]*[ ]?(?:{_either(names)})+"
     return re.compile(rf"(?:{link}[ ]?)+\d*")
 
 

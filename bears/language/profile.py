@@ -174,6 +174,8 @@ class Language(Closed):
         thresholds: see `Thresholds`.
         native: passages on which no gate may close.
         particles: characters that answers are compared without, in the last resort.
+        lexicon: words that English questions turn on, and how they may be rendered, both as regular
+            expressions; see `bears.gates.lost_words`.
         loans: words of another script that its texts use as they are (logo, email).
         standalone: see `Standalone`.
     """
@@ -198,6 +200,7 @@ class Language(Closed):
     variant: Variant = field(default_factory=Variant)
     fold: Mapping[str, str] = field(default_factory=dict)
     particles: str = ""
+    lexicon: Mapping[str, str] = field(default_factory=dict)
     loans: tuple[str, ...] = ()
     script_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     thresholds: Thresholds = field(default_factory=Thresholds)
