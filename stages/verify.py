@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import asdict
 from itertools import islice
 
-from bears.configuration import Config, parse
+from bears.configuration import Config, checkout, parse
 from bears.configuration.pipeline import Paths, exit_with
 from bears.errors import FormatError, VerificationFailed
 from bears.formats.digest import digest_files, sha256_of
@@ -39,7 +39,8 @@ def main(config: Config, paths: Paths) -> None:
     benchmark = None
     try:
         benchmark = _benchmark(config, paths)
-        findings = verify(benchmark, accepted)
+        read = _read(config, paths, benchmark)
+        findings = verify(benchmark, accepted, read)
     except FormatError as error:
         findings = [Finding("format", "error", "file", str(error))]
     write_lines(paths["out"] / "findings.jsonl", (asdict(finding) for finding in findings))
@@ -55,6 +56,21 @@ def main(config: Config, paths: Paths) -> None:
         )
     files = [paths["translated"] / name for name in ("queries.json", "corpus.json")]
     write_json(paths["out"] / "digest.json", digest_files(files))
+
+
+def _read(config: Config, paths: Paths, b: Benchmark) -> list[Finding]:
+    """What a model that read the translations said of them."""
+    if config["reader"]["name"] == "none":
+        return []
+    from bears.memory.published import load
+    from bears.memory.workflow import Workflow
+    from bears.reading.task import read_task
+
+    raw, translated = (b.raw_questions, b.raw_documents), (b.questions, b.documents)
+    task = read_task(config, raw, translated)
+    memory = paths["memory"] / f"{config['benchmark']['name']}.proofreadings.jsonl"
+    Workflow(task, memory, checkout()).fill_by_itself()
+    return task.findings(load(memory, task.name))
 
 
 def _print(findings: list[Finding]) -> None:
@@ -113,4 +129,5 @@ def _translated(paths: Paths, raw: list[Document]) -> list[Document]:
 
 
 if __name__ == "__main__":
-    exit_with("verify", main)
+    # With fill: auto what is bought is published.
+    exit_with("verify", main, updates=["memory"])

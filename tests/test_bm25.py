@@ -265,6 +265,7 @@ def composed(language: str, *overrides: str) -> BM25:
         "chunking": "none",
         "engine": "local",
         "translator": "published",
+        "reader": "none",
         "rewriter": "none",
         "generator": "none",
         "judge": "none",

@@ -230,6 +230,7 @@ CHOICES = {
     "chunking": "none",
     "engine": "local",
     "translator": "published",
+    "reader": "none",
     "rewriter": "none",
     "generator": "none",
     "judge": "none",

@@ -54,6 +54,7 @@ CONFIG: Config = {
     "chunking": {"name": "none"},
     "engine": {"name": "local"},
     "translator": {"name": "published"},
+    "reader": {"name": "none"},
     "rewriter": {"name": "none"},
     "generator": {"name": "none"},
     "judge": {"name": "none"},

@@ -9,6 +9,7 @@ from bears.cli.verdicts import MEMORY
 from bears.configuration import Config, checkout
 from bears.errors import ConfigurationError
 from bears.formats.manifest import check
+from bears.formats.records import read_documents, read_questions
 from bears.formats.shown import complain
 from bears.judging.bench import judges_of, tasks_of
 from bears.judging.files import read_hearing, records_in
@@ -17,8 +18,10 @@ from bears.memory.kept import Kept
 from bears.memory.use import Use
 from bears.memory.workflow import U, Workflow
 from bears.questioning.bench import Bench, read_bench
-from bears.questioning.readings import ReadingTask
+from bears.questioning.readings import ReadingTask as MadeReadingTask
 from bears.questioning.task import QuestionTask
+from bears.reading.task import ReadingTask
+from bears.reading.task import read_task as read_readings
 from bears.rewriting.task import RewriteTask
 from bears.rewriting.task import read_task as read_rewriting
 from bears.translation.task import TranslationTask
@@ -39,6 +42,25 @@ def _translation(config: Config) -> TranslationTask:
 SYSTEM = ("retriever", "generator")
 """What the file of a system's answers is called after."""
 TRANSLATION = (_translation, "data/memory/{}.jsonl")
+
+
+def _readings(config: Config) -> ReadingTask:
+    name = config["benchmark"]["name"]
+    folders = [Path("data") / name / folder for folder in ("sampled", "translated")]
+    for file in (folders[1] / "queries.json", folders[1] / "corpus.json"):
+        if not file.is_file():
+            raise ConfigurationError(
+                f"{file} does not exist; run `dvc repro translate` with benchmark: {name} first"
+            )
+        check(file)
+    raw, translated = (
+        (read_questions(folder / f"queries{ending}"), read_documents(folder / f"corpus{ending}"))
+        for folder, ending in zip(folders, ("_raw.json", ".json"), strict=True)
+    )
+    return read_readings(config, raw, translated)
+
+
+READINGS = (_readings, "data/memory/{}.proofreadings.jsonl")
 
 
 def _rewrites(config: Config) -> RewriteTask:
@@ -121,7 +143,7 @@ def _questions(config: Config) -> QuestionTask | None:
 QUESTIONS = (_questions, "data/memory/{}.questions.jsonl")
 
 
-def _readings(config: Config) -> ReadingTask | None:
+def _made_readings(config: Config) -> MadeReadingTask | None:
     """What is asked of the questions that are written so far."""
     if config["sample"]["sampler"] != "made":
         return None
@@ -132,8 +154,9 @@ def _readings(config: Config) -> ReadingTask | None:
 
 USES: tuple[Row, ...] = (
     _where_asked("questioner", *QUESTIONS),
-    _where_asked("questioner", _readings, "data/memory/{}.readings.jsonl"),
+    _where_asked("questioner", _made_readings, "data/memory/{}.readings.jsonl"),
     _where_asked("translator", *TRANSLATION),
+    _where_asked("reader", *READINGS),
     _where_asked("rewriter", *REWRITES),
     _where_asked("generator", *ANSWERS),
     VERDICTS,
@@ -141,7 +164,7 @@ USES: tuple[Row, ...] = (
 """How a use is read, None where nothing is asked, several where it asks several models, and the
 memory of a benchmark; each use after those that it needs."""
 
-ASKING = ("questioner", "translator", "rewriter", "generator", "judge")
+ASKING = ("questioner", "translator", "reader", "rewriter", "generator", "judge")
 """Groups of the configuration that may name a model."""
 
 

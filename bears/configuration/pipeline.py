@@ -38,6 +38,7 @@ GROUPS = (
     "engine",
     "questioner",
     "translator",
+    "reader",
     "rewriter",
     "generator",
     "judge",

@@ -62,6 +62,7 @@ class Configuration(TypedDict):
     engine: Chosen
     questioner: Chosen
     translator: Chosen
+    reader: Chosen
     rewriter: Chosen
     generator: Chosen
     judge: Chosen

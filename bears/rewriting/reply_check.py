@@ -1,6 +1,7 @@
 """What is wrong with a rewritten question."""
 
 import json
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -10,6 +11,7 @@ from bears.errors import FormatError
 from bears.formats.records import problems_of
 from bears.intake.json_text import json_value
 from bears.intake.texts import blank
+from bears.memory.json_reply import json_reply
 from bears.memory.use import CheckedReply
 
 LONGEST = 300
@@ -28,8 +30,12 @@ _REWRITE = TypeAdapter(Rewrite)
 
 def parse_rewrite(text: str) -> Rewrite:
     """Read an answer. Raises FormatError, saying what does not fit."""
+    return _rewrite(json_value(text.encode(), ""))
+
+
+def _rewrite(value: Any) -> Rewrite:
     try:
-        return _REWRITE.validate_python(json_value(text.encode(), ""), strict=True)
+        return _REWRITE.validate_python(value, strict=True)
     except ValidationError as error:
         raise FormatError(problems_of(error)) from None
 
@@ -47,16 +53,10 @@ def check(answer: ChatAnswer, question: str, said: str) -> CheckedReply:
         question: the last message.
         said: the messages before it; empty where there are none, and the question stays as it is.
     """
-    if answer.refusal:
-        return CheckedReply("", [f"the model refused: {answer.refusal:.80}"], [])
-    if answer.finish_reason != "stop":
-        reason = f"the answer is not complete (finish reason {answer.finish_reason})"
-        return CheckedReply("", [reason], [])
     try:
-        rewrite = parse_rewrite(_unfenced(answer.text))
-    except (FormatError, UnicodeEncodeError):
-        # Half of a surrogate pair, which models do send, is in no JSON.
-        return CheckedReply("", ["the answer is not the JSON that was asked for"], [])
+        rewrite = _rewrite(json_reply(answer))
+    except FormatError as error:
+        return CheckedReply("", [str(error)], [])
     return _judged(rewrite["search"], " ".join(rewrite["standalone_query"].split()), question, said)
 
 
@@ -76,11 +76,6 @@ def _judged(search: bool, query: str, question: str, said: str) -> CheckedReply:
     if not _pairs(query) & _pairs(f"{said}\n{question}"):
         doubts.append("standalone_query has no word of the conversation")
     return CheckedReply(kept(True, query), [], doubts)
-
-
-def _unfenced(text: str) -> str:
-    """Without the fence that models put around JSON where a server knows no schema."""
-    return text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
 
 
 def _pairs(text: str) -> set[str]:

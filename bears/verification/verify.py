@@ -1,8 +1,9 @@
 """Running every check, and what their findings come to."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from bears.gates import GATES
@@ -53,13 +54,22 @@ def reviewed(reviews: Sequence[Review]) -> list[Acceptance]:
         Acceptance(gate, review.record_id, review.reason or "reviewed", review.field)
         for review in reviews
         if review.decision != "retranslate"
-        for gate in (*GATES, "mark_lost", "answer_lost")
+        for gate in (*GATES, "mark_lost", "answer_lost", "reading")
     ]
 
 
-def verify(benchmark: Benchmark, accepted: Sequence[Acceptance] = ()) -> list[Finding]:
-    """All findings, in the order of the checks; accepted errors get severity ``accepted``."""
-    return [_judged(finding, accepted) for check in CHECKS for finding in check(benchmark)]
+def verify(
+    benchmark: Benchmark, accepted: Sequence[Acceptance] = (), read: Iterable[Finding] = ()
+) -> list[Finding]:
+    """All findings, in the order of the checks; accepted errors get severity ``accepted``.
+
+    Args:
+        benchmark: what is looked at.
+        accepted: what is known and lived with.
+        read: what a model found that read the translations; last.
+    """
+    found = chain(chain.from_iterable(check(benchmark) for check in CHECKS), read)
+    return [_judged(finding, accepted) for finding in found]
 
 
 def summarise(findings: Sequence[Finding], benchmark: Benchmark | None) -> dict[str, Any]:
