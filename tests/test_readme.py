@@ -95,3 +95,17 @@ def test_the_score_of_a_submission_is_what_submit_prints(
 def fits(row: str, line: str) -> bool:
     """Whether a line is what a README shows of it; ``…`` there stands for what is left out."""
     return re.fullmatch(".*".join(map(re.escape, row.split("…"))), line) is not None
+
+
+@pytest.mark.slow
+def test_the_small_models_answers_and_verdicts_are_replayed(workspace: Workspace) -> None:
+    workspace.dvc("exp", "run", "-S", "generator=local", "-S", "judge=local")
+    judged = json.loads(workspace.text("metrics/answers.json"))["all"]
+    page = (ROOT / "docs/answers.md").read_text(encoding="utf-8")
+    (row,) = re.findall(
+        r"^\| `local` \| (\.\d+) \| (\.\d+) \| 11 of 18 \| (\.\d+)", page, re.MULTILINE
+    )
+    names = ("answer_f1", "exact_match", "evidence_f1")
+    assert row == tuple(f"{judged[name]:.3f}".lstrip("0") for name in names)
+    assert (judged["pass_rate"], judged["causes"]["judge_doubt"]) == (0.5, 2)
+    assert "it passed 9 of\nthe 18, all of them right, and failed two" in page
