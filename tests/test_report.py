@@ -52,7 +52,11 @@ class Made:
     def __init__(self, folder: Path, texts: Sequence[str], names: Sequence[str]) -> None:
         self.folder, self.names, self.ids = folder, names, [f"q{i}" for i in range(len(texts))]
         self.folders = BenchmarkFolders(
-            folder / "translated", folder / "sampled", folder / "verified", folder / "sources.json"
+            folder / "translated",
+            folder / "sampled",
+            folder / "verified",
+            folder / "sources.json",
+            folder / "tax",
         )
         source = texts[0]
         documents = [

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bears.cli.prices import dollars
 from bears.cli.selection import composed, main_of, results_of
 from bears.doctor.objects import cache_folder
 from bears.errors import ConfigurationError, FormatError
@@ -25,6 +26,7 @@ OUT = Path("report.html")
 DRAWING = ("jinja2", "vl_convert")
 """Packages that no other command needs."""
 RUN = r"data/[^/]+/runs/(?P<retriever>[^/]+)(?<!\.within)\.trec"
+WITHIN = r"data/[^/]+/runs/[^/]+\.within\.trec"
 ANSWERS = r"data/[^/]+/answers/[^/]+"
 
 
@@ -70,8 +72,9 @@ def _report(arguments: argparse.Namespace) -> None:
         DATA / name / "sampled",
         DATA / name / "verified",
         DATA / "raw" / name / "sources.json",
+        DATA / name / "tax",
     )
-    files = [_files(system, questions) for system in systems]
+    files = [_files(system, questions, translated) for system in systems]
     main = arguments.measure or _main(config, systems)
     comparison = _comparison(arguments.comparison, systems, main)
     text = report(config, folders, questions, files, comparison, main, arguments.top)
@@ -118,9 +121,9 @@ def _comparison(file: Path | None, systems: "Sequence[System]", main: str) -> "C
     return parse_comparison(compare(systems, (), main), "compare")
 
 
-def _files(system: "System", questions: Sequence[Question]) -> "SystemFiles":
+def _files(system: "System", questions: Sequence[Question], translated: Path) -> "SystemFiles":
     """What the page shows of a system; its rankings and answers are those of its revision."""
-    from bears.comparison.revision import WORKSPACE, Revision, commit_of
+    from bears.comparison.revision import WORKSPACE, Revision, commit_of, configuration_at
     from bears.report.system import SystemFiles
 
     values = system.values.loc[[question.question_id for question in questions]]
@@ -129,12 +132,15 @@ def _files(system: "System", questions: Sequence[Question]) -> "SystemFiles":
     revision = Revision(word, commit, cache_folder(Path()))
     found = (revision.output(rf"{ANSWERS}{end}") for end in (r"\.jsonl", r"\.questions\.csv"))
     answers, judgements = found
+    within = revision.output(WITHIN)
+    priced = dollars(configuration_at(revision), translated, system.run, within)
+    paid = zip(("usd_low", "usd_high"), priced or (), strict=False)
     return SystemFiles(
         system.name,
         system.run or Path(),
         {str(measure): values[measure].to_numpy(float) for measure in values},
         (answers, judgements) if answers and judgements else None,
-        dict(_cost(revision.outputs, system.run or Path())),
+        {**dict(_cost(revision.outputs, system.run or Path())), **dict(paid)},
     )
 
 

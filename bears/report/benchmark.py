@@ -9,6 +9,7 @@ from typing import Any
 from bears.formats.benchmark_state import records_digest
 from bears.formats.digest import sha256_of
 from bears.formats.records import read_json, read_lines, read_questions, stream_documents
+from bears.report.tax import Tax, read_taxes
 from bears.types import Question
 
 
@@ -20,6 +21,7 @@ class BenchmarkFolders:
     sampled: Path
     verified: Path
     provenance: Path
+    taxes: Path
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Benchmark:
         provenance: of each source: where from, revision, licence, files with digests.
         pool: source to the number of its documents, and of those that are gold.
         digests: what to sha256.
+        taxes: what translation cost retrievers.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Benchmark:
     provenance: Sequence[Mapping[str, Any]]
     pool: Mapping[str, tuple[int, int]]
     digests: Mapping[str, str]
+    taxes: Sequence[Tax]
 
     def findings_of(self, question: Question) -> list[list[str]]:
         """Severity, check and message of what was found in a question and its gold."""
@@ -111,6 +115,7 @@ def read_benchmark(
         provenance=read_json(folders.provenance) if folders.provenance.is_file() else [],
         pool={source: (total[source], relevant[source]) for source in sorted(total)},
         digests=digests,
+        taxes=list(read_taxes(folders.taxes, digests["records"][:12])),
     )
 
 

@@ -110,16 +110,21 @@ def curve(shown: str, rows: Sequence[Row]) -> str:
     return _svg({"width": 240, "height": 150, "layer": layers if others["values"] else layers[1:]})
 
 
-def against_time(rows: Sequence[Row]) -> str:
-    """Quality against milliseconds a question, each on its axis, with the names beside the marks.
+def against(rows: Sequence[Row], cost: str) -> str:
+    """Quality against a cost, each on its axis, with the names beside the marks.
 
     Args:
-        rows: ``name, ms, mean, low, high, colour, shape`` each.
+        rows: ``name, mean, low, high, colour, shape`` each, and the cost, 0 or more.
+        cost: its name in the rows; its axis is logarithmic where none is 0.
     """
-    times = [row["ms"] for row in rows]
-    domain = [min(times) / 3, max(times) * 3]
-    x = {"field": "ms", "type": "quantitative", "scale": {"type": "log", "domain": domain}}
-    x["axis"] = {"tickCount": 4, "format": "~r", "grid": False}
+    costs = [row[cost] for row in rows]
+    log = {"type": "log", "domain": [min(costs) / 3, max(costs) * 3]}
+    x = {
+        "field": cost,
+        "type": "quantitative",
+        "scale": log if min(costs) > 0 else {"domainMax": max(costs) * 1.4},
+        "axis": {"tickCount": 4, "format": "~r", "grid": False},
+    }
     y = {"type": "quantitative", "scale": {"zero": False, "padding": 12}, "axis": {"tickCount": 5}}
     base = {"x": x, "color": _as_it_stands("colour")}
     mean = {**base, "y": {**y, "field": "mean"}}

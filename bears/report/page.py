@@ -17,7 +17,7 @@ from bears.report.groups import grouped
 from bears.report.looks import looks
 from bears.report.standings import drawn, standings, verdict
 from bears.report.system import System
-from bears.report.words import as_data, p_value, part, said, share, signed, unit, words
+from bears.report.words import as_data, dollars, p_value, part, said, share, signed, unit, words
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def page(known: Known) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
     environment.filters |= {"share": share, "signed": signed, "p": p_value}
-    environment.globals |= {"t": said, "unit": unit, "said": verdict}
+    environment.globals |= {"t": said, "unit": unit, "usd": dollars, "said": verdict}
     style, script = part("style.css"), part("script.js")
     # The browser runs and applies these two, by their digests, and nothing else on the page.
     trusted = {"style": style, "script": script}

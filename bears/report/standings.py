@@ -6,7 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from bears.report.answer import answer
-from bears.report.charts import against_time, curve, intervals
+from bears.report.charts import against, curve, intervals
 from bears.report.comparison import Comparison, Pair, Ranked, better_of, ranked
 from bears.report.recall import DEPTHS, recall_curve
 from bears.report.system import System
@@ -61,12 +61,19 @@ def drawn(
         for system in order
         if (found := system["measures"].get(measure)) and found["low"] is not None
     ]
-    times = {system.name: system.cost["p50_ms"] for system in systems if "p50_ms" in system.cost}
-    timed = [{**row, "ms": times[row["name"]]} for row in rows if row["name"] in times]
+    costs = {system.name: system.cost for system in systems}
+    known = [(row, costs.get(str(row["name"]), {})) for row in rows]
+    timed = [{**row, "ms": cost["p50_ms"]} for row, cost in known if "p50_ms" in cost]
+    paid = [
+        {**row, "usd": (cost["usd_low"] + cost["usd_high"]) / 2}
+        for row, cost in known
+        if "usd_low" in cost
+    ]
     return {
         "means": intervals(rows, 380) if rows else "",
-        "timed": against_time(timed) if timed else "",
-        "untimed": [system.name for system in systems if system.name not in times],
+        "timed": against(timed, "ms") if timed else "",
+        "untimed": [name for name, cost in costs.items() if "p50_ms" not in cost],
+        "paid": against(paid, "usd") if any(row["usd"] for row in paid) else "",
         **_recalls(looks, systems, questions),
     }
 

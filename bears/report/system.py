@@ -26,7 +26,8 @@ class SystemFiles:
         run: a TREC run.
         values: measure to values of shape (questions,), in the benchmark's order; NaN: undefined.
         answers: what a generator answered on top of it, and the judgements by question.
-        cost: ``p50_ms`` and ``p95_ms`` of a question, ``index_s``, ``index_bytes``; those known.
+        cost: ``p50_ms`` and ``p95_ms`` of a question, ``index_s``, ``index_bytes``, ``usd_low`` and
+            ``usd_high`` of a thousand questions; those known.
     """
 
     name: str

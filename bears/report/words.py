@@ -77,6 +77,13 @@ def unit(value: float, form: str) -> str:
     raise AssertionError(form)
 
 
+def dollars(low: float, high: float) -> str:
+    """An estimate of a price, with the digits that it deserves."""
+    if high == 0:
+        return "0"
+    return " – ".join(f"{value:.2g}" if value < 100 else f"{value:,.0f}" for value in (low, high))
+
+
 def as_data(value: Mapping[str, Any]) -> str:
     """JSON that can stand within a script element: nothing in it ends that element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

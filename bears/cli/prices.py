@@ -1,0 +1,81 @@
+"""What a run pays for a thousand questions, by conf/models.yaml and its own settings."""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from bears.answers.task import read_task as read_answering
+from bears.client.embedding_wire import token_range
+from bears.client.models import Models, estimate, load_models
+from bears.configuration import parse
+from bears.errors import BearsError
+from bears.formats.records import read_questions
+from bears.memory.published import PublishedMemory
+from bears.memory.use import Use
+from bears.retrieval.models.hosted import Hosted
+from bears.retrieval.models.hosted_settings import HostedSettings
+from bears.rewriting.task import read_task as read_rewriting
+
+HOSTED = f"{Hosted.__module__}.{Hosted.__qualname__}"
+
+
+def dollars(
+    config: Mapping[str, Any], translated: Path, run: Path | None, within: Path | None
+) -> tuple[float, float] | None:
+    """The least and the most that a thousand questions cost, as if none had been asked before.
+
+    Counted are the vectors of questions, the rewriter and the generator; indexing and judges are
+    not. Tokens are estimated. What runs on one's own machine costs nothing here.
+
+    Args:
+        config: of the run.
+        translated: the folder of the benchmark's records.
+        run, within: its rankings, where a generator answers from them.
+
+    Returns:
+        None where a price is not known, or the configuration is that of an older version.
+    """
+    queries = translated / "queries.json"
+    try:
+        models = load_models(Path("conf/models.yaml"))
+        uses: list[Use[Any]] = []
+        if config["rewriter"].get("model"):
+            uses.append(read_rewriting(dict(config), queries))
+        if config["generator"].get("model") and run and within:
+            records = queries, translated / "corpus.json", run, within
+            uses.append(read_answering(dict(config), *records))
+        questions = [question.question for question in read_questions(queries)]
+        vectors = _vectors(config["retriever"], questions, models)
+        costs = [*vectors, *chain.from_iterable(_asked(use, models) for use in uses)]
+    except (BearsError, KeyError, AttributeError):
+        return None
+    low, high = (
+        sum(each) * 1000 / max(len(questions), 1) for each in zip((0, 0), *costs, strict=True)
+    )
+    return low, high
+
+
+def _vectors(part: Any, questions: list[str], models: Models) -> Iterator[tuple[float, float]]:
+    """Of every hosted encoder within a retriever's settings."""
+    if isinstance(part, list):
+        part = dict(enumerate(part))
+    if not isinstance(part, Mapping):
+        return
+    if part.get("_target_") == HOSTED:
+        fields = {str(key): value for key, value in part.items() if key != "_target_"}
+        price = parse(HostedSettings, fields, "retriever.encoder").price_in(models)
+        for low, high in map(token_range, questions):
+            yield price.of(low, 0), price.of(high, 0)
+    for inner in part.values():
+        yield from _vectors(inner, questions, models)
+
+
+def _asked(use: Use[Any], models: Models) -> Iterator[tuple[float, float]]:
+    """Of every question that a model is asked."""
+    price = use.settings.price_in(models)
+    for request in use.resolve(PublishedMemory()).missing:
+        chat = use.ask(request, [])
+        tokens = zip(estimate(chat.system + chat.user), use.output_tokens(request), strict=True)
+        low, high = (price.of(sent, round(answered)) for sent, answered in tokens)
+        yield low, high
