@@ -13,15 +13,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bears.cli.prices import dollars
 from bears.cli.report import _comparison
+from bears.cli.selection import composed
+from bears.cli.uses import ANSWERS as USED_FOR_ANSWERS
+from bears.cli.uses import workflow_of
+from bears.comparison.result import compare
 from bears.comparison.values import System as Compared
 from bears.errors import FormatError
+from bears.formats.benchmark_state import records_digest
+from bears.formats.digest import sha256_of
 from bears.formats.records import read_questions, write_json, write_records
 from bears.formats.spreadsheet import write_csv
 from bears.formats.trec import run_writer
+from bears.intervals import share_interval
 from bears.report.answer import answer
 from bears.report.benchmark import BenchmarkFolders
 from bears.report.comparison import Comparison, parse_comparison, ranked
+from bears.report.groups import _rows
 from bears.report.report import report
 from bears.report.system import System, SystemFiles
 from bears.report.words import part, said, words
@@ -204,6 +213,71 @@ def test_of_ten_thousand_questions_the_page_says_which_it_leaves_out(tmp_path: P
     kept = json.loads(re.findall(r'id="data">(.*?)</script>', html, re.DOTALL)[0])["questions"]
     assert len(kept) == int(shown) > 300
     assert {row["values"][0] != row["values"][1] for row in kept} == {True}
+
+
+def test_a_question_too_large_for_a_page_is_left_out_alone_and_that_is_said(tmp_path: Path) -> None:
+    html = Made(tmp_path, ["first", "long " * 40_000, "third", "fourth"], ["one", "two"]).page()
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', html, re.DOTALL)[0])
+    assert [question["id"] for question in data["questions"]] == ["q0", "q2", "q3"]
+    assert {document["id"] for document in data["documents"]} >= {"d0", "d2", "d3"}
+    assert "more than 150 kB each: 1." in html
+
+
+def test_of_questions_that_nobody_judged_there_is_a_page_without_an_answer(tmp_path: Path) -> None:
+    made = Made(tmp_path, ["first", "second"], ["one", "two"])
+    queries = made.folders.translated / "queries.json"
+    found = [replace(q, gold_doc_ids=(), judged=False) for q in read_questions(queries)]
+    write_records(queries, found)
+    made.files = [replace(each, values={}) for each in made.files]
+    html = made.page()
+    assert "says what each system found and not which to take" in html
+    assert "No document is right" not in re.sub(r"<script.*", "", html, flags=re.DOTALL)
+    assert html.count('"unjudged":true') == 2
+
+
+def test_prices_and_what_translation_cost_stand_on_the_page_in_this_state_alone(
+    tmp_path: Path,
+) -> None:
+    made = Made(tmp_path, ["first", "second"], ["one", "two"])
+    paid = {**made.files[0].cost, "usd_low": 0.207, "usd_high": 0.811}
+    made.files[0] = replace(made.files[0], cost=paid)
+    files = (made.folders.translated / name for name in ("queries.json", "corpus.json"))
+    state = records_digest(*map(sha256_of, files))[:12]
+    sides = dict.fromkeys(("original", "translated", "low", "high"), 0.5)
+    for name, known, of in (("here", state, -0.075), ("there", "another", -0.333)):
+        tax = {"ndcg@10": {**sides, "difference": of}, "without_parentheses": {}, "questions": 40}
+        write_json(made.folders.taxes / f"{name}.json", {**tax, "state": known, "retriever": name})
+    html = made.page()
+    assert "0.21 – 0.81" in html
+    assert "−0.075" in html
+    assert "−0.333" not in html
+
+
+def test_graded_values_of_few_questions_have_the_interval_that_compare_gives_them() -> None:
+    values = np.random.default_rng(0).choice([0.3, 0.39, 0.5, 0.63], 40)
+    system = System("a", {"m": values}, {}, {}, {})
+    (row,) = _rows([system], np.ones(40, np.bool_), "m")
+    ids = [f"q{i:02}" for i in range(40)]
+    both = [Compared(n, "", pd.DataFrame({"m": values}, index=ids)) for n in ("a", "b")]
+    expected = compare(both)["systems"][0]["measures"]["m"]
+    assert (row["low"], row["high"]) == pytest.approx((expected["low"], expected["high"]))
+    low, high = share_interval(values.tolist())
+    assert row["high"] - row["low"] < 0.4 * (high - low)
+
+
+@pytest.mark.slow
+def test_a_thousand_questions_cost_what_the_plan_of_the_memory_says(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace: Workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+    monkeypatch.chdir(workspace.root)
+    runs = [Path(f"data/mini/runs/bm25{within}.trec") for within in ("", ".within")]
+    config = composed("mini", ["generator=gpt-4.1-mini", "retriever=bm25"])
+    plan = workflow_of(config, *USED_FOR_ANSWERS).plan()
+    found = dollars(config, Path("data/mini/translated"), runs[0], runs[1])
+    assert found == pytest.approx([usd * 1000 / 18 for usd in plan.usd], rel=1e-3)
+    unknown = composed("mini", ["generator=gpt-4.1-mini", "generator.model=nobodys"])
+    assert dollars(unknown, Path("data/mini/translated"), runs[0], runs[1]) is None
 
 
 def test_the_same_files_give_the_same_bytes(hostile: Made) -> None:

@@ -60,7 +60,10 @@ def _tested(
         if name == best
         or not any(o != name and _beats(o, pairs.get(frozenset((o, name)))) for o in near)
     ]
-    pair = against[leaders[1] if len(leaders) > 1 else ranked[1]]
+    rivals = leaders[1:] or ranked[1:2]
+    # A system that gives the very same values says nothing of what could have been seen.
+    telling = (name for name in rivals if against[name]["smallest_difference"] is not None)
+    pair = against[next(telling, rivals[0])]
     said = _of(best, standing, measure) | _lead(best, pair)
     said |= {"b": pair["b"] if pair["a"] == best else pair["a"], "n": questions}
     said |= {"leaders": leaders, "others": [name for name in ranked if name not in leaders]}
@@ -69,6 +72,8 @@ def _tested(
     if len(leaders) == 1:
         return [("answer_winner", said), ("answer_winner_sure", said)]
     first = "answer_none" if len(leaders) == len(ranked) else "answer_leaders"
+    if pair["smallest_difference"] is None:
+        return [(first, said), ("answer_no_smallest", {})]
     if quickest:
         return [(first, said), ("answer_quickest", said | quickest)]
     return [(first, said), ("answer_more_questions", said)]
