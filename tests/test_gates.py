@@ -155,6 +155,7 @@ def test_an_opposite_answer_is_named_so() -> None:
             LONG,
             LONG_ZH.replace("水車", "“the flood of 1926”、《the wheel》（built by）"),
         ),
+        ("content", f"{LONG} The Greek mylon.", f"{LONG_ZH}希臘語 mylon 也是如此。"),
         ("content", "The enzyme rubisco is there.", "酶rubisco存在於那裡。"),
         ("content", f"{LONG} See 90 mph, www.old.org.", f"{LONG_ZH}見 90 mph 和 www.old.org 。"),
         ("content", "the Arcadian World Hockey Association", "阿卡迪亞（Arcadia）協會（WHA）"),

@@ -22,6 +22,9 @@ _IN_NAMES = {
     *("las", "el", "von", "van", "der", "den", "ten", "ter", "und", "zu", "af", "av", "og"),
     *("bin", "ibn", "al"),
 }
+_INTRODUCES = ("Latin", "Greek", "French", "German", "called", "named", "known as", "term", "word")
+_TERM_FOLLOWS = "".join(f"(?<!{word})" for word in _INTRODUCES)
+"""The source gives no word of its own language after these, but a term: the Greek anthropos."""
 _LEAST = 3
 """Shorter words are symbols, or particles of names."""
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ]+")
@@ -101,7 +104,7 @@ def _slips(kept: str, text: Text, language: Language) -> list[str]:
 
 def _ordinary(word: str, source: str, language: Language) -> bool:
     """Whether the source has ``word`` in small letters within a sentence, and it is no loan."""
-    within = rf"[\w,;:)] {re.escape(word)}(?![\w\-])"
+    within = rf"[\w,;:)]{_TERM_FOLLOWS} {re.escape(word)}(?![\w\-])"
     return len(word) >= _LEAST and word not in language.loans and bool(re.search(within, source))
 
 
