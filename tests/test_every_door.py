@@ -54,6 +54,7 @@ from bears.publishing.attestation import Attestation
 from bears.questioning.task import draft_of
 from bears.ragas.rows import read_rows as read_rows_of_ragas
 from bears.report.system import SystemFiles, read_system
+from bears.report.tax import read_taxes
 from bears.rewriting.reply_check import parse_rewrite
 from bears.sources.first_fetch import first_digest
 from bears.sources.folder.asked import questions as read_asked
@@ -172,6 +173,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "judging.labels: JSON": (".json", read_labels),
     "judging.labels: JSON Lines": (".jsonl", read_labels),
     "ragas.rows: CSV": (".csv", read_rows_of_ragas),
+    "report.tax: a tax": (".json", lambda path: list(read_taxes(path.parent, ""))),
     "report.system: judgements": (
         ".csv",
         lambda path: read_system(SystemFiles("", ROOT / "VERSION", {}, (path, path)), []),
