@@ -6,7 +6,7 @@ from bears.configuration import Config, checkout, parse
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.records import write_json
 from bears.formats.shown import complain
-from bears.sources.convert import convert
+from bears.sources.convert import convert, report_of
 from bears.sources.source import Source, reader_of
 
 # Papers that were fetched one by one, outside of what DVC manages: asked for once, kept for good.
@@ -33,6 +33,9 @@ def main(config: Config, paths: Paths) -> None:
             )
         for note, count in entry.get("notes", {}).items():
             print(f"{entry['source']}: {count} {note}")
+        report = report_of(paths["rows"] / f"{entry['source']}.jsonl")
+        if report.is_file():
+            print(f"{entry['source']}: what became of single records: {report}")
         for name, reason in entry.get("failures", {}).items():
             complain(f"{entry['source']}: {name} is left out: {reason}")
         for warning in entry.get("warnings", []):

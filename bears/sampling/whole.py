@@ -139,6 +139,8 @@ def sample_whole(
         raise SamplingError(
             f"source {settings.source} gives {len(taken)} questions that are judged and "
             f"{len(ids)} documents; at least one of each is needed"
+            + "; a folder of documents has them in questions.csv"
+            * (not asked)
         )
     chosen = _chosen(settings, ids, taken)
     return WholeBenchmark(

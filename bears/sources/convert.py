@@ -71,7 +71,7 @@ def convert(
         for table in parts.tables:
             check_table(source, table, folder)
         warning = _check_language(source, seen)
-    _report(parts, out.with_suffix(".report.csv"))
+    _report(parts, report_of(out))
     found = provenance(source, parts, mirror)
     return found | {"warnings": [warning]} if warning else found
 
@@ -101,6 +101,11 @@ def _check_fields(parts: Parts) -> None:
         raise SourceError(
             f"source {parts.name}: fields has {{{names}}}, but no row has a field of that name"
         )
+
+
+def report_of(rows: Path) -> Path:
+    """The report beside the rows of a source."""
+    return rows.with_suffix(".report.csv")
 
 
 def _report(parts: Parts, path: Path) -> None:

@@ -21,8 +21,8 @@ KINDS = {
     ".docx": "word",
 }
 """How a name ends, in small letters, to what the file is."""
-WORD_BYTES = 64 << 20
-"""Of XML, to which a file of Word may unpack: some ten thousand pages."""
+WORD_BYTES = 32 << 20
+"""Of XML, to which a file of Word may unpack: some thousand pages, read in a minute or two."""
 PAGE_EDGE, PAGE_SHARE = 3, 0.5
 """Lines at the edges of a PDF's pages that may be headers, if so many pages have them."""
 

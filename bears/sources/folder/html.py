@@ -25,13 +25,18 @@ BREAKS = HEADINGS | {
 }
 LINES = frozenset({"br", "dt", "li", "tr", "option"})
 CELLS = frozenset({"td", "th"})
-SCRIPTS = frozenset({"script", "style"})
-UNSEEN = SCRIPTS | {"template", "noscript", "svg"}
+UNSEEN = frozenset({"template", "noscript", "svg"})
 AROUND = frozenset({"nav", "footer"})
 """What a page says of the site that it is a page of."""
 CHARSET = re.compile(
     rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([\w.:-]{1,40})"
 )
+
+
+UNREAD = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL | re.I
+)
+"""Comments, scripts and declarations. The parser takes hours for a long page of unclosed ones."""
 
 
 def declared_encoding(data: bytes) -> str:
@@ -43,7 +48,9 @@ def declared_encoding(data: bytes) -> str:
 def blocks_of_html(text: str) -> tuple[list[Block], int]:
     """The blocks of a page, and how many characters of navigation and footers are left out."""
     page = _Page()
-    page.feed(text)
+    markup, end, rest = UNREAD.sub("", text).rpartition(">")
+    # After the last > no tag ends.
+    page.feed(markup + end + rest.replace("<", "&lt;"))
     page.close()
     page.end()
     title = [Block(page.title, heading=True)] if page.title else []
@@ -94,7 +101,7 @@ class _Page(HTMLParser):
 
     def end(self) -> None:
         """What stands after the last tag; and what an element that was never closed took in."""
-        if self._left_out and self._left_out not in SCRIPTS:
+        if self._left_out:
             self._text += self._within
         self._break()
 

@@ -18,17 +18,21 @@ def cut(blocks: Iterable[Block], least: int, most: int) -> Iterator[str]:
             sentences end.
     """
     current: list[Block] = []
+    # Its length, with what goes before the next block; how many blocks until the last paragraph.
+    size, body = -len(BETWEEN), 0
     for block in _short(blocks, most):
-        size = _size([*current, block])
-        # Headings at its end belong to what stands below them.
-        body = next((i for i in range(len(current), 0, -1) if not current[i - 1].heading), 0)
-        ends = block.heading and _size(current) >= least
-        if current and ((body and ends) or size > most):
-            fits = body and _size([*current[body:], block]) <= most
-            kept = body if fits else len(current)
-            yield BETWEEN.join(each.text for each in current[:kept])
-            current = current[kept:]
+        longer = size + len(BETWEEN) + len(block.text)
+        ends = longer > most or (block.heading and body and size >= least)
+        if current and ends:
+            # Headings at its end belong to what stands below them.
+            headings = current[body:] if body else []
+            if _size([*headings, block]) > most:
+                headings = []
+            yield BETWEEN.join(each.text for each in current[: len(current) - len(headings)])
+            current, body = headings, 0
         current.append(block)
+        size = _size(current) if ends else longer
+        body = body if block.heading else len(current)
     if current:
         yield BETWEEN.join(each.text for each in current)
 

@@ -11,7 +11,7 @@ from itertools import accumulate
 from bears.sources.folder.documents import KINDS
 from bears.sources.folder.walk import identifier_of
 
-LINK = re.compile(r"\]\([^)\s]*\)")
+LINK = re.compile(r"\]\([^()\s]*\)")
 
 
 @dataclass(frozen=True)
