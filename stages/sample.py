@@ -73,7 +73,7 @@ def _make(config: Config, paths: Paths) -> None:
     bench = read_bench(config, paths["rows"])
     name, out = config["benchmark"]["name"], paths["out"]
     questions = paths["memory"] / f"{name}.questions.jsonl"
-    readings = paths["memory"] / f"{name}.readings.jsonl"
+    readings = paths["memory"] / f"{name}.checks.jsonl"
     Workflow(bench.questions, questions, checkout()).fill_by_itself()
     written = load(questions, bench.questions.name)
     task = bench.readings(written)

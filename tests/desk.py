@@ -57,7 +57,8 @@ class Desk:
 
     def stage(self, name: str, stage: Stage, *overrides: str, code: int = 0) -> str:
         """A stage of the pipeline in this process."""
-        updates = ["memory"] if name in ("translate", "verify", "rewrite", "generate") else []
+        asking = ("sample", "translate", "verify", "rewrite", "generate")
+        updates = ["memory"] if name in asking else []
         return self._told(lambda: run(name, stage, [*self.overrides, *overrides], updates), code)
 
     def _command(self, command: str, words: Sequence[str]) -> list[str]:

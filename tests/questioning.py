@@ -21,7 +21,7 @@ from tests.fake_questioner import text
 from tests.provider_server import ROOT, ProviderServer
 
 QUESTIONS = Path("data/memory/made.questions.jsonl")
-READINGS = Path("data/memory/made.readings.jsonl")
+READINGS = Path("data/memory/made.checks.jsonl")
 SAMPLED = Path("data/made/sampled")
 USUAL = (
     "benchmark=made",
@@ -32,6 +32,8 @@ USUAL = (
     "sample.pairs=0",
     *(f"questioner.{each}api_key_env=''" for each in ("", "reader.")),
 )
+
+AUTO = ("questioner.fill=auto", "questioner.reader.fill=auto", "questioner.concurrency=8")
 
 
 def stones(count: int, *more: PoolDocument) -> list[PoolDocument]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import random
@@ -17,13 +18,15 @@ from typing import Any
 import pytest
 
 from bears.formats.journal import Journal
-from stages import generate
+from stages import generate, sample
 from tests import answering as answering_desk
+from tests import questioning as questioning_desk
 from tests.answering import Answering, answering, neighbours, retrieved, stones
 from tests.desk import ASKED, MEMORY, WHOLE, Desk, Here, asked, here, journalled
 from tests.provider_server import ProviderServer
+from tests.questioning import Making, making
 
-__all__ = ["answering", "here"]
+__all__ = ["answering", "here", "making"]
 
 PIECES = ("translator.chunk_characters=100", "translator.concurrency=32")
 
@@ -141,6 +144,35 @@ def translations_killed(here: Here, count: int) -> None:
     at, server = here("moody", WHOLE, latency=0.02)
     calm, _ = here("moody", WHOLE)
     killed_as_undisturbed(TRANSLATIONS, at.also(*PIECES), calm.also(*PIECES), server, count)
+
+
+QUESTIONS = Killed(
+    "question",
+    questioning_desk.QUESTIONS,
+    # The stage fills, publishes and writes; the questions first, then what a reader says of them.
+    lambda at: at.stage("sample", sample.main, *questioning_desk.AUTO),
+    lambda prompts: [
+        broken_up["passages"][0]
+        for prompt in prompts
+        if "You write one question" in prompt["messages"][0]["content"]
+        and (broken_up := json.loads(prompt["messages"][-1]["content"]))
+    ],
+    lambda rows: {row["text"] for row in rows},
+    8,
+)
+
+
+def questions_killed(making: Making, count: int) -> None:
+    at, server = making("tidy", questioning_desk.stones(150), latency=0.02)
+    calm, _ = making("tidy", questioning_desk.stones(150))
+    killed_as_undisturbed(QUESTIONS, at, calm, server, count)
+    for name in (questioning_desk.READINGS, questioning_desk.SAMPLED / "queries_raw.json"):
+        assert (at.root / name).read_bytes() == (calm.root / name).read_bytes() != b""
+
+
+@pytest.mark.slow
+def test_kills_of_the_stage_that_makes_questions_lose_and_pay_nothing_twice(making: Making) -> None:
+    questions_killed(making, 30)
 
 
 def answers_killed(answering: Answering, count: int) -> None:

@@ -7,19 +7,25 @@ from pathlib import Path
 from bears.cli.filling import fill, show_plan
 from bears.cli.proxied import add_serve
 from bears.cli.selection import CONF, composed
-from bears.cli.uses import TRANSLATION, workflow_of, workflows
+from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
 from bears.configuration import parse
 from bears.errors import MemoryMiss
 from bears.formats.shown import complain
 from bears.language.profile import Language
+from bears.ledger.entries import reviews_of
 from bears.ledger.update import add
 from bears.memory.published import extend
 from bears.memory.use import missing_message
+from bears.questioning.bench import for_review
 from bears.translation.glossary_file import Term, write_glossary
 from bears.translation.published import import_published
-from bears.translation.review import flagged, read_decisions, write_review
+from bears.translation.review import COLUMNS, flagged, read_decisions, write_review
 from bears.translation.settings import TranslatorSettings
+from bears.translation.source_texts import Place
 from bears.translation.translator import NAME
+
+MADE = ("question", "gold_answer")
+"""The texts of a made question that a person may decide on."""
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -66,8 +72,9 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     reviewing = commands.add_parser(
         "review",
         help="look at what is doubtful, and decide",
-        description="Export what the gates flag to FILE (.csv or .jsonl), or import the decisions "
-        "(accept, correct, retranslate) that a person wrote into it: they become entries of the "
+        description="Export what the gates flag, and made questions that wait for a person, to "
+        "FILE (.csv or .jsonl), or import the decisions (accept, correct, retranslate) that a "
+        "person wrote into it: they become entries of the "
         "ledger.",
     )
     direction = reviewing.add_mutually_exclusive_group(required=True)
@@ -133,18 +140,25 @@ def _publish(arguments: argparse.Namespace) -> None:
 
 def _review(arguments: argparse.Namespace) -> None:
     config = composed("", arguments.overrides)
-    workflow = workflow_of(config, *TRANSLATION)
-    task = workflow.use
+    made = made_questions(config)
+    # What was made and is not kept yet has nothing to be translated.
+    sampled = Path("data") / config["benchmark"]["name"] / "sampled" / "queries_raw.json"
+    workflow = workflow_of(config, *TRANSLATION) if sampled.is_file() or not made else None
     if arguments.export:
-        rows = flagged(task, task.resolve(workflow.known()), workflow.failures())
+        rows = [dict.fromkeys(COLUMNS, "") | row for row in for_review(made)]
+        if workflow:
+            found = workflow.use.resolve(workflow.known())
+            rows += flagged(workflow.use, found, workflow.failures())
         write_review(arguments.export, rows)
         print(f"{arguments.export}: {len(rows)} texts to look at")
         return
-    places = {(request.record_id, request.field) for request in task.source_texts.requests()}
-    decisions = read_decisions(arguments.decisions, places)
-    again = task.source_texts.again
+    places: set[Place] = {(each.unit.question_id, name) for each in made for name in MADE}
+    if workflow:
+        places |= {(each.record_id, each.field) for each in workflow.use.source_texts.requests()}
+    earlier_reviews = reviews_of(config["ledger"]["reviews"])
+    again = {(each.record_id, each.field): each.sent_back for each in earlier_reviews}
     entries = []
-    for decision in decisions:
+    for decision in read_decisions(arguments.decisions, places):
         earlier = again.get((decision.record_id, decision.field), 0)
         counted = replace(decision, times=earlier + (decision.decision == "retranslate"))
         entries.append({name: value for name, value in asdict(counted).items() if value})

@@ -15,10 +15,12 @@ from bears.judging.bench import judges_of, tasks_of
 from bears.judging.files import read_hearing, records_in
 from bears.judging.model import VerdictTask
 from bears.memory.kept import Kept
+from bears.memory.published import PublishedMemory
 from bears.memory.use import Use
 from bears.memory.workflow import U, Workflow
-from bears.questioning.bench import Bench, read_bench
+from bears.questioning.bench import Bench, read_bench, sifted_of
 from bears.questioning.readings import ReadingTask as MadeReadingTask
+from bears.questioning.sift import Sifted
 from bears.questioning.task import QuestionTask
 from bears.reading.task import ReadingTask
 from bears.reading.task import read_task as read_readings
@@ -143,18 +145,36 @@ def _questions(config: Config) -> QuestionTask | None:
 QUESTIONS = (_questions, "data/memory/{}.questions.jsonl")
 
 
-def _made_readings(config: Config) -> MadeReadingTask | None:
+def _written(config: Config, bench: Bench) -> PublishedMemory:
+    memory = Path(QUESTIONS[1].format(config["benchmark"]["name"]))
+    return Kept(bench.questions.name, memory, checkout()).known()
+
+
+def _checks(config: Config) -> MadeReadingTask | None:
     """What is asked of the questions that are written so far."""
     if config["sample"]["sampler"] != "made":
         return None
     bench = _bench(config)
-    memory = Path(QUESTIONS[1].format(config["benchmark"]["name"]))
-    return bench.readings(Kept(bench.questions.name, memory, checkout()).known())
+    return bench.readings(_written(config, bench))
+
+
+CHECKS = (_checks, "data/memory/{}.checks.jsonl")
+
+
+def made_questions(config: Config) -> list[Sifted]:
+    """What became of each question that a model wrote; of a benchmark without such, nothing."""
+    if config["sample"]["sampler"] != "made":
+        return []
+    bench = _bench(config)
+    written = _written(config, bench)
+    memory = Path(CHECKS[1].format(config["benchmark"]["name"]))
+    read = Kept(MadeReadingTask.name, memory, checkout()).known()
+    return sifted_of(bench, written, read)[2]
 
 
 USES: tuple[Row, ...] = (
     _where_asked("questioner", *QUESTIONS),
-    _where_asked("questioner", _made_readings, "data/memory/{}.readings.jsonl"),
+    _where_asked("questioner", *CHECKS),
     _where_asked("translator", *TRANSLATION),
     _where_asked("reader", *READINGS),
     _where_asked("rewriter", *REWRITES),

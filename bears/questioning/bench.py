@@ -1,7 +1,7 @@
 """From configuration, rows and memories to a benchmark of made questions."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from bears.questioning.pool import Pool
 from bears.questioning.readings import Readings, ReadingTask
 from bears.questioning.settings import MadeSettings, QuestionerSettings, ReaderSettings
 from bears.questioning.sift import Decided, Sieve, Sifted
-from bears.questioning.task import QuestionTask
+from bears.questioning.task import Questions, QuestionTask
 from bears.questioning.units import Unit, pool_of, units_of
 from bears.sampling.edits import apply_edits
 from bears.types import Document, Generated, Question
@@ -46,7 +46,9 @@ class Bench:
     def questions(self) -> QuestionTask:
         """What the questioner is asked."""
         reviews = self.sieve.decided.reviews.values()
-        again = {each.record_id: each.sent_back for each in reviews if each.sent_back}
+        again = Counter[str]()
+        for each in reviews:
+            again[each.record_id] += each.sent_back
         return QuestionTask(self.questioner, self.language, self.sieve.form, self.units, again)
 
     def readings(self, known: PublishedMemory) -> ReadingTask:
@@ -155,6 +157,32 @@ def read_bench(config: Config, rows: Path) -> Bench:
     return Bench(settings, questioner, questioner.reader, language, sieve, units, ledger)
 
 
+def sifted_of(
+    bench: Bench, questions: PublishedMemory, readings: PublishedMemory
+) -> tuple[Questions, Readings, list[Sifted]]:
+    """What was written, what was read of it, and what became of each question, in order.
+
+    Raises:
+        MemoryMiss: something was never asked.
+    """
+    written = bench.questions.complete(questions)
+    read = bench.readings(questions).complete(readings)
+    return written, read, list(bench.sieve.sifted(bench.units, written, read))
+
+
+def for_review(sifted: Iterable[Sifted]) -> Iterator[dict[str, str]]:
+    """The texts of the questions that wait for a person, two rows each."""
+    for each in sifted:
+        if each.draft and each.outcome == "waiting":
+            common = {
+                "record_id": each.unit.question_id,
+                "flags": "; ".join(message for _, message in each.faults),
+                "source": "\n\n".join(each.unit.texts),
+            }
+            yield {**common, "field": "question", "translation": each.draft.question}
+            yield {**common, "field": "gold_answer", "translation": each.draft.answer}
+
+
 def made(bench: Bench, questions: PublishedMemory, readings: PublishedMemory) -> Made:
     """The benchmark, from what is published; no model is asked, and none has to be there.
 
@@ -162,9 +190,7 @@ def made(bench: Bench, questions: PublishedMemory, readings: PublishedMemory) ->
         MemoryMiss: something was never asked.
         SamplingError: nothing is left.
     """
-    written = bench.questions.complete(questions)
-    read = bench.readings(questions).complete(readings)
-    sifted = list(bench.sieve.sifted(bench.units, written, read))
+    written, read, sifted = sifted_of(bench, questions, readings)
     kept = [each for each in sifted if each.outcome == "kept"]
     generated = Generated(bench.questioner.model, len(sifted), len(kept))
     gold = {doc_id for each in kept for doc_id in _gold(each)}
