@@ -58,6 +58,18 @@ def test_the_table_of_bears_is_what_the_pipeline_gives(
     words = ["-S", "benchmark=bears", "-S", f"mirror={shared_data / 'raw'}"]
     workspace.dvc("exp", "run", *words)
     assert_shown(workspace, "dvc exp run -S benchmark=bears\n")
+    found = json.loads(workspace.text("metrics/verification.json"))
+    answers, terms = found["answer_preserved"], found["terms"]
+    several = round(terms * (1 - found["term_consistency"]))
+    stated = (ROOT / "docs/bears.md").read_text(encoding="utf-8")
+    assert (
+        f"of {answers['n']} answers that are not yes/no, all stand in the English gold; in the "
+        f"Chinese {answers['exact']} to the letter, {answers['normalised']} more without "
+        f"parentheses and punctuation, {answers['alias']} more under an alias, {answers['lost']} "
+        "not at all" in stated
+    )
+    assert f"of {several} of {terms} names" in stated
+    assert found["gates"]["question_mood"] == found["gates"]["yes_no"] == 0
 
 
 @pytest.mark.slow
