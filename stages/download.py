@@ -21,7 +21,14 @@ def main(config: Config, paths: Paths) -> None:
         source = parse(Source, value, f"sources.{name}")
         out = paths["rows"] / f"{name}.jsonl"
         fetched = checkout() / FETCHED
-        provenance.append(convert(source, reader_of(source), mirror, _root(source), out, fetched))
+        entry = convert(source, reader_of(source), mirror, _root(source), out, fetched)
+        provenance.append(entry)
+        if source.hub and not source.revision and "hub" in entry:
+            commit = " ".join(filter(None, [entry["hub"], entry.get("revision")]))
+            print(
+                f"{name}: conf names no revision; the first that was seen here is taken: {commit} "
+                f"({FETCHED}/fetched.json). `python -m bears source pin` writes it into conf"
+            )
     write_json(paths["provenance"], provenance)
     for entry in provenance:
         trusted = [file for file in entry["files"] if file.get("checksum") == "first fetch"]

@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import yaml
+
 Headers = dict[str, str]
 
 
@@ -28,6 +30,7 @@ class Hub:
         cuts: how many downloads break off; the later ones are whole.
         status: every request is answered with this status instead.
         damaged: files whose content differs from what the listing promises.
+        beside: other datasets of the same hub.
         requests: ``METHOD path`` of every request, in order.
         sent: how many bytes of files have been sent.
     """
@@ -39,6 +42,7 @@ class Hub:
     cuts: int = 0
     status: int = 0
     damaged: set[str] = field(default_factory=set)
+    beside: tuple[Hub, ...] = ()
     requests: list[str] = field(default_factory=list)
     ranges: list[str] = field(default_factory=list)
     sent: int = 0
@@ -87,7 +91,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Keep the tests' output free of the server's log."""
 
     def _answer(self) -> None:
-        hub = self.dataset
+        # One connection asks for several datasets.
+        hub = type(self).dataset
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
         path = unquote(urlsplit(self.path).path)
         hub.requests.append(f"{self.command} {path}")
@@ -97,9 +102,12 @@ class _Handler(BaseHTTPRequestHandler):
         found = re.fullmatch(
             r"/(api/)?datasets/([^/]+/[^/]+)(?:/(\w[\w-]*)/([^/]+)(?:/(.*))?)?", path
         )
-        if found is None or found[2] != hub.repository:
+        asked = [each for each in (hub, *hub.beside) if found and found[2] == each.repository]
+        if found is None or not asked:
             self._fail(404, "RepoNotFound", "Repository not found")
-        elif found[4] not in (None, hub.revision):
+            return
+        self.dataset = hub = asked[0]
+        if found[4] not in (None, "main", hub.revision):
             self._fail(404, "RevisionNotFound", f"Invalid rev id: {found[4]}")
         elif not found[1]:
             self._send_file(found[5])
@@ -117,8 +125,13 @@ class _Handler(BaseHTTPRequestHandler):
             "sha": self.dataset.revision,
             "private": False,
             "tags": [],
+            "cardData": self._card(),
             "siblings": [{"rfilename": name} for name in self.dataset.files],
         }
+
+    def _card(self) -> Any:
+        _, dashes, head = self.dataset.files.get("README.md", b"").partition(b"---\n")
+        return yaml.safe_load(head.partition(b"---\n")[0]) if dashes else None
 
     def _tree(self, folder: str) -> list[dict[str, Any]]:
         start = f"{folder}/" if folder else ""

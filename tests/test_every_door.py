@@ -17,6 +17,7 @@ from bears.cli import main
 from bears.cli.compared_systems import system_of
 from bears.cli.leaderboard import state_at
 from bears.cli.selection import results_of
+from bears.cli.source import pin
 from bears.client.batch_files import outcomes as batch_outcomes
 from bears.client.batch_state import read_pending
 from bears.client.endpoint import Access, environment
@@ -147,6 +148,8 @@ DOORS: dict[str, tuple[str, Read]] = {
     "sources.rows: JSON": (".json", read_rows),
     "sources.rows: JSON Lines": (".jsonl", read_rows),
     "sources.rows: parquet": (".parquet", read_rows),
+    "sources.rows: CSV": (".csv", read_rows),
+    "cli.source: a source": (".yaml", pin),
     "sources.folder.documents: text": (".txt", lambda path: read_document(path, "", 2000)),
     "sources.folder.documents: Markdown": (".md", lambda path: read_document(path, "", 2000)),
     "sources.folder.documents: HTML": (".html", lambda path: read_document(path, "", 2000)),

@@ -19,6 +19,7 @@ from bears.cli import (
     publish,
     ragas,
     report,
+    source,
     submit,
     tax,
 )
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     embeddings.add_commands(
         commands.add_parser("embeddings", help="vectors of a provider: their price; buying them")
     )
+    source.add_commands(commands.add_parser("source", help="describe a set as a source; pin it"))
     submit.add_commands(
         commands.add_parser("submit", help="score other people's results; write a task's file")
     )

@@ -5,6 +5,7 @@ public. The library is imported where it is used: that takes more than a second.
 """
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, time
@@ -24,6 +25,15 @@ def commit_of(hub: str, revision: str = "main") -> str:
 
     with _asking(hub, revision):
         return str(HfApi().dataset_info(hub, revision=revision).sha)
+
+
+def card_of(hub: str, revision: str) -> dict[str, Any]:
+    """What the card of a dataset says of its licence, languages and so on. Raises FormatError."""
+    from huggingface_hub import HfApi
+
+    with _asking(hub, revision):
+        card = HfApi().dataset_info(hub, revision=revision).card_data
+        return dict(card.to_dict()) if card else {}  # type: ignore[no-untyped-call]
 
 
 def files_of(hub: str, revision: str) -> list[str]:
@@ -78,12 +88,15 @@ def hub_rows(
         FormatError: there is no such split, the hub does not answer, its files are damaged, or a
             row holds what is neither text, number, list nor object, or is beyond the limits.
     """
-    from datasets import load_dataset_builder
+    from datasets import Features, Value, load_dataset_builder
 
     with _asking(hub, revision):
         builder = load_dataset_builder(hub, config, revision=revision)
         if hasattr(builder.config, "keep_default_na"):
-            builder.config.dtype = str
+            # pandas would guess numbers, dates and what is missing.
+            names = [*next(iter(builder.as_streaming_dataset(split=split)), ())]
+            texts = Features({name: Value("string") for name in names})
+            builder = load_dataset_builder(hub, config, revision=revision, features=texts)
             builder.config.keep_default_na = False
         for number, row in enumerate(builder.as_streaming_dataset(split=split), start=1):
             where = f"{hub}, {config}/{split}, row {number}"
@@ -111,6 +124,8 @@ def _plain(value: Any) -> str:
 @contextmanager
 def _asking(hub: str, revision: str) -> Iterator[None]:
     """Whatever the libraries raise, as one sentence: they document no errors, and change them."""
+    # It tells that a card is missing, and that nobody is logged in.
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     try:
         yield
     except BearsError:

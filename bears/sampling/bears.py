@@ -7,7 +7,7 @@ order, and more random negatives at the end make up the asked number.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bears.errors import SamplingError
 from bears.sampling.drafts import Draft
@@ -77,8 +77,12 @@ def question_documents(drafts: Iterable[Draft]) -> dict[str, Document]:
 def questions_of(drafts: Iterable[Draft], documents: dict[str, Document]) -> Iterator[Question]:
     """The questions, each with all its gold."""
     for draft in drafts:
-        ids = dict.fromkeys(documents[passage.text].doc_id for passage in draft.gold)
-        yield question(draft, ids)
+        grades = {
+            documents[passage.text].doc_id: draft.grades.get(passage.key, 1)
+            for passage in draft.gold
+        }
+        graded = tuple(grades.values()) if set(grades.values()) - {1} else ()
+        yield replace(question(draft, grades), gold_grades=graded)
 
 
 def role(document: Document, question_texts: set[str]) -> Role:

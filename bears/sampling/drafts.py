@@ -5,13 +5,26 @@ draws the same numbers from the generator as a shuffle of n rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
+from bears.errors import SamplingError
+from bears.formats.rows import PoolRow
 from bears.sampling.identity import unused_name
-from bears.types import Article, Passage, PassageRow, QuestionType
+from bears.types import (
+    Article,
+    Document,
+    Judgement,
+    Passage,
+    PassageRow,
+    PoolDocument,
+    PoolQuestion,
+    Question,
+    QuestionType,
+)
 
-Rows = Sequence[Article] | Sequence[PassageRow]
+Rows = Sequence[Article] | Sequence[PassageRow] | Sequence[PoolRow]
 Sources = Mapping[str, Rows]
 
 
@@ -19,7 +32,8 @@ Sources = Mapping[str, Rows]
 class Draft:
     """A question that could be taken, with its paragraphs; a passage's key is its original_id.
 
-    ``answers`` are those of every annotator, of which a benchmark shows the first.
+    ``answers`` are those of every annotator, of which a benchmark shows the first. ``grades`` are
+    those of its gold, by key, where its source grades.
     """
 
     source: str
@@ -29,6 +43,7 @@ class Draft:
     answers: tuple[str, ...]
     question_type: QuestionType
     passages: tuple[Passage, ...]
+    grades: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def answer(self) -> str:
@@ -77,6 +92,8 @@ def shuffled_drafts(name: str, rows: Rows, rng: Random) -> Iterator[Draft]:
         ]
         rng.shuffle(order)
         return (_from_article(name, rows, *place) for place in order)
+    if len(rows) and not isinstance(rows[0], PassageRow):
+        return _from_pool(name, rows, rng)
     positions = list(range(len(rows)))
     rng.shuffle(positions)
     return (_from_row(name, rows, position) for position in positions)
@@ -100,9 +117,11 @@ def take(drafts: Iterator[Draft], count: int) -> list[Visit]:
 def paragraphs(rows: Rows) -> Iterator[tuple[str, str]]:
     """Yield (original_id, text) of every paragraph of a source, in file order."""
     for row in rows:
-        if isinstance(row, Article):
+        if isinstance(row, PoolDocument | Document):
+            yield _told(row)
+        elif isinstance(row, Article):
             yield from ((paragraph.id, paragraph.text) for paragraph in row.paragraphs)
-        else:
+        elif isinstance(row, PassageRow):
             yield from _named(row)
 
 
@@ -113,6 +132,53 @@ def _named(row: PassageRow) -> Iterator[tuple[str, str]]:
         if passage.text not in by_text:
             by_text[passage.text] = unused_name(f"{row.id}_{passage.key}", names)
         yield by_text[passage.text], passage.text
+
+
+def _from_pool(name: str, rows: Rows, rng: Random) -> Iterator[Draft]:
+    """Questions of a benchmark that have gold, each with its gold documents and their grades.
+
+    Its other documents can fill the pool. A question of which a gold document is not in the corpus
+    brings no passage.
+    """
+    places: dict[str, int] = {}
+    grades: dict[str, dict[str, int]] = {}
+    asked: list[int] = []
+    for position, row in enumerate(rows):
+        if isinstance(row, PoolDocument | Document):
+            places[_told(row)[0]] = position
+        elif isinstance(row, Judgement):
+            grades.setdefault(row.question_id, {})[row.doc_id] = row.grade
+        else:
+            asked.append(position)
+    rng.shuffle(asked)
+    return (_from_question(name, rows, position, places, grades) for position in asked)
+
+
+def _from_question(
+    name: str,
+    rows: Rows,
+    position: int,
+    places: Mapping[str, int],
+    grades: Mapping[str, Mapping[str, int]],
+) -> Draft:
+    row = rows[position]
+    if isinstance(row, PoolQuestion):
+        identifier, answer, graded = row.id, row.answer, dict(row.gold)
+    else:
+        assert isinstance(row, Question)
+        identifier, answer, graded = row.question_id, row.gold_answer, row.grades
+    if row.turns:
+        raise SamplingError(f"source {name}: {identifier} is a conversation; draw it by no recipe")
+    gold = {i: n for i, n in {**graded, **grades.get(identifier, {})}.items() if n > 0}
+    known = gold if gold.keys() <= places.keys() else {}
+    passages = tuple(Passage(*_told(rows[places[i]]), is_gold=True) for i in known)
+    answers = tuple(dict.fromkeys([answer, *(each.text for each in row.answers)]))
+    return Draft(name, position + 1, identifier, row.question, answers, "ad-hoc", passages, known)
+
+
+def _told(row: Any) -> tuple[str, str]:
+    """Id and text of a document of a benchmark."""
+    return (row.id, row.text) if isinstance(row, PoolDocument) else (row.doc_id, row.content)
 
 
 def _article(row: object) -> Article:

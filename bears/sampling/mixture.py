@@ -20,15 +20,15 @@ class Mixture(Closed):
     """The composition of a benchmark.
 
     Args:
-        sampler: ``bears``; ``bears-v1`` for the sampler of v1 with its defects; or
-            ``bears-published`` for that and the author's corrections by hand.
+        sampler: ``recipe``, which BEARS calls ``bears``; ``bears-v1`` for the sampler of v1 with
+            its defects; or ``bears-published`` for that and the author's corrections by hand.
         seed: of the one random generator that every step shares.
         documents: size of the pool.
         sources: questions per source, in the order of the output.
         negatives: sources whose unused paragraphs fill the pool, in the order they are listed.
     """
 
-    sampler: Literal["bears", "bears-v1", "bears-published"]
+    sampler: Literal["recipe", "bears", "bears-v1", "bears-published"]
     seed: int
     documents: int
     sources: tuple[Quota, ...]

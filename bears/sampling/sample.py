@@ -45,7 +45,7 @@ def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
     """
     v1 = sample_v1(mixture, sources)
     passed_over = [_passed(visit) for visit in v1.visits if not visit.taken]
-    if mixture.sampler != "bears":
+    if mixture.sampler not in ("recipe", "bears"):
         return _as_v1(mixture, sources, v1, ledger, passed_over)
     pool, unknown = replace_questions(bears_pool(v1, mixture), v1.rest, ledger.replaced)
     questions, documents, unused = apply_edits(

@@ -91,8 +91,9 @@ def as_published(v1: V1Sample, mixture: Mixture, sources: Sources) -> list[Docum
     pool = [documents[i] for i in dict.fromkeys(document.doc_id for document in v1.pool)]
     last = mixture.sources[-1].source
     taken = {visit.draft.upstream_id for visit in v1.taken}
-    unused = next((row for row in rows_of(sources, last) if row.id not in taken), None)
-    passages = unused.passages if isinstance(unused, PassageRow) else ()
+    rows = (row for row in rows_of(sources, last) if isinstance(row, PassageRow))
+    unused = next((row for row in rows if row.id not in taken), None)
+    passages = unused.passages if unused else ()
     name = unused.id if unused else "(none)"
     lacking = max(0, mixture.documents - len(pool))
     appended = [

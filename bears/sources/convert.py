@@ -54,9 +54,7 @@ def convert(
         SourceError: a file is absent, damaged, empty, holds another number of rows than known, or
             texts that are not in the source's language.
     """
-    if source.shape and source.hub and not source.path and mirror is None:
-        source = found_on_hub(source, folder)
-    parts = _parts(source, locate(source, mirror, root, folder), folder, mirror)
+    source, parts = located(source, mirror, root, folder)
     seen: list[str] = []
     with (
         atomic_write(out) as stream,
@@ -76,23 +74,31 @@ def convert(
     return found | {"warnings": [warning]} if warning else found
 
 
-def _parts(
-    source: Source, paths: dict[str, list[Path]], folder: Path, mirror: Path | None
-) -> Parts:
+def located(source: Source, mirror: Path | None, root: Path, folder: Path) -> tuple[Source, Parts]:
+    """A source as it was found, and where its tables are; arguments and errors as of `convert`."""
+    if source.shape and source.hub and not source.path and mirror is None:
+        source = found_on_hub(source, folder)
     streamed = {} if source.path or mirror else source.parts
-    return Parts(
+    parts = Parts(
         source.name,
-        paths,
+        locate(source, mirror, root, folder),
         source.settings,
         folder,
         fields=source.fields or {},
         streams={
-            name: Table(part.hub, part.revision, part.config, part.split, source.limit)
+            name: Table(
+                part.hub or source.hub,
+                part.revision or source.revision,
+                part.config,
+                part.split,
+                source.limit,
+            )
             for name, part in streamed.items()
             if not part.files
         },
         limit=source.limit,
     )
+    return source, parts
 
 
 def _check_fields(parts: Parts) -> None:

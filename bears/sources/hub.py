@@ -5,7 +5,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from bears.errors import SourceError
+from bears.errors import FormatError, SourceError
 from bears.intake.hub_rows import commit_of, configs_of, exists, files_of, splits_of
 from bears.sources.first_fetch import RECORD, first_digest, first_revision
 from bears.sources.parts import Table
@@ -62,7 +62,14 @@ def _alone(source: Source, kept: Path) -> Part:
 
 def _converted(source: Source, kept: Path) -> Part:
     address = f"{source.hub}@{CONVERTED}"
-    revision = first_revision(kept, address, lambda: commit_of(source.hub, CONVERTED))
+    try:
+        revision = first_revision(kept, address, lambda: commit_of(source.hub, CONVERTED))
+    except FormatError as error:
+        raise SourceError(
+            f"source {source.name}: {source.hub} has a loading script, which is not run, and no "
+            f"data that can be read without ({error}). Give its files: "
+            f"sources.{source.name}.files=[data/dev.json]"
+        ) from None
     paths = [path for path in files_of(source.hub, revision) if path.endswith(".parquet")]
     folders = sorted({path.rpartition("/")[0] for path in paths})
     config = _one(source, "config", source.config, sorted({f.split("/")[0] for f in folders}))
@@ -100,10 +107,13 @@ def _qrels(source: Source, configs: Sequence[str], kept: Path) -> Part:
                 f"none is called qrels or default, and there is no dataset {hub}"
             )
         revision = _commit(hub, kept)
-        config = _one(source, "config", source.config, configs_of(hub, revision))
+        config = _one(source, "config", source.config, configs_of(hub, revision), hub)
     splits = splits_of(hub, revision, config)
     return Part(
-        hub=hub, revision=revision, config=config, split=_one(source, "split", source.split, splits)
+        hub=hub,
+        revision=revision,
+        config=config,
+        split=_one(source, "split", source.split, splits, hub),
     )
 
 
@@ -136,16 +146,17 @@ def _named(table: str, prefix: str, configs: Sequence[str]) -> str:
 def _split(source: Source, hub: str, revision: str, config: str, wanted: Sequence[str]) -> str:
     splits = splits_of(hub, revision, config)
     found = [name for each in wanted for name in same_split(each) if name in splits]
-    return found[0] if found else _one(source, "split", "", splits)
+    return found[0] if found else _one(source, "split", "", splits, hub)
 
 
-def _one(source: Source, key: str, wanted: str, names: Sequence[str]) -> str:
+def _one(source: Source, key: str, wanted: str, names: Sequence[str], hub: str = "") -> str:
     """The name that is wanted, or the only one there is."""
     if not wanted and len(names) == 1:
         return names[0]
     if found := [name for name in same_split(wanted) if name in names]:
         return found[0]
     raise SourceError(
-        f"source {source.name}: its {key} is {wanted!r}; {source.hub} has "
-        f"{', '.join(names) or 'none'}. Choose: sources.{source.name}.{key}=NAME"
+        f"source {source.name}: its {key} is {wanted!r}; {hub or source.hub} has "
+        f"{', '.join(names) or 'none'}. Choose: {key}=NAME, "
+        f"as an override sources.{source.name}.{key}=NAME"
     )

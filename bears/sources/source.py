@@ -105,6 +105,8 @@ class Source(Closed):
             raise ConfigurationError(f"{where}: hub needs files, e.g. [data/*.parquet]")
         if self.shape == "own" and self.hub:
             raise ConfigurationError(f"{where}: shape own is a folder; give its path, and no hub")
+        if self.shape == "beir" and not self.split:
+            raise ConfigurationError(f"{where}: give the split of its judgements, such as test")
         if self.layout and self.limit:
             raise ConfigurationError(
                 f"{where}: limit is {self.limit}, and a part of a benchmark is another one; a "

@@ -1,0 +1,196 @@
+"""Looking at a set that nobody described: its shape, its fields, its language and licence."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bears.errors import BearsError, SourceError
+from bears.intake.hub_rows import card_of
+from bears.language.declared import disagreeing
+from bears.language.identified import identified
+from bears.language.tags import SCRIPTS, primary
+from bears.sources.convert import located
+from bears.sources.shapes import SHAPES
+from bears.sources.source import Source, reader_of
+from bears.types import (
+    Article,
+    Document,
+    Judgement,
+    PassageRow,
+    PoolDocument,
+    PoolQuestion,
+    Question,
+)
+
+LOOKED_AT = 200
+"""So many rows of a table are looked at; of judgements and questions all."""
+GUESSES = {
+    "question": ("quest", "query", "frage", "pregunta", "domanda", "vpraš", "問", "问", "질문"),
+    "context": ("context", "kontext", "contexto", "passage", "paragraph", "document", "text"),
+    "answers": ("answ", "antwort", "respuesta", "risposta", "odgovor", "答", "답"),
+    "positive": ("pos", "relevant", "document", "passage", "answer"),
+    "id": ("id", "nr", "num", "key"),
+}
+"""What a field's name has in it where it is none of the names of published sets."""
+
+
+LIKELY = ("zh-Hant-TW", "zh-Hans-CN", "ja", "ko", "th", "ru", "ar", "hi", "en")
+"""Of which the one is taken that the texts' characters speak against least."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was seen.
+
+    Args:
+        source: as it would be described; its language and licence are guesses.
+        documents, questions: how many of each the rows that were looked at give.
+        question, answer, gold: of the first question that has gold; what is not known is empty.
+    """
+
+    source: Source
+    documents: int
+    questions: int
+    question: str
+    answer: str
+    gold: str
+
+
+def inspect(
+    given: Source, guess: Iterable[str], said: Collection[str], root: Path, kept: Path
+) -> Look:
+    """Look at the first rows of a source.
+
+    Args:
+        given: where it is, and what is known of it.
+        guess: the shapes to try; the first that all rows fit is taken.
+        said: what of ``language`` and ``licence`` is not to be guessed.
+        root, kept: as of `bears.sources.convert.convert`.
+
+    Raises:
+        SourceError: no shape fits; the message says why for each.
+        BearsError: it cannot be read at all.
+    """
+    problems = {}
+    for shape in guess:
+        split = given.split or ("test" if shape == "beir" else "")
+        tried = replace(given, shape=shape, split=split)
+        try:
+            for fields in _fields(tried, root, kept):
+                if look := _look(replace(tried, fields=fields), said, root, kept):
+                    return look
+        except BearsError as error:
+            problems[shape] = str(error).partition(" Mend the row")[0].rstrip(".")
+        problems.setdefault(shape, "no row has a question with gold")
+    if choice := next((each for each in problems.values() if "Choose: " in each), ""):
+        raise SourceError(choice)
+    told = "; ".join(f"{shape}: {problem}" for shape, problem in problems.items())
+    raise SourceError(
+        f"{given.path or given.hub}: no shape fits. Say what its fields are called, such as "
+        f"shape=squad 'fields={{question: frage, context: text, answers: antwort}}'. {told}"
+    )
+
+
+def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | None]:
+    """What was said; else the usual names, or where a row lacks them those that look like ours."""
+    words = {word: names for word, names in SHAPES[given.shape].words.items() if word in GUESSES}
+    if given.fields or given.shape not in ("squad", "pairs"):
+        yield given.fields
+        return
+    _, parts = located(replace(given, limit=1), None, root, kept)
+    _, _, row = next(parts.rows(), ("", 0, {}))
+    found: dict[str, str] = {}
+    for word, names in words.items():
+        if not row.keys() & {word, *names} and "paragraphs" not in row and "qas" not in row:
+            like = (name for stem in GUESSES[word] for name in row if stem in name.lower())
+            if name := next((name for name in like if name not in found.values()), ""):
+                found[word] = name
+    yield found or None
+
+
+def _look(given: Source, said: Collection[str], root: Path, kept: Path) -> Look | None:
+    limit = None if SHAPES[given.shape].layout else given.limit or LOOKED_AT
+    source, parts = located(replace(given, limit=limit), None, root, kept)
+    if corpus := parts.streams.get("corpus"):
+        corpus.limit = LOOKED_AT
+    rows = [*reader_of(source)(parts)]
+    asked = list(_asked(rows))
+    if not asked or (source.shape == "multi-hop" and not _hops(rows)):
+        return None
+    if unmet := set(parts.fields) - parts.met:
+        raise SourceError(f"no row has a field called {', '.join(parts.fields[w] for w in unmet)}")
+    texts = [text for row in rows for text in _texts(row)]
+    described = replace(_described(source, given, texts, said), limit=given.limit)
+    return Look(described, len(set(texts)), len(asked), *asked[0])
+
+
+def _hops(rows: Iterable[Any]) -> bool:
+    """Whether most of the questions that have gold have several."""
+    gold = [n for row in rows if (n := sum(p.is_gold for p in row.passages))]
+    return sum(1 for n in gold if n > 1) * 2 > len(gold)
+
+
+def _described(source: Source, given: Source, texts: list[str], said: Collection[str]) -> Source:
+    card = card_of(source.hub, source.revision) if source.hub else {}
+    return replace(
+        source,
+        # What was found on the hub is found again.
+        parts=given.parts,
+        language=given.language if "language" in said else _language(source, card, texts),
+        licence=given.licence if "licence" in said else _spdx(card.get("license")),
+    )
+
+
+def _language(source: Source, card: Mapping[str, Any], texts: list[str]) -> str:
+    named = card.get("language") or []
+    tags = [named] if isinstance(named, str) else named
+    tags = [source.config.rpartition(".")[2], *(tags if len(tags) == 1 else [])]
+    said = [tag for tag in tags if isinstance(tag, str) and primary(tag) in SCRIPTS]
+    found = said[0] if said else identified(" ".join(texts[:20])[:5000])
+    if found not in ("", "zh"):
+        return found
+    return min(LIKELY, key=lambda tag: disagreeing(texts[:LOOKED_AT], tag)[1])
+
+
+def _spdx(licence: object) -> str:
+    """The hub's word for a licence as SPDX has it."""
+    if not isinstance(licence, str) or licence in ("unknown", "other"):
+        return "NOASSERTION"
+    if licence.startswith(("cc-", "cc0")):
+        return licence.upper()
+    return {"apache-2.0": "Apache-2.0", "mit": "MIT"}.get(licence, licence)
+
+
+def _texts(row: Any) -> Iterator[str]:
+    match row:
+        case Article():
+            yield from (paragraph.text for paragraph in row.paragraphs)
+        case PassageRow():
+            yield from (passage.text for passage in row.passages)
+        case PoolDocument():
+            yield row.text
+        case Document():
+            yield row.content
+
+
+def _asked(rows: list[Any]) -> Iterator[tuple[str, str, str]]:
+    """(question, answer, gold text) of every question that has gold."""
+    texts = {r.id: r.text for r in rows if isinstance(r, PoolDocument)}
+    texts |= {r.doc_id: r.content for r in rows if isinstance(r, Document)}
+    judged = [r for r in rows if isinstance(r, Judgement) and r.grade > 0]
+    gold = {row.question_id: row.doc_id for row in reversed(judged)}
+    for row in rows:
+        match row:
+            case Article():
+                for paragraph in row.paragraphs:
+                    for asked in paragraph.questions:
+                        yield asked.question, asked.answers[0], paragraph.text
+            case PassageRow() if any(passage.is_gold for passage in row.passages):
+                found = next(passage.text for passage in row.passages if passage.is_gold)
+                yield row.question, row.answer, found
+            case PoolQuestion() if row.gold or row.id in gold:
+                name = row.gold[0][0] if row.gold else gold[row.id]
+                yield row.question, row.answer, texts.get(name, f"(document {name})")
+            case Question() if row.gold_doc_ids:
+                yield row.question, row.gold_answer, texts.get(row.gold_doc_ids[0], "")

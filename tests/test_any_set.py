@@ -1,0 +1,584 @@
+"""Sets that nobody wrote code for: each published layout, through its shape, to a benchmark."""
+
+import gzip
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from bears.configuration import parse
+from bears.errors import BearsError, ConfigurationError, MalformedRow
+from bears.formats.rows import open_rows
+from bears.ledger.entries import Ledger
+from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.sample import sample
+from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
+from bears.sources.convert import convert
+from bears.sources.inspection import inspect
+from bears.sources.source import Source, reader_of
+
+Rows = list[dict[str, Any]]
+
+
+def lines(rows: Rows) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def array(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def table(rows: Rows) -> bytes:
+    stream = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(rows), stream)
+    return stream.getvalue()
+
+
+def put(folder: Path, files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+def source(folder: Path, **settings: Any) -> Source:
+    usual = {"name": "s", "language": "en", "licence": "CC0-1.0", "path": str(folder)}
+    return parse(Source, {**usual, **settings}, "s")
+
+
+def rows_of(folder: Path, files: dict[str, bytes], **settings: Any) -> Any:
+    put(folder / "in", files)
+    path = folder / "in" / next(iter(files)) if len(files) == 1 else folder / "in"
+    asked = source(path, **settings)
+    convert(asked, reader_of(asked), None, folder, folder / "out.jsonl", folder / "kept")
+    return open_rows(folder / "out.jsonl")
+
+
+def taken(folder: Path, files: dict[str, bytes], **settings: Any) -> WholeBenchmark:
+    rows = rows_of(folder, files, **settings)
+    return sample_whole(WholeSettings("whole", "s"), {"s": rows}, Ledger())
+
+
+def told(benchmark: WholeBenchmark) -> list[tuple[str, str, list[str]]]:
+    """Question, answer and texts of the gold."""
+    texts = {document.doc_id: document.content for document in benchmark.documents()}
+    return [
+        (q.question, q.gold_answer, [texts[i] for i in q.gold_doc_ids]) for q in benchmark.questions
+    ]
+
+
+DE = "Der Tee steht im Haus und nicht vor der Tür, denn dort ist es kalt."
+DE_2 = "Das zweite Haus ist leer, und es gibt dort nichts zu trinken."
+XQUAD: Rows = [
+    {
+        "id": "1",
+        "context": DE,
+        "question": "Wo?",
+        "answers": {"text": ["im Haus"], "answer_start": [14]},
+    }
+]
+XQUAD += [
+    {
+        "id": "2",
+        "context": DE_2,
+        "question": "Und hier?",
+        "answers": {"text": ["nichts"], "answer_start": [42]},
+    }
+]
+NESTED = {
+    "version": "1.1",
+    "data": [
+        {
+            "title": f"T{row['id']}",
+            "paragraphs": [
+                {
+                    "context": row["context"],
+                    "qas": [
+                        {
+                            "id": row["id"],
+                            "question": row["question"],
+                            "answers": [{"text": row["answers"]["text"][0], "answer_start": 1}],
+                        }
+                    ],
+                }
+            ],
+        }
+        for row in XQUAD
+    ],
+}
+ANSWERED = [("Wo?", "im Haus", [DE]), ("Und hier?", "nichts", [DE_2])]
+ZH = "《战国无双3》是由光荣和ω-force开发的战国无双系列的正统第三续作。"
+CMRC: Rows = [
+    {
+        "context_id": "DEV_0",
+        "context_text": ZH,
+        "qas": [
+            {"query_text": "谁开发？", "query_id": "DEV_0_0", "answers": ["光荣", "光荣和ω-force"]}
+        ],
+        "title": "战国无双3",
+    }
+]
+KORQUAD_2: dict[str, Any] = {
+    "version": "2.1",
+    "data": [
+        {
+            "title": "차",
+            "url": "https://example.org",
+            "context": "차는 집 안에 있고 문 앞에는 없다.",
+            "qas": [
+                {"id": 7, "question": "어디에?", "answer": {"text": "집 안", "answer_start": 3}}
+            ],
+            "raw_html": "<p></p>",
+        }
+    ],
+}
+JA = "お茶は家の中にあり、外にはない。"
+JAQUAD = f'id,title,context,question,answers.text\n01,茶,{JA},どこに？,"[""家の中""]"\n'.encode()
+MUSIQUE_PARAGRAPHS = [
+    {"idx": n, "title": title, "paragraph_text": text, "is_supporting": n < 2}
+    for n, (title, text) in enumerate(
+        [("Tea", "Tea is kept in Ur."), ("Ur", "Ur is a town of Sumer."), ("Tea", "Tea is green.")]
+    )
+]
+MUSIQUE: dict[str, Any] = {
+    "id": "2hop__1_2",
+    "paragraphs": MUSIQUE_PARAGRAPHS,
+    "question": "Of which land is the town where tea is kept?",
+    "question_decomposition": [
+        {"id": 1, "question": "?", "answer": "Ur", "paragraph_support_idx": 0}
+    ],
+    "answer": "Sumer",
+    "answer_aliases": ["Šumer"],
+    "answerable": True,
+}
+HOPS = [(MUSIQUE["question"], "Sumer", ["Tea is kept in Ur.", "Ur is a town of Sumer."])]
+MARCO = {
+    "query": "where is tea",
+    "query_id": 5,
+    "query_type": "LOCATION",
+    "answers": ["In Ur."],
+    "passages": {
+        "is_selected": [0, 1],
+        "passage_text": ["No.", "In Ur, the town."],
+        "url": ["", ""],
+    },
+    "wellFormedAnswers": [],
+}
+NOBODY = {**MARCO, "query_id": 6, "answers": ["No Answer Present."]}
+PAIRS: Rows = [
+    {"anchor": "tea?", "positive": "Tea is kept in Ur.", "negative": "Milk is not."},
+    {"anchor": "milk?", "positive": "Milk is white.", "negative": "Tea is kept in Ur."},
+    # A further positive of the first question, which another row calls its negative.
+    {"anchor": "tea?", "positive": "Tea is green.", "negative": "Milk is white."},
+]
+TEVATRON = {
+    "query_id": 9,
+    "query": "tea?",
+    "positive_passages": [{"docid": "1", "title": "Tea", "text": "It is kept in Ur."}],
+    "negative_passages": [{"docid": "2", "title": "", "text": "Milk is not."}],
+}
+CORPUS: Rows = [
+    {"_id": 1, "title": "Tea", "text": "It is kept in Ur.", "metadata": {"url": ""}},
+    {"_id": 2, "title": None, "text": "Milk is white."},
+    {"_id": 3, "text": "Nothing is here."},
+]
+QUERIES: Rows = [{"_id": "q1", "text": "tea?"}, {"_id": "q2", "text": "milk?"}]
+QRELS = b"query-id\tcorpus-id\tscore\nq1\t1\t2\nq1\t2\t1\nq1\t3\t0\n"
+MTEB_QRELS: Rows = [
+    {"query-id": "q1", "corpus-id": n, "score": s} for n, s in (("1", 2.0), ("2", 1.0), ("3", 0.0))
+]
+GRADED = [("tea?", "", ["Tea It is kept in Ur.", "Milk is white."])]
+CSV = f"Nr;Frage;Kontext;Antwort\n1;Wo?;{DE};im Haus\n2;Und hier?;{DE_2};nichts\n".encode()
+
+SETS: list[tuple[str, str, dict[str, bytes], dict[str, Any], list[Any]]] = [
+    ("XQuAD, official", "squad", {"xquad.de.json": array(NESTED)}, {"language": "de"}, ANSWERED),
+    ("XQuAD, hub", "squad", {"0.parquet": table(XQUAD)}, {"language": "de"}, ANSWERED),
+    (
+        "XQuAD, packed",
+        "squad",
+        {"x.jsonl.gz": gzip.compress(lines(XQUAD))},
+        {"language": "de"},
+        ANSWERED,
+    ),
+    (
+        "CMRC 2018, first",
+        "squad",
+        {"dev.json": array(CMRC)},
+        {"language": "zh-Hans-CN"},
+        [("谁开发？", "光荣", [ZH])],
+    ),
+    (
+        "KorQuAD 2",
+        "squad",
+        {"k.json": array(KORQUAD_2)},
+        {"language": "ko"},
+        [("어디에?", "집 안", [KORQUAD_2["data"][0]["context"]])],
+    ),
+    (
+        "JaQuAD, CSV",
+        "squad",
+        {"dev.csv": JAQUAD},
+        {"language": "ja"},
+        [("どこに？", "家の中", [JA])],
+    ),
+    (
+        "a folder, one split",
+        "squad",
+        {"train.json": b"{", "data/dev-0.parquet": table(XQUAD)},
+        {"language": "de", "split": "validation"},
+        ANSWERED,
+    ),
+    (
+        "fields",
+        "squad",
+        {"fragen.csv": CSV},
+        {
+            "language": "de",
+            "fields": {"id": "Nr", "question": "Frage", "context": "Kontext", "answers": "Antwort"},
+        },
+        ANSWERED,
+    ),
+    (
+        "a path as a field",
+        "squad",
+        {"f.jsonl": lines([{**row, "answers": None, "a": {"b": row["answers"]}} for row in XQUAD])},
+        {"language": "de", "fields": {"answers": "a.b"}},
+        ANSWERED,
+    ),
+    (
+        "MuSiQue",
+        "multi-hop",
+        {"m.jsonl": lines([MUSIQUE, {**MUSIQUE, "answerable": False}])},
+        {},
+        HOPS,
+    ),
+    ("MuSiQue, hub", "multi-hop", {"m.parquet": table([MUSIQUE])}, {}, HOPS),
+    (
+        "MS MARCO",
+        "qa-with-passages",
+        {"m.json.gz": gzip.compress(lines([NOBODY, MARCO]))},
+        {},
+        [("where is tea", "In Ur.", ["In Ur, the town."])],
+    ),
+    (
+        "MS MARCO, hub",
+        "qa-with-passages",
+        {"m.parquet": table([MARCO])},
+        {},
+        [("where is tea", "In Ur.", ["In Ur, the town."])],
+    ),
+    (
+        "triplets",
+        "pairs",
+        {"t.jsonl": lines(PAIRS)},
+        {},
+        [("tea?", "", ["Tea is kept in Ur.", "Tea is green."]), ("milk?", "", ["Milk is white."])],
+    ),
+    (
+        "Tevatron",
+        "pairs",
+        {"t.jsonl": lines([TEVATRON])},
+        {},
+        [("tea?", "", ["Tea It is kept in Ur."])],
+    ),
+    (
+        "BEIR",
+        "beir",
+        {"corpus.jsonl": lines(CORPUS), "queries.jsonl": lines(QUERIES), "qrels/test.tsv": QRELS},
+        {"split": "test"},
+        GRADED,
+    ),
+    (
+        "BEIR, packed",
+        "beir",
+        {
+            "corpus.jsonl.gz": gzip.compress(lines(CORPUS)),
+            "queries.jsonl.gz": gzip.compress(lines(QUERIES)),
+            "qrels/test.tsv": QRELS,
+            "qrels/train.tsv": b"x",
+        },
+        {"split": "test"},
+        GRADED,
+    ),
+    (
+        "MTEB",
+        "beir",
+        {
+            "corpus/corpus-0.parquet": table(CORPUS),
+            "queries/queries-0.parquet": table(QUERIES),
+            "qrels/test-0.parquet": table(MTEB_QRELS),
+        },
+        {"split": "test"},
+        GRADED,
+    ),
+    (
+        "MTEB, JSON Lines",
+        "beir",
+        {
+            "corpus.jsonl": lines([{**row, "id": row["_id"]} for row in CORPUS]),
+            "queries.jsonl": lines(QUERIES),
+            "qrels/test.jsonl": lines(MTEB_QRELS),
+        },
+        {"split": "test"},
+        GRADED,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("shape", "files", "settings", "expected"),
+    [row[1:] for row in SETS],
+    ids=[row[0] for row in SETS],
+)
+def test_a_published_set_is_a_benchmark(
+    tmp_path: Path,
+    shape: str,
+    files: dict[str, bytes],
+    settings: dict[str, Any],
+    expected: list[Any],
+) -> None:
+    assert told(taken(tmp_path, files, shape=shape, **settings)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "files", "settings", "expected"), SETS, ids=[row[0] for row in SETS]
+)
+def test_a_look_finds_the_shape_and_the_first_question(
+    name: str,
+    tmp_path: Path,
+    shape: str,
+    files: dict[str, bytes],
+    settings: dict[str, Any],
+    expected: list[Any],
+) -> None:
+    put(tmp_path, files)
+    path = tmp_path / next(iter(files)) if len(files) == 1 else tmp_path
+    guess = ["beir", "multi-hop", "squad", "qa-with-passages", "pairs"][len(files) == 1 :]
+    given = source(path, shape="squad", split=settings.get("split", ""))
+    if name == "a path as a field":
+        given = source(path, shape="squad", fields=settings["fields"])
+        guess = ["squad"]
+    look = inspect(given, guess, (), tmp_path, tmp_path / "kept")
+    assert (look.source.shape, look.question, look.gold) == (
+        shape,
+        expected[0][0],
+        expected[0][2][0],
+    )
+    if name == "fields":
+        assert look.source.fields == settings["fields"]
+    again = rows_of(
+        tmp_path / "again",
+        files,
+        **{
+            "shape": shape,
+            "language": settings.get("language", "en"),
+            "split": look.source.split,
+            "fields": look.source.fields,
+        },
+    )
+    assert len(again)
+
+
+def test_several_answers_of_one_question_are_all_kept(tmp_path: Path) -> None:
+    cmrc = taken(tmp_path / "a", {"dev.json": array(CMRC)}, shape="squad", language="zh-Hans-CN")
+    musique = taken(tmp_path / "b", {"m.jsonl": lines([MUSIQUE])}, shape="multi-hop")
+    found = [
+        row.get("references")
+        for each in (cmrc, musique)
+        for row in each.lineage("CC0-1.0")
+        if row["kind"] == "question"
+    ]
+    assert found == [["光荣", "光荣和ω-force"], ["Sumer", "Šumer"]]
+
+
+def test_grades_and_types_are_the_sources(tmp_path: Path) -> None:
+    [graded] = taken(tmp_path / "a", SETS[15][2], shape="beir", split="test").questions
+    [hops] = taken(tmp_path / "b", {"m.jsonl": lines([MUSIQUE])}, shape="multi-hop").questions
+    assert (graded.question_id, graded.gold_grades, graded.question_type) == (
+        "q1",
+        (2, 1),
+        "ad-hoc",
+    )
+    assert (hops.question_id, hops.gold_grades, hops.question_type) == (
+        "2hop__1_2",
+        (),
+        "multi-hop",
+    )
+
+
+def test_a_recipe_draws_from_any_mixture(tmp_path: Path) -> None:
+    sources = {
+        "xquad": rows_of(tmp_path / "a", {"x.json": array(NESTED)}, shape="squad", language="de"),
+        "nf": rows_of(tmp_path / "b", SETS[15][2], shape="beir", split="test"),
+        "pairs": rows_of(tmp_path / "c", {"t.jsonl": lines(PAIRS)}, shape="pairs"),
+    }
+    quotas = tuple(Quota(name, 1) for name in sources)
+    mixture = Mixture("recipe", 1, 8, quotas, ("nf", "xquad"))
+    drawn = sample(mixture, sources, Ledger())
+    texts = {document.doc_id: document.content for document in drawn.documents}
+    assert (len(texts), len(set(texts.values())), len(drawn.questions)) == (8, 8, 3)
+    by_source = {question.source_dataset: question for question in drawn.questions}
+    nf = by_source["nf"]
+    assert {texts[i]: grade for i, grade in nf.grades.items()} == {
+        "Tea It is kept in Ur.": 2,
+        "Milk is white.": 1,
+    }
+    assert "Nothing is here." in texts.values()
+    assert all(question.gold_doc_ids for question in drawn.questions)
+    assert sample(mixture, sources, Ledger()) == drawn
+
+
+def test_a_field_that_no_row_has_is_no_silent_nothing(tmp_path: Path) -> None:
+    with pytest.raises(BearsError, match=r"\{title: titel\}, but no row has a field of that name"):
+        rows_of(
+            tmp_path,
+            {"x.jsonl": lines(XQUAD)},
+            shape="squad",
+            language="de",
+            fields={"title": "titel"},
+        )
+    with pytest.raises(
+        ConfigurationError, match=r"no field is called titel; this shape has id, title"
+    ):
+        rows_of(
+            tmp_path,
+            {"x.jsonl": lines(XQUAD)},
+            shape="squad",
+            language="de",
+            fields={"titel": "title"},
+        )
+
+
+# ------------------------------------------------------------------------------------ bad files
+
+
+def bad(row: dict[str, Any], **change: Any) -> bytes:
+    """A good row, and one with a change; a field that is `...` is missing."""
+    return lines(
+        [row, {name: value for name, value in {**row, **change}.items() if value is not ...}]
+    )
+
+
+def hostile() -> Iterator[tuple[str, str, bytes, str]]:
+    """Shape, file, content, and what the message says; a row is called by file, row and field."""
+    squad, hops, marco, pair = XQUAD[0], MUSIQUE, MARCO, PAIRS[0]
+    for shape, row, changes in (
+        ("squad", squad, {"id": ..., "question": ..., "context": ..., "answers": ...}),
+        ("squad", {**squad, "id": "0"}, {"id": 1.5, "question": 7, "context": None, "answers": 7}),
+        ("multi-hop", hops, {"id": ..., "question": ..., "answer": ...}),
+        ("multi-hop", {**hops, "id": "0"}, {"answer": None, "question": [], "paragraphs": "[x"}),
+        ("qa-with-passages", marco, {"query": ..., "passages": ...}),
+        ("qa-with-passages", {**marco, "query_id": 1}, {"query": 1, "passages": "a", "answers": 3}),
+        ("pairs", pair, {"anchor": ..., "positive": ...}),
+        ("pairs", pair, {"anchor": None, "positive": 3, "negative": [1]}),
+    ):
+        for field, value in changes.items():
+            named = (
+                {"query": "question", "anchor": "question"}.get(field, field)
+                if value is ...
+                else field
+            )
+            said = f"x.jsonl, row 2, field {named}"
+            fresh = (
+                {"id": "2"}
+                if "id" in row and field != "id"
+                else {"query_id": 2}
+                if "query_id" in row
+                else {}
+            )
+            yield shape, "x.jsonl", bad(row, **{**fresh, field: value}), said
+    yield "squad", "x.jsonl", bad(squad), "row 2, field id: '1' stands in an earlier row"
+    yield "squad", "x.jsonl", bad(squad, id="2", question=" "), "row 2, field question: is empty"
+    yield "squad", "x.jsonl", bad(squad, id=""), "row 2, field id: is empty"
+    yield (
+        "squad",
+        "x.jsonl",
+        bad(squad, answers={"text": ["a"], "answer_start": []}),
+        "field answers: Value error, its lists differ",
+    )
+    yield (
+        "squad",
+        "dev.json",
+        array({"data": [{"paragraphs": [{"context": DE, "qas": [{"id": 1}]}]}]}),
+        "dev.json, row 1, field paragraphs.0.qas.0.question",
+    )
+    yield (
+        "squad",
+        "dev.json",
+        array([{**CMRC[0], "qas": [{"query_id": "a", "answers": ["b"]}]}]),
+        "field qas.0.question",
+    )
+    yield "squad", "dev.json", array({"data": [{"paragraphs": 7}]}), "row 1, field paragraphs"
+    yield "squad", "dev.json", array(NESTED)[:-40], "No row after 0 can be read"
+    yield (
+        "squad",
+        "x.csv",
+        b"id,question,context,answers\n1,a,b\n",
+        "x.csv, line 2: 3 cells, expected 4",
+    )
+    yield "squad", "x.csv", b"id,id,context\n1,a,b\n", "two columns are called 'id'"
+    yield "squad", "x.csv", b"", "there is no row in its files"
+    yield "squad", "x.jsonl.gz", gzip.compress(lines(XQUAD))[:40], "truncated or damaged"
+    yield "squad", "x.parquet", table(XQUAD)[:-9], "x.parquet: not valid parquet"
+    yield (
+        "squad",
+        "x.jsonl",
+        lines(XQUAD).replace(b'"Wo?"', b'"\xff"'),
+        "x.jsonl, line 1: not UTF-8",
+    )
+    yield "multi-hop", "x.jsonl", bad(hops), "row 2, field id: '2hop__1_2' stands in"
+    yield (
+        "multi-hop",
+        "x.jsonl",
+        bad(hops, id="2", paragraphs=[{"title": "a", "is_supporting": True}]),
+        "row 2, field paragraphs.0.text",
+    )
+    yield (
+        "multi-hop",
+        "x.jsonl",
+        bad(hops, id="2", paragraphs=[{"paragraph_text": "a"}]),
+        "row 2, field paragraphs.0.is_gold",
+    )
+    yield (
+        "qa-with-passages",
+        "x.jsonl",
+        bad(marco),
+        "row 2, field query_id: '5' stands in an earlier row",
+    )
+    yield (
+        "qa-with-passages",
+        "x.jsonl",
+        bad(marco, query_id=6, query="\u200b"),
+        "row 2, field query: is empty",
+    )
+    yield (
+        "qa-with-passages",
+        "x.jsonl",
+        bad(marco, query_id=6, passages={"is_selected": [1], "passage_text": []}),
+        "its lists differ in length",
+    )
+    yield "pairs", "x.jsonl", bad(pair, positive=[]), "row 2, field positive: is empty"
+    yield "pairs", "x.jsonl", bad(pair, positive=[" "]), "row 2, field positive.0: is empty"
+    yield (
+        "pairs",
+        "x.jsonl",
+        bad({**pair, "id": 1}, anchor="another?"),
+        "row 2, field id: '1' is another question's too",
+    )
+
+
+@pytest.mark.parametrize(("shape", "name", "content", "said"), list(hostile()))
+def test_a_bad_file_is_named_with_its_row_and_field(
+    tmp_path: Path, shape: str, name: str, content: bytes, said: str
+) -> None:
+    with pytest.raises(BearsError) as caught:
+        rows_of(tmp_path, {name: content}, shape=shape, language="de" if shape == "squad" else "en")
+    assert said in str(caught.value)
+    named = isinstance(caught.value, MalformedRow)
+    assert named == bool(re.search(r"row \d, field|field \w|lists differ", said))
+    assert not (tmp_path / "out.jsonl").exists()
