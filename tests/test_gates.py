@@ -103,6 +103,7 @@ def test_a_good_translation_passes() -> None:
         ("invented_name", "content", LONG, f"{LONG_ZH}（McCarthy）"),
         ("lost_word", "question", "What are its first two words?", "它的第一個詞是什麼？"),
         ("lost_word", "question", "Who is his father-in-law?", "他的父親是誰？"),
+        ("lost_word", "question", "Who sang the song Oh Boy?", "誰唱了這首歌？"),
         ("lost_word", "question", "Which American wrote it?", "哪位作家寫了它？"),
         ("numbers", "content", LONG, LONG_ZH.replace("1861", "1816")),
         ("numbers", "content", "born 23 November 1946", "生於1946年10月23日"),
