@@ -23,7 +23,7 @@ from bears.comparison.values import System as Compared
 from bears.errors import FormatError
 from bears.formats.benchmark_state import records_digest
 from bears.formats.digest import sha256_of
-from bears.formats.records import read_questions, write_json, write_records
+from bears.formats.records import read_questions, write_json, write_lines, write_records
 from bears.formats.spreadsheet import write_csv
 from bears.formats.trec import run_writer
 from bears.intervals import share_interval
@@ -65,6 +65,7 @@ class Made:
             folder / "sampled",
             folder / "verified",
             folder / "sources.json",
+            folder / "audited",
             folder / "tax",
         )
         source = texts[0]
@@ -235,7 +236,7 @@ def test_of_questions_that_nobody_judged_there_is_a_page_without_an_answer(tmp_p
     assert html.count('"unjudged":true') == 2
 
 
-def test_prices_and_what_translation_cost_stand_on_the_page_in_this_state_alone(
+def test_audits_prices_and_what_translation_cost_stand_on_the_page_in_this_state_alone(
     tmp_path: Path,
 ) -> None:
     made = Made(tmp_path, ["first", "second"], ["one", "two"])
@@ -247,7 +248,15 @@ def test_prices_and_what_translation_cost_stand_on_the_page_in_this_state_alone(
     for name, known, of in (("here", state, -0.075), ("there", "another", -0.333)):
         tax = {"ndcg@10": {**sides, "difference": of}, "without_parentheses": {}, "questions": 40}
         write_json(made.folders.taxes / f"{name}.json", {**tax, "state": known, "retriever": name})
+    decided = [{"question_id": "q1", "doc_id": f"d{i}", "decision": d} for i, d in enumerate(" x")]
+    made.folders.audited.mkdir()
+    candidates = [{**row, "decision": row["decision"].strip()} for row in decided]
+    write_lines(made.folders.audited / "candidates.jsonl", candidates)
+    finding = {"severity": "warning", "check": "contains_question", "record_id": "q1"}
+    write_lines(made.folders.audited / "findings.jsonl", [{**finding, "message": "in d0"}])
     html = made.page()
+    assert "among its right ones: 2, for 1 questions; nobody has decided yet on 1 of" in html
+    assert "<td>contains_question</td>" in html
     assert "0.21 – 0.81" in html
     assert "−0.075" in html
     assert "−0.333" not in html

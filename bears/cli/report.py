@@ -72,6 +72,7 @@ def _report(arguments: argparse.Namespace) -> None:
         DATA / name / "sampled",
         DATA / name / "verified",
         DATA / "raw" / name / "sources.json",
+        DATA / name / "audited",
         DATA / name / "tax",
     )
     files = [_files(system, questions, translated) for system in systems]

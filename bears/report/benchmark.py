@@ -21,6 +21,7 @@ class BenchmarkFolders:
     sampled: Path
     verified: Path
     provenance: Path
+    audited: Path
     taxes: Path
 
 
@@ -35,7 +36,9 @@ class Benchmark:
         originals: question_id to the question and its answer before translation.
         original_documents: doc_id to the text before translation, of gold documents.
         aliases: question_id to other forms of its answer.
-        findings: of the verification.
+        findings: of the verification and of the audit.
+        candidates: of the audit: documents that may answer a question, though they are no gold of
+            it; None where there was no audit.
         provenance: of each source: where from, revision, licence, files with digests.
         pool: source to the number of its documents, and of those that are gold.
         digests: what to sha256.
@@ -51,6 +54,7 @@ class Benchmark:
     original_documents: Mapping[str, str]
     aliases: Mapping[str, Sequence[str]]
     findings: Sequence[Mapping[str, Any]]
+    candidates: Sequence[Mapping[str, Any]] | None
     provenance: Sequence[Mapping[str, Any]]
     pool: Mapping[str, tuple[int, int]]
     digests: Mapping[str, str]
@@ -98,7 +102,7 @@ def read_benchmark(
             documents[document.doc_id] = text, document.original_source
     digests = {name: sha256_of(path) for name, path in files.items()}
     digests["records"] = records_digest(*digests.values())
-    findings = folders.verified / "findings.jsonl"
+    found = [_rows(folder / "findings.jsonl") for folder in (folders.verified, folders.audited)]
     return Benchmark(
         name=config["benchmark"]["name"],
         language=config["benchmark"]["language"],
@@ -111,12 +115,17 @@ def read_benchmark(
         originals=_originals(folders.sampled / "queries_raw.json"),
         original_documents=_original_documents(folders.sampled / "corpus_raw.json", gold),
         aliases=_aliases(folders.translated / "sidecar.json"),
-        findings=[row for _, row in read_lines(findings)] if findings.is_file() else [],
+        findings=[row for rows in found for row in rows or ()],
+        candidates=_rows(folders.audited / "candidates.jsonl"),
         provenance=read_json(folders.provenance) if folders.provenance.is_file() else [],
         pool={source: (total[source], relevant[source]) for source in sorted(total)},
         digests=digests,
         taxes=list(read_taxes(folders.taxes, digests["records"][:12])),
     )
+
+
+def _rows(file: Path) -> list[dict[str, Any]] | None:
+    return [row for _, row in read_lines(file)] if file.is_file() else None
 
 
 def cut(text: str, longest: int) -> str:

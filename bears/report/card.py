@@ -1,7 +1,7 @@
 """The benchmark's card: what it is made of, whose it is, what was found in it."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bears.report.benchmark import Benchmark
@@ -25,8 +25,17 @@ def card(benchmark: Benchmark) -> dict[str, Any]:
         "composition": rows,
         "provenance": [_origin(row) for row in benchmark.provenance],
         "findings": sorted(found.items()),
+        "candidates": _candidates(benchmark.candidates),
         "digests": list(benchmark.digests.items()),
     }
+
+
+def _candidates(rows: Sequence[Mapping[str, Any]] | None) -> dict[str, int] | None:
+    """How many documents may answer, of how many questions, and how many nobody decided on."""
+    if rows is None:
+        return None
+    undecided = sum(not row.get("decision") for row in rows)
+    return {"n": len(rows), "of": len({row["question_id"] for row in rows}), "open": undecided}
 
 
 def _origin(row: Mapping[str, Any]) -> dict[str, Any]:
