@@ -494,6 +494,7 @@ def hostile() -> Iterator[tuple[str, str, bytes, str]]:
             yield shape, "x.jsonl", bad(row, **{**fresh, field: value}), said
     yield "squad", "x.jsonl", bad(squad), "row 2, field id: '1' stands in an earlier row"
     yield "squad", "x.jsonl", bad(squad, id="2", question=" "), "row 2, field question: is empty"
+    yield "squad", "x.jsonl", bad(squad, id="2", context=" "), "row 2, field context: is empty"
     yield "squad", "x.jsonl", bad(squad, id=""), "row 2, field id: is empty"
     yield (
         "squad",

@@ -69,7 +69,8 @@ FILES: dict[str, dict[str, bytes]] = {
         "de/0.parquet": table(XQUAD),
         "en/0.parquet": table(XQUAD),
     },
-    "me/script": {"script.py": b"import datasets"},
+    "me/script": {"script.py": b"import datasets", "default/dev/0000.parquet": table(XQUAD)},
+    "me/nothing": {"nothing.py": b"import datasets"},
 }
 
 
@@ -189,5 +190,11 @@ def test_a_set_is_looked_at_then_pinned_then_read(machine: Machine, tmp_path: Pa
     file.write_text(once.replace(pinned["sha256"]["xquad.de/validation"], "0" * 64))
     told = machine.run("bears", "source", "inspect", str(file), code=1)
     assert "no shape fits" in told
-    told = machine.run("bears", "source", "inspect", "hub:me/script", code=1)
-    assert "me/script has a loading script, which is not run" in told
+
+
+def test_a_script_is_not_run_and_what_the_hub_made_of_it_is_read(machine: Machine) -> None:
+    words = ["benchmark=any", "sources.any.language=de"]
+    _, [article, _], _ = machine.download(*words, "sources.any.hub=me/script")
+    assert article["paragraphs"][0]["questions"][0]["question"] == "Wo?"
+    told, *_ = machine.download(*words, "sources.any.hub=me/nothing", code=1)
+    assert "me/nothing has a loading script, which is not run, and no data" in told

@@ -61,17 +61,20 @@ def _alone(source: Source, kept: Path) -> Part:
 
 
 def _converted(source: Source, kept: Path) -> Part:
+    """The hub's own conversion of a dataset of which only a script knows how it is read."""
     address = f"{source.hub}@{CONVERTED}"
     try:
         revision = first_revision(kept, address, lambda: commit_of(source.hub, CONVERTED))
-    except FormatError as error:
+        paths = [path for path in files_of(source.hub, revision) if path.endswith(".parquet")]
+    except FormatError:
+        paths = []
+    folders = sorted({path.rpartition("/")[0] for path in paths})
+    if not folders:
         raise SourceError(
             f"source {source.name}: {source.hub} has a loading script, which is not run, and no "
-            f"data that can be read without ({error}). Give its files: "
+            "data that can be read without. Give those of its files that hold rows: "
             f"sources.{source.name}.files=[data/dev.json]"
-        ) from None
-    paths = [path for path in files_of(source.hub, revision) if path.endswith(".parquet")]
-    folders = sorted({path.rpartition("/")[0] for path in paths})
+        )
     config = _one(source, "config", source.config, sorted({f.split("/")[0] for f in folders}))
     splits = [folder.partition("/")[2] for folder in folders if folder.startswith(f"{config}/")]
     split = _one(source, "split", source.split, splits)

@@ -21,6 +21,10 @@ Id = Annotated[str, BeforeValidator(lambda id_: str(id_) if type(id_) is int els
 """Ids are texts; people who write such files by hand also write numbers."""
 
 
+MOST = 1000
+"""Sets of keys that are remembered; an object whose keys are ids has others in every row."""
+
+
 class Naming:
     """From the words of a source to those of a shape.
 
@@ -39,6 +43,7 @@ class Naming:
                 f"has {', '.join(words) or 'none that can be renamed'}"
             )
         self._parts = parts
+        self._by_keys: dict[tuple[str, ...], list[tuple[str, list[str]]]] = {}
         self._names = {
             word: (parts.fields[word], word) if word in parts.fields else (word, *names)
             for word, names in words.items()
@@ -67,8 +72,11 @@ class Naming:
             return [self.renamed(each) for each in value] if deep else value
         if not isinstance(value, dict):
             return value
-        named = {key: self.renamed(inner) for key, inner in value.items()}
-        for word, names in self._names.items():
+        named = {
+            key: self.renamed(inner) if isinstance(inner, list | dict) else inner
+            for key, inner in value.items()
+        }
+        for word, names in self._sought(tuple(value)):
             if (name := next((name for name in names if _has(value, name)), None)) is None:
                 continue
             if self._parts.fields.get(word) == name:
@@ -76,6 +84,23 @@ class Naming:
             if name != word:
                 named[word] = self.renamed(_at(value, name))
         return named
+
+    def _sought(self, keys: tuple[str, ...]) -> list[tuple[str, list[str]]]:
+        """The words that rows with these keys may call otherwise; most rows have the same keys."""
+        if keys not in self._by_keys:
+            found = {
+                word: [n for n in names if n in keys or n.partition(".")[0] in keys]
+                for word, names in self._names.items()
+            }
+            told = self._parts.fields
+            if len(self._by_keys) > MOST:
+                self._by_keys.clear()
+            self._by_keys[keys] = [
+                (word, names)
+                for word, names in found.items()
+                if names[:1] != [word] or word in told
+            ]
+        return self._by_keys[keys]
 
     def called(self, row: Mapping[str, Any], word: str) -> str:
         """What a row calls the field of our word; the word itself where it has none such."""

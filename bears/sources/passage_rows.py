@@ -113,6 +113,8 @@ def multi_hop(parts: Parts) -> Iterator[PassageRow]:
         row = naming.check(_shape, given, file, number)
         if "context" in row:
             gold = {title for title, _ in row["supporting_facts"]}
+            if gold - {title for title, _ in row["context"]} and row["context"]:
+                parts.notes["questions with a supporting fact that is in no paragraph"] += 1
             passages = tuple(
                 Passage(title, " ".join(sentences), title in gold)
                 for title, sentences in row["context"]
@@ -153,6 +155,6 @@ def with_passages(parts: Parts) -> Iterator[PassageRow]:
 def _passages(given: list[_Passage], answered: bool) -> tuple[Passage, ...]:
     """Those of a row; one without a title is called by its position."""
     return tuple(
-        Passage(row.get("title") or str(n), row["text"], answered and row["is_gold"] == 1)
+        Passage(row.get("title") or str(n), row["text"], answered and row["is_gold"] > 0)
         for n, row in enumerate(given)
     )

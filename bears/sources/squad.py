@@ -85,8 +85,9 @@ def read(parts: Parts) -> Iterator[Article]:
 def _checked(naming: Naming, known: Ids, file: str, number: int, given: Row) -> Any:
     row = naming.check(_shape, given.get("data", given), file, number)
     paragraphs = row.get("paragraphs", [row])
-    for asked in (qa for paragraph in paragraphs for qa in paragraph.get("qas", [row])):
+    for paragraph, asked in ((p, qa) for p in paragraphs for qa in p.get("qas", [row])):
         if asked["answers"]:
+            not_blank(paragraph["context"], file, number, naming.called(given, "context"))
             known.new(asked["id"], file, number, naming.called(given, "id"))
             not_blank(asked["question"], file, number, naming.called(given, "question"))
     return {**row, "paragraphs": [row]} if "qas" in row else row
