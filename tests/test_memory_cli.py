@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from bears.errors import FormatError
+from bears.formats.records import read_questions
 from bears.translation.glossary_file import read_glossary
 from stages import translate
-from tests.desk import ASKED, Desk, Here, asked, here
+from tests.desk import ASKED, SAMPLED, SMALL, Desk, Here, asked, here
 
 __all__ = ["here"]
 
@@ -241,3 +243,68 @@ def test_what_the_stage_could_not_fill_is_missing(
     keyed = at.also("translator.api_key_env=OPENAI_API_KEY", "translator.fill=auto")
     assert "the memory lacks" in keyed.stage("translate", translate.main, code=1)
     assert not (keyed.root / "data/mini/translated").exists()
+
+
+# ------------------------------------------------------- what was decided or sampled elsewhere
+
+
+def ledger(at: Desk, **parts: list[dict[str, str]]) -> None:
+    path = at.root / "conf/ledger/mini.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(parts), encoding="utf-8")
+
+
+def test_a_sample_that_does_not_follow_the_ledger_is_not_filled(here: Here) -> None:
+    """It said that nothing is missing."""
+    at, server = here()
+    first = read_questions(at.root / SAMPLED / "queries_raw.json")[0]
+    entry = {"question_id": first.question_id, "reason": "it is wrong"}
+    ledger(at, replacements=[entry])
+    late = f"the ledger said that question {first.question_id} is replaced; run `dvc repro sample`"
+    for command in ("plan", "fill", "publish"):
+        assert late in at.run(command, code=1)
+    edit = {"record_id": first.question_id, "field": "question", "reason": "a typo"}
+    ledger(at, edits=[{**edit, "old": first.question, "new": "Who?"}])
+    assert f"question of {first.question_id} is edited" in at.run("fill", code=1)
+    assert server.stats().get("requests", 0) == 0
+    ledger(at, edits=[{**edit, "old": "Why?", "new": "Who?"}])
+    at.run("plan")
+
+
+def test_a_set_of_another_benchmark_is_not_imported(here: Here) -> None:
+    """459 entries came in without a word, and 442 were missing after it."""
+    at, _ = here()
+    at = Desk(at.root, SMALL)
+    folder = at.root / "published"
+    folder.mkdir()
+    for name in ("queries", "corpus"):
+        rows = json.loads((at.root / SAMPLED / f"{name}_raw.json").read_bytes())
+        for suffix in ("_raw", ""):
+            (folder / f"{name}{suffix}.json").write_text(json.dumps(rows), encoding="utf-8")
+    words = ("mini", str(folder), "translator.name=published")
+    told = at.run("import", *words)
+    assert re.search(r"(\d+) of the \1 texts that mini asks for are among them", told)
+    text = (folder / "corpus_raw.json").read_text(encoding="utf-8")
+    for suffix in ("_raw", ""):
+        rows = json.loads(text)
+        for row in rows:
+            row["content"] = f"Another pool. {row['content']}"
+        (folder / f"corpus{suffix}.json").write_text(json.dumps(rows), encoding="utf-8")
+    assert re.search(r"\d+ texts are still missing: \d+ of the", at.run("import", *words))
+    rows = json.loads((folder / "queries.json").read_bytes())
+    for row in rows:
+        row["question"] = f"Another set: {row['question']}"
+        row["gold_answer"] = f"Another answer: {row['gold_answer']}"
+    for suffix in ("_raw", ""):
+        (folder / f"queries{suffix}.json").write_text(json.dumps(rows), encoding="utf-8")
+    before = at.memory
+    assert "nothing was imported" in at.run("import", *words, code=1)
+    assert at.memory == before
+
+
+def test_what_it_cost_is_told_without_a_terminal(here: Here) -> None:
+    at, _ = here()
+    told = at.run("fill")
+    rows = at.rows()
+    cost = sum(2 * row["input_tokens"] + 8 * row["output_tokens"] for row in rows) / 1e6
+    assert f"US$ {cost:.4f} spent" in told

@@ -237,6 +237,27 @@ def test_the_budget_holds_and_what_it_paid_for_is_kept(front: Front) -> None:
     assert len(list(front.kept.rows())) == done
 
 
+def modern(request: Json) -> Any:
+    """A behaviour: takes the limit of an answer under its newer name alone."""
+    if "max_completion_tokens" in request and "max_tokens" not in request:
+        return f"at most {request['max_completion_tokens']}"
+    told = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    return {"text": "", "status": 400, "body": {"error": {"message": told}}}
+
+
+def test_a_model_that_wants_the_newer_name_of_the_limit_gets_it(tmp_path: Path) -> None:
+    async def talk(client: openai.AsyncOpenAI, _: Proxy) -> list[str]:
+        return [await say(client, "one"), await say(client, "two", max_tokens=7)]
+
+    with ProviderServer(f"{__name__}:modern") as server:
+        front = Front(tmp_path, server)
+        first, second = front.run(talk)
+        assert "at most 4096" in first
+        assert "at most 7" in second
+        assert front.asked() == 3
+        assert front.run(talk, ask=False) == [first, second]
+
+
 def test_a_key_that_is_refused_is_tried_once_and_never_shown(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -189,6 +189,20 @@ def test_accepting_a_new_translation_does_not_bring_the_old_one_back(here: Here)
     assert "lacks 1 translations" in at.stage("translate", translate.main, code=1)
 
 
+def test_a_second_decision_on_a_settled_text_is_refused_by_name(here: Here) -> None:
+    """It silently won."""
+    at = filled(here)
+    question = read_questions(at.root / SAMPLED / "queries_raw.json")[-1]
+    place = (question.question_id, "question")
+    decide(at, decision(place, "accept", author="Ann"))
+    before = (at.root / LEDGER).read_bytes()
+    for other in (decision(place, "retranslate"), decision(place, "correct", text="誰？")):
+        told = decide(at, other, code=1)
+        assert f"question of {place[0]} is decided in the ledger already (accept, by Ann)" in told
+        assert (at.root / LEDGER).read_bytes() == before
+    decide(at, decision(place, "accept", author="Ann"))
+
+
 def test_an_accepted_finding_stops_nobody(here: Here) -> None:
     at = filled(here)
     question = read_questions(at.root / SAMPLED / "queries_raw.json")[-1]

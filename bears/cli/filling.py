@@ -50,7 +50,7 @@ def asked(workflow: Workflow[Any], agreed: bool) -> FillReport:
             show(bar, done, usd)
 
         report = workflow.fill(progress)
-    print(f"{report.answered} answers, {report.stored} {workflow.use.name}s stored")
+    print(report.told(workflow.use.name))
     for request, reasons in list(report.failed.values())[:SHOWN]:
         complain(f"failed: {request.record_id} {request.field}: {'; '.join(reasons)}")
     return report

@@ -1,6 +1,7 @@
 """``python -m bears memory``: import, plan, fill, publish, review, glossary."""
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -8,18 +9,24 @@ from bears.cli.filling import fill, show_plan
 from bears.cli.proxied import add_serve
 from bears.cli.selection import CONF, composed
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
-from bears.configuration import parse
-from bears.errors import MemoryMiss
+from bears.configuration import Config, parse
+from bears.errors import ConfigurationError, MemoryMiss
 from bears.formats.shown import complain
 from bears.language.profile import Language
 from bears.ledger.entries import reviews_of
 from bears.ledger.update import add
-from bears.memory.published import extend
+from bears.memory.published import MemoryEntry, PublishedMemory, extend
 from bears.memory.use import missing_message
 from bears.questioning.bench import for_review
 from bears.translation.glossary_file import Term, write_glossary
 from bears.translation.published import import_published
-from bears.translation.review import COLUMNS, flagged, read_decisions, write_review
+from bears.translation.review import (
+    COLUMNS,
+    check_against,
+    flagged,
+    read_decisions,
+    write_review,
+)
 from bears.translation.settings import TranslatorSettings
 from bears.translation.source_texts import Place
 from bears.translation.translator import NAME
@@ -109,9 +116,33 @@ def _import(arguments: argparse.Namespace) -> None:
     language = parse(Language, config["language"], "language")
     translator = parse(TranslatorSettings, config["translator"], "translator").translator(language)
     entries = import_published(arguments.folder, languages, translator)
+    asked = _asked_of(config, entries)
     path = Path("data/memory") / f"{config['benchmark']['name']}.jsonl"
     total, new = extend(path, NAME, entries)
-    print(f"{path}: {total} entries, {new} of them new")
+    print(f"{path}: {total} entries, {new} of them new; {asked}")
+
+
+def _asked_of(config: Config, entries: Sequence[MemoryEntry]) -> str:
+    """How much of what the benchmark asks for stands in a published set.
+
+    Raises:
+        ConfigurationError: nothing does: it is a set of another benchmark.
+    """
+    name = config["benchmark"]["name"]
+    if not (Path("data") / name / "sampled" / "queries_raw.json").is_file():
+        return f"how many of them {name} asks for, `dvc repro sample` will show"
+    needs = workflow_of(config, *TRANSLATION).use.resolve(PublishedMemory(entries))
+    used, missing = len(needs.used), len(needs.missing) + len(needs.waiting)
+    if missing and not used:
+        raise ConfigurationError(
+            f"none of the {len(entries)} texts is one of the {missing} that {name} asks for as it "
+            "is configured; nothing was imported. Look at the benchmark, its sample and the "
+            "translator"
+        )
+    told = f"{used} of the {used + missing} texts that {name} asks for are among them"
+    if missing:
+        complain(f"{missing} texts are still missing: {told}")
+    return told
 
 
 def _plan(arguments: argparse.Namespace) -> None:
@@ -157,8 +188,10 @@ def _review(arguments: argparse.Namespace) -> None:
         places |= {(each.record_id, each.field) for each in workflow.use.source_texts.requests()}
     earlier_reviews = reviews_of(config["ledger"]["reviews"])
     again = {(each.record_id, each.field): each.sent_back for each in earlier_reviews}
+    decisions = read_decisions(arguments.decisions, places)
+    check_against(decisions, earlier_reviews)
     entries = []
-    for decision in read_decisions(arguments.decisions, places):
+    for decision in decisions:
         earlier = again.get((decision.record_id, decision.field), 0)
         counted = replace(decision, times=earlier + (decision.decision == "retranslate"))
         entries.append({name: value for name, value in asdict(counted).items() if value})

@@ -4,16 +4,18 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bears.answers.answered import answered
 from bears.answers.task import AnswerTask, read_task
 from bears.cli.verdicts import MEMORY
-from bears.configuration import Config, checkout
-from bears.errors import ConfigurationError
+from bears.configuration import Config, checkout, parse
+from bears.errors import ConfigurationError, MemoryMiss
 from bears.formats.manifest import check
-from bears.formats.records import read_documents, read_questions
+from bears.formats.records import read_documents, read_lines, read_questions, to_line
 from bears.formats.shown import complain
 from bears.judging.bench import judges_of, tasks_of
 from bears.judging.files import read_hearing, records_in
 from bears.judging.model import VerdictTask
+from bears.ledger.entries import Ledger, WholeLedger
 from bears.memory.kept import Kept
 from bears.memory.published import PublishedMemory
 from bears.memory.use import Use
@@ -38,7 +40,31 @@ def _translation(config: Config) -> TranslationTask:
             f"{sampled}/queries_raw.json does not exist; run `dvc repro sample` with "
             f"benchmark: {name} first"
         )
-    return read_translation(config, sampled, checkout())
+    task = read_translation(config, sampled, checkout())
+    if late := _not_sampled(task, parse(WholeLedger, config["ledger"], "ledger")):
+        raise ConfigurationError(
+            f"{sampled} was made before the ledger said that {late}; run `dvc repro sample` with "
+            f"benchmark: {name} first"
+        )
+    return task
+
+
+def _not_sampled(task: TranslationTask, ledger: Ledger) -> str:
+    """The first entry of the ledger that the sample does not follow yet."""
+    found = task.source_texts
+    texts = {(q.question_id, "question"): q.question for q in found.questions}
+    texts |= {(q.question_id, "gold_answer"): q.gold_answer for q in found.questions}
+    texts |= {(d.doc_id, "content"): d.content for d in found.documents}
+    late = [
+        f"question {each.question_id} is replaced"
+        for each in ledger.replacements
+        if (each.question_id, "question") in texts
+    ] + [
+        f"{each.field} of {each.record_id} is edited"
+        for each in ledger.edits
+        if texts.get((each.record_id, each.field)) == each.old != each.new
+    ]
+    return next(iter(late), "")
 
 
 SYSTEM = ("retriever", "generator")
@@ -104,8 +130,9 @@ def _verdicts(config: Config) -> list[VerdictTask]:
         return []
     name, system = config["benchmark"]["name"], [config[key]["name"] for key in SYSTEM]
     answers = Path("data") / name / "answers" / f"{'.'.join(system)}.jsonl"
-    if not answers.is_file():
-        told = f"{answers} does not exist, and verdicts are on it; run `dvc repro generate` first"
+    if not answers.is_file() or _is_stale(config, answers):
+        problem = "is not what the generator answers now" if answers.is_file() else "does not exist"
+        told = f"{answers} {problem}, and verdicts are on it; run `dvc repro generate` first"
         if not config["generator"].get("model"):
             raise ConfigurationError(told)
         # Its answers have to be had first, by the same command.
@@ -115,6 +142,16 @@ def _verdicts(config: Config) -> list[VerdictTask]:
     records = records_in(Path("data") / name / "translated", answers)
     hearing = read_hearing(records, config["benchmark"]["language"])
     return tasks_of(judges, hearing.cases, hearing.language)
+
+
+def _is_stale(config: Config, answers: Path) -> bool:
+    """Whether a generator's answers are of other settings, documents or questions than now."""
+    task, memory = _answers(config), Path(ANSWERS[1].format(config["benchmark"]["name"]))
+    try:
+        rows = list(map(to_line, answered(task, Kept(task.name, memory, checkout()).known())))
+    except MemoryMiss:
+        return True
+    return rows != [to_line(row) for _, row in read_lines(answers)]
 
 
 VERDICTS = (_verdicts, MEMORY)

@@ -33,6 +33,7 @@ class FillReport:
         missing: requests that are still without one, those included that wait for another.
         failed: key to the request and why nothing could be stored for it.
         stopped: why the filling ended early.
+        usd: what it cost, lost answers included.
     """
 
     answered: int = 0
@@ -40,6 +41,11 @@ class FillReport:
     missing: int = 0
     failed: dict[str, tuple[Request, list[str]]] = field(default_factory=dict)
     stopped: str = ""
+    usd: float = 0.0
+
+    def told(self, name: str) -> str:
+        """A sentence for a person; ``name`` is that of the use."""
+        return f"{self.answered} answers, {self.stored} {name}s stored; US$ {self.usd:.4f} spent"
 
 
 class Filling(Generic[R]):

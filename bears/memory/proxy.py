@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bears.client.embedding_wire import EmbeddingRequest, read_vectors
-from bears.client.errors import ClientError, RunStopped
-from bears.client.forward import Forwarded, Forwarding, read_completion
+from bears.client.errors import ClientError, RequestRefused, RunStopped
+from bears.client.forward import Completion, Forwarded, Forwarding, read_completion
 from bears.client.retry import Charged
 from bears.errors import MemoryMiss
 from bears.formats.journal import Append
@@ -76,6 +76,7 @@ class Proxy:
         self.problem = ""
         """Why the first of them that failed has no answer."""
         self._known, self._upstream, self._output_tokens = known, upstream, output_tokens
+        self._newer = False
         self._in_flight: dict[str, asyncio.Task[dict[str, str]]] = {}
         self._stopped: RunStopped | OSError | None = None
 
@@ -103,7 +104,7 @@ class Proxy:
         key = key_of({"use": NAME, "chat": body, "sample": sample})
 
         async def ask(upstream: Upstream, _: list[str]) -> dict[str, str]:
-            came = await upstream.chat(request, body, lambda told: read_completion(told, request))
+            came = await self._completion(upstream.chat, request, body)
             content = json.dumps(came.content, ensure_ascii=False, sort_keys=True)
             text = str(body["messages"][-1].get("content"))[-SHOWN:]
             entry = MemoryEntry(key, "", "chat", text, content)
@@ -113,6 +114,24 @@ class Proxy:
         found = await self._answers({key: request}, ask)
         head = {"id": f"chatcmpl-{key[:24]}", "object": "chat.completion", "created": 0}
         return {**head, **completion_of(found[key])}
+
+    async def _completion(
+        self, chat: Forwarding, request: Forwarded, body: dict[str, Any]
+    ) -> Completion:
+        """Ask, with the limit under the name that the model takes: newer ones want another."""
+        old, new = "max_tokens", "max_completion_tokens"
+        newer = {new: body.get(old), **{name: body[name] for name in body if name != old}}
+
+        def read(told: Any) -> Completion:
+            return read_completion(told, request)
+
+        try:
+            return await chat(request, newer if self._newer else body, read)
+        except RequestRefused as refused:
+            if self._newer or old not in body or new not in str(refused):
+                raise
+        self._newer = True
+        return await chat(request, newer, read)
 
     async def embed(self, asked: Any) -> dict[str, Any]:
         """The embeddings of a request, each of whose texts is kept by itself.

@@ -123,7 +123,9 @@ class Workflow(Generic[U]):
                 append,
                 lambda done, total: progress and progress(done, total, budget.spent),
             )
-            return asyncio.run(filling.run(backend))
+            report = asyncio.run(filling.run(backend))
+        report.usd = budget.spent
+        return report
 
     def publish(self, give_up: bool = False) -> tuple[int, int, int]:
         """Write what the use needs into its published memory.
@@ -167,6 +169,7 @@ class Workflow(Generic[U]):
         if self.can_fill() and self.use.resolve(load(self.memory, self.use.name)).missing:
             report = self.fill()
             self.publish()
+            print(report.told(self.use.name))
             if report.stopped:
                 complain(f"fill stopped: {report.stopped}")
 

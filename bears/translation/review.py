@@ -107,6 +107,24 @@ def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:
     return list(decisions.values())
 
 
+def check_against(decisions: Iterable[Review], earlier: Iterable[Review]) -> None:
+    """Hold decisions against those of the ledger; one on what was sent back follows that.
+
+    Raises:
+        ConfigurationError: naming the text that a person accepted or corrected, and on which
+            another decision is made now.
+    """
+    settled = {(r.record_id, r.field): r for r in earlier if r.decision != "retranslate"}
+    for new in decisions:
+        old = settled.get((new.record_id, new.field), new)
+        if (old.decision, old.text) != (new.decision, new.text):
+            raise ConfigurationError(
+                f"{new.field} of {new.record_id} is decided in the ledger already "
+                f"({old.decision}{f', by {old.author}' if old.author else ''}), and the table says "
+                f"{new.decision}; nothing was imported. Remove one of the two"
+            )
+
+
 def _answers_lost(task: TranslationTask, found: Resolution) -> set[str]:
     """The questions whose answer stood in a gold document before translation alone."""
     before = {d.doc_id: d.content for d in task.source_texts.documents}
