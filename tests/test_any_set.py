@@ -396,6 +396,22 @@ def test_several_answers_of_one_question_are_all_kept(tmp_path: Path) -> None:
     assert found == [["光荣", "光荣和ω-force"], ["Sumer", "Šumer"]]
 
 
+def test_the_paragraphs_of_hotpotqa_may_be_objects(tmp_path: Path) -> None:
+    row = {
+        **{"id": "1", "question": "Where?", "answer": "Ur"},
+        "context": [
+            {"title": "Tea", "sentences": ["Tea is", "in Ur."]},
+            {"title": "A", "sentences": []},
+        ],
+        "supporting_facts": [{"title": "Tea", "sent_id": 0}, {"title": "Gone", "sent_id": 1}],
+    }
+    files = {"h.jsonl": lines([row])}
+    assert told(taken(tmp_path, files, shape="multi-hop")) == [("Where?", "Ur", ["Tea is in Ur."])]
+    asked = source(tmp_path / "in" / "h.jsonl", shape="multi-hop")
+    found = convert(asked, reader_of(asked), None, tmp_path, tmp_path / "again.jsonl")
+    assert found["notes"] == {"questions with a supporting fact that is in no paragraph": 1}
+
+
 def test_grades_and_types_are_the_sources(tmp_path: Path) -> None:
     [graded] = taken(tmp_path / "a", SETS[15][2], shape="beir", split="test").questions
     [hops] = taken(tmp_path / "b", {"m.jsonl": lines([MUSIQUE])}, shape="multi-hop").questions

@@ -63,10 +63,14 @@ def _tuples(*names: str) -> BeforeValidator:
     """From the hub's object of lists to the tuples of the official files."""
 
     def tuples(value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            return value
+        rows = as_rows(value)
+        if not isinstance(rows, list):
+            return rows
         # Which sentence supports is no matter, and need not be said.
-        return [tuple(row.get(name, 0) for name in names) for row in as_rows(value)]
+        return [
+            tuple(row.get(name, 0) for name in names) if isinstance(row, Mapping) else row
+            for row in rows
+        ]
 
     return BeforeValidator(tuples)
 
