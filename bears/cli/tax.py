@@ -71,7 +71,8 @@ def _tax(arguments: argparse.Namespace) -> None:
     result = {**_about(config, folders[1], translated, values, languages), **taxes(values)}
     if arguments.out:
         _write(arguments.out, values, original, translated)
-    if arguments.folder is None:
+    # What an override changed is no figure of the retriever by its name.
+    if arguments.folder is None and not arguments.overrides:
         write_json(DATA / result["benchmark"] / "tax" / f"{result['retriever']}.json", result)
     print(to_json(result) if arguments.format == "json" else _table(result))
 
