@@ -27,6 +27,10 @@ def write_headline(
         answers: the content of metrics/answers.json; empty without a generator.
     """
     figures = {"n": retrieval["all"]["n"], "state": retrieval["benchmark"]["state"]}
+    made = ("generated", "kept", "written")
+    figures |= {
+        name: retrieval["benchmark"][name] for name in made if name in retrieval["benchmark"]
+    }
     figures |= _figures(retrieval, names["retrieval"])
     if answers:
         figures |= _figures(answers, names["answers"])

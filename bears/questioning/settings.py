@@ -97,7 +97,7 @@ class MadeSettings(Closed):
     Args:
         source: whose documents.
         seed: of the draw.
-        documents: at most so many are the pool; null: all.
+        max_docs: at most so many are the pool, drawn with ``seed``; null: all.
         passages, pairs: how many of the pool a question is written about, alone and in twos.
         passage_bytes: least and most bytes of UTF-8 of a passage that is written about.
         bm25: what links passages to pairs, finds others that may hold the answer, and tells easy
@@ -119,7 +119,7 @@ class MadeSettings(Closed):
     bm25: Mapping[str, Any]
     pairs: Count = 0
     seed: int = 42
-    documents: Annotated[int, Field(ge=1)] | None = None
+    max_docs: Annotated[int, Field(ge=1)] | None = None
     passage_bytes: tuple[Count, Count] = (200, 6000)
     easy_rank: Annotated[int, Field(ge=1)] = 1
     others: Count = 3

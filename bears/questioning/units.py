@@ -47,9 +47,9 @@ def pool_of(rows: Sequence[Any], settings: MadeSettings) -> list[Document]:
     documents = list(reversed(unique.values()))
     if not documents:
         raise SamplingError(f"source {settings.source} has no document to write a question about")
-    if settings.documents is None or settings.documents >= len(documents):
+    if settings.max_docs is None or settings.max_docs >= len(documents):
         return documents
-    places = Random(settings.seed).sample(range(len(documents)), settings.documents)
+    places = Random(settings.seed).sample(range(len(documents)), settings.max_docs)
     return [documents[place] for place in sorted(places)]
 
 
