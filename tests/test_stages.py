@@ -55,6 +55,8 @@ CONFIG: Config = {
     "engine": {"name": "local"},
     "translator": {"name": "published"},
     "reader": {"name": "none"},
+    "questioner": {"name": "none"},
+    "headline": {"retrieval": [], "answers": []},
     "rewriter": {"name": "none"},
     "generator": {"name": "none"},
     "judge": {"name": "none"},
