@@ -15,7 +15,8 @@ from bears.configuration import Config
 from bears.configuration import parse as parse_settings
 from bears.configuration.pipeline import Paths, exit_with
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.evaluate import evaluate, gold_of
+from bears.evaluation.audited import Audited, audited, evaluate_audited, judged_share
+from bears.evaluation.evaluate import evaluate, gold_of, summarise
 from bears.evaluation.measure import Measure, parse_measure
 from bears.evaluation.results import results_of, write_plot, write_values
 from bears.evaluation.table import table
@@ -24,11 +25,12 @@ from bears.evaluation.timing import read_timing
 from bears.formats.benchmark_state import benchmark_state
 from bears.formats.digest import sha256_of
 from bears.formats.manifest import manifest_of, read_manifest
-from bears.formats.records import read_questions, write_json
+from bears.formats.records import read_questions, stream_documents, write_json
 from bears.formats.rewritten import read_rewritten
 from bears.formats.run_table import RunTable
 from bears.formats.shown import complain
 from bears.formats.trec import read_table
+from bears.ledger.entries import judgements_of
 from bears.types import Closed, Question
 
 SHOWN = 12
@@ -92,9 +94,15 @@ def main(config: Config, paths: Paths) -> None:
     state = benchmark_state(name, sources, len(questions), *files)
     digest = sha256_of(paths["run"])
     measured = {"run": digest, **_index_of(paths["run"])}
-    results = {"benchmark": state.told(), "measured": measured}
+    results: dict[str, Any] = {"benchmark": state.told(), "measured": measured}
     results |= results_of(evaluations[""], questions, measures)
     results |= _doubts(run, searched.count(False))
+    decided = _decided(config, paths["corpus"], questions)
+    results |= judged_share(run, decided.judged)
+    if decided.kept:
+        evaluations["audited "] = evaluate_audited(run, decided.gold, measures)
+        results["audited"] = summarise(evaluations["audited "])
+        results["decisions"] = decided.counts
     if any(question.group for question in questions):
         within = evaluate(settings.read(paths["within"], gold), gold, measures)
         results["within"] = results_of(within, questions, measures)
@@ -131,6 +139,20 @@ def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:
         "warnings": list(run.remarks),
     }
     return {name: value for name, value in doubts.items() if value}
+
+
+def _decided(config: Config, corpus: Path, questions: Sequence[Question]) -> Audited:
+    """What persons decided of the benchmark; what of it names no record any more is told."""
+    judgements = judgements_of(config["ledger"]["judgements"])
+    # Only decisions need to know the documents, and a corpus may be large.
+    documents = stream_documents(corpus) if judgements else ()
+    found = audited(questions, {document.doc_id for document in documents}, judgements)
+    for one in found.gone:
+        complain(
+            f"evaluate: warning: the ledger judges {one.doc_id} for {one.question_id}, and the "
+            "benchmark does not have both; the decision is left out"
+        )
+    return found
 
 
 def _check_found(run: RunTable, questions: Sequence[Question]) -> None:

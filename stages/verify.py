@@ -18,11 +18,12 @@ from bears.formats.records import (
 from bears.formats.shown import complain, one_line
 from bears.language.native import languages_of
 from bears.language.profile import Language
+from bears.ledger.acceptance import Acceptance
 from bears.ledger.entries import reviews_of
 from bears.types import Document, Finding
 from bears.verification.benchmark import Benchmark
 from bears.verification.bundles import LEAST_TERMS
-from bears.verification.verify import Acceptance, reviewed, summarise, verify
+from bears.verification.verify import reviewed, summarise, verify
 
 # Findings of one kind that are printed.
 SHOWN = 20

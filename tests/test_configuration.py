@@ -103,13 +103,13 @@ def test_an_entry_of_a_list_is_overridden_by_its_index() -> None:
 
 def test_a_ledger_is_part_of_its_benchmark_and_of_no_other(project: Path) -> None:
     replacement = {"question_id": "q1", "reason": "unanswerable"}
-    ledger = {"replacements": [replacement], "edits": [], "reviews": []}
+    ledger = {"replacements": [replacement], "edits": [], "reviews": [], "judgements": []}
     (project / "conf" / "ledger").mkdir(exist_ok=True)
     path = project / "conf" / "ledger" / "mini.yaml"
     path.write_text(yaml.safe_dump(ledger), encoding="utf-8")
     assert compose(project / "conf", MINI)["ledger"] == ledger
     other = compose(project / "conf", {**MINI, "benchmark": "bears"})
-    assert other["ledger"] == {"replacements": [], "edits": [], "reviews": []}
+    assert other["ledger"] == {"replacements": [], "edits": [], "reviews": [], "judgements": []}
 
 
 def test_a_benchmark_can_change_what_all_share(project: Path) -> None:

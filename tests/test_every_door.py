@@ -50,6 +50,7 @@ from bears.judging.reply import read_ruling
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import read_board
 from bears.leaderboard.experiments import entry_of
+from bears.ledger.table import read_judgements
 from bears.memory.published import load
 from bears.publishing.attestation import Attestation
 from bears.questioning.task import draft_of
@@ -222,13 +223,15 @@ DOORS: dict[str, tuple[str, Read]] = {
         ".json",
         content(lambda data: parse_terms(data.decode("latin-1"), "")),
     ),
-    "translation.review: CSV": (".csv", lambda path: read_decisions(path, [])),
-    "translation.review: JSON Lines": (".jsonl", lambda path: read_decisions(path, [])),
+    "ledger.table: translations": (".csv", lambda path: read_decisions(path, [])),
+    "ledger.table: documents": (".csv", lambda path: read_judgements(path, [], [])),
+    "ledger.table: JSON Lines": (".jsonl", lambda path: read_judgements(path, [], [])),
 }
 ELSEWHERE = {
     "client.post": "hands what a server answers to client.wire; tests/test_client.py",
     "translation.reply_check": "an answer of a model; tests/test_reply_check.py",
     "evaluation.answers.references": "lineage.jsonl, sealed by its manifest",
+    "cli.judged_pairs": "candidates, sealed by their manifest",
     "cli.report": "a timing file, whose fields are looked at one by one",
     "doctor.objects": "dvc.lock; tests/test_doctor.py",
     "doctor.selection": "params.yaml; tests/test_doctor.py",

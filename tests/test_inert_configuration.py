@@ -191,7 +191,7 @@ def test_a_ledger_is_read_as_it_was_written(project: Path) -> None:
     done = compose_stage(project, OPENAI_API_KEY=SECRET)
     assert (done.returncode, done.stderr) == (0, "")
     written = (project / "data" / "config.yaml").read_text(encoding="utf-8")
-    ledger = {"replacements": [], "edits": [entry], "reviews": []}
+    ledger = {"replacements": [], "edits": [entry], "reviews": [], "judgements": []}
     assert yaml.safe_load(written)["ledger"] == ledger
     assert SECRET not in written
 
@@ -233,7 +233,7 @@ def test_a_ledger_that_would_not_do_what_it_says_is_refused(
 @pytest.mark.parametrize("text", ["", "# nothing decided\n", "edits:\n"])
 def test_an_emptied_ledger_is_none(text: str, project: Path) -> None:
     ledger_of(project, text)
-    nothing: dict[str, Any] = {"replacements": [], "edits": [], "reviews": []}
+    nothing: dict[str, Any] = {"replacements": [], "edits": [], "reviews": [], "judgements": []}
     assert compose(project / "conf", MINI)["ledger"] == nothing
 
 

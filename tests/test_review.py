@@ -245,7 +245,7 @@ def test_no_cell_is_a_formula(here: Here) -> None:
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_a_table_that_a_spreadsheet_saved_is_read(delimiter: str, tmp_path: Path) -> None:
     file = tmp_path / "f.csv"
-    cells = ["q1", "question", "a flag", "Who?", "誰", "correct", "誰寫的？\n再說", "", ""]
+    cells = ["q1", "question", "", "a flag", "Who?", "誰", "correct", "誰寫的？\n再說", "", ""]
     with file.open("w", encoding="utf-8-sig", newline="") as stream:
         csv.writer(stream, delimiter=delimiter).writerows([COLUMNS, cells])
     (found,) = read_decisions(file, {("q1", "question")})
@@ -297,7 +297,10 @@ def test_a_correction_that_nobody_sees_is_none(text: str, tmp_path: Path) -> Non
     ("text", "message"),
     [
         ("record_id,field\nq1,question\n", "row 2: lacks decision, text, reason, author"),
-        (",".join(COLUMNS) + "\n" + ",".join("123456789x") + "\n", "line 2: 10 cells, expected 9"),
+        (
+            ",".join(COLUMNS) + "\n" + ",".join("123456789xy") + "\n",
+            "line 2: 11 cells, expected 10",
+        ),
         (",".join(COLUMNS) + '\n"q1', "not valid CSV"),
     ],
 )

@@ -14,6 +14,7 @@ from bears.formats.records import read_documents, read_questions
 from bears.gates import GATES, GateSeverity
 from bears.language.profile import Language
 from bears.language.scripts import letters, script_share
+from bears.ledger.acceptance import Acceptance
 from bears.ledger.entries import Ledger, Review
 from bears.memory.published import load
 from bears.sampling.mixture import Mixture
@@ -21,7 +22,7 @@ from bears.sampling.sample import sample
 from bears.translation.translator import Translator
 from bears.types import Answer, Document, Finding, Question, Turn
 from bears.verification.benchmark import Benchmark
-from bears.verification.verify import Acceptance, reviewed, summarise, verify
+from bears.verification.verify import reviewed, summarise, verify
 from tests.sampled import CHOICES, read_sources
 from tests.translating import translate
 from tests.workspace import ROOT

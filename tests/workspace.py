@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-STAGES = ["config", "download", "sample", "translate", "verify", "index"]
+STAGES = ["config", "download", "sample", "translate", "verify", "audit", "index"]
 STAGES += ["rewrite", "retrieve", "evaluate", "generate", "judge"]
 SETTINGS = {
     "DVC_NO_ANALYTICS": "1",

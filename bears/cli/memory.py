@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from bears.cli.filling import fill, show_plan
+from bears.cli.judged_pairs import candidate_rows, judged_pairs
 from bears.cli.proxied import add_serve
 from bears.cli.selection import CONF, composed
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
@@ -79,10 +80,10 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     reviewing = commands.add_parser(
         "review",
         help="look at what is doubtful, and decide",
-        description="Export what the gates flag, and made questions that wait for a person, to "
-        "FILE (.csv or .jsonl), or import the decisions (accept, correct, retranslate) that a "
-        "person wrote into it: they become entries of the "
-        "ledger.",
+        description="Export what the gates flag, made questions that wait for a person, and what "
+        "`audit` found to FILE (.csv or .jsonl), or import the decisions that a person wrote into "
+        "it: accept, correct or retranslate a text; relevant, partial or not of a document. They "
+        "become entries of the ledger.",
     )
     direction = reviewing.add_mutually_exclusive_group(required=True)
     direction.add_argument("--export", metavar="FILE", type=Path)
@@ -180,8 +181,10 @@ def _review(arguments: argparse.Namespace) -> None:
         if workflow:
             found = workflow.use.resolve(workflow.known())
             rows += flagged(workflow.use, found, workflow.failures())
-        write_review(arguments.export, rows)
-        print(f"{arguments.export}: {len(rows)} texts to look at")
+        candidates = candidate_rows(config)
+        write_review(arguments.export, [*rows, *candidates])
+        told = f", {len(candidates)} documents that may answer" if candidates else ""
+        print(f"{arguments.export}: {len(rows)} texts to look at{told}")
         return
     places: set[Place] = {(each.unit.question_id, name) for each in made for name in MADE}
     if workflow:
@@ -195,9 +198,12 @@ def _review(arguments: argparse.Namespace) -> None:
         earlier = again.get((decision.record_id, decision.field), 0)
         counted = replace(decision, times=earlier + (decision.decision == "retranslate"))
         entries.append({name: value for name, value in asdict(counted).items() if value})
+    judged = judged_pairs(config, arguments.decisions)
     path = CONF / "ledger" / f"{config['benchmark']['name']}.yaml"
+    # What may be refused comes first, so that an import is taken as a whole.
+    add(path, "judgements", judged, ("question_id", "doc_id"), final=True)
     add(path, "reviews", entries, ("record_id", "field"))
-    print(f"{path}: {len(entries)} decisions")
+    print(f"{path}: {len(entries) + len(judged)} decisions")
 
 
 def _glossary(arguments: argparse.Namespace) -> None:

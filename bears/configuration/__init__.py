@@ -23,7 +23,7 @@ from bears.intake.yaml_text import yaml_value
 RETRIEVAL = "bears.retrieval"
 """The room of what most configurations have built."""
 
-LEDGER = ("replacements", "edits", "reviews")
+LEDGER = ("replacements", "edits", "reviews", "judgements")
 """The parts of conf/ledger/<benchmark>.yaml."""
 
 RESOLVERS = (

@@ -24,6 +24,7 @@ class Results(TypedDict):
     by_type: dict[str, Means]
     by_source: dict[str, Means]
     within: NotRequired[Within]
+    audited: NotRequired[Means]
 
 
 def table(results: Mapping[str, Any]) -> str:
@@ -32,13 +33,20 @@ def table(results: Mapping[str, Any]) -> str:
     The last line says where a model wrote the questions.
 
     Where questions were also asked within their own documents, a column "within" holds all of
-    them.
+    them; where persons decided on documents, a column "audited" has all on the audited gold.
 
     Args:
         results: the content of metrics/retrieval.json.
     """
     within = {"within": results["within"]["all"]} if "within" in results else {}
-    groups = {"all": results["all"], **within, **results["by_type"], **results["by_source"]}
+    audited = {"audited": results["audited"]} if "audited" in results else {}
+    groups = {
+        "all": results["all"],
+        **audited,
+        **within,
+        **results["by_type"],
+        **results["by_source"],
+    }
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
     names.sort(key=lambda name: name != "n")
     rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]

@@ -1,7 +1,7 @@
 """The entries of a ledger.
 
-An entry replaces a question, corrects one field of one record, or reviews one translation. Entries
-are a set: the order in which they were added never matters.
+An entry replaces a question, corrects one field of one record, reviews one translation, or judges
+one document for one question. Entries are a set: the order in which they were added never matters.
 """
 
 from dataclasses import dataclass, field
@@ -86,20 +86,47 @@ class Review(Closed):
 
 
 @dataclass(frozen=True)
+class Judgement(Closed):
+    """A person's decision whether a document answers a question.
+
+    Args:
+        question_id, doc_id: what it is about.
+        decision: it answers as a gold document does, it goes part of the way, or it does not.
+    """
+
+    question_id: str
+    doc_id: str
+    decision: Literal["relevant", "partial", "not"]
+    reason: str = ""
+    author: str = ""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The pair that is decided on."""
+        return self.question_id, self.doc_id
+
+
+@dataclass(frozen=True)
 class WholeLedger(Ledger):
-    """All that a ledger's file holds. Two entries that say different things of one text are
-    refused."""
+    """All that a ledger's file holds. Two entries that say different things of one text, or of one
+    pair of question and document, are refused."""
 
     reviews: tuple[Review, ...] = field(default=())
+    judgements: tuple[Judgement, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        decided: dict[tuple[str, str, str], Edit | Review] = {}
-        for kind, entries in (("edits", self.edits), ("reviews", self.reviews)):
-            for entry in entries:
-                if decided.setdefault((kind, entry.record_id, entry.field), entry) != entry:
-                    raise ValueError(
-                        f"two {kind} of {entry.field} of {entry.record_id}; keep one of them"
-                    )
+        entries = [
+            *((f"edits of {edit.field} of {edit.record_id}", edit) for edit in self.edits),
+            *((f"reviews of {one.field} of {one.record_id}", one) for one in self.reviews),
+            *(
+                (f"judgements of {one.doc_id} for {one.question_id}", one)
+                for one in self.judgements
+            ),
+        ]
+        decided: dict[str, object] = {}
+        for about, entry in entries:
+            if decided.setdefault(about, entry) != entry:
+                raise ValueError(f"two {about}; keep one of them")
 
 
 def reviews_of(value: Any) -> tuple[Review, ...]:
@@ -109,3 +136,8 @@ def reviews_of(value: Any) -> tuple[Review, ...]:
         ConfigurationError: naming what is none, or the text on which two decide otherwise.
     """
     return parse(WholeLedger, {"reviews": value}, "ledger").reviews
+
+
+def judgements_of(value: Any) -> tuple[Judgement, ...]:
+    """The judgements of a ledger, from plain values, each pair once. Raises as `reviews_of`."""
+    return tuple(dict.fromkeys(parse(WholeLedger, {"judgements": value}, "ledger").judgements))

@@ -1,19 +1,17 @@
 """What a person should look at, as a table, and the decisions read back from it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bears.configuration import parse
-from bears.errors import ConfigurationError, FormatError
-from bears.formats.records import read_lines, write_lines
-from bears.formats.spreadsheet import read_cells, write_csv
+from bears.errors import ConfigurationError
 from bears.gates import check
 from bears.language.answers import kept
 from bears.language.text import Text
 from bears.language.yes_no import yes_or_no
 from bears.ledger.entries import Review
+from bears.ledger.table import Row, read_table, write_table
 from bears.translation.source_texts import Place, Resolution
 from bears.translation.spans import mark
 from bears.translation.task import TranslationTask
@@ -21,6 +19,7 @@ from bears.translation.task import TranslationTask
 COLUMNS = (
     "record_id",
     "field",
+    "doc_id",
     "flags",
     "source",
     "translation",
@@ -29,11 +28,10 @@ COLUMNS = (
     "reason",
     "author",
 )
-"""The last four are for the person: accept, correct (with the text) or retranslate."""
+"""The last four are for the person: accept, correct (with the text) or retranslate. A row with a
+``doc_id`` is about that document for a question: relevant, partial or not."""
 
 LOST = "it stands in no translated gold document, though it did before"
-
-Row = dict[str, str]
 
 
 def flagged(
@@ -66,15 +64,12 @@ def flagged(
 
 
 def write_review(path: Path, rows: Sequence[Row]) -> None:
-    """Write CSV (safe to open in a spreadsheet) or, for ``.jsonl``, JSON Lines."""
-    if path.suffix == ".jsonl":
-        write_lines(path, rows)
-        return
-    write_csv(path, COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
+    """Write what `flagged` gave; see `write_table`."""
+    write_table(path, COLUMNS, rows)
 
 
 def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:
-    """The rows in which a person wrote a decision.
+    """The rows in which a person wrote a decision on a translation.
 
     Args:
         path: what `write_review` wrote, with decisions.
@@ -86,15 +81,10 @@ def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:
             is no such text, or a row above decides otherwise on it.
     """
     decisions: dict[Place, Review] = {}
-    for number, row in _rows(path):
-        where = f"{path}, row {number}"
-        if missing := [name for name in COLUMNS[:2] + COLUMNS[5:] if name not in row]:
-            raise FormatError(f"{where}: lacks {', '.join(missing)}")
-        if not isinstance(row["decision"] or "", str):
-            raise FormatError(f"{where}: the decision is {row['decision']!r:.80}; expected a word")
-        if said := (row["decision"] or "").strip():
+    for where, row in read_table(path, COLUMNS[:2] + COLUMNS[6:]):
+        if not row.get("doc_id"):
             names = ("record_id", "field", "decision", "text", "reason", "author")
-            value = {name: row[name] for name in names} | {"decision": said}
+            value = {name: row[name] for name in names}
             decision = parse(Review, value, where)
             place = (row["record_id"], row["field"])
             if place not in places:
@@ -144,18 +134,6 @@ def _answers_lost(task: TranslationTask, found: Resolution) -> set[str]:
 
 
 def _row(record_id: str, field: str, flags: Sequence[str], source: str, translation: str) -> Row:
-    known = (record_id, field, "; ".join(flags), source, translation)
-    return dict(zip_longest(COLUMNS, known, fillvalue=""))
-
-
-def _rows(path: Path) -> Iterator[tuple[int, Row]]:
-    if path.suffix == ".jsonl":
-        for number, row in read_lines(path):
-            if not isinstance(row, dict):
-                raise FormatError(f"{path}, row {number}: expected an object")
-            yield number, row
-        return
-    rows = (cells for _, cells in read_cells(path, short=True))
-    header = next(rows, [])
-    for number, cells in enumerate(rows, start=2):
-        yield number, dict(zip(header, cells, strict=True))
+    known = {"record_id": record_id, "field": field, "flags": "; ".join(flags)}
+    texts = {"source": source, "translation": translation}
+    return dict.fromkeys(COLUMNS, "") | known | texts

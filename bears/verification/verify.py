@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 from bears.gates import GATES
+from bears.ledger.acceptance import Acceptance, accept
 from bears.ledger.entries import Review
-from bears.types import Closed, Finding
+from bears.types import Finding
 from bears.verification import bundles, declared, structure, translation
 from bears.verification.benchmark import Benchmark
 
@@ -29,23 +29,6 @@ CHECKS: tuple[Callable[[Benchmark], Iterator[Finding]], ...] = (
     bundles.answers_lost,
     bundles.terms_inconsistent,
 )
-
-
-@dataclass(frozen=True)
-class Acceptance(Closed):
-    """A finding that is true, known and lived with.
-
-    Args:
-        check: its check.
-        record_id: its record, or ``*`` for any.
-        reason: why it is accepted.
-        field: only what is said of this field; empty: of any, or of none.
-    """
-
-    check: str
-    record_id: str
-    reason: str
-    field: str = ""
 
 
 def reviewed(reviews: Sequence[Review]) -> list[Acceptance]:
@@ -69,7 +52,7 @@ def verify(
         read: what a model found that read the translations; last.
     """
     found = chain(chain.from_iterable(check(benchmark) for check in CHECKS), read)
-    return [_judged(finding, accepted) for finding in found]
+    return accept(found, accepted)
 
 
 def summarise(findings: Sequence[Finding], benchmark: Benchmark | None) -> dict[str, Any]:
@@ -85,14 +68,3 @@ def summarise(findings: Sequence[Finding], benchmark: Benchmark | None) -> dict[
         "gates": {name: checks[name] for name in gates},
         "findings": dict(sorted(checks.items())),
     }
-
-
-def _judged(finding: Finding, accepted: Sequence[Acceptance]) -> Finding:
-    for entry in accepted:
-        of_field = entry.field in ("", finding.field)
-        of_record = entry.record_id in ("*", finding.record_id)
-        if entry.check == finding.check and of_record and of_field:
-            return replace(
-                finding, severity="accepted", message=f"{finding.message} ({entry.reason})"
-            )
-    return finding

@@ -151,6 +151,11 @@ class BM25Searcher:
         terms = sorted(counted)
         return np.array(terms, np.int64), np.array([counted[t] for t in terms], np.float64)
 
+    def weights(self, text: str) -> dict[int, float]:
+        """The numbers of the terms of a text that the index knows, ascending, with their idf."""
+        terms, _ = self.query_vector(text)
+        return dict(zip(terms.tolist(), self._idf[terms].tolist(), strict=True))
+
     def document_vector(self, chunk: int) -> tuple[Numbers, Scores]:
         """A chunk as a sparse vector; its product with a `query_vector` is the BM25 score.
 

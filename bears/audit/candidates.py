@@ -1,0 +1,115 @@
+"""Documents that nobody judged and that may answer a question."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+from bears.audit.pool import Pool
+from bears.audit.settings import AuditSettings
+from bears.audit.sought import Sought
+from bears.types import Question
+
+MOST = 10_000
+"""Documents of a larger pool that are counted, spread evenly, for how common an answer is."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A document that may answer a question, and why.
+
+    Args:
+        signals: ``rank`` in the retriever's ranking, from 1; ``answer`` as `Candidates` has it;
+            ``instead_of``, the gold document whose place it could take; ``covers``, the share of
+            what that one has of the question that this one has near the answer; ``stands_in``,
+            the same with what links it to the other gold; ``gold_covers``, the share of the
+            question that the gold document has; or ``near_duplicate_of``, a gold document, and
+            ``same``, the share of the smaller text that stands in the other one.
+        decision: of a person: relevant, partial, not; empty as long as there is none.
+    """
+
+    question_id: str
+    doc_id: str
+    signals: Mapping[str, str | int | float] = field(default_factory=dict)
+    decision: str = ""
+
+
+class Candidates:
+    """Finds them by signals that agree: the answer stands there, a retriever ranks the document
+    high, and around the answer it has what a gold document has of the question.
+
+    An answer that is a bare number or a common noun, or that many documents hold (as a country), is
+    ``weak``: then the document must have nearly all that the gold has. Any other is ``whole``.
+    """
+
+    def __init__(self, pool: Pool, settings: AuditSettings) -> None:
+        self._pool, self._settings = pool, settings
+        ids = list(pool.contents)
+        self._counted = ids[:: ceil(len(ids) / MOST) or 1]
+
+    def of(self, question: Question, ranking: Sequence[str]) -> Iterator[Candidate]:
+        """The candidates of one question.
+
+        Args:
+            question: with an answer that is evidence; another one has no candidates.
+            ranking: the retriever's doc_ids, best first.
+        """
+        answer = self._pool.sought.get(question.question_id)
+        gold = self._pool.gold(question)
+        if answer is None or not gold:
+            return
+        looked_at = ranking[: self._settings.depth]
+        found = [i for i in looked_at if i not in gold and self._pool.holds(i, answer)]
+        weak = bool(found) and self._weak(answer)
+        for doc_id in found:
+            if signals := self._signals(question, answer, doc_id, weak):
+                strength = "weak" if weak else "whole"
+                rank = looked_at.index(doc_id) + 1
+                signals = {"answer": strength, "rank": rank, **signals}
+                yield Candidate(question.question_id, doc_id, signals)
+
+    def _weak(self, answer: Sought) -> bool:
+        if answer.weak:
+            return True
+        held = sum(self._pool.holds(doc_id, answer) for doc_id in self._counted)
+        limit = max(self._settings.common * len(self._counted), self._settings.common_at_least)
+        return held > limit
+
+    def _signals(
+        self, question: Question, answer: Sought, doc_id: str, weak: bool
+    ) -> dict[str, str | int | float]:
+        """The signals of the gold document that it agrees with best; none where it does not."""
+        pool, settings = self._pool, self._settings
+        asked = pool.terms_of_text(question.question)
+        content = pool.contents[doc_id]
+        held = pool.terms_of_text(answer.around(content, settings.sentences))
+        # A weak answer stands in many a sentence, and so says nothing of the one that it stands in.
+        near = held if weak else pool.terms_of_text(answer.around(content, 0))
+        best: tuple[float, float, float, str] | None = None
+        needed = self._needed(question)
+        for gold_id, (own, linked) in needed.items():
+            weights = {**asked, **pool.terms(gold_id)}
+            of_question = pool.share(own, weights, near)
+            of_all = pool.share(own | linked, weights, held)
+            gold_covers = pool.share(asked, asked, own)
+            agrees = settings.agree(of_all, of_question, gold_covers, weak, len(needed) == 1)
+            if agrees and (best is None or (of_all, of_question) > best[:2]):
+                best = (of_all, of_question, gold_covers, gold_id)
+        if best is None:
+            return {}
+        shares = [round(share, 3) for share in best[:3]]
+        return dict(zip(("stands_in", "covers", "gold_covers"), shares, strict=True)) | {
+            "instead_of": best[3]
+        }
+
+    def _needed(self, question: Question) -> dict[str, tuple[set[int], set[int]]]:
+        """Of each gold document the terms of the question that it has, and those beside the
+        question that it shares with another gold document."""
+        asked = set(self._pool.terms_of_text(question.question))
+        terms = {doc_id: set(self._pool.terms(doc_id)) for doc_id in self._pool.gold(question)}
+        return {
+            doc_id: (
+                self._pool.asked_of(question, doc_id),
+                {t for other, its in terms.items() if other != doc_id for t in own & its} - asked,
+            )
+            for doc_id, own in terms.items()
+        }

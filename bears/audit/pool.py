@@ -1,0 +1,87 @@
+"""What an audit looks at: questions, documents, and how their words weigh."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from math import fsum
+
+from bears.audit.sought import Sought, sought
+from bears.language.normalisation import unspaced
+from bears.types import Document, Question
+
+Terms = Mapping[int, float]
+"""Term to its idf."""
+
+
+class Pool:
+    """A benchmark in its own language, beside the texts that it was translated from.
+
+    Args:
+        questions, documents: after translation.
+        raw_questions, raw_documents: before it; the same objects where nothing was translated.
+        terms: the terms of a text that the documents have, with their idf.
+        languages: source to the BCP 47 tag of its texts before translation.
+        language: after it.
+    """
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        documents: Sequence[Document],
+        raw_questions: Sequence[Question],
+        raw_documents: Sequence[Document],
+        terms: Callable[[str], Terms],
+        languages: Mapping[str, str],
+        language: str,
+    ) -> None:
+        self.questions, self.language = questions, language
+        self.contents = {document.doc_id: document.content for document in documents}
+        self._raw_questions = {one.question_id: one for one in raw_questions}
+        self._raw_contents = {document.doc_id: document.content for document in raw_documents}
+        self._languages = languages
+        self.terms_of_text = terms
+        # A benchmark may be larger than what is worth keeping; the same few texts come again.
+        self.terms = cache(lambda doc_id: terms(self.contents[doc_id]))
+        self._normal = cache(self._both_normal)
+
+    def raw(self, question: Question) -> Question:
+        """The question before translation; itself where none is known."""
+        return self._raw_questions.get(question.question_id, question)
+
+    def raw_content(self, doc_id: str) -> str:
+        """The document before translation."""
+        return self._raw_contents.get(doc_id, self.contents[doc_id])
+
+    def gold(self, question: Question) -> list[str]:
+        """Its gold documents that are in the pool."""
+        return [doc_id for doc_id in question.gold_doc_ids if doc_id in self.contents]
+
+    @cached_property
+    def sought(self) -> dict[str, Sought]:
+        """question_id to its answer as it is looked for, where it is evidence at all."""
+        found = {}
+        for one in self.questions:
+            raw = self.raw(one)
+            tags = {self.language, self._languages.get(one.source_dataset, self.language)}
+            wanted = sought((one.question, raw.question), (one.gold_answer, raw.gold_answer), tags)
+            if wanted is not None:
+                found[one.question_id] = wanted
+        return found
+
+    def asked_of(self, question: Question, doc_id: str) -> set[int]:
+        """The terms of the question that a document has."""
+        return self.terms_of_text(question.question).keys() & self.terms(doc_id).keys()
+
+    def holds(self, doc_id: str, answer: Sought) -> bool:
+        """Whether the document has the answer as whole tokens, after or before translation."""
+        return any(answer.stands_in(text) for text in self._normal(doc_id))
+
+    def _both_normal(self, doc_id: str) -> list[str]:
+        texts = dict.fromkeys([self.contents[doc_id], self.raw_content(doc_id)])
+        return [f" {unspaced(text)} " for text in texts]
+
+    def share(self, terms: Iterable[int], weights: Terms, held: Iterable[int]) -> float:
+        """The share by idf of ``terms`` that are among ``held``; 0 where there are none."""
+        wanted = sorted(terms)
+        whole = fsum(weights[term] for term in wanted)
+        there = set(held)
+        return fsum(weights[term] for term in wanted if term in there) / whole if whole else 0.0
