@@ -149,12 +149,15 @@ def called_by_name(stage: str) -> set[str]:
     return {name.rpartition(".")[0] for name in dotted}
 
 
+PACKAGES = {"stages/__init__.py", "bears/__init__.py"}
+"""One only looks for the right interpreter, the other hands on what no stage asks for."""
+
+
 def needed_files(stage: str) -> set[str]:
     roots = {f"stages.{stage}"} | called_by_name(stage)
     upstream = set().union(*(imports().find_upstream_modules(root) for root in roots))
     files = {file_of(module) for module in with_packages(roots | upstream)}
-    # It only looks for the right interpreter.
-    return {file for file in files - {"stages/__init__.py"} if says_something(file)}
+    return {file for file in files - PACKAGES if says_something(file)}
 
 
 def covers(dependency: str, file: str) -> bool:
