@@ -10,8 +10,6 @@ from bears.formats.shown import complain
 from bears.memory.fill import FillReport
 from bears.memory.workflow import FillPlan, Workflow
 
-SHOWN = 10
-
 
 def fill(workflow: Workflow[Any], agreed: bool) -> None:
     """As `asked`, where everything is needed.
@@ -51,8 +49,8 @@ def asked(workflow: Workflow[Any], agreed: bool) -> FillReport:
 
         report = workflow.fill(progress)
     print(report.told(workflow.use.name))
-    for request, reasons in list(report.failed.values())[:SHOWN]:
-        complain(f"failed: {request.record_id} {request.field}: {'; '.join(reasons)}")
+    for failure in report.failures():
+        complain(failure)
     return report
 
 

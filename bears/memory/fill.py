@@ -22,6 +22,9 @@ from bears.memory.published import MemoryEntry, PublishedMemory, is_whole
 from bears.memory.tries import Tries
 from bears.memory.use import CheckedReply, R, Request, Use
 
+SHOWN = 10
+"""Failures that a person is told."""
+
 
 @dataclass
 class FillReport:
@@ -46,6 +49,11 @@ class FillReport:
     def told(self, name: str) -> str:
         """A sentence for a person; ``name`` is that of the use."""
         return f"{self.answered} answers, {self.stored} {name}s stored; US$ {self.usd:.4f} spent"
+
+    def failures(self) -> Iterator[str]:
+        """The first requests without an answer, and why, for a person."""
+        for request, reasons in list(self.failed.values())[:SHOWN]:
+            yield f"failed: {request.record_id} {request.field}: {'; '.join(reasons)}"
 
 
 class Filling(Generic[R]):

@@ -170,6 +170,8 @@ class Workflow(Generic[U]):
             report = self.fill()
             self.publish()
             print(report.told(self.use.name))
+            for failure in report.failures():
+                complain(failure)
             if report.stopped:
                 complain(f"fill stopped: {report.stopped}")
 
