@@ -23,6 +23,7 @@ from bears.translation.translator import Translator
 from bears.types import Answer, Document, Finding, Question, Turn
 from bears.verification.benchmark import Benchmark
 from bears.verification.verify import reviewed, summarise, verify
+from tests.languages import load as load_language
 from tests.sampled import CHOICES, read_sources
 from tests.translating import translate
 from tests.workspace import ROOT
@@ -99,6 +100,7 @@ def test_a_sound_benchmark_gives_no_finding() -> None:
         "answer_preserved": KINDS | {"n": 1, "exact": 1},
         "term_consistency": None,
         "terms": 0,
+        "gates_calibrated_on": TARGET.calibrated_on,
         "gates": NONE_LEFT,
         "findings": {},
     }
@@ -388,6 +390,16 @@ def test_a_few_foreign_texts_are_told_one_by_one_and_are_no_error() -> None:
     some = found(kept([*texts, *(f"{SIMPLIFIED}{n}" for n in range(9))], "en", ENGLISH))
     assert some[0] == ("language", "warning", "documents")
     assert len(some) == 10
+
+
+def test_a_language_whose_gates_nobody_calibrated_says_so() -> None:
+    german = replace(SOUND, target=load_language("de"))
+    assert ("not_calibrated", "warning", "de") in found(german)
+    assert summarise([], german)["gates_calibrated_on"] == "nothing: not calibrated"
+    # Where nothing is translated the gates have nothing to say.
+    assert (
+        found(replace(kept([ENGLISH], "en"), target=german.target, languages={"own": "de"})) == []
+    )
 
 
 def test_of_a_mixture_the_source_is_named_whose_texts_are_in_another_language() -> None:

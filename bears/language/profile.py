@@ -173,6 +173,8 @@ class Language(Closed):
         script_bounds: least and greatest share of further scripts in longer texts.
         thresholds: see `Thresholds`.
         native: passages on which no gate may close.
+        calibrated_on: native texts of others that the false alarms of the gates were counted on;
+            empty: none were at hand, and verification says so.
         particles: characters that answers are compared without, in the last resort.
         lexicon: words that English questions turn on, and how they may be rendered, both as regular
             expressions; see `bears.gates.lost_words`.
@@ -196,6 +198,7 @@ class Language(Closed):
     length: Mapping[Family, tuple[float, float]]
     native: tuple[str, ...]
     chatter: tuple[str, ...] = ()
+    calibrated_on: str = ""
     unanswerable: str = "Unanswerable"
     variant: Variant = field(default_factory=Variant)
     fold: Mapping[str, str] = field(default_factory=dict)

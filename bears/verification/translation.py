@@ -49,6 +49,13 @@ def texts(b: Benchmark) -> Iterator[Finding]:
             yield from _document_text(b, before, document, native)
 
 
+def calibrated(b: Benchmark) -> Iterator[Finding]:
+    """How often the gates cry at sound texts of the target language was counted."""
+    if not b.target.calibrated_on and set(b.languages.values()) - {b.target.name}:
+        message = f"nobody counted how often the gates are wrong about {b.target.title}"
+        yield Finding("not_calibrated", "warning", b.target.name, message)
+
+
 def doubts(b: Benchmark) -> Iterator[Finding]:
     """Nothing was left doubtful when the texts were translated, such as a mark that got lost."""
     for doubt in b.doubts:

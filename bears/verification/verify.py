@@ -23,6 +23,7 @@ CHECKS: tuple[Callable[[Benchmark], Iterator[Finding]], ...] = (
     structure.empty_texts,
     structure.ledger_entries,
     translation.same_records,
+    translation.calibrated,
     translation.texts,
     translation.doubts,
     declared.languages,
@@ -65,6 +66,11 @@ def summarise(findings: Sequence[Finding], benchmark: Benchmark | None) -> dict[
         "warnings": severities["warning"],
         "accepted": severities["accepted"],
         **(bundles.measures(benchmark) if benchmark else {}),
+        **({"gates_calibrated_on": _calibrated_on(benchmark)} if benchmark else {}),
         "gates": {name: checks[name] for name in gates},
         "findings": dict(sorted(checks.items())),
     }
+
+
+def _calibrated_on(b: Benchmark) -> str:
+    return b.target.calibrated_on or "nothing: not calibrated"
