@@ -79,7 +79,7 @@ class Killed:
         return self.journalled(at.rows(self.kind)) if at.journal.exists() else set()
 
 
-TRANSLATIONS = Killed("translation", MEMORY, lambda at: at.run("fill"), asked, journalled, 20)
+TRANSLATIONS = Killed("translation", MEMORY, lambda at: at.run("fill"), asked, journalled, 32)
 ANSWERS = Killed(
     "answer",
     answering_desk.MEMORY,
