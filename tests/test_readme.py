@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,3 +123,58 @@ def test_the_small_models_answers_and_verdicts_are_replayed(workspace: Workspace
     assert row == tuple(f"{judged[name]:.3f}".lstrip("0") for name in names)
     assert (judged["pass_rate"], judged["causes"]["judge_doubt"]) == (0.5, 2)
     assert "it passed 9 of\nthe 18, all of them right, and failed two" in page
+
+
+MANUALS = {
+    "terms/guarantee.md": "# Guarantee\n\nThe guarantee lasts two years. It ends when seals break.",
+    "pump.html": "<h1>Pump</h1><p>Repairs are done by the <b>dealer</b> who sold it.</p>",
+    "notes/colours of lamps.txt": "Lamps come in red, green and white.",
+    "notes/boxes.txt": "A box holds twelve lamps and one manual.",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("readme", READMES)
+def test_the_path_from_a_folder_to_a_decision_is_as_it_is_written(
+    workspace: Workspace, tmp_path: Path, readme: str
+) -> None:
+    text = (ROOT / readme).read_text(encoding="utf-8")
+    path = text[text.index("```\nquestion,answer,document") :]
+    questions, *commands = re.findall(r"```\n(.*?)```", path, re.DOTALL)[:3]
+    folder = tmp_path / "manuals"
+    for name, content in {**MANUALS, "questions.csv": questions}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+    told = {}
+    for command in re.findall(r"^\$ (.*)", "".join(commands), re.MULTILINE):
+        line = command.replace("/data/manuals", str(folder))
+        line = line.replace("make report", "python -m bears report")
+        told[command] = workspace.run("bash", "-c", line)
+        if "judgements pool" in command:
+            decide(workspace.root / "pool.csv")
+    assert "bm25" in told["python -m bears compare"]
+    assert "2 systems on own" in told["make report"]
+    report = workspace.text("report.html")
+    assert "Repairs are done by the dealer who sold it." in report
+    gold = {q["question"]: q["gold_doc_ids"] for q in records(workspace, "queries")}
+    assert list(gold.values()) == [["terms/guarantee.md"], ["pump.html"], []]
+    measured = json.loads(workspace.text("metrics/retrieval.json"))
+    assert measured["all"]["n_undefined"] == 1
+    assert measured["audited"]["success@10"] == 1
+    assert "n_undefined" not in measured["audited"]
+
+
+def records(workspace: Workspace, name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(workspace.text(f"data/own/translated/{name}.json"))
+    return found
+
+
+def decide(table: Path) -> None:
+    """As a person would: the only page about seals is relevant."""
+    header, *rows = csv.reader(table.read_text(encoding="utf-8").splitlines(keepends=True))
+    for row in rows:
+        cells = dict(zip(header, row, strict=True))
+        relevant = "voids" in cells["question"] and "seals" in cells["document"]
+        row[header.index("decision")] = "relevant" if relevant else "not"
+    with table.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([header, *rows])

@@ -13,6 +13,7 @@ from bears.cli import (
     compare,
     embeddings,
     judge,
+    judgements,
     leaderboard,
     memory,
     metrics,
@@ -76,6 +77,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     judge.add_commands(
         commands.add_parser("judge", help="judges of answers, and how far they are to be believed")
+    )
+    judgements.add_commands(
+        commands.add_parser("judgements", help="what systems found and nobody has judged")
     )
     ragas.add_arguments(
         commands.add_parser(
