@@ -140,7 +140,7 @@ def _sampled(folder: Path, size: tuple[str, ...]) -> Path:
     for name in ("params.yaml", "dvc.yaml"):
         shutil.copy(ROOT / name, root / name)
     shutil.rmtree(root / "conf" / "ledger", ignore_errors=True)
-    (root / MEMORY).parent.mkdir()
+    (root / MEMORY.parent / "made").mkdir(parents=True)
     (root / MEMORY).touch()
     made = Desk(root, ("language=pseudo", *size))
     made.stage("download", download.main)

@@ -20,8 +20,8 @@ from tests.desk import Desk
 from tests.fake_questioner import text
 from tests.provider_server import ROOT, ProviderServer
 
-QUESTIONS = Path("data/memory/made.questions.jsonl")
-READINGS = Path("data/memory/made.checks.jsonl")
+QUESTIONS = Path("data/memory/made/made.questions.jsonl")
+READINGS = Path("data/memory/made/made.checks.jsonl")
 SAMPLED = Path("data/made/sampled")
 USUAL = (
     "benchmark=made",

@@ -98,6 +98,7 @@ def test_decisions_on_what_is_gone_are_told_apart_and_refused_gold_leaves_no_zer
     found = audited(questions, {"d1", "d2"}, judgements)
     assert [one.place for one in found.gone] == [("q2", "lost"), ("lost", "d1")]
     assert found.gold == {"q1": None, "q2": {"d2": 2}, "q3": {"d2": 1}}
+    assert found.judged == {"q1": {"d1"}, "q2": {"d2"}, "q3": {"d2"}}
     ours = evaluate_audited(
         table_of_run({q: (Hit("d2", 1.0),) for q in found.gold}),
         found.gold,

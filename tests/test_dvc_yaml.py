@@ -204,6 +204,7 @@ def modules_in(dependency: str) -> list[str]:
         ("bears/retrieval/dense/dense.py", "index"),
         ("bears/formats/rewritten.py", "rewrite"),
         ("bears/evaluation/evaluate.py", "evaluate"),
+        ("data/memory/mini.answers.jsonl", "verify"),
     ],
 )
 def test_an_edit_runs_nothing_before_what_it_can_change(edited: str, first: str) -> None:

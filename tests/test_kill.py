@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import signal
 import subprocess
 import time
@@ -215,8 +216,15 @@ def test_an_interrupt_keeps_what_was_finished(here: Here) -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert errors == "bears: interrupted; what was finished is kept\n"
+    cost, told = errors.splitlines()
+    assert told == "bears: interrupted; what was finished is kept"
     kept = journalled(at.rows())
+    # Without a terminal there was no bar that could have said it.
+    said = re.fullmatch(r"(\d+) texts came; US\$ ([\d.]+) spent, .*in flight", cost)
+    assert said is not None
+    came, usd = said.groups()
+    assert 8 <= int(came) <= len(at.rows())
+    assert float(usd) > 0
     assert 8 <= len(kept) < ASKED
     before = len(server.prompts())
     server.change(latency=0)

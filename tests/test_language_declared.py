@@ -80,7 +80,6 @@ def test_known_tags_pass(tag: str) -> None:
     ],
 )
 def test_what_speaks_against_a_tag(text: str, tag: str, found: str) -> None:
-    pytest.importorskip("py3langid")
     assert contradiction(text, tag) == found
 
 
@@ -98,7 +97,6 @@ WRITTEN_ALIKE = {"cmn", "lzh", "nan", "wuu", "yue", "zh", "pseudo"}
 
 @pytest.mark.parametrize("name", ["de", "ja", "ko", "sl", "zh-Hant-TW", "en"])
 def test_under_every_other_tag_a_few_texts_of_a_language_are_found_out(name: str) -> None:
-    pytest.importorskip("py3langid")
     texts = (ENGLISH,) if name == "en" else load(name).native
     assert disagreeing(texts, name) == ("", 0.0)
     same = WRITTEN_ALIKE if name.startswith("zh") else {name, "pseudo", *kin(name)}

@@ -373,7 +373,6 @@ def kept(texts: Sequence[str], tag: str, question: str = "") -> Benchmark:
 def test_texts_under_the_tag_of_another_language_are_an_error(
     texts: list[str], tag: str, reason: str
 ) -> None:
-    pytest.importorskip("py3langid")
     mistaken = kept(texts, tag)
     assert found(mistaken)[-2:] == [
         ("language", "error", each) for each in ("questions", "documents")

@@ -8,6 +8,7 @@ from typing import Any
 from tqdm import tqdm
 
 from bears.errors import ConfigurationError
+from bears.formats.shown import complain
 
 
 @contextmanager
@@ -20,13 +21,22 @@ def spending(texts: int, agreed: bool) -> Iterator[Any]:
 
     Raises:
         ConfigurationError: the person does not agree.
+        KeyboardInterrupt: as it came; what `show` was last given is told before.
     """
     if sys.stdin.isatty() and not agreed:
         answer = input("Ask the model now? [y/N] ")
         if answer.strip().lower() not in ("y", "yes"):
             raise ConfigurationError("nothing was asked, nothing was spent")
-    with tqdm(unit=" texts", disable=None, total=texts) as bar:
-        yield bar
+    with tqdm(unit=" texts", disable=None, total=texts) as shown:
+        bar: Any = shown
+        bar.shown = None
+        try:
+            yield bar
+        except KeyboardInterrupt:
+            if bar.shown:
+                count, usd = bar.shown
+                complain(f"{count} texts came; US$ {usd:.4f} spent, and at most what was in flight")
+            raise
 
 
 def show(bar: Any, texts: int, usd: float) -> None:
@@ -36,5 +46,6 @@ def show(bar: Any, texts: int, usd: float) -> None:
         texts: that have come so far.
         usd: dollars spent so far.
     """
+    bar.shown = texts, usd
     bar.set_postfix_str(f"${usd:.4f}", refresh=False)
     bar.update(texts - bar.n)

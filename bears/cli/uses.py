@@ -179,7 +179,7 @@ def _questions(config: Config) -> QuestionTask | None:
     return _bench(config).questions if config["sample"]["sampler"] == "made" else None
 
 
-QUESTIONS = (_questions, "data/memory/{}.questions.jsonl")
+QUESTIONS = (_questions, "data/memory/made/{}.questions.jsonl")
 
 
 def _written(config: Config, bench: Bench) -> PublishedMemory:
@@ -195,7 +195,7 @@ def _checks(config: Config) -> MadeReadingTask | None:
     return bench.readings(_written(config, bench))
 
 
-CHECKS = (_checks, "data/memory/{}.checks.jsonl")
+CHECKS = (_checks, "data/memory/made/{}.checks.jsonl")
 
 
 def made_questions(config: Config) -> list[Sifted]:

@@ -26,7 +26,7 @@ class Audited:
     Attributes:
         gold: the published gold with every decision, its grades doubled.
         judged: question_id to the documents that somebody judged, its gold or not; without the
-            questions whose gold nobody knows.
+            questions of which nobody judged anything.
         gone: decisions about a question or a document that is not in the benchmark.
         kept: all others.
     """
@@ -62,7 +62,9 @@ def audited(
     return Audited(
         gold={i: _with(grades, decided[i]) for i, grades in published.items()},
         judged={
-            i: grades.keys() | decided[i] for i, grades in published.items() if grades is not None
+            i: (grades or {}).keys() | decided[i]
+            for i, grades in published.items()
+            if grades is not None or decided[i]
         },
         gone=gone,
         kept=kept,

@@ -21,10 +21,8 @@ _KIN = [
 @cache
 def _model() -> Any:
     # A second, which whoever has texts of other scripts does not spend.
-    try:
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    except ModuleNotFoundError:
-        return None
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
@@ -35,8 +33,6 @@ def kin(language: str) -> Set[str]:
 
 def identified(text: str) -> str:
     """The primary subtag of the language of ``text``; empty where that is not sure."""
-    if _model() is None:
-        return ""
     ranked = _model().rank(text)
     best = str(ranked[0][0])
     mass = sum(float(share) for name, share in ranked if name in kin(best))
