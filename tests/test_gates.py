@@ -54,6 +54,9 @@ def test_a_good_translation_passes() -> None:
 @pytest.mark.parametrize(
     ("gate", "field", "source", "translation"),
     [
+        ("chatter", "gold_answer", "Paris", "請提供更多上下文。"),
+        ("chatter", "gold_answer", "Paris", "Please provide the text."),
+        ("script", "question", BRIDGE, "川の橋は誰が建てましたか？"),
         ("empty", "content", LONG, " \n"),
         ("punctuation_only", "question", BRIDGE, "？"),
         ("echo", "content", LONG, LONG),
@@ -157,6 +160,13 @@ def test_an_opposite_answer_is_named_so() -> None:
             LONG_ZH.replace("水車", "“the flood of 1926”、《the wheel》（built by）"),
         ),
         ("content", f"{LONG} The Greek mylon.", f"{LONG_ZH}希臘語 mylon 也是如此。"),
+        (
+            "content",
+            f"{LONG} Love, amor, is rare; the term amor too.",
+            f"{LONG_ZH}愛 amor 很少見，amor 一詞亦然。",
+        ),
+        ("question", "Who is Ann's maternal uncle?", "安的舅舅是誰？"),
+        ("question", "Who has two older sisters?", "誰有兩個姊姊？"),
         ("content", "The enzyme rubisco is there.", "酶rubisco存在於那裡。"),
         ("content", f"{LONG} See 90 mph, www.old.org.", f"{LONG_ZH}見 90 mph 和 www.old.org 。"),
         ("content", "the Arcadian World Hockey Association", "阿卡迪亞（Arcadia）協會（WHA）"),

@@ -12,6 +12,7 @@ _ENGLISH = (
     r"^\W*(?:i'm|i’m|i am) (?:sorry|unable|not able)\b",
     r"^\W*(?:sorry|apologies|unfortunately)[, ]",
     r"^\W*i (?:cannot|can't|can’t|could not|won't|am not able to)\b",
+    r"^\W*please (?:provide|paste|share|give me) (?:me )?(?:with )?(?:the|more|your|a)\b",
     r"\bas an ai\b",
     r"```",
     r"[(（\[［]\s*(?:note|translator'?s? note|translation note|tn|n\.b\.)\s*[:：]",

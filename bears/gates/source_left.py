@@ -23,7 +23,7 @@ _IN_NAMES = {
     *("bin", "ibn", "al"),
 }
 _INTRODUCES = ("Latin", "Greek", "French", "German", "called", "named", "known as", "term", "word")
-_TERM_FOLLOWS = "".join(f"(?<!{word})" for word in _INTRODUCES)
+_TERM = rf"(?:{'|'.join(_INTRODUCES)}) "
 """The source gives no word of its own language after these, but a term: the Greek anthropos."""
 _LEAST = 3
 """Shorter words are symbols, or particles of names."""
@@ -104,8 +104,10 @@ def _slips(kept: str, text: Text, language: Language) -> list[str]:
 
 def _ordinary(word: str, source: str, language: Language) -> bool:
     """Whether the source has ``word`` in small letters within a sentence, and it is no loan."""
-    within = rf"[\w,;:)]{_TERM_FOLLOWS} {re.escape(word)}(?![\w\-])"
-    return len(word) >= _LEAST and word not in language.loans and bool(re.search(within, source))
+    if len(word) < _LEAST or word in language.loans:
+        return False
+    alone = rf"{re.escape(word)}(?![\w\-])"
+    return bool(re.search(rf"[\w,;:)] {alone}", source)) and not re.search(_TERM + alone, source)
 
 
 def _ends_word(run: str, source: str) -> bool:
