@@ -142,7 +142,11 @@ JAQUAD = f'id,title,context,question,answers.text\n01,茶,{JA},どこに？,"[""
 MUSIQUE_PARAGRAPHS = [
     {"idx": n, "title": title, "paragraph_text": text, "is_supporting": n < 2}
     for n, (title, text) in enumerate(
-        [("Tea", "Tea is kept in Ur."), ("Ur", "Ur is a town of Sumer."), ("Tea", "Tea is green.")]
+        [
+            ("Tea", "Tea is kept in Ur."),
+            ("Ur (a town)", "Ur is a town of Sumer."),
+            ("Tea", "Tea is green."),
+        ]
     )
 ]
 MUSIQUE: dict[str, Any] = {
@@ -342,7 +346,9 @@ def test_a_published_set_is_a_benchmark(
     settings: dict[str, Any],
     expected: list[Any],
 ) -> None:
-    assert told(taken(tmp_path, files, shape=shape, **settings)) == expected
+    benchmark = taken(tmp_path, files, shape=shape, **settings)
+    assert told(benchmark) == expected
+    assert all(len(document.doc_id.split()) == 1 for document in benchmark.documents())
 
 
 @pytest.mark.parametrize(
@@ -382,6 +388,22 @@ def test_a_look_finds_the_shape_and_the_first_question(
         },
     )
     assert len(again)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([*XQUAD, {**XQUAD[0], "id": "8", "answers": 7}], "x.jsonl, row 3, field answers"),
+        ([*XQUAD, {**XQUAD[0], "id": "8", "context": 7}], "x.jsonl, row 3, field context"),
+    ],
+)
+def test_a_bad_row_does_not_make_another_shape_of_a_set(
+    tmp_path: Path, rows: Rows, message: str
+) -> None:
+    put(tmp_path, {"x.jsonl": lines(rows)})
+    given = source(tmp_path / "x.jsonl", shape="squad")
+    with pytest.raises(BearsError, match=f"^{message}"):
+        inspect(given, ["multi-hop", "squad", "pairs"], (), tmp_path, tmp_path / "kept")
 
 
 def test_several_answers_of_one_question_are_all_kept(tmp_path: Path) -> None:
@@ -539,6 +561,9 @@ def hostile() -> Iterator[tuple[str, str, bytes, str]]:
         "x.csv, line 2: 3 cells, expected 4",
     )
     yield "squad", "x.csv", b"id,id,context\n1,a,b\n", "two columns are called 'id'"
+    for printed in ("{'text': ['b'], 'start': [1]}", "['b' 'c']", "{'text': array(['b'])}"):
+        content = f'id,question,context,answers\n1,a,b,["b"]\n2,a,b,"{printed}"\n'.encode()
+        yield "squad", "x.csv", content, "x.csv, row 2, field answers: "
     yield "squad", "x.csv", b"", "there is no row in its files"
     yield "squad", "x.jsonl.gz", gzip.compress(lines(XQUAD))[:40], "truncated or damaged"
     yield "squad", "x.parquet", table(XQUAD)[:-9], "x.parquet: not valid parquet"
@@ -578,6 +603,12 @@ def hostile() -> Iterator[tuple[str, str, bytes, str]]:
         "x.jsonl",
         bad(marco, query_id=6, passages={"is_selected": [1], "passage_text": []}),
         "its lists differ in length",
+    )
+    yield (
+        "pairs",
+        "x.jsonl",
+        lines([{"query": "tea?", "pos": ["Ur"], "neg": [" "]}]),
+        "row 1, field neg.0: is empty",
     )
     yield "pairs", "x.jsonl", bad(pair, positive=[]), "row 2, field positive: is empty"
     yield "pairs", "x.jsonl", bad(pair, positive=[" "]), "row 2, field positive.0: is empty"

@@ -126,7 +126,7 @@ def test_values_that_are_damaged_or_gone_are_no_values(
         if place.is_file():
             place.unlink() if damage is None else place.write_bytes(damage)
     error = told(capsys, "HEAD~", "HEAD", code=1)
-    assert ("is in DVC's cache no more" if damage is None else "is damaged") in error
+    assert ("is not in DVC's cache" if damage is None else "is damaged") in error
 
 
 BAD = {

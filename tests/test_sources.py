@@ -812,6 +812,20 @@ def test_a_digest_under_another_name_would_check_nothing(tmp_path: Path) -> None
     assert "sha256 names b.json, but the files are a.json" in message
 
 
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    for folder, rows in (("dev", TWO[:1]), ("test", TWO[1:])):
+        (tmp_path / "in" / folder).mkdir(parents=True)
+        write_array(tmp_path / "in" / folder / "rows.json", rows)
+    found = convert(shipped("in"), multi_hop, None, tmp_path, tmp_path / "out.jsonl")
+    digests = {file["name"]: file["sha256"] for file in found["files"]}
+    assert [*digests] == ["dev/rows.json", "test/rows.json"]
+    pinned = shipped("in", sha256=digests, rows=2)
+    assert convert(pinned, multi_hop, None, tmp_path, tmp_path / "out.jsonl")["files"]
+    write_array(tmp_path / "in" / "test" / "rows.json", [{**TWO[1], "id": 7.5}])
+    assert "test/rows.json has sha256" in refused(tmp_path, pinned)
+    assert "test/rows.json, row 1, field id" in refused(tmp_path, shipped("in"))
+
+
 def test_another_number_of_rows_than_known_is_refused(tmp_path: Path) -> None:
     write_array(tmp_path / "a.json", TWO)
     message = refused(tmp_path, shipped("a.json", rows=3))

@@ -107,8 +107,8 @@ class Revision:
         place = self.cache / "files" / "md5" / digest[:2] / digest[2:]
         if not place.is_file():
             raise FormatError(
-                f"{self.name}: {path} is in DVC's cache no more ({place}); make it again: `dvc exp "
-                f"apply {self.name}`, `dvc repro`"
+                f"{self.name}: {path} is not in DVC's cache ({place}): it was never made here, or "
+                f"is deleted. To make it: `dvc exp apply {self.name}`, `dvc repro`"
             )
         found = hashlib.md5(read_whole(place), usedforsecurity=False).hexdigest()
         if found != digest.removesuffix(".dir"):

@@ -13,9 +13,9 @@ from bears.types import Article, Passage, PassageRow, PoolDocument, Question, So
 class Pooled:
     """The documents and questions of such rows; they are read anew by each iteration.
 
-    A document has the id of its source's paragraph, ``{row}_{title}`` where it is a row's. A text
-    stands once, under its first name, so that the gold of every question that has it is complete.
-    A question without gold is not judged.
+    A document has the id of its source's paragraph, ``{row}_{title}`` where it is a row's, with _
+    for white space, which parts the columns of a run. A text stands once, under its first name, so
+    that the gold of every question that has it is complete. A question without gold is not judged.
 
     Args:
         rows: of one source.
@@ -34,7 +34,7 @@ class Pooled:
         for row in self.rows:
             for passage in _passages(row):
                 if (key := _key(passage.text)) not in ids:
-                    ids[key] = unused_name(passage.key, names)
+                    ids[key] = unused_name("_".join(passage.key.split()), names)
                     yield PoolDocument(ids[key], passage.text)
             yield from self._questions(row, ids)
 

@@ -61,7 +61,8 @@ def convert(
         tqdm(desc=f"read {source.name}", unit=" rows", disable=None) as bar,
     ):
         for row in reader(parts):
-            seen += islice(_texts(row), LOOKED_AT - len(seen))
+            begins = (text[:LENGTH] for text in texts_of(row) if letters(text[:LENGTH]))
+            seen += islice(begins, LOOKED_AT - len(seen))
             stream.write(row_to_line(row))
             bar.update()
         _check_rows(source, sum(parts.counts.values()) + sum(t.count for t in parts.tables), mirror)
@@ -120,19 +121,17 @@ def _report(parts: Parts, path: Path) -> None:
         write_csv(path, ("record", "what", "text"), parts.report)
 
 
-def _texts(row: Article | PassageRow | PoolRow) -> Iterator[str]:
-    """The beginnings of the documents that a row brings."""
-    texts: list[str] = []
+def texts_of(row: Article | PassageRow | PoolRow) -> Iterator[str]:
+    """The documents that a row brings."""
     match row:
         case Article():
-            texts = [paragraph.text for paragraph in row.paragraphs]
+            yield from (paragraph.text for paragraph in row.paragraphs)
         case PassageRow():
-            texts = [passage.text for passage in row.passages]
+            yield from (passage.text for passage in row.passages)
         case PoolDocument():
-            texts = [row.text]
+            yield row.text
         case Document():
-            texts = [row.content]
-    return (text[:LENGTH] for text in texts if letters(text[:LENGTH]))
+            yield row.content
 
 
 def _check_language(source: Source, texts: Sequence[str]) -> str:

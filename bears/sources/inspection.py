@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bears.errors import BearsError, SourceError
+from bears.errors import BearsError, MalformedRow, SourceError
 from bears.intake.hub_rows import card_of
 from bears.language.declared import disagreeing
 from bears.language.identified import identified
 from bears.language.tags import SCRIPTS, primary
-from bears.sources.convert import located
+from bears.sources.convert import located, texts_of
 from bears.sources.shapes import SHAPES
 from bears.sources.source import Source, reader_of
 from bears.types import (
@@ -29,7 +29,7 @@ GUESSES = {
     "question": ("quest", "query", "frage", "pregunta", "domanda", "vpraš", "問", "问", "질문"),
     "context": ("context", "kontext", "contexto", "passage", "paragraph", "document", "text"),
     "answers": ("answ", "antwort", "respuesta", "risposta", "odgovor", "答", "답"),
-    "positive": ("pos", "relevant", "document", "passage", "answer"),
+    "positive": ("pos", "relevant", "document", "passage", "context", "text", "answer"),
     "id": ("id", "nr", "num", "key"),
 }
 """What a field's name has in it where it is none of the names of published sets."""
@@ -72,8 +72,12 @@ def inspect(
         SourceError: no shape fits; the message says why for each.
         BearsError: it cannot be read at all.
     """
-    problems = {}
+    problems: dict[str, str] = {}
+    late: dict[str, str] = {}
     for shape in guess:
+        if shape == "pairs" and late:
+            # Nearly everything can be read as pairs, an answer as the passage.
+            continue
         split = given.split or ("test" if shape == "beir" else "")
         tried = replace(given, shape=shape, split=split)
         try:
@@ -82,7 +86,12 @@ def inspect(
                     return look
         except BearsError as error:
             problems[shape] = str(error).partition(" Mend the row")[0].rstrip(".")
+            if isinstance(error, MalformedRow) and error.row > 1:
+                late[shape] = problems[shape]
         problems.setdefault(shape, "no row has a question with gold")
+    # What fits rows, but not all, or is wrong with every shape, has nothing to do with shapes.
+    if len(each := {*late.values()} or {*problems.values()}) == 1:
+        raise SourceError(*each)
     if choice := next((each for each in problems.values() if "Choose: " in each), ""):
         raise SourceError(choice)
     told = "; ".join(f"{shape}: {problem}" for shape, problem in problems.items())
@@ -120,7 +129,7 @@ def _look(given: Source, said: Collection[str], root: Path, kept: Path) -> Look 
         return None
     if unmet := set(parts.fields) - parts.met:
         raise SourceError(f"no row has a field called {', '.join(parts.fields[w] for w in unmet)}")
-    texts = [text for row in rows for text in _texts(row)]
+    texts = [text for row in rows for text in texts_of(row)]
     described = replace(_described(source, given, texts, said), limit=given.limit)
     return Look(described, len(set(texts)), len(asked), *asked[0])
 
@@ -160,18 +169,6 @@ def _spdx(licence: object) -> str:
     if licence.startswith(("cc-", "cc0")):
         return licence.upper()
     return {"apache-2.0": "Apache-2.0", "mit": "MIT"}.get(licence, licence)
-
-
-def _texts(row: Any) -> Iterator[str]:
-    match row:
-        case Article():
-            yield from (paragraph.text for paragraph in row.paragraphs)
-        case PassageRow():
-            yield from (passage.text for passage in row.passages)
-        case PoolDocument():
-            yield row.text
-        case Document():
-            yield row.content
 
 
 def _asked(rows: list[Any]) -> Iterator[tuple[str, str, str]]:

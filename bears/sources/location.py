@@ -131,7 +131,7 @@ def _on_hub(source: Source, name: str, part: Part, kept: Path) -> list[Path]:
     for pattern in part.files:
         if matches := sorted(path for path in there if fnmatchcase(path, pattern)):
             for path in matches:
-                if Path(path).name not in source.sha256:
+                if not source.pin_of(path):
                     address = f"{part.hub}@{part.revision}/{path}"
                     _check_first(source.name, folder / path, address, kept)
             return [folder / path for path in matches]
@@ -186,7 +186,7 @@ def _fetch(name: str, part: Part) -> tuple[Path, list[str]]:
 
 
 def _check_names(source: Source, paths: Iterable[Path], parts: Iterable[Part]) -> None:
-    names = [path.name for path in paths]
+    names = [source.pin_of(path) or path.name for path in paths]
     names += [f"{part.config}/{part.split}" for part in parts if not part.files]
     if unknown := sorted(set(source.sha256) - set(names)):
         raise SourceError(
@@ -196,15 +196,15 @@ def _check_names(source: Source, paths: Iterable[Path], parts: Iterable[Part]) -
 
 
 def _check_digest(source: Source, path: Path, discard: bool) -> None:
-    expected = source.sha256.get(path.name)
-    if expected is None or (found := sha256_of(path)) == expected:
+    name = source.pin_of(path)
+    if not name or (found := sha256_of(path)) == (expected := source.sha256[name]):
         return
     kept = "left where it is"
     if discard:
         _discard(path)
         kept = "removed, so that the next run fetches it again"
     raise SourceError(
-        f"source {source.name}: {path.name} has sha256 {found}, expected {expected}; "
+        f"source {source.name}: {name} has sha256 {found}, expected {expected}; "
         f"the file was damaged or changed, and is {kept}"
     )
 

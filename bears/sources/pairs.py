@@ -88,7 +88,7 @@ def read(parts: Parts) -> Iterator[PassageRow]:
             raise MalformedRow(file, number, naming.called(given, "positive"), "is empty")
         answers += row.get("answers", ())
         for field in ("negatives", "positive"):
-            for text in _texts(row.get(field, ()), file, number, field):
+            for text in _texts(row.get(field, ()), file, number, naming.called(given, field)):
                 passages[text] = passages.get(text, False) or field == "positive"
     for question, (identifier, answers, passages) in found.items():
         answer, *aliases = dict.fromkeys(answers) or [""]

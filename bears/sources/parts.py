@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
@@ -106,7 +107,7 @@ class Parts:
         # Two patterns may match one file.
         for path in dict.fromkeys(paths):
             for number, row in islice(lines(path), self.limit):
-                yield path.name, self.count(path, number), row
+                yield self.called(path), self.count(path, number), row
         if table := self.streams.get(part or "rows"):
             for number, row in enumerate(table.rows(), start=1):
                 yield table.name, number, row
@@ -115,6 +116,21 @@ class Parts:
     def tables(self) -> Collection[Table]:
         """What was streamed."""
         return self.streams.values()
+
+    def called(self, path: Path) -> str:
+        """A file's name, after as many of its folders as tell it from the others' names."""
+        return self.names.get(path) or self._called.get(path, path.name)
+
+    @cached_property
+    def _called(self) -> dict[Path, str]:
+        waiting = list(dict.fromkeys(chain.from_iterable(self.paths.values())))
+        found: dict[Path, str] = {}
+        for depth in range(1, max((len(path.parts) for path in waiting), default=0) + 1):
+            names = {path: "/".join(path.parts[-depth:]) for path in waiting}
+            met = Counter(names.values())
+            found |= {path: name for path, name in names.items() if met[name] == 1}
+            waiting = [path for path in waiting if path not in found]
+        return found
 
     def count(self, path: Path, number: int) -> int:
         """Note that ``number`` rows of a file were read."""

@@ -45,7 +45,7 @@ def provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, A
 def _read(parts: Parts) -> Iterator[tuple[str, str, int, int]]:
     """Name, digest, size and rows of everything that was read."""
     for path, rows in parts.counts.items():
-        yield parts.names.get(path, path.name), sha256_of(path), path.stat().st_size, rows
+        yield parts.called(path), sha256_of(path), path.stat().st_size, rows
     for table in parts.tables:
         yield table.name, table.digest.hexdigest(), table.size, table.count
 

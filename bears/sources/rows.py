@@ -4,6 +4,7 @@ Peak memory is set by the largest rows (parquet: by a batch of 256), never by th
 JSON Lines are also read from ``.gz``.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import zip_longest
@@ -24,6 +25,8 @@ Numbered = tuple[str, int, Row]
 """A row with the name of its file and its position there, counted from 1."""
 SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv", ".jsonl.gz", ".json.gz", ".csv.gz")
 REMEDY = "if the file is truncated or damaged, take it again from its source"
+# {'text': ['a']} and ['a' 'b']: what pandas and str() make of a list or an object.
+PRINTED = re.compile(r"""\{'.*\}|\[\{?['"].*\]|\[?array\(.*""", re.S)
 COLUMNS = ("query_id", "query", "query_type", "answers", "passages")
 
 
@@ -68,9 +71,13 @@ def _rows(path: Path) -> Iterator[Any]:
 def _cells(path: Path) -> Iterator[Row]:
     rows = csv_rows(path)
     _, header = next(rows, (0, []))
-    return (
-        {name: _cell(cell) for name, cell in zip(header, cells, strict=True)} for _, cells in rows
-    )
+    for number, (_, cells) in enumerate(rows, start=1):
+        named = {name: _cell(cell) for name, cell in zip(header, cells, strict=True)}
+        for name, cell in named.items():
+            if isinstance(cell, str) and PRINTED.fullmatch(cell):
+                problem = f"{cell!r:.60} is as Python prints it; write lists and objects as JSON"
+                raise MalformedRow(path.name, number, name, problem)
+        yield named
 
 
 def _cell(text: str) -> Any:

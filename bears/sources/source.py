@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -61,7 +62,8 @@ class Source(Closed):
         files: glob patterns within the hub dataset, in reading order; each must match. None: the
             library `datasets` says what is there, and streams it.
         path: a local file or folder instead of the hub; relative to the project's root.
-        sha256: file name to digest, for every file whose content is known; of a table that is
+        sha256: file name to digest, for every file whose content is known; after some of its
+            folders where several files are called so (``corpus/test.parquet``). Of a table that is
             streamed ``config/split`` to the digest of its rows.
         rows: how many rows the pinned files hold, where known.
         parts: for a source of several kinds of tables, what each holds.
@@ -112,6 +114,13 @@ class Source(Closed):
                 f"{where}: limit is {self.limit}, and a part of a benchmark is another one; a "
                 "quick run has sample.max_docs"
             )
+
+    def pin_of(self, path: PurePath | str) -> str:
+        """Under which name ``sha256`` knows a file, the longest that fits; empty for none."""
+        place = f"/{PurePath(path).as_posix()}"
+        return max(
+            (name for name in self.sha256 if place.endswith(f"/{name}")), key=len, default=""
+        )
 
     @property
     def layout(self) -> dict[str, Part]:
