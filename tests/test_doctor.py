@@ -74,7 +74,7 @@ def test_a_healthy_checkout_has_nothing_to_mend(workspace: Workspace) -> None:
     assert examined(workspace, code=0).startswith(HEALTHY)
     workspace.edit("conf/retriever/bm25.yaml", "\nk1: 0.9\n", "\nk1: 3.0\n")
     printed = examined(workspace, "--quick", code=0)
-    assert "note: retriever changed in params.yaml or conf/ since the last `dvc repro`" in printed
+    assert "retriever changed in params.yaml or conf/ since the last `dvc repro`" in printed
 
 
 KILLED = '{"write": {"/x": {"pid": 4194305, "cmd": "dvc repro"}}}'

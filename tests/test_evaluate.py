@@ -346,11 +346,13 @@ def evaluated(
         write_run(paths[name], run, "tag")
     config = {"measures": list(measures), "curve": [1, 2]}
     whole = {"name": "small"}, {"source": {"name": "source", "path": "/some/where", "split": "dev"}}
-    keys = ("benchmark", "sources", "evaluate", "retrieve")
-    stage.main(
-        dict(zip(keys, (*whole, config, {"depth": depth, "score_threshold": 0.0}), strict=True)),
-        paths,
+    keys = ("benchmark", "sources", "evaluate", "retrieve", "ledger")
+    rest: tuple[dict[str, Any], ...] = (
+        config,
+        {"depth": depth, "score_threshold": 0.0},
+        {"judgements": []},
     )
+    stage.main(dict(zip(keys, (*whole, *rest), strict=True)), paths)
     results: dict[str, Any] = json.loads(paths["metrics"].read_bytes())
     return results
 
@@ -387,7 +389,8 @@ def test_questions_of_a_group_are_measured_within_it_as_well(tmp_path: Path) -> 
     pool = {"q1": ranked("x", "a"), "q2": ranked("b")}
     results = evaluated(tmp_path, questions, run=pool, within={**pool, "q1": ranked("a")})
     assert (results["all"]["success@1"], results["within"]["all"]["success@1"]) == (1 / 2, 1)
-    assert results["within"].keys() == results.keys() - {"within", "benchmark", "measured"}
+    of_the_pool = {"within", "benchmark", "measured", "judged@10", "unjudged@10"}
+    assert results["within"].keys() == results.keys() - of_the_pool
     header, row, _ = (tmp_path / "questions.csv").read_text().splitlines()
     assert dict(zip(header.split(","), row.split(","), strict=True)) == {
         "question_id": "q1",
@@ -416,6 +419,8 @@ def test_without_groups_there_is_nothing_within(tmp_path: Path) -> None:
         "tie_range",
         "ceiling",
         "interval_95",
+        "judged@10",
+        "unjudged@10",
     }
     assert set(results) == parts
 

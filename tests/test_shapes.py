@@ -742,4 +742,6 @@ def test_a_real_benchmark_goes_through(
     assert len(found) == questions
     assert len(by_hand.read("translated/corpus.json")) == documents
     assert sum(len(question["gold_doc_ids"]) for question in found) == gold
-    assert [severity for _, severity, _ in by_hand.findings()] == ["accepted"] * accepted
+    # Texts of another language are told of: QASPER's papers quote Japanese and Chinese.
+    found = [severity for check, severity, _ in by_hand.findings() if check != "language"]
+    assert found == ["accepted"] * accepted

@@ -110,6 +110,8 @@ def answer_hint(text: Text, language: Language) -> str | None:
     """
     if text.field != "question" or len(text.answers) < 2 or language.spaced:
         return None
+    if primary(text.source_language) != "en":
+        return None  # Words without spaces between them have no beginnings.
     before, after = text.answers
     if before == after or _beginnings(before) & _beginnings(text.source):
         return None
