@@ -65,10 +65,18 @@ def test_it_measures_what_the_pipeline_measures(tmp_path_factory: pytest.TempPat
 
 def test_an_index_that_has_a_folder_stays_there(tmp_path: Path) -> None:
     benchmark = bears.build(DOCUMENTS, [ASKED], "en")
-    index = benchmark.index("bm25", "retriever.k1=1.2", folder=tmp_path / "index")
+    index = benchmark.index("bm25", "retriever.k1=1.2", folder=str(tmp_path / "index"))
     assert [hit.doc_id for hit in index.search("black sea")] == ["b"]
     del index
     assert list((tmp_path / "index").iterdir())
+
+
+def test_a_hosted_model_is_known_outside_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BearsError, match="python -m bears embeddings"):
+        bears.build(DOCUMENTS, [ASKED], "en").index("text-embedding-3-small")
 
 
 def test_grades_count(tmp_path: Path) -> None:
@@ -89,6 +97,8 @@ def test_grades_count(tmp_path: Path) -> None:
         ([{**ASKED, "documents": ["z"]}], "question 1: 'z' is none of the documents"),
         ([{**ASKED, "documents": "a"}], "question 1: documents is 'a'; expected a list"),
         ([{**ASKED, "documents": []}], "question 1: documents is []; expected a list"),
+        ([{**ASKED, "documents": ["a", "a"]}], "question 1: documents names one twice"),
+        ([{**ASKED, "documents": {"a": 0, "b": 1}}], "grades are whole numbers from 1"),
         ([{"question": " ", "documents": ["a"]}], "question 1: expected a text"),
         ([ASKED, ASKED], "stands twice"),
         ([ASKED, {**ASKED, "question": None}], "question 2: expected a text"),
@@ -103,6 +113,14 @@ def test_an_unknown_name_lists_those_there_are() -> None:
     benchmark = bears.build(DOCUMENTS, [ASKED], "en")
     with pytest.raises(ConfigurationError, match="wordllama"):
         benchmark.index("bm52")
+    with pytest.raises(ConfigurationError, match="language is 'english'"):
+        bears.build(DOCUMENTS, [ASKED], "english")
+    with pytest.raises(BearsError, match="document 1: expected texts"):
+        bears.build({**DOCUMENTS, 1: None}, [ASKED], "en")  # type: ignore[dict-item]
+    with pytest.raises(BearsError, match="depth is 0"):
+        benchmark.index("bm25").search("sea", depth=0)
+    with pytest.raises(BearsError, match=r"'b1' is no bears\.types\.Hit"):
+        benchmark.evaluate({benchmark.questions[0].question_id: ["b1"]})  # type: ignore[dict-item]
     with pytest.raises(BearsError, match="nDCG"):
         benchmark.evaluate({}, ["nDCG"])
     one = benchmark.evaluate({}, ["map"])

@@ -10,6 +10,7 @@ from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
 from bears.formats.records import read_documents, read_questions
 from bears.formats.trec import read_table
+from bears.language.tags import check_tag
 from bears.library.index import Index
 from bears.library.scores import Scores, frames_of
 from bears.library.settings import settings
@@ -25,19 +26,25 @@ class Benchmark:
         questions: each names its gold documents.
         documents: the pool.
         language: of the texts, a BCP 47 tag; it chooses how words are told apart.
+
+    Raises:
+        ConfigurationError: no language has that tag.
     """
 
     questions: Sequence[Question]
     documents: Sequence[Document]
     language: str
 
-    def index(self, retriever: str, *overrides: str, folder: Path | None = None) -> Index:
+    def __post_init__(self) -> None:
+        check_tag(self.language, "language")
+
+    def index(self, retriever: str, *overrides: str, folder: str | Path | None = None) -> Index:
         """Index the documents.
 
         Args:
             retriever: a name of conf/retriever: ``bm25``, ``wordllama``, ``hybrid`` …
             overrides: Hydra overrides, such as ``retriever.k1=1.2`` or ``chunking=sentences``.
-            folder: where the index stays; None: it is temporary.
+            folder: where the index stays, instead of one that is there; None: it is temporary.
 
         Raises:
             ConfigurationError: a name or an override is not known; the message lists what is.
@@ -58,6 +65,10 @@ class Benchmark:
         names = measures or settings("", self.language, ())["evaluate"]["measures"]
         asked = [parse_measure(name) for name in dict.fromkeys(names)]
         gold = gold_of(self.questions)
+        if not isinstance(run, str | Path):
+            for name, ranking in run.items():
+                if wrong := [hit for hit in ranking if not isinstance(hit, tuple)]:
+                    raise FormatError(f"{name!r:.80}: {wrong[0]!r:.80} is no bears.types.Hit")
         rankings = read_table(Path(run), gold) if isinstance(run, str | Path) else run
         found = evaluate(rankings, gold, asked)
         return Scores(*frames_of(found, self.questions))
@@ -86,9 +97,12 @@ def build(
         language: of the texts, a BCP 47 tag.
 
     Raises:
-        FormatError: there is nothing, a question is empty or stands twice, or its document is not
-            among ``documents``.
+        FormatError: there is nothing, an id or a text is none, a question is empty or stands
+            twice, or its document is not among ``documents``, twice there, or graded below 1.
     """
+    for key, text in documents.items():
+        if not isinstance(key, str) or not isinstance(text, str):
+            raise FormatError(f"document {key!r:.80}: expected texts for id and text: {text!r:.80}")
     found = [_question(number, row, documents) for number, row in enumerate(questions, 1)]
     if not documents or not found:
         raise FormatError(f"{len(documents)} documents, {len(found)} questions: expected some")
@@ -109,6 +123,10 @@ def _question(number: int, row: Mapping[str, Any], documents: Mapping[str, str])
         raise FormatError(f"question {number}: documents is {named!r:.80}; expected a list of ids")
     if unknown := [key for key in named if key not in documents]:
         raise FormatError(f"question {number}: {unknown[0]!r:.80} is none of the documents")
+    if len(set(named)) < len(named):
+        raise FormatError(f"question {number}: documents names one twice: {named!r:.80}")
+    if isinstance(named, Mapping) and not all(type(g) is int and g > 0 for g in named.values()):
+        raise FormatError(f"question {number}: grades are whole numbers from 1, got {named!r:.80}")
     return Question(
         question_id("own", text),
         text,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bears.configuration import Config, build, parse
+from bears.errors import FormatError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Query, Searcher
@@ -20,14 +21,14 @@ class Index:
     Args:
         documents: what is indexed.
         config: as `bears.library.settings.settings` gives it.
-        folder: an empty or absent folder in which the index stays; None: a temporary one.
+        folder: in which the index stays, instead of one that is there; None: a temporary one.
 
     Raises:
         BearsError: the retriever's model is not here, or a setting does not fit.
     """
 
     def __init__(
-        self, documents: Iterable[Document], config: Config, folder: Path | None = None
+        self, documents: Iterable[Document], config: Config, folder: str | Path | None = None
     ) -> None:
         self.name = str(config["retriever"]["name"])
         self._settings = parse(RetrieveSettings, config["retrieve"], "retrieve")
@@ -35,13 +36,19 @@ class Index:
         chunking = build(config["chunking"], "chunking")
         scratch = Path(tempfile.mkdtemp(prefix="bears-"))
         weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
-        place = folder or scratch / "index"
+        place = Path(folder or scratch / "index")
         place.mkdir(parents=True, exist_ok=True)
         retriever.index(chunks(documents, chunking), place, scratch / "scratch")
         self._searcher: Searcher = retriever.open(place)
 
     def search(self, query: str, depth: int = 10) -> Ranking:
-        """The best ``depth`` documents of one query, best first: `Hit` with doc_id and score."""
+        """The best ``depth`` documents of one query, best first: `Hit` with doc_id and score.
+
+        Raises:
+            FormatError: ``depth`` is below 1.
+        """
+        if depth < 1:
+            raise FormatError(f"depth is {depth}; expected 1 or more")
         (found,) = self._searcher.search([Query(query)], depth, Stopwatch())
         return found
 

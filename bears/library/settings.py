@@ -1,13 +1,9 @@
-"""The configuration that the package carries, for use outside of the project."""
+"""The pipeline's configuration as a library takes it."""
 
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 
 from bears.configuration import Config, compose, read_selection
-from bears.errors import ConfigurationError
-
-PACKAGE = Path(__file__).parents[1]
+from bears.configuration.packaged import conf_folder
 
 
 def settings(retriever: str, language: str, overrides: Sequence[str]) -> Config:
@@ -26,19 +22,3 @@ def settings(retriever: str, language: str, overrides: Sequence[str]) -> Config:
     if retriever:
         chosen |= {"retriever": retriever}
     return compose(conf, chosen, [f"benchmark.language={language}", *overrides])
-
-
-@cache
-def conf_folder() -> tuple[Path, Path]:
-    """conf/ and params.yaml: those that an installed package carries, or those of the checkout.
-
-    Raises:
-        ConfigurationError: there are neither.
-    """
-    for conf, selection in (
-        (PACKAGE / "conf", PACKAGE / "conf" / "params.yaml"),
-        (PACKAGE.parent / "conf", PACKAGE.parent / "params.yaml"),
-    ):
-        if conf.is_dir() and selection.is_file():
-            return conf, selection
-    raise ConfigurationError(f"{PACKAGE / 'conf'} is missing: install the package again")

@@ -27,6 +27,7 @@ from bears.client.errors import RunStopped
 from bears.client.models import Models, Price, load_models
 from bears.client.rate_limits import RateLimits
 from bears.configuration import checkout, parse
+from bears.configuration.packaged import conf_folder
 from bears.errors import RetrieverUnavailable
 from bears.retrieval.cut import Cut
 from bears.retrieval.models.encoder import CALLED, Kind, Vectors, normalised
@@ -172,7 +173,8 @@ class Hosted:
 
     @cached_property
     def _models(self) -> Models:
-        return load_models(checkout() / "conf" / "models.yaml")
+        own = checkout() / "conf" / "models.yaml"
+        return load_models(own if own.exists() else conf_folder()[0] / own.name)
 
     def _client(self) -> Embeddings:
         from bears.client.embeddings import Embeddings
