@@ -406,6 +406,15 @@ def test_a_bad_row_does_not_make_another_shape_of_a_set(
         inspect(given, ["multi-hop", "squad", "pairs"], (), tmp_path, tmp_path / "kept")
 
 
+def test_a_field_that_is_not_needed_is_not_guessed(tmp_path: Path) -> None:
+    other = {"answer_fid": 7, "fid": 7}
+    rows = [{"question": f"{n}?", "golden_answer": f"It is {n}.", **other} for n in range(3)]
+    put(tmp_path, {"x.jsonl": lines(rows)})
+    given = source(tmp_path / "x.jsonl", shape="squad")
+    look = inspect(given, ["squad", "pairs"], (), tmp_path, tmp_path / "kept")
+    assert (look.source.fields, look.questions) == ({"positive": "golden_answer"}, 3)
+
+
 def test_several_answers_of_one_question_are_all_kept(tmp_path: Path) -> None:
     cmrc = taken(tmp_path / "a", {"dev.json": array(CMRC)}, shape="squad", language="zh-Hans-CN")
     musique = taken(tmp_path / "b", {"m.jsonl": lines([MUSIQUE])}, shape="multi-hop")

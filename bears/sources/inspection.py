@@ -104,6 +104,9 @@ def inspect(
 def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | None]:
     """What was said; else the usual names, or where a row lacks them those that look like ours."""
     words = {word: names for word, names in SHAPES[given.shape].words.items() if word in GUESSES}
+    if given.shape == "pairs":
+        # What it does not need is not guessed: much has "id" in its name.
+        words = {word: words[word] for word in ("question", "positive")}
     if given.fields or given.shape not in ("squad", "pairs"):
         yield given.fields
         return

@@ -1,5 +1,6 @@
 """The text of a PDF: its pages, and its paragraphs."""
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ def pages_of(path: Path) -> list[str]:
     """
     import pypdf
 
+    # What it says of damage names no file.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         with opened(path) as stream:
             pages = [page.extract_text() for page in pypdf.PdfReader(stream).pages]
