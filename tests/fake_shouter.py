@@ -20,3 +20,8 @@ def halve(request: dict[str, Any]) -> str:
     """Half of a surrogate pair more than is wanted, until told."""
     told = request["messages"][0]["role"] == "system"
     return shout(request) + ("" if told else "\ud83d")
+
+
+def broken(request: dict[str, Any]) -> str:
+    """Shout, with what a broken tokeniser leaves."""
+    return f"{shout(request)}\x00"

@@ -202,11 +202,12 @@ def test_requests_that_are_refused_for_their_own_sake_stop_nobody() -> None:
 
 
 def test_nobody_listens() -> None:
-    online = Online(
-        Endpoint("m", "http://127.0.0.1:9/v1", "", attempts=2, backoff_s=0.01), Models()
-    )
-    answers = ask(online, asked(2))
+    nowhere = Endpoint("m", "http://127.0.0.1:9/v1", "", attempts=2, backoff_s=0.01)
+    budget = Budget(1.0, Price(input=1.0, output=1.0))
+    answers = ask(Online(nowhere, Models(), budget), asked(2))
     assert all(isinstance(answer, RequestFailed) for answer in answers.values())
+    # What was never sent costs nothing.
+    assert (budget.spent, budget.reserved) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def test_an_interrupt_keeps_what_was_finished(here: Here) -> None:
     assert told == "bears: interrupted; what was finished is kept"
     kept = journalled(at.rows())
     # Without a terminal there was no bar that could have said it.
-    said = re.fullmatch(r"(\d+) texts came; US\$ ([\d.]+) spent, .*in flight", cost)
+    said = re.fullmatch(r"(\d+) done; US\$ ([\d.]+) spent, .*in flight", cost)
     assert said is not None
     came, usd = said.groups()
     assert 8 <= int(came) <= len(at.rows())

@@ -121,6 +121,18 @@ def test_a_second_use_is_planned_filled_published_and_replayed(at: At) -> None:
     assert (len(needs.used), needs.missing) == (len(WORDS), [])
 
 
+def test_control_characters_that_nobody_wrote_are_refused(at: At) -> None:
+    desk, _ = at("broken", {"asks": 1})
+    said = desk.run("fill", code=1)
+    assert f"{len(WORDS)} answers, 0 capitals stored" in said
+    assert "it has control characters" in said
+
+
+def test_a_request_that_was_not_sent_is_no_answer(at: At) -> None:
+    desk, _ = at("shout", {"budget": 0.0})
+    assert "0 answers, 0 capitals stored; US$ 0.0000 spent" in desk.run("fill", code=1)
+
+
 def test_two_uses_share_a_journal_and_no_more(at: At, here: Here) -> None:
     alone, _ = here()
     alone.run("fill")

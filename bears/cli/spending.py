@@ -35,7 +35,7 @@ def spending(texts: int, agreed: bool) -> Iterator[Any]:
         except KeyboardInterrupt:
             if bar.shown:
                 count, usd = bar.shown
-                complain(f"{count} texts came; US$ {usd:.4f} spent, and at most what was in flight")
+                complain(f"{count} done; US$ {usd:.4f} spent, and at most what was in flight")
             raise
 
 

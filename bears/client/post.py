@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import aiohttp
 import httpx2
 import openai
 
@@ -98,7 +99,11 @@ class Post:
         except TimeoutError:
             raise Lost(f"{self.access.base_url} gave no answer in time") from None
         except openai.APIConnectionError as error:
-            lost = f"the connection to {self.access.base_url} was lost ({error.__cause__})"
+            cause = error.__cause__ or error
+            if isinstance(cause.__cause__, aiohttp.ClientConnectorError):
+                # Nothing was sent, so nothing can be charged.
+                raise Again(f"no connection to {self.access.base_url} ({cause})") from None
+            lost = f"the connection to {self.access.base_url} was lost ({cause})"
             raise Lost(lost) from None
 
     def _error(self, problem: Problem, after: float | None) -> Exception:

@@ -7,6 +7,7 @@ doubted is stored; where there is none the request has failed, and nothing is st
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ from bears.memory.use import CheckedReply, R, Request, Use
 
 SHOWN = 10
 """Failures that a person is told."""
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+"""What broken tokenisers leave, and no text has."""
 
 
 @dataclass
@@ -31,7 +34,7 @@ class FillReport:
     """What one filling did.
 
     Args:
-        answered: requests that came back, with a good answer or without.
+        answered: answers that came, good or not.
         stored: answers that were stored.
         missing: requests that are still without one, those included that wait for another.
         failed: key to the request and why nothing could be stored for it.
@@ -81,7 +84,7 @@ class Filling(Generic[R]):
         self._asked: dict[str, R] = {}
         self._sent: set[str] = set()
         # Requests of all rounds; those that turn out to be one were counted as several.
-        self._known_of = 0
+        self._finished = self._known_of = 0
 
     async def run(self, backend: Online | BatchApi) -> FillReport:
         """Ask ``backend``, round after round, until nothing is missing or nothing more helps."""
@@ -91,10 +94,12 @@ class Filling(Generic[R]):
         while not report.stopped and (first := next(asking, None)) is not None:
             try:
                 async for chat, answer in backend.answers(chain([first], asking), self._keep):
-                    report.answered += 1
-                    if not isinstance(answer, ChatAnswer):
+                    self._finished += 1
+                    if isinstance(answer, ChatAnswer):
+                        report.answered += 1
+                    else:
                         self._fail(chat.key, answer)
-                    self._progress(report.answered, self._known_of)
+                    self._progress(self._finished, self._known_of)
             except RunStopped as stopped:
                 report.stopped = str(stopped)
             left = self._use.resolve(self._known)
@@ -150,10 +155,13 @@ class Filling(Generic[R]):
         return self._write("failure" if last and not best else "refused", key, verdict, answer)
 
     def _verdict(self, key: str, answer: ChatAnswer) -> CheckedReply:
-        verdict = self._use.check(self._asked[key], answer)
-        if is_whole(verdict.text, *verdict.refusals, *verdict.doubts):
-            return verdict
-        return CheckedReply("", ["it has half of a character (a lone surrogate)"], [])
+        request = self._asked[key]
+        verdict = self._use.check(request, answer)
+        if not is_whole(verdict.text, *verdict.refusals, *verdict.doubts):
+            return CheckedReply("", ["it has half of a character (a lone surrogate)"], [])
+        if set(CONTROL.findall(verdict.text)).difference(request.text):
+            return CheckedReply("", ["it has control characters"], [])
+        return verdict
 
     def _store(self, key: str, verdict: CheckedReply, answer: ChatAnswer | None) -> "Future[None]":
         written = self._write(self._use.name, key, verdict, answer)
