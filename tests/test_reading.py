@@ -11,8 +11,8 @@ import pytest
 
 from bears.client.wire import ChatAnswer
 from bears.errors import ConfigurationError
+from bears.memory.prompt import SystemPrompt
 from bears.reading.remarks import Remark, check, kept_remarks, tenable
-from bears.reading.settings import ReadingPrompt
 from stages import verify
 from tests.desk import Desk
 from tests.fake_reader import said
@@ -131,4 +131,4 @@ def test_a_remark_counts_where_its_quotations_stand(
 
 def test_a_prompt_that_names_what_there_is_not_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"a brace is written \{\{ or"):
-        ReadingPrompt("reading", 1, 'Reply {"remarks": []}.')
+        SystemPrompt("reading", 1, 'Reply {"remarks": []}.')

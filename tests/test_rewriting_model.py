@@ -13,7 +13,7 @@ import pytest
 from bears.errors import ConfigurationError
 from bears.formats.manifest import seal
 from bears.formats.records import write_records
-from bears.rewriting.settings import RewritePrompt
+from bears.memory.prompt import SystemPrompt
 from bears.types import Question, Turn
 from stages import rewrite
 from tests.desk import Desk
@@ -118,7 +118,7 @@ def test_a_bad_answer_is_asked_for_again_and_never_kept(at: At) -> None:
 @pytest.mark.parametrize("words", ['Reply {"search": true}.', "In {language}", "{", "{title.x}"])
 def test_a_prompt_that_names_what_there_is_not_is_refused(words: str) -> None:
     with pytest.raises(ConfigurationError, match=r"a brace is written \{\{ or"):
-        RewritePrompt("rewrite", 1, words)
+        SystemPrompt("rewrite", 1, words)
 
 
 def test_an_answer_in_a_fence_is_read_where_the_server_knows_no_schema(at: At) -> None:

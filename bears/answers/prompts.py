@@ -1,11 +1,10 @@
 """From a question and what is shown for it to the words that a model is told."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from string import Formatter
 
 from bears.client.template_words import broken
-from bears.errors import ConfigurationError
+from bears.memory.prompt import check_names
 from bears.memory.published import key_of
 from bears.types import Closed, Turn
 
@@ -26,21 +25,8 @@ class AnswerPrompt(Closed):
 
     def __post_init__(self) -> None:
         known = {"title", "native_name", "variant", "unanswerable"}
-        _check_names(f"prompt {self.name}, documents", self.documents, {*known, "mark"})
-        _check_names(f"prompt {self.name}, no_documents", self.no_documents, known)
-
-
-def _check_names(where: str, template: str, known: Collection[str]) -> None:
-    try:
-        parts = [part for part in Formatter().parse(template) if part[1] is not None]
-    except ValueError as error:
-        raise ConfigurationError(f"{where}: {error}; a brace is written {{{{ or }}}}") from None
-    for _, name, width, conversion in parts:
-        if name not in known or width or conversion:
-            raise ConfigurationError(
-                f"{where} names {{{name}}}; expected one of {', '.join(sorted(known))}, in braces "
-                "and with nothing else in them; a brace is written {{ or }}"
-            )
+        check_names(f"prompt {self.name}, documents", self.documents, {*known, "mark"})
+        check_names(f"prompt {self.name}, no_documents", self.no_documents, known)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from bears.errors import ConfigurationError
 from bears.language.tags import primary
+from bears.memory.prompt import check_names
 from bears.memory.settings import AskingSettings
 from bears.types import Closed
 
@@ -31,17 +32,10 @@ class JudgePrompt(Closed):
     also: str
 
     def __post_init__(self) -> None:
-        words = dict.fromkeys(("question", "golds", "aliases", "answer", "marker"), "")
-        try:
-            self.system.format(language="")
-            self.user.format(**words)
-            self.also.format(aliases="")
-        except (LookupError, ValueError, AttributeError) as error:
-            raise ConfigurationError(
-                f"prompt {self.name}: {error!r}; system may name {{language}}, user "
-                f"{', '.join(f'{{{word}}}' for word in words)}, also {{aliases}}; a brace is "
-                "written {{ or }}"
-            ) from None
+        words = ("question", "golds", "aliases", "answer", "marker")
+        check_names(f"prompt {self.name}, system", self.system, ("language",))
+        check_names(f"prompt {self.name}, user", self.user, words)
+        check_names(f"prompt {self.name}, also", self.also, ("aliases",))
         if lacking := [f"{{{word}}}" for word in words if f"{{{word}}}" not in self.user]:
             raise ConfigurationError(
                 f"prompt {self.name}: user lacks {', '.join(lacking)}; a judge must be shown it"

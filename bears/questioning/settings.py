@@ -8,6 +8,7 @@ from pydantic import Field
 
 from bears.answers.settings import GeneratorSettings
 from bears.errors import ConfigurationError
+from bears.memory.prompt import check_names
 from bears.memory.settings import AskingSettings
 from bears.types import Closed
 
@@ -39,14 +40,9 @@ class QuestionPrompt(Closed):
     pair: str
 
     def __post_init__(self) -> None:
-        for words in (self.passage, self.pair):
-            try:
-                words.format(title="", native_name="", variant="")
-            except (LookupError, ValueError, AttributeError) as error:
-                raise ConfigurationError(
-                    f"prompt {self.name}: {error!r}; it may name {{title}}, {{native_name}} and "
-                    "{variant}; a brace is written {{ or }}"
-                ) from None
+        known = ("title", "native_name", "variant")
+        check_names(f"prompt {self.name}, passage", self.passage, known)
+        check_names(f"prompt {self.name}, pair", self.pair, known)
 
 
 @dataclass(frozen=True, kw_only=True)
