@@ -480,6 +480,15 @@ def test_a_recipe_draws_from_any_mixture(tmp_path: Path) -> None:
     assert sample(mixture, sources, Ledger()) == drawn
 
 
+def test_both_of_musiques_pairs_fill_a_pool(tmp_path: Path) -> None:
+    other = [{**p, "paragraph_text": p["paragraph_text"] + " Or not."} for p in MUSIQUE_PARAGRAPHS]
+    twin = {**MUSIQUE, "answerable": False, "paragraphs": other}
+    rows = rows_of(tmp_path, {"x.jsonl": lines([MUSIQUE, twin])}, shape="multi-hop")
+    mixture = Mixture("recipe", 1, 6, (Quota("s", 1),), ("s",))
+    drawn = sample(mixture, {"s": rows}, Ledger())
+    assert len({document.doc_id for document in drawn.documents}) == 6
+
+
 def test_a_field_that_no_row_has_is_no_silent_nothing(tmp_path: Path) -> None:
     with pytest.raises(BearsError, match=r"\{title: titel\}, but no row has a field of that name"):
         rows_of(

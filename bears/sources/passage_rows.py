@@ -130,9 +130,9 @@ def multi_hop(parts: Parts) -> Iterator[PassageRow]:
             not_blank(row["question"], file, number, naming.called(given, "question"))
         aliases = tuple(row.get("aliases") or ())
         kind = row.get("type") or ""
-        yield PassageRow(
-            row["id"], row["question"], row["answer"], "multi-hop", kind, passages, aliases
-        )
+        # Ids of documents are made of the row's, and both of a pair bring some.
+        name = row["id"] + "_unanswerable" * (row.get("answerable") is False)
+        yield PassageRow(name, row["question"], row["answer"], "multi-hop", kind, passages, aliases)
 
 
 def _shape(row: Any) -> TypeAdapter[Any]:
