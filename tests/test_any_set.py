@@ -481,7 +481,7 @@ def test_a_recipe_draws_from_any_mixture(tmp_path: Path) -> None:
 
 
 def test_both_of_musiques_pairs_fill_a_pool(tmp_path: Path) -> None:
-    other = [{**p, "paragraph_text": p["paragraph_text"] + " Or not."} for p in MUSIQUE_PARAGRAPHS]
+    other = [{**p, "paragraph_text": f"{p['paragraph_text']} Or not."} for p in MUSIQUE_PARAGRAPHS]
     twin = {**MUSIQUE, "answerable": False, "paragraphs": other}
     rows = rows_of(tmp_path, {"x.jsonl": lines([MUSIQUE, twin])}, shape="multi-hop")
     mixture = Mixture("recipe", 1, 6, (Quota("s", 1),), ("s",))
