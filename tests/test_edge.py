@@ -77,6 +77,7 @@ def test_a_bug_says_the_line_of_ours_that_it_passed_through(
     assert "(bears/formats/records.py, line " in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_under_standard_output_is_an_error(unbuffered: str) -> None:
     for command in ("metrics", "--help"):
@@ -88,6 +89,7 @@ def test_a_full_disk_under_standard_output_is_an_error(unbuffered: str) -> None:
         assert "no space left on device; free some space" in told
 
 
+@pytest.mark.slow
 def test_a_file_that_does_not_fit_is_named_and_the_earlier_one_kept(tmp_path: Path) -> None:
     file = tmp_path / "template.html"
     file.write_text("earlier", encoding="utf-8")

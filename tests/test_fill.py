@@ -129,6 +129,7 @@ def test_marks_lost_now_and_then_are_asked_for_again(here: Here) -> None:
     assert {d["record_id"] for d in sidecar["doubts"] if d["kind"] == "mark_lost"} == left
 
 
+@pytest.mark.slow
 def test_marks_that_never_come_back_are_flagged(here: Here) -> None:
     """The glossary gives the answers that are terms; what is left is told, and not hidden."""
     at, _ = here("moody_and_markless", WHOLE)
@@ -211,6 +212,7 @@ def test_a_new_fill_says_why_the_last_one_got_nothing(here: Here) -> None:
 WIRE = ("limited", "limited_bare", "server_error", "cut", "invalid_json", "no_choices")
 
 
+@pytest.mark.slow
 def test_faults_of_every_kind_at_once_change_nothing_of_what_is_published(here: Here) -> None:
     at, server = here(chances=dict.fromkeys(WIRE, 0.02) | dict.fromkeys(ANSWERS, 0.04))
     at.also("translator.asks=9", "translator.attempts=9").run("fill")

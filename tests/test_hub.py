@@ -165,6 +165,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
+@pytest.mark.slow
 def test_what_came_first_is_trusted_and_other_content_under_the_same_commit_is_refused(
     hub: Hub, source: Source, machine: Machine, content: bytes
 ) -> None:

@@ -143,6 +143,7 @@ def kill_at_random(path: Path, rounds: int, at_once: int) -> None:
     assert len(rows) > rounds
 
 
+@pytest.mark.slow
 def test_what_was_reported_survives_sigkill(path: Path) -> None:
     kill_at_random(path, 30, at_once=1)
 

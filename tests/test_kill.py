@@ -209,6 +209,7 @@ def test_fifty_kills_of_the_stage_that_answers_lose_and_pay_nothing_twice(
     answers_killed(answering, 50)
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_was_finished(here: Here) -> None:
     at, server = here(latency=0.2)
     process = at.start("fill", "translator.concurrency=8")
@@ -233,6 +234,7 @@ def test_an_interrupt_keeps_what_was_finished(here: Here) -> None:
     assert len(at.rows()) == ASKED
 
 
+@pytest.mark.slow
 def test_of_two_fills_at_once_one_waits_and_neither_asks_what_the_other_did(here: Here) -> None:
     at, server = here(latency=0.4)
     both = [at.start("fill") for _ in range(2)]
@@ -303,6 +305,7 @@ def test_a_batch_is_found_again_after_a_kill(here: Here) -> None:
     assert state.read_text() == ""
 
 
+@pytest.mark.slow
 def test_two_commands_look_at_one_checkout_from_anywhere(here: Here) -> None:
     """An experiment of DVC runs in a copy; the journal is the checkout's all the same."""
     at, server = here()

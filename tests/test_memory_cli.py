@@ -172,6 +172,7 @@ def _assert_secret(at: Desk, *told: str) -> None:
             assert b"sk-test" not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["online", "batch"])
 def test_a_key_that_a_server_repeats_is_shown_nowhere(backend: str, here: Here) -> None:
     at, server = here(status=400)

@@ -47,6 +47,7 @@ def test_everything_runs_once_and_then_nothing(
     assert workspace.git("status", "--short") == ""
 
 
+@pytest.mark.slow
 def test_another_retriever_runs_what_depends_on_it_and_switching_back_runs_nothing(
     workspace: Workspace,
 ) -> None:
@@ -125,6 +126,7 @@ def test_an_unknown_choice_names_the_right_ones_and_does_no_harm(workspace: Work
     assert workspace.git("status", "--short") == ""
 
 
+@pytest.mark.slow
 def test_a_missing_translation_stops_the_run_until_it_is_there(workspace: Workspace) -> None:
     path = workspace.root / "data/memory/mini.jsonl"
     complete = path.read_bytes()

@@ -395,6 +395,7 @@ def test_a_key_that_is_no_text_is_refused_like_any_other() -> None:
     assert asyncio.run(asked()) == 401
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_has_lost_nothing_that_it_told(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,6 +119,7 @@ def decided(at: Desk, decide: Callable[[dict[str, str]], dict[str, str]]) -> Non
     at.run("review", f"--import={file}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("decision", "expected"),
     [
@@ -158,6 +159,7 @@ def unlike(number: int) -> PoolDocument:
     return PoolDocument(f"d{number}", f"{text(number)} {own}.")
 
 
+@pytest.mark.slow
 def test_two_hops_need_two_passages(making: Making) -> None:
     at, _ = making("tidy", [unlike(n) for n in range(8)], "sample.passages=0", "sample.pairs=4")
     published(at)
