@@ -239,7 +239,9 @@ def test_an_edit_of_what_a_stage_runs_makes_another_result_and_undoing_it_the_ol
     changed = before.replace("float(hit.score)", "2 * float(hit.score)")
     assert changed != before
     path.write_text(changed, encoding="utf-8")
-    assert ran(workspace.dvc("repro")) == ["retrieve", "evaluate", "generate", "judge"]
+    # `sample` ranks documents for questions that are made.
+    again = [each for each in ran(workspace.dvc("repro")) if each != "sample"]
+    assert again == ["retrieve", "evaluate", "generate", "judge"]
     assert workspace.text(run) != written
     path.write_text(before, encoding="utf-8")
     workspace.dvc("repro")
