@@ -189,7 +189,7 @@ def test_a_set_is_looked_at_then_pinned_then_read(machine: Machine, tmp_path: Pa
     assert file.read_text() == once
     file.write_text(once.replace(pinned["sha256"]["xquad.de/validation"], "0" * 64))
     told = machine.run("bears", "source", "inspect", str(file), code=1)
-    assert "no shape fits" in told
+    assert "xquad.yaml, line 1: not valid JSON" in told
 
 
 def test_a_script_is_not_run_and_what_the_hub_made_of_it_is_read(machine: Machine) -> None:
