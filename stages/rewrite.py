@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from bears.configuration import Config, checkout, parse
 from bears.configuration.pipeline import Paths, exit_with
-from bears.errors import MemoryMiss
 from bears.formats.records import read_questions
 from bears.formats.rewritten import write_rewritten
 from bears.rewriting.turns import Turns
@@ -33,20 +32,14 @@ def _by_rules(config: Config, paths: Paths) -> Iterable[Asked]:
 def _by_a_model(config: Config, paths: Paths) -> Iterable[Asked]:
     """Replay the memory; needs no key and no network, unless the rewriter says fill: auto."""
     from bears.memory.published import load
-    from bears.memory.use import missing_message
+    from bears.memory.use import all_of
     from bears.memory.workflow import Workflow
     from bears.rewriting.task import read_task
 
     task = read_task(config, paths["queries"])
     memory = paths["memory"] / f"{config['benchmark']['name']}.rewrites.jsonl"
     Workflow(task, memory, checkout()).fill_by_itself()
-    found = task.resolve(load(memory, task.name))
-    if found.missing:
-        raise MemoryMiss(
-            f"{missing_message(found, task.wanted)}\nTo fill it from a model: python -m bears "
-            "memory fill, then python -m bears memory publish"
-        )
-    return found.asked
+    return all_of(task.resolve(load(memory, task.name)), task.wanted).asked
 
 
 if __name__ == "__main__":

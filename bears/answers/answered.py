@@ -7,11 +7,10 @@ from bears.answers.citations import Cited, cited
 from bears.answers.given_up import why_given_up
 from bears.answers.sentence import best_sentence
 from bears.answers.task import AnswerTask
-from bears.errors import MemoryMiss
 from bears.language.normalisation import normalisation_of
 from bears.language.unanswerable import LITERAL, says_unanswerable
 from bears.memory.published import PublishedMemory
-from bears.memory.use import missing_message
+from bears.memory.use import all_of
 
 
 def answered(task: AnswerTask, known: PublishedMemory) -> Iterator[dict[str, Any]]:
@@ -42,13 +41,9 @@ def answered(task: AnswerTask, known: PublishedMemory) -> Iterator[dict[str, Any
 
 
 def _replayed(task: AnswerTask, known: PublishedMemory) -> dict[str, Cited]:
-    needs = task.resolve(known)
-    if needs.missing:
-        name = task.settings.name
-        raise MemoryMiss(
-            f"{missing_message(needs, task.wanted)}\n"
-            f"To fill it from a model: python -m bears memory fill generator={name}, then publish"
-        )
+    fill = f"python -m bears memory fill generator={task.settings.name}"
+    remedy = f"To fill it from a model: {fill}, then publish"
+    needs = all_of(task.resolve(known), task.wanted, remedy)
     return {
         question_id: Cited("", (), 0, why)
         if (why := why_given_up(answer))

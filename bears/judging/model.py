@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from bears.client.wire import ChatAnswer, ChatRequest
-from bears.errors import FormatError, MemoryCorrupt, MemoryMiss
+from bears.errors import FormatError, MemoryCorrupt
 from bears.intake.json_text import json_value
 from bears.judging.injection import speaks_to_judge
 from bears.judging.lexical import gold_stands
@@ -15,9 +15,10 @@ from bears.judging.reply import checked
 from bears.judging.ruling import Case, Ruling
 from bears.judging.settings import JudgePrompt, JudgeSettings
 from bears.memory.published import MemoryEntry, PublishedMemory, key_of
-from bears.memory.use import CheckedReply, Needs, missing_message
+from bears.memory.use import CheckedReply, Needs, all_of
 
 NAME = "verdict"
+JUDGE = "To have them judged: python -m bears memory fill, then python -m bears memory publish"
 REPLY_TOKENS = (20, 80)
 """The least and the most of a verdict and its reason in practice."""
 MOST_REPLY_TOKENS = 256
@@ -118,12 +119,7 @@ class VerdictTask:
             MemoryMiss: it was never asked about some of them.
             MemoryCorrupt: an entry is no verdict.
         """
-        needs = self.resolve(known)
-        if needs.missing:
-            raise MemoryMiss(
-                f"{missing_message(needs, self.wanted)}\nTo have them judged: "
-                "python -m bears memory fill, then python -m bears memory publish"
-            )
+        all_of(self.resolve(known), self.wanted, JUDGE)
         return [case.known() or self._replayed(known, case) for case in self.cases]
 
     def _replayed(self, known: PublishedMemory, case: Case) -> Ruling:

@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from bears.client.wire import ChatAnswer, ChatRequest
+from bears.errors import MemoryMiss
 from bears.memory.published import MemoryEntry, PublishedMemory
 from bears.memory.settings import AskingSettings
 
 SHOWN = 5
+FILL = "To fill it from a model: python -m bears memory fill, then python -m bears memory publish"
 
 
 class Request(Protocol):
@@ -29,6 +31,7 @@ class Request(Protocol):
 
 
 R = TypeVar("R", bound=Request)
+N = TypeVar("N", bound="Needs[Any]")
 Lookup = Callable[[R], MemoryEntry | None]
 
 
@@ -104,6 +107,21 @@ class Use(Protocol[R]):
 
     def check(self, request: R, answer: ChatAnswer) -> CheckedReply:
         """What is wrong with an answer."""
+
+
+def all_of(needs: N, wanted: str, remedy: str = FILL) -> N:
+    """``needs``, in which nothing may be missing.
+
+    Args:
+        wanted: what may be missing, as `Use.wanted` says it.
+        remedy: how to get it.
+
+    Raises:
+        MemoryMiss: something was never asked.
+    """
+    if needs.missing:
+        raise MemoryMiss(f"{missing_message(needs, wanted)}\n{remedy}")
+    return needs
 
 
 def missing_message(needs: Needs[R], wanted: str) -> str:

@@ -13,10 +13,10 @@ from bears.answers.task import AnswerRequest, Answers, AnswerTask
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.language.unanswerable import says_unanswerable
 from bears.memory.published import PublishedMemory
+from bears.memory.use import all_of
 from bears.questioning.form import Draft, Fault, Form
 from bears.questioning.pool import Pool
 from bears.questioning.settings import MadeSettings
-from bears.questioning.task import all_of
 from bears.questioning.units import Unit
 from bears.types import Document
 

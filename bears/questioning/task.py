@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -11,10 +11,10 @@ from typing_extensions import TypedDict
 from bears.answers.prompts import WrittenIn
 from bears.client.template_words import broken
 from bears.client.wire import ChatAnswer, ChatRequest
-from bears.errors import FormatError, MemoryCorrupt, MemoryMiss
+from bears.errors import FormatError, MemoryCorrupt
 from bears.intake.json_text import json_value
 from bears.memory.published import PublishedMemory
-from bears.memory.use import CheckedReply, Needs, missing_message
+from bears.memory.use import CheckedReply, Needs, all_of
 from bears.questioning.form import Draft, Form
 from bears.questioning.settings import QuestionerSettings
 from bears.questioning.units import Unit
@@ -167,19 +167,6 @@ class QuestionTask:
         # As JSON, and without words of chat templates, so that no passage can end where it stands.
         shown = json.dumps({"passages": request.texts}, ensure_ascii=False, indent=1)
         return system, broken(shown)
-
-
-N = TypeVar("N", bound=Needs[Any])
-
-
-def all_of(needs: N, wanted: str) -> N:
-    """``needs``, in which nothing may be missing. Raises MemoryMiss."""
-    if needs.missing:
-        raise MemoryMiss(
-            f"{missing_message(needs, wanted)}\nTo fill it from a model: python -m bears memory "
-            "fill, then python -m bears memory publish"
-        )
-    return needs
 
 
 def draft_of(text: str) -> Draft | None:

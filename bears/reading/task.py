@@ -8,10 +8,10 @@ from bears.client.models import estimate
 from bears.client.template_words import broken
 from bears.client.wire import ChatAnswer, ChatRequest
 from bears.configuration import Config, parse
-from bears.errors import FormatError, MemoryCorrupt, MemoryMiss
+from bears.errors import FormatError, MemoryCorrupt
 from bears.language.native import languages_of
 from bears.memory.published import PublishedMemory
-from bears.memory.use import CheckedReply, Needs, missing_message
+from bears.memory.use import CheckedReply, Needs, all_of
 from bears.reading.remarks import SCHEMA, Remark, check, kept_remarks, tenable
 from bears.reading.settings import ReaderSettings
 from bears.types import Document, Finding, Question
@@ -96,13 +96,12 @@ class ReadingTask:
 
     def findings(self, known: PublishedMemory) -> list[Finding]:
         """A warning for each remark. Raises MemoryMiss where a translation was never read."""
-        found = self.resolve(known)
-        if found.missing:
-            raise MemoryMiss(
-                f"{missing_message(found, self.wanted)}\nTo have them read: python -m bears memory "
-                f"fill reader={self.settings.name}, then python -m bears memory publish "
-                f"reader={self.settings.name}"
-            )
+        chosen = f"reader={self.settings.name}"
+        remedy = (
+            f"To have them read: python -m bears memory fill {chosen}, then python -m bears memory "
+            f"publish {chosen}"
+        )
+        found = all_of(self.resolve(known), self.wanted, remedy)
         return [
             Finding("reading", "warning", request.record_id, _message(remark), request.field)
             for request, remarks in found.remarks
