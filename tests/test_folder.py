@@ -164,7 +164,8 @@ def test_without_its_converter_a_file_of_word_is_left_out_with_the_command_that_
     ],
 )
 def test_markdown_has_the_blocks_that_commonmark_says(content: str, expected: list[Any]) -> None:
-    found = list(blocks_of_markdown(content))
+    found, around = blocks_of_markdown(content)
+    assert around == 0
     for block, (text, *heading) in zip(found, expected, strict=False):
         assert block == Block(text, *heading)
 
@@ -506,6 +507,34 @@ def test_a_row_that_names_nothing_is_named(
     house.ask(*rows)
     with pytest.raises(SourceError, match=message):
         house.read()
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ("---\ntitle: Tea\ntags: [a]\n---\nIt is hot.", ["Tea", "It is hot."]),
+        ("---\r\ntitle: Tea\r\n...\r\n# Cups\r\n", ["# Cups"]),
+        ("---\ndate: 2020-01-01\n---\n", []),
+        ("---\n---\nA line above", ["---\n---\nA line above"]),
+        ("---\nno mapping\n---\non", ["---\nno mapping\n---\non"]),
+        ("---\na: b: c\n---", ["---\na: b: c\n---"]),
+        ("---\na: b", ["---\na: b"]),
+        ("on\n\n---\na: b\n---", ["on", "---\na: b\n---"]),
+    ],
+)
+def test_yaml_before_a_markdown_text_is_none_of_it_but_for_its_title(
+    content: str, texts: list[str]
+) -> None:
+    blocks, around = blocks_of_markdown(content)
+    assert [block.text for block in blocks] == texts
+    assert content[around:].strip() == "\n\n".join(texts[texts[:1] == ["Tea"] :]).strip()
+
+
+def test_other_columns_are_passed_over(house: Folder) -> None:
+    house.ask(("Q?", "a", "tea.txt", "mine"), header="Question,Answer,document,note")
+    [question] = house.read()[1]
+    assert (question.answer, question.gold) == ("a", (("tea.txt", 1),))
+    assert house.told()["questions.csv, line 1"] == "columns that are passed over: note"
 
 
 @pytest.mark.parametrize(

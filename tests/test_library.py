@@ -102,6 +102,7 @@ def test_grades_count(tmp_path: Path) -> None:
         ([{"question": " ", "documents": ["a"]}], "question 1: expected a text"),
         ([ASKED, ASKED], "stands twice"),
         ([ASKED, {**ASKED, "question": None}], "question 2: expected a text"),
+        (["what?"], "question 1: expected question and documents, got 'what?'"),
     ],
 )
 def test_what_does_not_fit_is_named(questions: Any, told: str) -> None:
@@ -115,6 +116,10 @@ def test_an_unknown_name_lists_those_there_are() -> None:
         benchmark.index("bm52")
     with pytest.raises(ConfigurationError, match="language is 'english'"):
         bears.build(DOCUMENTS, [ASKED], "english")
+    with pytest.raises(BearsError, match="documents: expected id to text, got \\['a'\\]"):
+        bears.build(["a"], [ASKED], "en")  # type: ignore[arg-type]
+    with pytest.raises(BearsError, match=r"'tea\?' is no question of a benchmark"):
+        benchmark.index("bm25").run(["tea?"])  # type: ignore[list-item]
     with pytest.raises(BearsError, match="document 1: expected texts"):
         bears.build({**DOCUMENTS, 1: None}, [ASKED], "en")  # type: ignore[dict-item]
     with pytest.raises(BearsError, match="depth is 0"):

@@ -51,7 +51,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
 def _inspect(arguments: argparse.Namespace) -> None:
     hub = arguments.where.removeprefix("hub:")
-    place = {"hub": hub} if hub != arguments.where else {"path": hub}
+    place = {"hub": hub} if hub != arguments.where else {"path": _path(hub)}
     name = re.sub(r"\W+", "_", Path(hub).name.split(".")[0]).strip("_").lower() or "source"
     said = dict(_setting(word) for word in arguments.settings)
     usual = {"name": name, "language": "en", "licence": "NOASSERTION", "shape": "squad"}
@@ -62,6 +62,11 @@ def _inspect(arguments: argparse.Namespace) -> None:
     if "path" in place and not folder:
         guess = [shape for shape in guess if not SHAPES[shape].layout]
     print(_shown(inspect(given, guess, said, Path.cwd(), checkout() / KEPT)), end="")
+
+
+def _path(said: str) -> str:
+    """As it is said within a checkout, which a relative path of a source begins at."""
+    return said if Path("dvc.yaml").exists() else str(Path(said).expanduser().absolute())
 
 
 def _setting(word: str) -> tuple[str, Any]:

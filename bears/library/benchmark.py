@@ -100,6 +100,8 @@ def build(
         FormatError: there is nothing, an id or a text is none, a question is empty or stands
             twice, or its document is not among ``documents``, twice there, or graded below 1.
     """
+    if not isinstance(documents, Mapping):
+        raise FormatError(f"documents: expected id to text, got {documents!r:.80}")
     for key, text in documents.items():
         if not isinstance(key, str) or not isinstance(text, str):
             raise FormatError(f"document {key!r:.80}: expected texts for id and text: {text!r:.80}")
@@ -116,6 +118,8 @@ def build(
 
 
 def _question(number: int, row: Mapping[str, Any], documents: Mapping[str, str]) -> Question:
+    if not isinstance(row, Mapping):
+        raise FormatError(f"question {number}: expected question and documents, got {row!r:.80}")
     text, named = row.get("question"), row.get("documents")
     if not isinstance(text, str) or not text.strip():
         raise FormatError(f"question {number}: expected a text under `question`, got {text!r:.80}")

@@ -53,8 +53,17 @@ class Index:
         return found
 
     def run(self, questions: Iterable[Question]) -> Run:
-        """The ranking of each question by its id, ``retrieve.depth`` (100) documents deep."""
-        texts = {question.question_id: Query(question.question) for question in questions}
+        """The ranking of each question by its id, ``retrieve.depth`` (100) documents deep.
+
+        Raises:
+            FormatError: one is no `Question`.
+        """
+        asked = list(questions)
+        if wrong := [each for each in asked if not isinstance(each, Question)]:
+            raise FormatError(
+                f"{wrong[0]!r:.80} is no question of a benchmark; a text is asked with search(TEXT)"
+            )
+        texts = {question.question_id: Query(question.question) for question in asked}
         depth = self._settings.depth
         found = self._searcher.search(list(texts.values()), depth, Stopwatch()) if texts else []
         return {

@@ -26,12 +26,13 @@ def questions(
 
     Args:
         path: CSV with a column ``question``, and ``answer`` and ``document`` where they are known.
+            Other columns are passed over where all three are there.
         name: of the source; a question's id is the version 5 UUID of ``q:{name}:{question}`` in the
             DNS namespace.
         places: where the documents are found.
 
     Returns:
-        The questions, and what there is to say of the gold of a line.
+        The questions, and what there is to say of a line.
 
     Raises:
         FormatError: it is no CSV file.
@@ -41,7 +42,11 @@ def questions(
     found: dict[str, PoolQuestion] = {}
     remarks: list[tuple[int, str]] = []
     wrong: list[str] = []
-    for line, row in _rows(path):
+    header, rows = _table(path)
+    if others := [column for column in header if column not in COLUMNS]:
+        remarks.append((1, f"columns that are passed over: {', '.join(others)}"))
+    for line, cells in rows:
+        row = dict(zip(header, cells, strict=True))
         question, answer, said = (row.get(column, "").strip() for column in COLUMNS)
         try:
             known = found.get(question) or _new(question, name)
@@ -70,13 +75,15 @@ def _new(question: str, name: str) -> PoolQuestion:
     return PoolQuestion(str(uuid5(NAMESPACE_DNS, f"q:{name}:{question}")), question, judged=False)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def _table(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """The names of the columns, and the rows below them."""
     rows = read_cells(path, short=True)
     header = [cell.strip().lower() for cell in next(rows, (1, []))[1]]
-    if COLUMNS[0] not in header or set(header) - set(COLUMNS) or len(set(header)) < len(header):
+    missing, others = set(COLUMNS) - {*header}, set(header) - {*COLUMNS}
+    # What is missing may stand under another name.
+    if COLUMNS[0] in missing or (missing and others) or len(set(header)) < len(header):
         raise SourceError(
             f"{path}: its columns are {', '.join(header) or 'none'}; expected question, and answer "
-            "and document where they are known"
+            "and document where they are known, and all three beside others"
         )
-    for line, cells in rows:
-        yield line, dict(zip(header, cells, strict=True))
+    return header, rows

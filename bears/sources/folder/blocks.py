@@ -4,9 +4,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bears.errors import FormatError
+from bears.intake.yaml_text import yaml_value
+
 UNDERLINED = re.compile(r"([=\-~^*#\"'`+.:_])\1{2,}")
 FENCE = re.compile(r" {0,3}(```+|~~~+)")
 HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
+FRONT = re.compile(
+    r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE
+)
+"""What programs read before a Markdown text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +35,29 @@ def blocks_of_text(text: str) -> Iterator[Block]:
             lines = []
 
 
-def blocks_of_markdown(text: str) -> Iterator[Block]:
-    """The blocks of a Markdown text, as they are written; code within fences is one block."""
+def blocks_of_markdown(text: str) -> tuple[list[Block], int]:
+    """The blocks of a Markdown text, as they are written; code within fences is one block.
+
+    And how many characters of YAML before it are left out; its title is kept as `titled` says.
+    """
+    front = FRONT.match(text)
+    try:
+        said = yaml_value(front[1], "front matter") if front else None
+    except FormatError:
+        said = None
+    if front is None or not isinstance(said, dict):
+        return list(_markdown(text)), 0
+    title = " ".join(str(said.get("title") or "").split())
+    return titled(title, list(_markdown(text[front.end() :]))), front.end()
+
+
+def titled(title: str, blocks: list[Block]) -> list[Block]:
+    """The blocks below a title, unless they have headings of their own."""
+    headed = not title or any(block.heading for block in blocks)
+    return blocks if headed else [Block(title, heading=True), *blocks]
+
+
+def _markdown(text: str) -> Iterator[Block]:
     lines: list[str] = []
     fence = ""
     for line in text.splitlines():

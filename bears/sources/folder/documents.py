@@ -72,12 +72,13 @@ def _text(kind: str, path: Path, encoding: str) -> Content:
     said = declared_encoding(data) if kind == "html" else ""
     text, found = text_and_encoding(data, str(path), said or encoding)
     remarks = [(f"read as {found}", "")] if found != "utf-8" else []
-    if kind != "html":
-        parse = blocks_of_markdown if kind == "markdown" else blocks_of_text
-        return Content(kind, list(parse(text)), remarks)
-    blocks, around = blocks_of_html(text)
+    if kind == "text":
+        return Content(kind, list(blocks_of_text(text)), remarks)
+    markup = kind == "html"
+    blocks, around = blocks_of_html(text) if markup else blocks_of_markdown(text)
     if around:
-        remarks.append((f"{around} characters of navigation and footers are left out", ""))
+        what = "navigation and footers" if markup else "front matter"
+        remarks.append((f"{around} characters of {what} are left out", ""))
     return Content(kind, blocks, remarks)
 
 

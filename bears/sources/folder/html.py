@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from bears.sources.folder.blocks import Block
+from bears.sources.folder.blocks import Block, titled
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 BREAKS = HEADINGS | {
@@ -53,9 +53,7 @@ def blocks_of_html(text: str) -> tuple[list[Block], int]:
     page.feed(markup + end + rest.replace("<", "&lt;"))
     page.close()
     page.end()
-    title = [Block(page.title, heading=True)] if page.title else []
-    headed = any(block.heading for block in page.blocks)
-    return (page.blocks if headed else title + page.blocks), page.around
+    return titled(page.title, page.blocks), page.around
 
 
 class _Page(HTMLParser):

@@ -51,7 +51,7 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[PoolDocument | PoolQuest
         parts.count(asked, len(found))
         for line, text in remarks:
             parts.report.append((f"{asked.name}, line {line}", text, ""))
-            parts.notes[f"rows of {asked.name} whose gold is several pieces of a file"] += 1
+            parts.notes[f"lines of {asked.name} that the report tells of"] += 1
         yield from found
 
 
