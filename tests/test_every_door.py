@@ -144,7 +144,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "formats.manifest: a manifest": (".json", read_manifest),
     "questioning.task: an answer": (
         ".json",
-        content(lambda data: draft_of(data.decode("latin-1"))),
+        content(lambda data: draft_of(json_value(data, "an answer"))),
     ),
     "sources.rows: JSON": (".json", read_rows),
     "sources.rows: JSON Lines": (".jsonl", read_rows),

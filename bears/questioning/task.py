@@ -13,6 +13,7 @@ from bears.client.template_words import broken
 from bears.client.wire import ChatAnswer, ChatRequest
 from bears.errors import FormatError, MemoryCorrupt
 from bears.intake.json_text import json_value
+from bears.memory.json_reply import json_reply
 from bears.memory.published import PublishedMemory
 from bears.memory.use import CheckedReply, Needs, all_of
 from bears.questioning.form import Draft, Form
@@ -137,15 +138,10 @@ class QuestionTask:
 
     def check(self, request: QuestionRequest, answer: ChatAnswer) -> CheckedReply:
         """What is wrong with an answer. All of it may be kept, since it is thrown away later."""
-        told = ""
-        if answer.refusal:
-            told = f"the model refused: {answer.refusal:.80}"
-        elif answer.finish_reason != "stop":
-            told = f"the answer is not complete (finish reason {answer.finish_reason})"
-        draft = None if told else draft_of(_unfenced(answer.text))
-        if draft is None:
-            reason = told or "the answer is not the JSON that was asked for"
-            return CheckedReply(NOTHING, [], [reason])
+        try:
+            draft = draft_of(json_reply(answer))
+        except FormatError as error:
+            return CheckedReply(NOTHING, [], [str(error)])
         doubts = [message for _, message in self.form.faults(draft, request.texts)]
         kept: Written = {"question": draft.question, "answer": draft.answer}
         return CheckedReply(json.dumps(kept, ensure_ascii=False, sort_keys=True), [], doubts)
@@ -169,25 +165,24 @@ class QuestionTask:
         return system, broken(shown)
 
 
-def draft_of(text: str) -> Draft | None:
-    """The question in an answer; None where it is not the JSON that was asked for."""
+def draft_of(value: object) -> Draft:
+    """The question in what a model answered. Raises FormatError where there is none."""
     try:
-        written = _WRITTEN.validate_python(json_value(text.encode(), ""), strict=True)
-    except (ValidationError, FormatError, UnicodeEncodeError):
-        return None
+        written = _WRITTEN.validate_python(value, strict=True)
+    except ValidationError:
+        written = Written(question="", answer="")
     question, answer = (" ".join(written[name].split()) for name in ("question", "answer"))
-    return Draft(question, answer) if question and answer else None
+    if not question or not answer:
+        raise FormatError("the answer has no question with its answer")
+    return Draft(question, answer)
 
 
 def _kept(answer: str, key: str) -> Draft | None:
-    draft = draft_of(answer)
-    if draft is None and answer.strip() != NOTHING:
+    if answer.strip() == NOTHING:
+        return None
+    try:
+        return draft_of(json_value(answer.encode(), ""))
+    except FormatError as error:
         raise MemoryCorrupt(
             f"the question {answer!r:.80} is none; mend or remove the line with key {key}"
-        )
-    return draft
-
-
-def _unfenced(text: str) -> str:
-    """Without the fence that models put around JSON where a server knows no schema."""
-    return text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+        ) from error
