@@ -141,6 +141,19 @@ def test_a_number_alone_is_no_evidence_and_one_that_comes_with_all_the_rest_is(
     assert pairs(audited([asked], [gold, part, whole, *FILLER], tmp_path)) == [("q1", "whole")]
 
 
+def test_for_a_number_the_very_first_documents_alone_are_looked_at(tmp_path: Path) -> None:
+    asked = replace(ASKED, question="When did the king open Tallow Bridge?", gold_answer="1911")
+    gold = document("gold", "The king opened Tallow Bridge in Malmo in 1911.")
+    others = [
+        document(f"o{i}", f"{one.content} The king did open Tallow Bridge in 1911. {one.content}")
+        for i, one in enumerate(FILLER[:6])
+    ]
+    found = audited([asked], [gold, *others, *FILLER[6:]], tmp_path)
+    ranks = [one.signals["rank"] for one in found.candidates]
+    assert len(ranks) >= 2
+    assert all(isinstance(rank, int) and rank <= 3 for rank in ranks)
+
+
 def test_a_stub_within_a_long_page_is_a_duplicate_and_a_page_of_the_same_form_is_not(
     tmp_path: Path,
 ) -> None:

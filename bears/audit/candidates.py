@@ -19,11 +19,12 @@ class Candidate:
 
     Args:
         signals: ``rank`` in the retriever's ranking, from 1; ``answer`` as `Candidates` has it;
-            ``instead_of``, the gold document whose place it could take; ``covers``, the share of
-            what that one has of the question that this one has near the answer; ``stands_in``,
-            the same with what links it to the other gold; ``gold_covers``, the share of the
-            question that the gold document has; or ``near_duplicate_of``, a gold document, and
-            ``same``, the share of the smaller text that stands in the other one.
+            ``instead_of``, the gold document whose place it could take; ``stands_in``, the share of
+            what that one has of the question, and for a whole answer of what links it to the other
+            gold, that this one has near the answer, beside the answer itself; ``gold_covers``, the
+            share of the question that the gold document has; ``covers``, what the sentences with
+            the answer have of the question, as a multiple of that; or ``near_duplicate_of``, a gold
+            document, and ``same``, the share of the smaller text that stands in the other one.
         decision: of a person: relevant, partial, not; empty as long as there is none.
     """
 
@@ -38,7 +39,8 @@ class Candidates:
     high, and around the answer it has what a gold document has of the question.
 
     An answer that is a bare number or a common noun, or that many documents hold (as a country), is
-    ``weak``: then the document must have nearly all that the gold has. Any other is ``whole``.
+    ``weak``: then the document must be among the very first, and the gold document have much of the
+    question. Any other is ``whole``.
     """
 
     def __init__(self, pool: Pool, settings: AuditSettings) -> None:
@@ -57,13 +59,17 @@ class Candidates:
         gold = self._pool.gold(question)
         if answer is None or not gold:
             return
-        looked_at = ranking[: self._settings.depth]
-        found = [i for i in looked_at if i not in gold and self._pool.holds(i, answer)]
+        found = [
+            (rank, doc_id)
+            for rank, doc_id in enumerate(ranking[: self._settings.depth], start=1)
+            if doc_id not in gold and self._pool.holds(doc_id, answer)
+        ]
         weak = bool(found) and self._weak(answer)
-        for doc_id in found:
+        for rank, doc_id in found:
+            if weak and rank > self._settings.weak_depth:
+                return
             if signals := self._signals(question, answer, doc_id, weak):
                 strength = "weak" if weak else "whole"
-                rank = looked_at.index(doc_id) + 1
                 signals = {"answer": strength, "rank": rank, **signals}
                 yield Candidate(question.question_id, doc_id, signals)
 
@@ -84,16 +90,17 @@ class Candidates:
         held = pool.terms_of_text(answer.around(content, settings.sentences))
         # A weak answer stands in many a sentence, and so says nothing of the one that it stands in.
         near = held if weak else pool.terms_of_text(answer.around(content, 0))
+        of_question = pool.share(asked, asked, near)
         best: tuple[float, float, float, str] | None = None
-        needed = self._needed(question)
-        for gold_id, (own, linked) in needed.items():
-            weights = {**asked, **pool.terms(gold_id)}
-            of_question = pool.share(own, weights, near)
-            of_all = pool.share(own | linked, weights, held)
-            gold_covers = pool.share(asked, asked, own)
-            agrees = settings.agree(of_all, of_question, gold_covers, weak, len(needed) == 1)
-            if agrees and (best is None or (of_all, of_question) > best[:2]):
-                best = (of_all, of_question, gold_covers, gold_id)
+        gold = pool.gold(question)
+        for gold_id in gold:
+            needed = self._needed(question, answer, gold_id, () if weak else gold)
+            gold_covers = pool.share(asked, asked, pool.terms(gold_id))
+            covers = of_question / gold_covers if gold_covers else 0.0
+            stands_in = pool.share(needed, {**asked, **pool.terms(gold_id)}, held)
+            agrees = settings.agree(stands_in, covers, gold_covers, weak, len(gold) == 1)
+            if agrees and (best is None or (stands_in, covers) > best[:2]):
+                best = (stands_in, covers, gold_covers, gold_id)
         if best is None:
             return {}
         shares = [round(share, 3) for share in best[:3]]
@@ -101,15 +108,12 @@ class Candidates:
             "instead_of": best[3]
         }
 
-    def _needed(self, question: Question) -> dict[str, tuple[set[int], set[int]]]:
-        """Of each gold document the terms of the question that it has, and those beside the
-        question that it shares with another gold document."""
-        asked = set(self._pool.terms_of_text(question.question))
-        terms = {doc_id: set(self._pool.terms(doc_id)) for doc_id in self._pool.gold(question)}
-        return {
-            doc_id: (
-                self._pool.asked_of(question, doc_id),
-                {t for other, its in terms.items() if other != doc_id for t in own & its} - asked,
-            )
-            for doc_id, own in terms.items()
-        }
+    def _needed(
+        self, question: Question, answer: Sought, gold_id: str, linked: Sequence[str]
+    ) -> set[int]:
+        """The terms that a gold document has of the question, and those that it shares with another
+        one of ``linked``; without the answer's, which are there in any case."""
+        own = self._pool.terms(gold_id).keys()
+        shared = [own & self._pool.terms(doc_id).keys() for doc_id in linked if doc_id != gold_id]
+        answers = self._pool.terms_of_text(" ".join(answer.forms)).keys()
+        return self._pool.asked_of(question, gold_id).union(*shared) - answers

@@ -17,15 +17,13 @@ class AuditSettings(Closed):
 
     Args:
         depth: how many documents of the retriever's ranking are looked at.
-        covers: share of what a gold document has of its question that the sentences with the answer
-            have too.
+        covers: the sentences with the answer have so much of the question, as a multiple of the
+            share that the gold document has of it.
         stands_in: share of what a gold document has of its question, and of the other gold
-            documents, that a candidate has too, near the answer.
-        alone: the same where there is no other gold document.
-        weak_stands_in: the same for an answer that says little by itself …
-        weak_question: … where the gold document has so much of the whole question.
-        weak_covers: or, of the question alone …
-        weak_much: … where the gold document has so much of it.
+            documents, that a candidate has too, near the answer, beside the answer itself.
+        alone: the same where there is no other gold document, and for a weak answer.
+        weak_depth: for an answer that says little by itself, how many are looked at instead …
+        weak_question: … of a gold document that has so much of the whole question.
         common: an answer that stands in a greater share of the documents says little.
         common_at_least: in as many documents it may stand in any case.
         sentences: of a candidate so many before and after the answer are looked at.
@@ -38,13 +36,11 @@ class AuditSettings(Closed):
     """
 
     depth: Count
-    covers: Share
+    covers: Annotated[float, Field(gt=0)]
     stands_in: Share
     alone: Share
-    weak_stands_in: Share
+    weak_depth: Count
     weak_question: Share
-    weak_covers: Share
-    weak_much: Share
     common: Share
     common_at_least: Count
     sentences: Count
@@ -58,7 +54,6 @@ class AuditSettings(Closed):
         self, stands_in: float, covers: float, gold_covers: float, weak: bool, alone: bool
     ) -> bool:
         """Whether the shares make a candidate; see the settings of their names."""
-        if weak:
-            whole = stands_in >= self.weak_stands_in and gold_covers >= self.weak_question
-            return whole or (covers >= self.weak_covers and gold_covers >= self.weak_much)
-        return covers >= self.covers and stands_in >= (self.alone if alone else self.stands_in)
+        least = self.alone if weak or alone else self.stands_in
+        much = not weak or gold_covers >= self.weak_question
+        return much and covers >= self.covers and stands_in >= least
