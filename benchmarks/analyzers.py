@@ -46,7 +46,7 @@ def _measure(folder: Path, analyzer: str, k1: float, b: float) -> list[float]:
         analyze(document.content)
     characters = sum(len(document.content) for document in documents)
     speed = characters / (perf_counter() - started) / 1e6
-    retriever = BM25("bm25", k1, b, analyzer=analyzer)
+    retriever = BM25(k1, b, analyzer=analyzer)
     with tempfile.TemporaryDirectory() as index:
         retriever.index(documents, Path(index), Path(index))
         searcher = retriever.open(Path(index))

@@ -54,11 +54,11 @@ def main(arguments: list[str]) -> None:
     questions = next(shards(count, dimensions)).vectors
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
-        Memory("memory").write(shards(chunks, dimensions), Path(folder))
+        Memory().write(shards(chunks, dimensions), Path(folder))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"written in {time.perf_counter() - started:.1f} s, peak memory {peak:.0f} MiB")
         started = time.perf_counter()
-        searcher = Memory("memory").open(Path(folder))
+        searcher = Memory().open(Path(folder))
         print(f"opened in {time.perf_counter() - started:.2f} s")
         vectors = np.load(Path(folder) / "vectors.npy")
         acts = [lambda asked: searcher.nearest(asked[None], k, [""]), lambda asked: vectors @ asked]

@@ -92,10 +92,10 @@ def _vocabulary() -> list[str]:
 
 def _index(corpus: Path, out: Path, scratch: Path) -> None:
     """What a child does."""
-    dense = Dense("wordllama", WordLlama(256), Memory("memory"))
+    dense = Dense(WordLlama(256), Memory())
     out.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    dense.index(chunks(stream_parquet(corpus), NoChunking("none")), out, scratch)
+    dense.index(chunks(stream_parquet(corpus), NoChunking()), out, scratch)
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     peak = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1000
     print(json.dumps({"seconds": time.perf_counter() - started, "peak": peak}))

@@ -66,7 +66,7 @@ def ours(corpus: Path, folder: Path, k: int, lengths: str = "exact") -> Callable
     from bears.types import Document
 
     rounded = ["en"] if lengths == "lucene" else []
-    retriever = BM25("bm25", K1, B, "en", analyzer="words", lucene_lengths=rounded)
+    retriever = BM25(K1, B, "en", analyzer="words", lucene_lengths=rounded)
     documents = (Document(str(i), t, "", "", False) for i, t in enumerate(texts(corpus)))
     retriever.index(documents, folder, folder)
 

@@ -9,13 +9,11 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from bears.configuration import build, compose
-from bears.errors import ConfigurationError
 from bears.formats.records import read_lines
 from bears.retrieval.ranking import BITS, best
 from bears.retrieval.retriever import Query
@@ -36,7 +34,7 @@ def documents(*texts: str) -> list[Document]:
 
 
 def bm25(analyzer: str = "words") -> BM25:
-    return BM25("bm25", K1, B, analyzer=analyzer)
+    return BM25(K1, B, analyzer=analyzer)
 
 
 def opened(
@@ -56,30 +54,6 @@ def ranked(
 
 def ids(ranking: Ranking) -> list[str]:
     return [hit.doc_id for hit in ranking]
-
-
-@pytest.mark.parametrize(
-    ("k1", "b", "message"),
-    [
-        ("abc", 0.4, "k1 is 'abc'; expected a number"),
-        (-0.1, 0.4, "k1 is -0.1; expected a number of 0 or more"),
-        (math.inf, 0.4, "k1 is inf"),
-        (0.9, 7, "b is 7; expected a number from 0 to 1"),
-        (0.9, math.nan, "b is nan"),
-        (0.9, None, "b is None"),
-    ],
-)
-def test_a_number_that_bm25_has_no_use_for_is_refused(k1: Any, b: Any, message: str) -> None:
-    BM25("bm25", 0, 1)
-    with pytest.raises(ConfigurationError, match=rf"^retriever\.{message}"):
-        BM25("bm25", k1, b)
-
-
-def test_an_unknown_analyzer_lists_the_right_ones() -> None:
-    with pytest.raises(ConfigurationError, match=r"analyzer is 'bigram'; expected one of cjk-big"):
-        bm25("bigram")
-    with pytest.raises(ConfigurationError, match=r"analyzers\.sl is 'bigram'; expected one of"):
-        BM25("bm25", K1, B, "sl", {"sl": "bigram"})
 
 
 TEXTS = ["cat cat dog", "dog bird", "fish fish fish fish cat"]

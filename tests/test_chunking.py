@@ -31,7 +31,7 @@ def document(doc_id: str, text: str, group: str = "") -> Document:
 
 
 def words(size: int, overlap: int = 0) -> Tokens:
-    return Tokens("tokens", size, overlap)
+    return Tokens(size, overlap)
 
 
 def test_chunks_carry_the_id_and_the_group_of_their_document_and_follow_one_another() -> None:
@@ -43,7 +43,7 @@ def test_chunks_carry_the_id_and_the_group_of_their_document_and_follow_one_anot
 def test_a_document_whose_id_came_before_is_left_out_however_many_there_are() -> None:
     chance = random.Random(1)
     ids = [str(chance.randrange(3000)) for _ in range(10_000)]
-    found = [p.doc_id for p in chunks((document(i, "x") for i in ids), NoChunking("none"))]
+    found = [p.doc_id for p in chunks((document(i, "x") for i in ids), NoChunking())]
     assert found == list(dict.fromkeys(ids))
 
 
@@ -83,7 +83,7 @@ def test_a_models_tokens_lose_nothing_either_though_a_character_may_be_several(
     text: str, size: int, overlap: int
 ) -> None:
     overlap = min(overlap, size - 1)
-    found = Tokens("tokens", size, overlap, str(MODEL)).split(text)
+    found = Tokens(size, overlap, str(MODEL)).split(text)
     spans = {(-1, 0)}
     for chunk in found:
         # Where the chunk may stand, if it begins after the one before and leaves no gap.
@@ -101,7 +101,7 @@ def test_chunks_of_a_models_tokens_are_as_long_as_the_model_counts() -> None:
     tokenizer.no_padding()
     counts = [
         len(tokenizer.encode(chunk.strip(), add_special_tokens=False).ids)
-        for chunk in Tokens("tokens", 128, 32, str(MODEL)).split(text)
+        for chunk in Tokens(128, 32, str(MODEL)).split(text)
     ]
     assert len(counts) == 1 + -(-(len(tokenizer.encode(text).ids) - 128) // 96)
     assert all(abs(count - 128) <= 2 for count in counts[:-1])
@@ -113,13 +113,13 @@ def test_a_tokenizer_that_cuts_texts_to_its_model_does_not_cut_ours(tmp_path: Pa
     tokenizer.enable_padding(length=64)
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     text = "one two three four five six seven eight nine ten eleven twelve"
-    found = Tokens("tokens", 4, 0, str(tmp_path / "tokenizer.json")).split(text)
+    found = Tokens(4, 0, str(tmp_path / "tokenizer.json")).split(text)
     assert "".join(found) == text
     assert len(found) > 2
 
 
 def test_a_character_of_more_tokens_than_a_chunk_stays_whole() -> None:
-    assert Tokens("tokens", 1, 0, str(MODEL)).split("😀😀")[-1] == "😀"
+    assert Tokens(1, 0, str(MODEL)).split("😀😀")[-1] == "😀"
 
 
 @pytest.mark.parametrize(("size", "overlap"), [(0, 0), (4, 4), (4, -1), (-1, -2)])
@@ -131,16 +131,16 @@ def test_an_overlap_that_would_never_end_is_refused(size: int, overlap: int) -> 
 def test_a_tokenizer_that_is_not_there_is_named(tmp_path: Path) -> None:
     path = str(tmp_path / "tokenizer.json")
     with pytest.raises(RetrieverUnavailable, match=f"cannot read {path}"):
-        Tokens("tokens", 2, 1, path).split("a b c")
+        Tokens(2, 1, path).split("a b c")
 
 
 def test_sentences_fill_a_chunk_as_far_as_they_fit() -> None:
     text = "Dr. No left. He ate 3.5 pies!  It rained. 他走了。她說：「好嗎？」然後睡了。"
-    assert Sentences("s", 31).split(text) == [
+    assert Sentences(31).split(text) == [
         "Dr. No left. He ate 3.5 pies!  ",
         "It rained. 他走了。她說：「好嗎？」然後睡了。",
     ]
-    assert Sentences("s", 1000, 2).split(text) == [
+    assert Sentences(1000, 2).split(text) == [
         "Dr. No left. He ate 3.5 pies!",
         "  It rained. 他走了。",
         "她說：「好嗎？」然後睡了。",
@@ -148,23 +148,17 @@ def test_sentences_fill_a_chunk_as_far_as_they_fit() -> None:
 
 
 def test_a_sentence_longer_than_a_chunk_is_cut_at_a_pause() -> None:
-    assert Sentences("s", 12).split("one two three four.") == ["one two ", "three four."]
+    assert Sentences(12).split("one two three four.") == ["one two ", "three four."]
 
 
 @given(text=TEXTS, characters=st.integers(1, 20), most=st.none() | st.integers(1, 4))
 def test_chunks_of_sentences_are_the_text_and_none_is_blank_or_too_long(
     text: str, characters: int, most: int | None
 ) -> None:
-    found = Sentences("s", characters, most).split(text)
+    found = Sentences(characters, most).split(text)
     assert "".join(found) == text
     assert all(len(chunk.strip()) <= characters for chunk in found)
     assert all(chunk.strip() for chunk in found) or len(found) == 1
-
-
-@pytest.mark.parametrize(("key", "value"), [("characters", 0), ("sentences", -1)])
-def test_a_bound_that_is_not_positive_is_refused(key: str, value: int) -> None:
-    with pytest.raises(ConfigurationError, match=rf"chunking.{key} is {value}; expected at least"):
-        Sentences(**{"name": "s", "characters": 9, key: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["none", "tokens", "sentences"])
@@ -172,6 +166,5 @@ def test_every_choice_is_built_as_its_file_says(name: str) -> None:
     config = compose(ROOT / "conf", {**read_selection(ROOT / "params.yaml"), "chunking": name})
     chunking = build(config["chunking"], "chunking")
     text = "The cat sat on the mat. " * 60
-    assert chunking.name == name
     assert "".join(p for p in chunking.split(text)).startswith("The cat")
     assert (len(chunking.split(text)) == 1) == (name == "none")

@@ -39,17 +39,15 @@ class Backwards:
 
 
 def qdrant() -> QdrantLocal:
-    return QdrantLocal("qdrant-local", True, HNSW)
+    return QdrantLocal(True, HNSW)
 
 
 FAMILIES: dict[str, Callable[[], Retriever]] = {
-    "bm25": lambda: BM25("bm25", 0.9, 0.4),
-    "memory": lambda: Dense("d", Letters(), Memory("memory"), shard_size=4),
-    "qdrant-local": lambda: Dense("d", Letters(), qdrant(), shard_size=4),
-    "hybrid": lambda: Hybrid(
-        "h", Dense("d", Letters(), qdrant()), BM25("bm25", 0.9, 0.4), 60, 10, "store"
-    ),
-    "reranked": lambda: Reranked("r", BM25("bm25", 0.9, 0.4), Backwards(), 5),
+    "bm25": lambda: BM25(0.9, 0.4),
+    "memory": lambda: Dense(Letters(), Memory(), shard_size=4),
+    "qdrant-local": lambda: Dense(Letters(), qdrant(), shard_size=4),
+    "hybrid": lambda: Hybrid(Dense(Letters(), qdrant()), BM25(0.9, 0.4), 60, 10, "store"),
+    "reranked": lambda: Reranked(BM25(0.9, 0.4), Backwards(), 5),
 }
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bears.errors import ConfigurationError, FormatError, VectorError
+from bears.errors import FormatError, VectorError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.tokens import Tokens
 from bears.retrieval.cut import Cut, cuts_below, told
@@ -38,7 +38,7 @@ TEXTS = ["ape", "bear", "cat", "dog", "elk", "fox", "gnu"]
 
 def index(folder: Path, encoder: Letters, texts: Sequence[str] = TEXTS, size: int = 2) -> Recorded:
     store = Recorded()
-    Dense("d", encoder, store, shard_size=size).index(documents(texts), folder / "out", folder)
+    Dense(encoder, store, shard_size=size).index(documents(texts), folder / "out", folder)
     return store
 
 
@@ -79,7 +79,7 @@ def test_no_more_documents_are_read_than_the_shards_at_hand_need(tmp_path: Path)
         def write(self, shards: Iterable[Shard], _: Path) -> None:
             seen.extend(len(read) for _ in shards)
 
-    Dense("d", Letters(), Watching(), shard_size=10).index(counted(), tmp_path, tmp_path)
+    Dense(Letters(), Watching(), shard_size=10).index(counted(), tmp_path, tmp_path)
     assert seen == list(range(10, 101, 10))
 
 
@@ -146,7 +146,7 @@ def test_two_runs_of_the_same_at_the_same_time_do_not_meet(tmp_path: Path) -> No
     other = Letters()
     store = Meanwhile()
     encoder = Letters()
-    Dense("d", encoder, store, shard_size=2).index(documents(TEXTS), tmp_path, tmp_path)
+    Dense(encoder, store, shard_size=2).index(documents(TEXTS), tmp_path, tmp_path)
     assert encoder.asked == other.asked == TEXTS
     assert not files(tmp_path)
 
@@ -183,8 +183,8 @@ def test_what_a_living_run_keeps_stays_however_old_it_looks(tmp_path: Path) -> N
 
 def test_the_score_of_a_document_is_that_of_its_best_piece_across_shards(tmp_path: Path) -> None:
     texts = ["xx yy aa", "aa bb", "zz zz zz bb bb"]
-    cut = list(chunks(documents(texts), Tokens("tokens", 1, 0)))
-    dense = Dense("d", Letters(), Memory("memory"), shard_size=2)
+    cut = list(chunks(documents(texts), Tokens(1, 0)))
+    dense = Dense(Letters(), Memory(), shard_size=2)
     (tmp_path / "out").mkdir()
     dense.index(iter(cut), tmp_path / "out", tmp_path)
     searcher = dense.open(tmp_path / "out")
@@ -211,13 +211,11 @@ def test_texts_that_were_cut_are_counted_once_also_by_a_run_that_goes_on(
     (tmp_path / "out").mkdir()
     if stopped:
         with pytest.raises(KeyboardInterrupt):
-            Dense("d", Forgetful(stop_before="elk"), Recorded(), shard_size=2).index(
+            Dense(Forgetful(stop_before="elk"), Recorded(), shard_size=2).index(
                 documents(texts), tmp_path / "out", tmp_path
             )
     encoder = Forgetful()
-    Dense("d", encoder, Recorded(), shard_size=2).index(
-        documents(texts), tmp_path / "out", tmp_path
-    )
+    Dense(encoder, Recorded(), shard_size=2).index(documents(texts), tmp_path / "out", tmp_path)
     assert len(encoder.asked) == (3 if stopped else 5)
     (cut,) = cuts_below(tmp_path)
     assert (cut.tokens, cut.texts, cut.cut, cut.characters, cut.unread) == (3, 5, 3, 18, 9)
@@ -232,18 +230,13 @@ def test_a_cut_is_told_and_is_a_warning_where_it_is_of_many() -> None:
     assert told([replace(few, cut=0)]) == []
 
 
-def test_a_shard_of_nothing_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="shard_size is 0; expected at least 1"):
-        Dense("d", Letters(), Recorded(), shard_size=0)
-
-
 def test_other_errors_of_a_disk_are_not_called_a_full_one(tmp_path: Path) -> None:
     class Unwritable(Recorded):
         def write(self, *_: object) -> None:
             raise PermissionError(13, "Permission denied")
 
     with pytest.raises(PermissionError):
-        Dense("d", Letters(), Unwritable()).index(documents(TEXTS), tmp_path, tmp_path)
+        Dense(Letters(), Unwritable()).index(documents(TEXTS), tmp_path, tmp_path)
 
 
 SLOW = """
@@ -259,7 +252,7 @@ class Slow(Letters):
         return super().documents(texts)
 folder = Path({folder!r})
 try:
-    Dense("d", Slow(), Recorded(), shard_size={size}).index(
+    Dense(Slow(), Recorded(), shard_size={size}).index(
         documents("x" * {size} * 6), folder / "out", folder)
 except Exception as error:
     print(f"{{type(error).__name__}}: {{error}}")
@@ -387,7 +380,7 @@ def test_a_text_of_nothing_may_have_a_vector_of_zeros(tmp_path: Path) -> None:
 
 
 def test_a_question_whose_vector_says_nothing_is_told(tmp_path: Path) -> None:
-    dense = Dense("d", Wrong(0.0), Memory("memory"))
+    dense = Dense(Wrong(0.0), Memory())
     dense.index(documents(["ape", "bear"]), tmp_path, tmp_path)
     found = dense.open(tmp_path)
     assert found.search([Query("ape")], 1, Stopwatch())

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from bears.configuration import build, compose, read_selection
-from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.errors import RetrieverUnavailable
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.dense.engines.local import Local
 from bears.retrieval.dense.engines.ray_actors import RayActors
@@ -70,7 +70,7 @@ class Slow:
 def index(encoder, engine, scratch=folder):
     store = Recorded()
     documents = (Document(f"d{n}", t, "s", "", False, f"g{n % 3}") for n, t in enumerate(TEXTS))
-    Dense("d", encoder, store, engine, shard_size=9).index(documents, folder / "out", scratch)
+    Dense(encoder, store, engine, shard_size=9).index(documents, folder / "out", scratch)
     return store.shards
 
 def plain(shards):
@@ -137,10 +137,10 @@ def test_ray_gives_the_same_numbers_in_the_same_order_as_this_process(tmp_path: 
         """
 if __name__ == "__main__":
     here = plain(index(WordLlama(256), Local()))
-    there = plain(index(WordLlama(256), RayActors("ray", workers=2)))
+    there = plain(index(WordLlama(256), RayActors(workers=2)))
     left = [str(path) for path in folder.rglob("*") if path.suffix in (".npy", ".parquet")]
-    missing = error(Slow(str(folder / "log"), error="missing"), RayActors("ray", workers=1))
-    full = error(Slow(str(folder / "log"), error="full"), RayActors("ray", workers=1))
+    missing = error(Slow(str(folder / "log"), error="missing"), RayActors(workers=1))
+    full = error(Slow(str(folder / "log"), error="full"), RayActors(workers=1))
     print(json.dumps([here == there and len(here) == 12, left, missing, full, left_running()]))
 """,
     )
@@ -159,7 +159,7 @@ def test_a_run_by_ray_that_was_killed_goes_on_and_leaves_no_process(tmp_path: Pa
         """
 if __name__ == "__main__":
     log = folder / "log"
-    ray = RayActors("ray", workers=1)
+    ray = RayActors(workers=1)
     if sys.argv[2:]:
         index(Slow(str(log), 1.5), ray)
     child = subprocess.Popen([sys.executable, "-c", RUN, *sys.argv, "child"])
@@ -199,8 +199,8 @@ class Dying(Slow):
 
 if __name__ == "__main__":
     here = plain(index(WordLlama(256), Local()))
-    there = plain(index(Dying(str(folder / "log")), RayActors("ray", workers=2)))
-    lost = error(Dying(str(folder / "log"), error="always"), RayActors("ray", workers=2))
+    there = plain(index(Dying(str(folder / "log")), RayActors(workers=2)))
+    lost = error(Dying(str(folder / "log"), error="always"), RayActors(workers=2))
     print(json.dumps([here == there, lost]))
 """,
     )
@@ -220,9 +220,9 @@ if __name__ == "__main__":
     start = [bin / "ray", "start", "--head", "--port=6399", "--num-cpus=2", "--disable-usage-stats"]
     subprocess.run([*start, "--include-dashboard=false"], check=True, stdout=sys.stderr)
     address = "127.0.0.1:6399"
-    refused = error(WordLlama(256), RayActors("ray", workers=3, address=address))
-    there = plain(index(WordLlama(256), RayActors("ray", workers=2, address=address)))
-    nowhere = error(WordLlama(256), RayActors("ray", address="127.0.0.1:6398"))
+    refused = error(WordLlama(256), RayActors(workers=3, address=address))
+    there = plain(index(WordLlama(256), RayActors(workers=2, address=address)))
+    nowhere = error(WordLlama(256), RayActors(address="127.0.0.1:6398"))
     same = there == plain(index(WordLlama(256), Local()))
     print(json.dumps([refused, nowhere, same]))
 """,
@@ -305,7 +305,7 @@ if __name__ == "__main__":
         {lose}(host)
 
     threading.Thread(target=lost, daemon=True).start()
-    engine = RayActors("ray", workers=2, address="10.9.0.1:6399")
+    engine = RayActors(workers=2, address="10.9.0.1:6399")
     there = plain(index(Placed(str(log), 1.0), engine))
     places = log.read_text().split()
     here = plain(index(WordLlama(256), Local(), folder / "fresh"))
@@ -333,9 +333,9 @@ def test_where_every_vector_is_there_no_cluster_is_started(tmp_path: Path) -> No
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Dense("d", Letters(), Full(), Local()).index(documents("abc"), tmp_path, tmp_path)
+        Dense(Letters(), Full(), Local()).index(documents("abc"), tmp_path, tmp_path)
     store = Recorded()
-    Dense("d", Unwilling(), store, RayActors("ray")).index(documents("abc"), tmp_path, tmp_path)
+    Dense(Unwilling(), store, RayActors()).index(documents("abc"), tmp_path, tmp_path)
     assert [(s.number, s.doc_ids, s.texts) for s in store.shards] == [
         (0, ("d0", "d1", "d2"), ("a", "b", "c"))
     ]
@@ -347,15 +347,7 @@ def test_without_ray_the_message_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(RetrieverUnavailable, match=r"pip install \"ray==2.60.\*\""):
-        Dense("d", Letters(), Recorded(), RayActors("ray")).index(
-            documents("abc"), tmp_path, tmp_path
-        )
-
-
-@pytest.mark.parametrize("wrong", [{"workers": 0}, {"cpus": 0}, {"gpus": -1}])
-def test_settings_that_no_cluster_can_meet_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ConfigurationError, match="engine has workers"):
-        RayActors("ray", **wrong)  # type: ignore[arg-type]
+        Dense(Letters(), Recorded(), RayActors()).index(documents("abc"), tmp_path, tmp_path)
 
 
 def test_local_is_what_a_retriever_gets_that_names_no_engine_and_ray_imports_nothing() -> None:

@@ -250,7 +250,7 @@ def test_the_key_may_stand_in_a_file_of_the_checkout(
         ({"model": "unheard-of"}, "no price is known for the model 'unheard-of'.*encoder.price"),
         ({"base_url": "ftp://x"}, "retriever.encoder.base_url: 'ftp://x' is no http address"),
         ({"concurrency": 0}, "retriever.encoder: concurrency.* must be above 0"),
-        ({"dimensions": 0}, "retriever.encoder.dimensions is 0"),
+        ({"dimensions": 0}, "retriever.encoder.dimensions: .*or equal to 1, found 0"),
         ({"fill": "perhaps"}, "retriever.encoder.fill: .*found 'perhaps'"),
         ({"dimension": 32}, "retriever.encoder.dimension: "),
     ],

@@ -49,7 +49,7 @@ def test_nothing_is_called_but_what_our_retrieval_defines(target: Any, place: st
 
 def test_a_text_is_not_resolved_when_something_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME_OF", "bears")
-    with pytest.raises(ConfigurationError, match=r"analyzer is '\$\{oc\.env:HOME_OF\}'"):
+    with pytest.raises(ConfigurationError, match=r"analyzer: .*found '\$\{oc\.env:HOME_OF\}'"):
         build({**RETRIEVER, "analyzer": "${oc.env:HOME_OF}"}, "retriever")
 
 

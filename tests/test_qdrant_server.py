@@ -44,7 +44,7 @@ def qdrant(url: str, **settings: Any) -> Qdrant:
         "timeout_s": 20,
         "patience_s": 2,
     }
-    return Qdrant("qdrant", url, **{**defaults, **settings})
+    return Qdrant(url, **{**defaults, **settings})
 
 
 def client(url: str, key: str | None = None) -> QdrantClient:
@@ -280,8 +280,8 @@ def test_a_server_killed_while_it_is_searched_is_a_clear_error_and_can_come_back
 
 
 def hybrid(store: VectorStore, fused_by: Any = "us") -> Hybrid:
-    dense = Dense("wordllama", ENCODER, store, shard_size=200)
-    return Hybrid("hybrid", dense, BM25("bm25", 0.9, 0.4, analyzer="jieba"), 60, 100, fused_by)
+    dense = Dense(ENCODER, store, shard_size=200)
+    return Hybrid(dense, BM25(0.9, 0.4, analyzer="jieba"), 60, 100, fused_by)
 
 
 def published(shared_data: Path) -> tuple[list[Any], list[Query]]:
@@ -305,7 +305,7 @@ def test_the_hybrid_run_of_a_server_equals_the_one_in_memory(
     server: QdrantServer, shared_data: Path, tmp_path: Path
 ) -> None:
     documents, asked = published(shared_data)
-    local, remote = hybrid(Memory("memory")), hybrid(qdrant(server.url))
+    local, remote = hybrid(Memory()), hybrid(qdrant(server.url))
     expected = run_of(local, indexed(local, documents, tmp_path / "local"), asked)
     folder = indexed(remote, documents, tmp_path / "remote")
     assert run_of(remote, folder, asked) == expected
@@ -338,7 +338,7 @@ def test_the_hybrid_run_of_a_cluster_equals_the_local_one_also_when_a_node_is_ki
     cluster: list[QdrantServer], shared_data: Path, tmp_path: Path
 ) -> None:
     documents, asked = published(shared_data)
-    local = hybrid(Memory("memory"))
+    local = hybrid(Memory())
     expected = run_of(local, indexed(local, documents, tmp_path / "local"), asked)
     settings = {"shards": 6, "replicas": 2, "collection": "spread"}
     folder = indexed(hybrid(qdrant(cluster[0].url, **settings)), documents, tmp_path / "cluster")

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bears.configuration import build, compose, read_selection
-from bears.errors import ConfigurationError, FormatError, RetrieverUnavailable
+from bears.errors import FormatError, RetrieverUnavailable
 from bears.retrieval.combined.rerank import Reranked
 from bears.retrieval.combined.stored_texts import RecordedTexts, StoredTexts
 from bears.retrieval.cut import Cut
@@ -64,7 +64,7 @@ CATS = chunks(
 
 
 def bm25() -> BM25:
-    return BM25("bm25", 0.9, 0.4)
+    return BM25(0.9, 0.4)
 
 
 def search(
@@ -100,20 +100,20 @@ def test_the_first_stage_alone_ranks_them_as_they_stand(tmp_path: Path) -> None:
 def test_the_first_depth_are_reranked_and_the_rest_follow_with_falling_scores(
     tmp_path: Path, depth: int, k: int, expected: list[tuple[str, float]]
 ) -> None:
-    ranking = search(Reranked("r", bm25(), Longest(), depth), tmp_path, CATS, Query("cat"), k)
+    ranking = search(Reranked(bm25(), Longest(), depth), tmp_path, CATS, Query("cat"), k)
     assert [(hit.doc_id, hit.score) for hit in ranking] == expected
 
 
 def test_equal_scores_of_the_first_stage_stay_in_its_order_beyond_depth(tmp_path: Path) -> None:
     same = chunks(*((f"d{number}", "cat") for number in range(5)))
-    ranking = search(Reranked("r", bm25(), Longest(), 2), tmp_path, same, Query("cat"))
+    ranking = search(Reranked(bm25(), Longest(), 2), tmp_path, same, Query("cat"))
     assert ids(ranking) == ["d4", "d3", "d2", "d1", "d0"]
     assert [hit.score for hit in ranking] == [3, 3, 2, 1, 0]
 
 
 def test_scores_fall_through_ten_thousand_documents(tmp_path: Path) -> None:
     many = chunks(*((f"d{number:05}", "cat") for number in range(10_000)))
-    ranking = search(Reranked("r", bm25(), Longest(), 1), tmp_path, many, Query("cat"), 10_000)
+    ranking = search(Reranked(bm25(), Longest(), 1), tmp_path, many, Query("cat"), 10_000)
     scores = [hit.score for hit in ranking]
     assert len(scores) == len(set(np.array(scores, np.float32).tolist())) == 10_000
     assert scores == sorted(scores, reverse=True)
@@ -122,37 +122,32 @@ def test_scores_fall_through_ten_thousand_documents(tmp_path: Path) -> None:
 def test_a_document_counts_by_its_best_chunk_and_all_its_chunks_are_read(tmp_path: Path) -> None:
     cut = chunks(("a1", "cat cat"), ("a1", "x" * 40), ("b1", "cat bird"), ("b1", "cat"))
     longest = Longest()
-    ranking = search(Reranked("r", bm25(), longest, 2), tmp_path, cut, Query("cat"))
+    ranking = search(Reranked(bm25(), longest, 2), tmp_path, cut, Query("cat"))
     assert [(hit.doc_id, hit.score) for hit in ranking] == [("a1", 40), ("b1", 8)]
     # The first is what opening warms the model with.
     assert sorted(longest.asked[1:]) == ["cat", "cat bird", "cat cat", "x" * 40]
 
 
 def test_only_the_group_that_was_asked_of_is_found(tmp_path: Path) -> None:
-    ranking = search(Reranked("r", bm25(), Longest(), 9), tmp_path, CATS, Query("cat", "b"))
+    ranking = search(Reranked(bm25(), Longest(), 9), tmp_path, CATS, Query("cat", "b"))
     assert ids(ranking) == ["b2", "b1"]
 
 
 def test_a_question_that_finds_nothing_is_not_reranked(tmp_path: Path) -> None:
     longest = Longest()
-    assert search(Reranked("r", bm25(), longest, 9), tmp_path, CATS, Query("fish")) == ()
+    assert search(Reranked(bm25(), longest, 9), tmp_path, CATS, Query("fish")) == ()
     assert longest.asked == ["warm"]
 
 
 def test_the_first_stage_may_be_dense_and_the_time_of_each_stage_is_told(tmp_path: Path) -> None:
-    dense = Dense("d", WordLlama(256), Memory("memory"), shard_size=2)
+    dense = Dense(WordLlama(256), Memory(), shard_size=2)
     (tmp_path / "index").mkdir()
-    reranked = Reranked("r", dense, Longest(), 3)
+    reranked = Reranked(dense, Longest(), 3)
     reranked.index(iter(CATS), tmp_path / "index", tmp_path / "scratch")
     stopwatch = Stopwatch()
     ranking = reranked.open(tmp_path / "index").search([Query("a cat in a tree")], 5, stopwatch)[0]
     assert len(ranking) == 5
     assert set(stopwatch.seconds) == {"encode", "search", "rerank"}
-
-
-def test_a_depth_below_one_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="depth is 0; expected at least 1"):
-        Reranked("r", bm25(), Longest(), 0)
 
 
 def recorded(documents: Sequence[Document], folder: Path) -> StoredTexts:

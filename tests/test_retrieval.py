@@ -34,11 +34,11 @@ TEXTS = ["cat cat dog", "dog bird", "fish fish fish fish cat"]
 
 
 def wordllama() -> Dense:
-    return Dense("wordllama", WordLlama(256), Memory("memory"))
+    return Dense(WordLlama(256), Memory())
 
 
 def bm25() -> BM25:
-    return BM25("bm25", 0.9, 0.4, analyzer="words")
+    return BM25(0.9, 0.4, analyzer="words")
 
 
 def ranked(
@@ -66,10 +66,10 @@ from bears.retrieval.stores.memory import Memory
 from bears.types import Document
 texts = ["臺北市的天氣", "The weather in London", "東京タワー", "서울은 한국의 수도이다"] * 5
 documents = [Document(f"d{i}", text, "s", str(i), False) for i, text in enumerate(texts)]
-for retriever in (BM25("a", 0.9, 0.4, analyzer="cjk-bigrams"),
-                  BM25("b", 0.9, 0.4, analyzer="jieba"),
-                  Dense("c", WordLlama(256), Memory("memory"))):
-    folder = Path(sys.argv[1]) / retriever.name
+for name, retriever in zip("abc", (BM25(0.9, 0.4, analyzer="cjk-bigrams"),
+                  BM25(0.9, 0.4, analyzer="jieba"),
+                  Dense(WordLlama(256), Memory()))):
+    folder = Path(sys.argv[1]) / name
     folder.mkdir(parents=True)
     retriever.index(documents, folder, folder.parent / "scratch")
     hits = retriever.open(folder).search([Query("臺北 weather")], 9, Stopwatch())[0]
@@ -145,8 +145,8 @@ def test_dimensions_that_the_package_does_not_carry_are_refused(dimensions: int)
 def test_dense_search_is_by_cosine_and_not_by_length(tmp_path: Path) -> None:
     vectors = normalised(np.array([[10.0, 10.0], [0.0, 1.0], [0.0, 0.0], [3.0, 0.0]]))
     names = ("long", "up", "zero", "right")
-    Memory("memory").write([Shard(0, names, ("",) * 4, names, vectors)], tmp_path)
-    hits = Memory("memory").open(tmp_path).nearest(np.array([[1, 0]], np.float32), 4, [""])[0]
+    Memory().write([Shard(0, names, ("",) * 4, names, vectors)], tmp_path)
+    hits = Memory().open(tmp_path).nearest(np.array([[1, 0]], np.float32), 4, [""])[0]
     assert [hit.doc_id for hit in hits] == ["right", "long", "zero", "up"]
     assert [hit.score for hit in hits] == pytest.approx([1, math.sqrt(0.5), 0, 0], rel=1e-6)
 

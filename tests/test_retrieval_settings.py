@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bears.configuration import parse
+from bears.configuration import build, parse
 from bears.errors import ConfigurationError
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.types import Hit, Question
@@ -47,19 +47,59 @@ def test_gold_under_the_questions_own_id_is_not_left_out_in_silence() -> None:
         RetrieveSettings(2, None, ignore_identical_ids=True).check(numbered)
 
 
+GRAPH = {"m": -1, "ef_construct": 100, "ef": 128, "from_kb": 0}
 FIT = {"depth": 1, "score_threshold": None, "ignore_identical_ids": False}
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (FIT | {"depth": 0}, "depth is 0; expected at least 1"),
+        (FIT | {"depth": 0}, r"^retrieve\.depth: .*greater than or equal to 1, found 0"),
         (FIT | {"score_threshold": "high"}, "score_threshold"),
+        (FIT | {"score_threshold": float("nan")}, "score_threshold: .*finite number, found nan"),
     ],
 )
 def test_a_setting_that_does_not_fit_is_named(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         parse(RetrieveSettings, values, "retrieve")
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "message"),
+    [
+        ("sparse.bm25.BM25", {"k1": -0.1}, "k1: .*greater than or equal to 0, found -0.1"),
+        ("sparse.bm25.BM25", {"k1": float("inf")}, "k1: .*finite number, found inf"),
+        ("sparse.bm25.BM25", {"b": 7}, "b: .*less than or equal to 1, found 7"),
+        ("sparse.bm25.BM25", {"b": None}, "b: .*valid number, found None"),
+        ("sparse.bm25.BM25", {"default": ""}, "default: .*at least 1 item .*found ''"),
+        ("sparse.bm25.BM25", {"analyzer": "ngram"}, "analyzer: .*expected one of cjk-.*'ngram'"),
+        ("sparse.bm25.BM25", {"analyzers": {"sl": "ngram"}}, "analyzers.sl: .*one of cjk-bi"),
+        ("chunking.sentences.Sentences", {"characters": 0}, "characters: .*equal to 1, found 0"),
+        ("chunking.sentences.Sentences", {"sentences": -1}, "sentences: .*equal to 1, found -1"),
+        ("dense.dense.Dense", {"shard_size": 0}, "shard_size: .*equal to 1, found 0"),
+        ("dense.engines.ray_actors.RayActors", {"workers": 0}, "workers: .*equal to 1, found 0"),
+        ("dense.engines.ray_actors.RayActors", {"cpus": 0}, "cpus: .*greater than 0, found 0"),
+        ("dense.engines.ray_actors.RayActors", {"gpus": -1}, "gpus: .*equal to 0, found -1"),
+        ("combined.hybrid.Hybrid", {"window": 0}, "window: .*equal to 1, found 0"),
+        (
+            "combined.hybrid.Hybrid",
+            {"fused_by": "them"},
+            "fused_by: .*'us' or 'store', found",
+        ),
+        ("combined.rerank.Reranked", {"depth": 0}, "depth: .*equal to 1, found 0"),
+        ("stores.qdrant_local.QdrantLocal", {"exact": False, "hnsw": GRAPH}, r"hnsw\.m: .*-1"),
+        ("models.transformer.TransformerEncoder", {"pooling": "average"}, "pooling: .*'cls', 'm"),
+        ("models.transformer.TransformerEncoder", {"device": "gpu"}, r"device: .*cuda\|.*'gpu'"),
+        ("models.transformer.TransformerEncoder", {"dtype": "half"}, "dtype: .*'float16'.*'half'"),
+        ("models.transformer.TransformerEncoder", {"max_length": 2}, "max_length: .*equal to 3"),
+        ("models.cross_encoder.CrossEncoder", {"batch_tokens": 0}, "batch_tokens: .*equal to 1"),
+    ],
+)
+def test_what_is_built_says_which_of_its_settings_is_out_of_bounds(
+    name: str, setting: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=rf"^(part|vector_store)\.{message}"):
+        build({"_target_": f"bears.retrieval.{name}", "name": "of a file", **setting}, "part")
 
 
 def test_a_threshold_beyond_every_score_answers_nothing(

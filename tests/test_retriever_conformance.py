@@ -129,10 +129,10 @@ class Wrong:
     read: Callable[[list[Document]], list[Document]] = list
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
-        BM25("bm25", 0.9, 0.4).index(self.read(list(documents)), folder, scratch)
+        BM25(0.9, 0.4).index(self.read(list(documents)), folder, scratch)
 
     def open(self, folder: Path) -> Searcher:
-        return _WrongSearcher(BM25("bm25", 0.9, 0.4).open(folder), self)
+        return _WrongSearcher(BM25(0.9, 0.4).open(folder), self)
 
 
 @dataclass

@@ -235,7 +235,8 @@ def parse(shape: type[T], value: Any, where: str) -> T:
 def build(value: Mapping[str, Any], where: str, room: str = RETRIEVAL) -> Any:
     """Call the class of ``room`` that ``value["_target_"]`` names, with the other values.
 
-    Parts of them that have a ``_target_`` are built first.
+    Its ``name`` is left out: it is the configuration's. Parts that have a ``_target_`` are built
+    first.
 
     Raises:
         ConfigurationError: there is no such class, or it refuses the arguments.
@@ -244,7 +245,7 @@ def build(value: Mapping[str, Any], where: str, room: str = RETRIEVAL) -> Any:
     settings = {
         key: _built(part, f"{where}.{key}", room)
         for key, part in value.items()
-        if key != "_target_"
+        if key not in ("_target_", "name")
     }
     check_arguments(made, settings, where)
     try:

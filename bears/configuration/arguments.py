@@ -1,9 +1,9 @@
 """Holding settings against the class that takes them, before it is called."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -25,12 +25,13 @@ def check_arguments(made: Callable[..., Any], settings: Mapping[str, Any], where
 
     Raises:
         ConfigurationError: naming an unknown setting and those that there are, or each plain
-            value (truth value, number, text) of another type than the constructor declares.
+            value (truth value, number, text, several of them) that is not of the type or within
+            the bounds which the constructor declares.
     """
     taken = signature(made).parameters
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
         return
-    hints = get_type_hints(made.__init__)
+    hints = get_type_hints(made.__init__, include_extras=True)
     if unknown := [key for key in settings if key not in taken]:
         raise ConfigurationError(
             f"{where} has no setting {', '.join(unknown)}; expected {', '.join(taken)}"
@@ -47,6 +48,9 @@ def check_arguments(made: Callable[..., Any], settings: Mapping[str, Any], where
 
 
 def _is_plain(hint: Any) -> bool:
-    if get_origin(hint) in (Union, UnionType):
-        return all(map(_is_plain, get_args(hint)))
-    return hint in PLAIN or get_origin(hint) is Literal
+    kind, parts = get_origin(hint), get_args(hint)
+    if kind is Annotated:
+        return _is_plain(parts[0])
+    if kind in (Union, UnionType, Mapping, Sequence):
+        return all(map(_is_plain, parts))
+    return hint in PLAIN or kind is Literal

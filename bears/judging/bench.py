@@ -34,7 +34,7 @@ def judges_of(judge: Mapping[str, Any]) -> Judges:
 def _judge(part: Mapping[str, Any], where: str) -> Judge | JudgeSettings:
     if "_target_" not in part:
         return parse(JudgeSettings, part, where)
-    built: Judge = build({k: v for k, v in part.items() if k != "name"}, where, ROOM)
+    built: Judge = build(part, where, ROOM)
     return built
 
 

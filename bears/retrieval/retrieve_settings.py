@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import isfinite
+
+from pydantic import FiniteFloat
 
 from bears.errors import ConfigurationError
-from bears.types import Closed, Question, Ranking
+from bears.types import Closed, Positive, Question, Ranking
 
 
 @dataclass(frozen=True)
@@ -21,18 +22,9 @@ class RetrieveSettings(Closed):
             answers a document, or says the same, and the best match is that document itself.
     """
 
-    depth: int
-    score_threshold: float | None
+    depth: Positive
+    score_threshold: FiniteFloat | None
     ignore_identical_ids: bool
-
-    def __post_init__(self) -> None:
-        if self.depth < 1:
-            raise ConfigurationError(f"retrieve.depth is {self.depth}; expected at least 1")
-        if self.score_threshold is not None and not isfinite(self.score_threshold):
-            raise ConfigurationError(
-                f"retrieve.score_threshold is {self.score_threshold}; expected a finite number, or "
-                "null to keep every document"
-            )
 
     def check(self, questions: Iterable[Question]) -> None:
         """Raise ConfigurationError where ignoring identical ids would leave out gold."""

@@ -17,9 +17,6 @@ class Chunking(Protocol):
 class NoChunking:
     """No cutting: a document is its one chunk."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
     def split(self, text: str) -> list[str]:
         """The text."""
         return [text]

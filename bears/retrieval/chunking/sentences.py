@@ -1,9 +1,12 @@
 """Chunks that end where sentences do."""
 
-from bears.errors import ConfigurationError
+from dataclasses import dataclass
+
 from bears.language.sentences import sentence_ends, split
+from bears.types import Positive
 
 
+@dataclass(frozen=True, slots=True)
 class Sentences:
     """Chunks of whole sentences; together they are the text, without overlap.
 
@@ -11,24 +14,17 @@ class Sentences:
     comma) that fits, and within words only where it has none.
 
     Args:
-        name: of the file under conf/chunking.
         characters: at most so many in a chunk, blank ends not counted.
         sentences: at most so many in a chunk; null: as many as fit.
-
-    Raises:
-        ConfigurationError: a bound is not positive.
     """
 
-    def __init__(self, name: str, characters: int, sentences: int | None = None) -> None:
-        for key, value in (("characters", characters), ("sentences", sentences)):
-            if value is not None and value < 1:
-                raise ConfigurationError(f"chunking.{key} is {value}; expected at least 1")
-        self.name, self._characters, self._sentences = name, characters, sentences
+    characters: Positive
+    sentences: Positive | None = None
 
     def split(self, text: str) -> list[str]:
         """The chunks of ``text``; white space belongs to the chunk before it."""
-        runs = [text] if self._sentences is None else _runs(text, self._sentences)
-        return _without_blanks([chunk for run in runs for chunk in split(run, self._characters)])
+        runs = [text] if self.sentences is None else _runs(text, self.sentences)
+        return _without_blanks([chunk for run in runs for chunk in split(run, self.characters)])
 
 
 def _runs(text: str, most: int) -> list[str]:

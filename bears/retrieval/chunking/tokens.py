@@ -30,7 +30,6 @@ class Tokens:
     the overlap may be some tokens longer.
 
     Args:
-        name: of the file under conf/chunking.
         size: tokens in a chunk.
         overlap: tokens that two neighbours share; less than ``size``.
         tokenizer: ``words``, or a path.
@@ -39,14 +38,13 @@ class Tokens:
         ConfigurationError: the size is not positive, or the overlap not between 0 and it.
     """
 
-    def __init__(self, name: str, size: int, overlap: int, tokenizer: str = "words") -> None:
+    def __init__(self, size: int, overlap: int, tokenizer: str = "words") -> None:
         if not 0 <= overlap < size:
             raise ConfigurationError(
                 f"chunking.size is {size} and chunking.overlap is {overlap}; expected a positive "
                 "size and an overlap from 0 to below the size"
             )
-        self.name, self._size, self._overlap = name, size, overlap
-        self._tokenizer = tokenizer
+        self._size, self._overlap, self._tokenizer = size, overlap, tokenizer
 
     def split(self, text: str) -> list[str]:
         """The chunks of ``text``.

@@ -25,9 +25,10 @@ from bears.retrieval.stores.vector_store import (
     VectorSearcher,
     VectorStore,
 )
-from bears.types import Document, Ranking
+from bears.types import Document, Positive, Ranking
 
 
+@dataclass(frozen=True, slots=True)
 class Hybrid:
     """Reciprocal rank fusion of two retrievers, usually a dense and a sparse one.
 
@@ -35,7 +36,6 @@ class Hybrid:
     one is BM25, a point has the vectors of both besides, so that the store can fuse.
 
     Args:
-        name: of the file under conf/retriever.
         dense: the first retriever.
         sparse: the second one.
         constant: what is added to a rank, which counts from 1; 60 in the paper.
@@ -44,29 +44,17 @@ class Hybrid:
             ties open, and its window counts chunks.
 
     Raises:
-        ConfigurationError: a value does not fit.
+        ConfigurationError: there is no store that could fuse.
     """
 
-    def __init__(
-        self,
-        name: str,
-        dense: Retriever,
-        sparse: Retriever,
-        constant: int,
-        window: int,
-        fused_by: Literal["us", "store"],
-    ) -> None:
-        if fused_by not in ("us", "store"):
-            raise ConfigurationError(f"retriever.fused_by is {fused_by!r}; expected us or store")
-        if constant < 1 or window < 1:
-            raise ConfigurationError(
-                f"retriever.constant is {constant}, retriever.window {window}; expected at least 1"
-            )
-        self.name, self._dense, self._sparse = name, dense, sparse
-        self._constant, self._window = constant, window
-        self._by_store = fused_by == "store"
-        self._together = _of_one_store(dense, sparse)
-        if self._by_store and not self._together:
+    dense: Retriever
+    sparse: Retriever
+    constant: Positive
+    window: Positive
+    fused_by: Literal["us", "store"]
+
+    def __post_init__(self) -> None:
+        if self.fused_by == "store" and not _of_one_store(self.dense, self.sparse):
             raise ConfigurationError(
                 "retriever.fused_by is 'store', but nothing here keeps dense vectors and those of "
                 "BM25 together; choose vector_store=qdrant or qdrant-local, or fused_by=us"
@@ -79,50 +67,53 @@ class Hybrid:
             path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=scratch) as stream:
             twice = ReadTwice(stream, documents)
-            self._sparse.index(twice, below, scratch)
-            dense = self._dense
-            if self._together:
-                one, store, bm25 = self._together
-                dense = one.storing_in(_WithSparse(store, bm25.open(below)))
+            self.sparse.index(twice, below, scratch)
+            dense = self.dense
+            if together := _of_one_store(dense, self.sparse):
+                one, store, bm25 = together
+                dense = replace(one, vector_store=_WithSparse(store, bm25.open(below)))
             dense.index(twice.again(), folder / "dense", scratch)
 
     def open(self, folder: Path) -> Searcher:
         """Open both."""
-        if self._by_store and self._together:
-            dense, store, bm25 = self._together
+        together = _of_one_store(self.dense, self.sparse)
+        if self.fused_by == "store" and together:
+            dense, store, bm25 = together
             dense.encoder.load()
             # The index of BM25 numbers the terms.
             searchers = bm25.open(folder / "sparse"), store.open(folder / "dense")
-            return StoreFusedSearcher(dense.encoder, *searchers, self._constant, self._window)
-        legs = self._dense.open(folder / "dense"), self._sparse.open(folder / "sparse")
-        return FusedSearcher(legs, self._constant, self._window)
+            return StoreFusedSearcher(dense.encoder, *searchers, self.constant, self.window)
+        legs = self.dense.open(folder / "dense"), self.sparse.open(folder / "sparse")
+        return FusedSearcher(legs, self.constant, self.window)
 
 
+@dataclass(frozen=True, slots=True)
 class FusedSearcher:
     """Two searchers, asked one after the other."""
 
-    def __init__(self, legs: Sequence[Searcher], constant: int, window: int) -> None:
-        self._legs, self._constant, self._window = legs, constant, window
+    legs: Sequence[Searcher]
+    constant: int
+    window: int
 
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
         """For each query the ``k`` documents of highest fused score."""
-        window = max(self._window, k)
-        found = [leg.search(queries, window, stopwatch) for leg in self._legs]
+        window = max(self.window, k)
+        found = [leg.search(queries, window, stopwatch) for leg in self.legs]
         with stopwatch("fuse"):
             return [
-                reciprocal_ranks(rankings, k, self._constant)
+                reciprocal_ranks(rankings, k, self.constant)
                 for rankings in zip(*found, strict=True)
             ]
 
     def cut(self, question: str, ranking: Ranking) -> list[Cut]:
         """That of every leg."""
-        legs = (leg for leg in self._legs if isinstance(leg, Limited))
+        legs = (leg for leg in self.legs if isinstance(leg, Limited))
         return [cut for leg in legs for cut in leg.cut(question, ranking)]
 
     def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
         """That of the leg which may miss something; exact where none may."""
-        window = max(self._window, k)
-        for leg in self._legs:
+        window = max(self.window, k)
+        for leg in self.legs:
             if isinstance(leg, Approximate):
                 said = leg.exactness(texts, window)
                 if not said["exact"]:

@@ -1,19 +1,19 @@
 """A second look at what another retriever found."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.errors import ConfigurationError
 from bears.retrieval.combined.stored_texts import RecordedTexts, StoredTexts
 from bears.retrieval.cut import Cut, Limited
 from bears.retrieval.ranking import best, rounded_scores
 from bears.retrieval.retriever import Query, Retriever, Searcher
 from bears.retrieval.stopwatch import Stopwatch
-from bears.types import Document, Hit, Ranking
+from bears.types import Document, Hit, Positive, Ranking
 
 FIRST, TEXTS = "first", "texts"
 
@@ -28,6 +28,7 @@ class Reranker(Protocol):
         """How much of the pairs of ``question`` and each text is not read."""
 
 
+@dataclass(frozen=True, slots=True)
 class Reranked:
     """The best ``depth`` documents of a first stage, put in a reranker's order.
 
@@ -37,45 +38,42 @@ class Reranked:
     scale, and a run must be sorted by its scores alone.
 
     Args:
-        name: of the file under conf/retriever.
         first: the first stage.
         reranker: scores texts.
         depth: documents that are reranked.
-
-    Raises:
-        ConfigurationError: the depth is not positive.
     """
 
-    def __init__(self, name: str, first: Retriever, reranker: Reranker, depth: int) -> None:
-        if depth < 1:
-            raise ConfigurationError(f"retriever.depth is {depth}; expected at least 1")
-        self.name, self._first, self._reranker, self._depth = name, first, reranker, depth
+    first: Retriever
+    reranker: Reranker
+    depth: Positive
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
         """The first stage's index, and the texts beside it."""
         recorded = RecordedTexts(documents, folder / TEXTS)
         inner = folder / FIRST
         inner.mkdir(parents=True, exist_ok=True)
-        self._first.index(recorded, inner, scratch)
+        self.first.index(recorded, inner, scratch)
         recorded.finish()
 
     def open(self, folder: Path) -> "RerankedSearcher":
         """Open the first stage and load the reranker."""
-        self._reranker.scores("warm", ["warm"])
-        first = self._first.open(folder / FIRST)
-        return RerankedSearcher(first, StoredTexts(folder / TEXTS), self._reranker, self._depth)
+        self.reranker.scores("warm", ["warm"])
+        first = self.first.open(folder / FIRST)
+        return RerankedSearcher(first, StoredTexts(folder / TEXTS), self.reranker, self.depth)
 
 
+@dataclass(frozen=True, slots=True)
 class RerankedSearcher:
     """A first stage, its texts, and a reranker."""
 
-    def __init__(self, first: Searcher, texts: StoredTexts, reranker: Reranker, depth: int) -> None:
-        self._first, self._texts = first, texts
-        self._reranker, self._depth = reranker, depth
+    first: Searcher
+    texts: StoredTexts
+    reranker: Reranker
+    depth: int
 
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
         """For each query the ``k`` best documents, of which the first ``depth`` are reranked."""
-        found = self._first.search(queries, max(k, self._depth), stopwatch)
+        found = self.first.search(queries, max(k, self.depth), stopwatch)
         with stopwatch("rerank"):
             return [
                 self._ordered(query.text, ranking)[:k]
@@ -84,19 +82,19 @@ class RerankedSearcher:
 
     def cut(self, question: str, ranking: Ranking) -> list[Cut]:
         """That of the first stage, and of the pairs that were reranked."""
-        before = self._first.cut(question, ranking) if isinstance(self._first, Limited) else []
-        texts = [text for hit in ranking[: self._depth] for text in self._texts.chunks(hit.doc_id)]
-        return [*before, self._reranker.cut(question, texts)]
+        before = self.first.cut(question, ranking) if isinstance(self.first, Limited) else []
+        texts = [text for hit in ranking[: self.depth] for text in self.texts.chunks(hit.doc_id)]
+        return [*before, self.reranker.cut(question, texts)]
 
     def _ordered(self, question: str, found: Ranking) -> Ranking:
-        reranked = self._reranked(question, found[: self._depth])
-        return (*reranked, *_below(reranked, found[self._depth :]))
+        reranked = self._reranked(question, found[: self.depth])
+        return (*reranked, *_below(reranked, found[self.depth :]))
 
     def _reranked(self, question: str, found: Sequence[Hit]) -> Ranking:
         if not found:
             return ()
-        chunks = [(hit.doc_id, text) for hit in found for text in self._texts.chunks(hit.doc_id)]
-        scores = self._reranker.scores(question, [text for _, text in chunks])
+        chunks = [(hit.doc_id, text) for hit in found for text in self.texts.chunks(hit.doc_id)]
+        scores = self.reranker.scores(question, [text for _, text in chunks])
         return best(scores, [doc_id for doc_id, _ in chunks], len(found))
 
 

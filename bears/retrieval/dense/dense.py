@@ -3,13 +3,14 @@
 import errno
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from operator import length_hint
 from pathlib import Path
 from typing import Any, Protocol
 
 from tqdm import tqdm
 
-from bears.errors import ConfigurationError, StoreError
+from bears.errors import StoreError
 from bears.retrieval.cut import Cut, write_cuts
 from bears.retrieval.dense.engines.local import Local
 from bears.retrieval.dense.shards import ShardCache, TextShard, text_shards
@@ -17,7 +18,7 @@ from bears.retrieval.models.encoder import Encoder, cut_of, question_vectors
 from bears.retrieval.retriever import Query
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
-from bears.types import Document, Ranking
+from bears.types import Document, Positive, Ranking
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -37,33 +38,22 @@ class EncodingBackend(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
 class Dense:
     """Nearest vectors by cosine.
 
     Args:
-        name: of the file under conf/retriever.
         encoder: texts to vectors.
         vector_store: where the vectors lie.
-        engine: what runs the encoder; none: this process.
+        engine: what runs the encoder.
         shard_size: chunks that are encoded, kept and stored together. Memory and what a killed
             run loses grow with it.
-
-    Raises:
-        ConfigurationError: the shard size is not positive.
     """
 
-    def __init__(
-        self,
-        name: str,
-        encoder: Encoder,
-        vector_store: VectorStore,
-        engine: EncodingBackend | None = None,
-        shard_size: int = 2_000,
-    ) -> None:
-        if shard_size < 1:
-            raise ConfigurationError(f"retriever.shard_size is {shard_size}; expected at least 1")
-        self.name, self._shard_size = name, shard_size
-        self.encoder, self.vector_store, self._engine = encoder, vector_store, engine or Local()
+    encoder: Encoder
+    vector_store: VectorStore
+    engine: EncodingBackend = field(default_factory=Local)
+    shard_size: Positive = 2_000
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
         """Encode and store shard by shard.
@@ -76,10 +66,10 @@ class Dense:
             VectorError: the model's vector of a document cannot be used.
         """
         kept = ShardCache(scratch, self.encoder.identity)
-        batches = text_shards(documents, self._shard_size)
+        batches = text_shards(documents, self.shard_size)
         cuts: list[Cut] = []
         try:
-            with closing(self._engine.shards(batches, self.encoder, kept)) as shards:
+            with closing(self.engine.shards(batches, self.encoder, kept)) as shards:
                 self.vector_store.write(_shown(shards, length_hint(documents), cuts), folder)
             write_cuts(cuts, folder)
         except OSError as error:
@@ -95,10 +85,6 @@ class Dense:
         """Open the store and load the model."""
         self.encoder.load()
         return DenseSearcher(self.encoder, self.vector_store.open(folder))
-
-    def storing_in(self, store: VectorStore) -> "Dense":
-        """The same retriever with its vectors in another store."""
-        return Dense(self.name, self.encoder, store, self._engine, self._shard_size)
 
 
 def _shown(shards: Iterable[Shard], chunks: int, cuts: list[Cut]) -> Iterator[Shard]:

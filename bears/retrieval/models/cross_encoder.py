@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.errors import RetrieverUnavailable
 from bears.retrieval.cut import Cut
 from bears.retrieval.models.checkpoint import Checkpoint
 from bears.retrieval.models.loading import load, positions
-from bears.retrieval.models.placement import CHARACTERS, Placement, required
+from bears.retrieval.models.placement import CHARACTERS, Device, Dtype, Placement, required
 from bears.retrieval.models.unread import unread
+from bears.types import Positive
 
 KEY = "retriever.reranker"
 
@@ -30,23 +31,21 @@ class CrossEncoder:
         code_revision: a commit of the code that comes with the model; empty: none is run.
 
     Raises:
-        ConfigurationError: a value that is none of these.
+        ConfigurationError: as `Checkpoint`.
     """
 
     def __init__(
         self,
         model: str,
         revision: str = "",
-        max_length: int = 512,
-        device: str = "auto",
-        dtype: str = "auto",
-        batch_tokens: int | None = None,
+        max_length: Positive = 512,
+        device: Device = "auto",
+        dtype: Dtype = "auto",
+        batch_tokens: Positive | None = None,
         code_revision: str = "",
     ) -> None:
         self._checkpoint = Checkpoint(KEY, model, revision, code_revision)
         self._placement = Placement(KEY, device, dtype, batch_tokens)
-        if max_length < 1:
-            raise ConfigurationError(f"{KEY}.max_length is {max_length}; expected at least 1")
         self._max_length = max_length
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ from bears.client.embedding_wire import EmbeddingRequest, token_range
 from bears.client.endpoint import Endpoint
 from bears.client.models import ceiling
 from bears.errors import ConfigurationError
+from bears.types import Positive
 
 WHERE = "retriever.encoder"
 
@@ -19,22 +20,13 @@ class HostedSettings(Endpoint):
 
     where: ClassVar[str] = WHERE
 
-    dimensions: int
+    dimensions: Positive
     memory: str = ".bears/embeddings"
     concurrency: int = 8
-    batch_texts: int = 256
-    batch_tokens: int = 300_000
-    text_tokens: int = 8191
+    batch_texts: Positive = 256
+    batch_tokens: Positive = 300_000
+    text_tokens: Positive = 8191
     too_long: Literal["cut", "refuse"] = "refuse"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive = ("dimensions", "batch_texts", "batch_tokens", "text_tokens")
-        for name in positive:
-            if getattr(self, name) < 1:
-                raise ConfigurationError(
-                    f"{WHERE}.{name} is {getattr(self, name)}; expected at least 1"
-                )
 
     def sent(self, text: str) -> str:
         """What is sent for a text: all of it, or its beginning where that is allowed.

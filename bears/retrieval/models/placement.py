@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.types import Positive
 
-DEVICES = ("auto", "cuda", "mps", "cpu")
-DTYPES = ("auto", "float32", "bfloat16", "float16")
+Device = Annotated[str, Field(pattern=r"^(auto|cuda|mps|cpu)(:\d+)?$")]
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 CPU_TOKENS, GPU_TOKENS = 2_048, 65_536
 """Of one batch: on a CPU what stays in its caches, on a GPU what keeps it busy."""
 CHARACTERS = 100
@@ -27,29 +30,12 @@ class Placement:
         device: auto takes the best that is there: cuda, mps, cpu.
         dtype: auto is bfloat16 on a GPU that has it, float16 on an older one, else float32.
         batch_tokens: of one batch, padding included; None: what suits the device.
-
-    Raises:
-        ConfigurationError: a word or a number that is none of these.
     """
 
     key: str
-    device: str = "auto"
-    dtype: str = "auto"
-    batch_tokens: int | None = None
-
-    def __post_init__(self) -> None:
-        for field, word, words in (
-            ("device", self.device.partition(":")[0], DEVICES),
-            ("dtype", self.dtype, DTYPES),
-        ):
-            if word not in words:
-                raise ConfigurationError(
-                    f"{self.key}.{field} is {word!r}; expected one of {', '.join(words)}"
-                )
-        if self.batch_tokens is not None and self.batch_tokens < 1:
-            raise ConfigurationError(
-                f"{self.key}.batch_tokens is {self.batch_tokens}; expected at least 1"
-            )
+    device: Device = "auto"
+    dtype: Dtype = "auto"
+    batch_tokens: Positive | None = None
 
     def torch_device(self) -> str:
         """The device's name.

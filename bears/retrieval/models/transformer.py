@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
+from pydantic import Field
 from tqdm import tqdm
 
 from bears.errors import ConfigurationError
@@ -12,11 +13,12 @@ from bears.retrieval.cut import Cut
 from bears.retrieval.models.checkpoint import Checkpoint
 from bears.retrieval.models.encoder import CALLED, Kind, Vectors, normalised
 from bears.retrieval.models.loading import load, positions
-from bears.retrieval.models.placement import CHARACTERS, Placement, required
+from bears.retrieval.models.placement import CHARACTERS, Device, Dtype, Placement, required
 from bears.retrieval.models.unread import unread
+from bears.types import Positive
 
 KEY = "retriever.encoder"
-POOLING = ("cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
+Pooling = Literal["cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
 PATIENCE = 3.0
 """Seconds before a bar is shown: a question needs none."""
 
@@ -33,15 +35,15 @@ class TransformerEncoder:
         question_prefix: put before a question; None: the model's prompt ``query``.
         document_prefix: put before a document; None: the first prompt of ``document``,
             ``passage`` and ``corpus`` that the model has.
-        pooling: how the tokens' vectors become one: one of `POOLING`.
-        max_length: tokens that are read of a text, those that the tokenizer adds included.
+        pooling: how the tokens' vectors become one: one of `Pooling`.
+        max_length: tokens that are read of a text, the two or so that the tokenizer adds included.
         device: auto, cuda, mps or cpu.
         dtype: auto, float32, bfloat16 or float16.
         batch_tokens: of one batch, padding included; None: what suits the device.
         code_revision: a commit of the code that comes with the model; empty: none is run.
 
     Raises:
-        ConfigurationError: a value that is none of these.
+        ConfigurationError: as `Checkpoint`.
     """
 
     def __init__(
@@ -50,14 +52,13 @@ class TransformerEncoder:
         revision: str = "",
         question_prefix: str | None = None,
         document_prefix: str | None = None,
-        pooling: str | None = None,
-        max_length: int | None = None,
-        device: str = "auto",
-        dtype: str = "auto",
-        batch_tokens: int | None = None,
+        pooling: Pooling | None = None,
+        max_length: Annotated[int, Field(ge=3)] | None = None,
+        device: Device = "auto",
+        dtype: Dtype = "auto",
+        batch_tokens: Positive | None = None,
         code_revision: str = "",
     ) -> None:
-        _check(pooling, max_length)
         self._checkpoint = Checkpoint(KEY, model, revision, code_revision)
         self._placement = Placement(KEY, device, dtype, batch_tokens)
         self._question_prefix, self._document_prefix = question_prefix, document_prefix
@@ -132,7 +133,7 @@ class TransformerEncoder:
         if folder.is_dir() and not said:
             raise ConfigurationError(
                 f"{KEY}.pooling is null, but {self._checkpoint.model} has no modules.json that "
-                f"says how to pool; its model card does. Give one of {', '.join(POOLING)}"
+                f"says how to pool; its model card does. Give one of {', '.join(get_args(Pooling))}"
             )
 
     def _length(self, model: Any) -> int:
@@ -174,16 +175,3 @@ class TransformerEncoder:
                 vectors[batch] = encode(some, prompt=prompt, batch_size=len(some))
                 bar.update(len(some))
         return normalised(vectors[rows])
-
-
-def _check(pooling: str | None, max_length: int | None) -> None:
-    if pooling is not None and pooling not in POOLING:
-        raise ConfigurationError(
-            f"{KEY}.pooling is {pooling!r}; expected one of {', '.join(POOLING)}, or null for what "
-            "the model's own files say"
-        )
-    if max_length is not None and max_length < 3:
-        raise ConfigurationError(
-            f"{KEY}.max_length is {max_length}; expected at least 3 tokens, since two of them are "
-            "not the text's"
-        )

@@ -1,21 +1,21 @@
 """BM25 (Robertson et al. 1994) with Lucene's idf, exact in float64."""
 
-import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from bears.errors import ConfigurationError, StoreError
+from bears.errors import StoreError
 from bears.retrieval.parts import parts
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query
 from bears.retrieval.sparse import postings
-from bears.retrieval.sparse.analysis import ANALYZERS, Analyzer
+from bears.retrieval.sparse.analysis import ANALYZERS, Analyzer, AnalyzerName
 from bears.retrieval.sparse.postings import Postings
 from bears.retrieval.sparse.scores import BM25Scores, Numbers, Scores
 from bears.retrieval.sparse.vocabulary import BOUNDARY
@@ -30,7 +30,6 @@ class BM25:
     """Sparse retrieval.
 
     Args:
-        name: of the file under conf/retriever.
         k1: term frequency saturation.
         b: length normalisation, 0 to 1.
         language: of the indexed texts, a BCP 47 tag.
@@ -39,38 +38,19 @@ class BM25:
         default: the name for any other language.
         lucene_lengths: languages whose lengths are rounded as Lucene does (`lucene_length`).
         analyzer: a name that is taken whatever the language is; empty: none is.
-
-    Raises:
-        ConfigurationError: a number or an analyzer that does not exist.
     """
 
     def __init__(
         self,
-        name: str,
-        k1: float,
-        b: float,
+        k1: Annotated[float, Field(ge=0)],
+        b: Annotated[float, Field(ge=0, le=1)],
         language: str = "",
-        analyzers: Mapping[str, str] = MappingProxyType({}),
-        default: str = "words",
-        lucene_lengths: Collection[str] = (),
-        analyzer: str = "",
+        analyzers: Mapping[str, AnalyzerName] = MappingProxyType({}),
+        default: Annotated[AnalyzerName, Field(min_length=1)] = "words",
+        lucene_lengths: Sequence[str] = (),
+        analyzer: AnalyzerName = "",
     ) -> None:
-        for key, value in {**analyzers, "default": default, "analyzer": analyzer}.items():
-            if value and value not in ANALYZERS:
-                where = f"analyzers.{key}" if key in analyzers else key
-                raise ConfigurationError(
-                    f"retriever.{where} is {value!r}; expected one of {', '.join(ANALYZERS)}"
-                )
-        numbers = (
-            ("k1", k1, sys.float_info.max, "of 0 or more"),
-            ("b", b, 1.0, "from 0 to 1"),
-        )
-        for key, number, highest, expected in numbers:
-            if not isinstance(number, int | float) or not 0 <= number <= highest:
-                raise ConfigurationError(
-                    f"retriever.{key} is {number!r}; expected a number {expected}"
-                )
-        self.name, self._k1, self._b = name, k1, b
+        self._k1, self._b = k1, b
         primary = language.split("-")[0]
         chosen = analyzer or analyzers.get(language) or analyzers.get(primary) or default
         self._analyze = ANALYZERS[chosen]

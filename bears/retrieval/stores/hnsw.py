@@ -1,9 +1,11 @@
 """How Qdrant searches where it does not compare every vector."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from bears.errors import ConfigurationError
-from bears.types import Closed
+from pydantic import Field
+
+from bears.types import Closed, Positive
 
 
 @dataclass(frozen=True)
@@ -17,15 +19,7 @@ class Hnsw(Closed):
         from_kb: segments with fewer kilobytes of vectors get no graph and are searched whole.
     """
 
-    m: int
-    ef_construct: int
-    ef: int
-    from_kb: int
-
-    def __post_init__(self) -> None:
-        least = {"m": 0, "ef_construct": 4, "ef": 1, "from_kb": 0}
-        for key, number in least.items():
-            if (found := getattr(self, key)) < number:
-                raise ConfigurationError(
-                    f"vector_store.hnsw.{key} is {found}; expected at least {number}"
-                )
+    m: Annotated[int, Field(ge=0)]
+    ef_construct: Annotated[int, Field(ge=4)]
+    ef: Positive
+    from_kb: Annotated[int, Field(ge=0)]

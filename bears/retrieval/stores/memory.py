@@ -22,14 +22,7 @@ PRODUCT = 1 << 24
 
 
 class Memory:
-    """Exact search over a memory-mapped file, which may be larger than memory.
-
-    Args:
-        name: of the file under conf/vector_store.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    """Exact search over a memory-mapped file, which may be larger than memory."""
 
     def write(self, shards: Iterable[Shard], folder: Path) -> None:
         """Write ``vectors.npy`` (chunks, dimensions) as float32, and ids and groups beside it.

@@ -18,7 +18,7 @@ from bears.retrieval.stores.qdrant_collection import Collection
 from bears.retrieval.stores.qdrant_search import QdrantSearcher
 from bears.retrieval.stores.qdrant_server import Server
 from bears.retrieval.stores.vector_store import Shard
-from bears.types import Closed
+from bears.types import Closed, Positive
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,6 @@ class Qdrant:
     goes on, and an index of the same vectors is reused.
 
     Args:
-        name: of the file under conf/vector_store.
         url: of the server, or of any node of a cluster.
         api_key_env: the environment variable that holds the key; empty: none is wanted.
         collection: its name; none: ``label`` and a digest of the first shard and of the settings.
@@ -55,20 +54,18 @@ class Qdrant:
 
     def __init__(
         self,
-        name: str,
         url: str,
         api_key_env: str,
         collection: str | None,
         label: str,
         exact: bool,
         hnsw: Mapping[str, Any],
-        shards: int,
-        replicas: int,
-        batch: int,
-        timeout_s: int,
+        shards: Positive,
+        replicas: Positive,
+        batch: Positive,
+        timeout_s: Positive,
         patience_s: float,
     ) -> None:
-        self.name = name
         settings = parse(Hnsw, dict(hnsw), "vector_store.hnsw")
         self._hnsw = None if exact else settings
         self._collection, self._label = collection, label

@@ -25,13 +25,11 @@ class QdrantLocal:
     """An embedded Qdrant.
 
     Args:
-        name: of the file under conf/vector_store.
         exact: every vector is compared; otherwise by a graph that misses some.
         hnsw: see `Hnsw`; read where the search is not exact.
     """
 
-    def __init__(self, name: str, exact: bool, hnsw: Mapping[str, Any]) -> None:
-        self.name = name
+    def __init__(self, exact: bool, hnsw: Mapping[str, Any]) -> None:
         settings = parse(Hnsw, dict(hnsw), "vector_store.hnsw")
         self._hnsw = None if exact else settings
 

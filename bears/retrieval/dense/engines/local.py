@@ -8,14 +8,7 @@ from bears.retrieval.stores.vector_store import Shard
 
 
 class Local:
-    """One batch after the other.
-
-    Args:
-        name: of the file under conf/engine.
-    """
-
-    def __init__(self, name: str = "local") -> None:
-        self.name = name
+    """One batch after the other."""
 
     def shards(
         self, batches: Iterable[TextShard], encoder: Encoder, kept: ShardCache

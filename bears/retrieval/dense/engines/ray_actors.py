@@ -9,15 +9,17 @@ from contextlib import closing
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from bears.errors import BearsError, ConfigurationError, RetrieverUnavailable
 from bears.retrieval.cut import Cut
 from bears.retrieval.dense.shards import ShardCache, TextShard
 from bears.retrieval.models.encoder import Encoder, Vectors, encoded
 from bears.retrieval.stores.vector_store import Shard
+from bears.types import Positive
 
 OBJECT_STORE = 512 * 2**20
 """Bytes for the texts and vectors under way; what does not fit lies on the disk meanwhile."""
@@ -38,7 +40,6 @@ class RayActors:
     order.
 
     Args:
-        name: of the file under conf/engine.
         workers: actors.
         cpus: that one actor takes.
         gpus: that one actor takes; a fraction lets actors share one.
@@ -46,18 +47,10 @@ class RayActors:
             ~/.ray/auth_token; empty: a cluster on this machine, which ends with the run.
     """
 
-    name: str
-    workers: int = 2
-    cpus: float = 1
-    gpus: float = 0
+    workers: Positive = 2
+    cpus: Annotated[float, Field(gt=0)] = 1
+    gpus: Annotated[float, Field(ge=0)] = 0
     address: str = ""
-
-    def __post_init__(self) -> None:
-        if self.workers < 1 or self.cpus <= 0 or self.gpus < 0:
-            raise ConfigurationError(
-                f"engine has workers {self.workers}, cpus {self.cpus} and gpus {self.gpus}; "
-                "expected at least 1, more than 0 and at least 0"
-            )
 
     def shards(
         self, batches: Iterable[TextShard], encoder: Encoder, kept: ShardCache

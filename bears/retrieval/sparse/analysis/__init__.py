@@ -1,6 +1,9 @@
 """From text to the terms that BM25 counts."""
 
 from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from bears.retrieval.sparse.analysis.english import english
 from bears.retrieval.sparse.analysis.stems import prefixes, snowball
@@ -26,3 +29,13 @@ ANALYZERS: dict[str, Analyzer] = {
     "prefixes": prefixes,
     **{algorithm: snowball(algorithm) for algorithm in _SNOWBALL.split()},
 }
+
+
+def _known(name: str) -> str:
+    if name and name not in ANALYZERS:
+        raise ValueError(f"expected one of {', '.join(ANALYZERS)}")
+    return name
+
+
+AnalyzerName = Annotated[str, AfterValidator(_known)]
+"""One of `ANALYZERS`; empty: none is named."""
