@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from bears.cli import main
-from bears.cli.standings import differing, kept_values, placed
+from bears.cli.compared_systems import kept_values
+from bears.cli.standings import differing, placed
 from bears.comparison.revision import ANSWERS
 from bears.comparison.values import read_values
 from bears.leaderboard.board import in_order
@@ -54,11 +55,12 @@ def committed(
     """A commit with the results of a retriever, as DVC leaves them."""
     selected = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     write(project / "params.yaml", yaml.safe_dump({**selected, "retriever": retriever}))
-    write(project / "data/config.yaml", yaml.safe_dump({"retriever": {"name": retriever}}))
+    config = {"benchmark": {"name": "mini"}, "retriever": {"name": retriever}}
+    write(project / "data/config.yaml", yaml.safe_dump(config))
     records = {"name": "mini", "state": state, "queries": state, "corpus": "same"}
     write(
         project / "metrics/retrieval.json",
-        json.dumps({"benchmark": records, "tie_range": {}, "all": {}}),
+        json.dumps({"benchmark": records, "tie_range": {}, "all": {"n": 40}}),
     )
     content = Path(csv(project / "values.csv", values)).read_bytes()
     (project / "values.csv").unlink()

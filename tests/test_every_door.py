@@ -15,9 +15,9 @@ import pytest
 
 from bears.cli import main
 from bears.cli.compared_systems import system_of
-from bears.cli.leaderboard import state_at
 from bears.cli.selection import results_of
 from bears.cli.source import pin
+from bears.cli.standings import state_at
 from bears.client.batch_files import outcomes as batch_outcomes
 from bears.client.batch_state import read_pending
 from bears.client.endpoint import Access, environment
@@ -197,7 +197,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "formats.spreadsheet: a leaderboard": (".csv", read_board),
     "leaderboard.board: a leaderboard": (".csv", read_board),
     "leaderboard.pandachat: a table": (".json", lambda path: pandachat.updated(path, [])),
-    "cli.leaderboard: metrics": (
+    "cli.standings: metrics": (
         ".json",
         beside(
             "metrics/retrieval.json",
@@ -208,11 +208,11 @@ DOORS: dict[str, tuple[str, Read]] = {
         ".json",
         beside("benchmark.json", lambda folder: results_of("", folder)),
     ),
-    "cli.publish: an attestation": (
+    "cli.attest: an attestation": (
         ".json",
         lambda path: parse(Attestation, json_value(path), str(path)),
     ),
-    "cli: metrics": (".json", beside("metrics/retrieval.json", in_folder(show))),
+    "cli.show: metrics": (".json", beside("metrics/retrieval.json", in_folder(show))),
     "memory.published: a memory": (".jsonl", lambda path: load(path, "translation")),
     "rewriting.reply_check: an answer": (
         ".json",
@@ -250,6 +250,7 @@ ELSEWHERE = {
     "stages.judge": "metrics/retrieval.json, which DVC keeps",
     "stages.verify": "notes and sidecar, sealed by their manifests",
     "sources.beir": "tests/test_sources.py",
+    "sources.folder.blocks": "the front matter of what sources.folder.documents reads",
     "sources.pandachat": "tests/test_sources.py",
     "sources.qasper_papers": "tests/test_qasper.py",
 }

@@ -184,6 +184,15 @@ def test_experiments_become_rows_and_failed_ones_do_not() -> None:
     assert (rows[0].source, rows[0].state, rows[0].documents) == ("folder, dev", "5" * 12, 160)
 
 
+def test_a_figure_on_the_audited_gold_stands_in_a_column_of_its_own(tmp_path: Path) -> None:
+    on_published = state(CONFIG, {"n": 18, "ndcg@10": 0.5})
+    results = {**on_published.results, "audited": {"n": 18, "ndcg@10": 0.4}}
+    publish(tmp_path / "board.csv", entries([replace(on_published, results=results)]), {})
+    (row,) = read_board(tmp_path / "board.csv")
+    assert (row.values["ndcg@10"], row.audited) == (0.5, 0.4)
+    assert "audited" not in markdown(entries([on_published]))
+
+
 def test_a_row_has_what_any_experiment_of_the_same_ranking_was_asked_for() -> None:
     newest = {"n": 18, "answered": 17, "ndcg@10": 0.5, "map": 0.4}
     same = {"n": 18, "answered": 17, "ndcg@10": 0.5, "recall@10": 0.9}
@@ -301,10 +310,13 @@ def test_the_time_is_that_of_the_configuration_which_was_measured(
     measured |= {"load_s": 1.0, "stages_ms": {}}
     (runs / "bm25.timing.json").write_text(json.dumps(measured))
     other = state({**CONFIG, "retrieve": {"depth": 9}}, {"n": 18})
-    known = {"main": other, "workspace": state(CONFIG, {"n": 18})}
+    known = {
+        Revision("main", "c" * 40, Path()): other,
+        Revision("workspace", "", Path()): state(CONFIG, {"n": 18}),
+    }
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "revisions", lambda _: [Revision(each, "", Path()) for each in known])
-    monkeypatch.setattr(cli, "state_at", lambda revision: known[revision.name])
+    monkeypatch.setattr(cli, "revisions", lambda _: known)
+    monkeypatch.setattr(cli, "states", lambda: known)
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)
     arguments = parser.parse_args([])

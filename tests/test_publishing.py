@@ -16,7 +16,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from bears.cli import main
-from bears.cli.publish import write_export
+from bears.cli.export import write_export
 from bears.formats.digest import digest_files
 from bears.formats.records import write_json, write_lines, write_records
 from bears.publishing.attestation import attest, differences

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from bears.cli.ragas_report import described
 from bears.comparison.result import compare
 from bears.comparison.table import shown
 from bears.comparison.values import System
@@ -20,6 +21,7 @@ from bears.formats.benchmark_state import benchmark_state
 from bears.formats.records import read_questions, write_records
 from bears.leaderboard.board import markdown
 from bears.leaderboard.experiments import State, entry_of
+from bears.publishing.finished import Finished
 from bears.questioning.form import Draft, Form
 from bears.questioning.settings import MadeSettings
 from bears.types import Document, Generated, PoolDocument, Question
@@ -210,10 +212,13 @@ def test_without_key_and_server_the_same_bytes_come_again_and_say_that_a_model_w
     assert "the memory lacks 12 questions by gpt-4.1-mini (12 single-hop)" in missing
 
 
-def test_generated_stands_beside_the_numbers(tmp_path: Path) -> None:
+def test_generated_stands_beside_the_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = Generated("m", 60, 37)
     asked = Question("q", "Who?", "Ada", ("d",), "s", "single-hop", generated=made)
-    files = tmp_path / "queries.json", tmp_path / "corpus.json"
+    monkeypatch.chdir(tmp_path)
+    files = Path("data/made/translated/queries.json"), Path("data/made/translated/corpus.json")
     write_records(files[0], [asked])
     write_records(files[1], [Document("d", "Ada.", "s", "d", True)])
     assert read_questions(files[0]) == [asked]
@@ -230,6 +235,9 @@ def test_generated_stands_beside_the_numbers(tmp_path: Path) -> None:
     frame = pd.DataFrame({"mrr": [1.0]}, index=["q"])
     systems = [System(name, "", frame, pd.DataFrame(), told) for name in ("a", "b")]
     assert words in shown(compare(systems), "table")
+    assert described(files[1], [], [], config)["generated"] == words
+    finished = Finished(config, [asked], [], [], [], *files, files[0])
+    assert words in " ".join(finished.about)
     write_records(files[0], [replace(asked, generated=None, question='"generated": who?')])
     assert "generated" not in benchmark_state("made", {}, 1, *files).told()
 

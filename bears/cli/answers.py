@@ -36,7 +36,7 @@ ENOUGH = 10
 """Answers, that all of them be the gold's is no chance."""
 
 
-def add_commands(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The subcommands of ``answers``."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     scoring = commands.add_parser(
@@ -77,15 +77,16 @@ def _score(arguments: argparse.Namespace) -> None:
     found = faults(questions, answers, {document.doc_id for document in documents})
     summary = summarise_answers(scores, len(answers.predictions))
     summary["faults"] = _counted(found, questions, answers, language)
+    state = state_of(folder, config, len(questions))
     if arguments.out:
         values = {key: asdict(score) for key, score in scores.items()}
-        write_json(arguments.out, {**summary, "questions": values})
+        told = {"benchmark": state.told(), **summary, "questions": values}
+        write_json(arguments.out, told)
     if arguments.questions:
         write_csv(arguments.questions, HEADER, rows(questions, answers, scores, found, language))
-    state = state_of(folder, config, len(questions))
     if arguments.system:
         publish_answers(arguments.file, arguments.system, state, summary, summary["faults"])
-    print(f"{one_line(arguments.file.name)} on {state.name}, state {state.state}")
+    print(f"{one_line(arguments.file.name)} on {state}")
     print(_grouped(questions, documents, answers) + _table(summary))
     for kind, count in summary["faults"].items():
         complain(f"warning: {count} {FAULTS[kind]}")

@@ -4,13 +4,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from bears.cli.standings import placed
 from bears.formats.benchmark_state import BenchmarkState
 from bears.formats.digest import sha256_of
-from bears.formats.shown import one_line
 from bears.leaderboard.board import BOARD
 from bears.leaderboard.publish import publish
-from bears.leaderboard.row import ANSWERS, OF_ANSWERS, LeaderboardRow
+from bears.leaderboard.row import ANSWERS, OF_ANSWERS, submission_row
 
 
 def publish_answers(
@@ -31,18 +29,14 @@ def publish_answers(
         faults: what stands beside the score, in a word each.
         judge: whose the pass rate is.
     """
-    entry = LeaderboardRow(
-        benchmark=state.name,
-        source=state.source,
-        state=state.state,
-        system=one_line(system),
-        configuration="",
-        origin="submission",
+    # With it comes pandas, which takes a second, and most files of answers have no row.
+    from bears.cli.standings import placed
+
+    entry = submission_row(
+        state,
+        system,
         judge=judge,
         answers=sha256_of(file)[:12],
-        questions=state.questions,
-        documents=state.documents,
-        generated=str(state.generated or ""),
         values={name: values[name] for name in ANSWERS if name in values},
         warnings=", ".join(sorted(OF_ANSWERS + kind for kind in faults)),
     )

@@ -5,16 +5,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bears.cli.compared_systems import ran, system_of
 from bears.cli.selection import composed, main_of
+from bears.comparison.plan import plan_text, planned
+from bears.comparison.result import KINDS, compare
+from bears.comparison.table import shown
+from bears.comparison.values import System
 from bears.errors import FormatError
 from bears.formats.records import to_json, write_text
 from bears.formats.shown import complain, one_line
 from bears.leaderboard.row import MAIN
-
-if TYPE_CHECKING:
-    from bears.comparison.values import System
 
 COMPARISON = Path("metrics/comparison.json")
 FORMS = ("table", "json", "markdown", "latex", "csv")
@@ -22,6 +24,11 @@ FORMS = ("table", "json", "markdown", "latex", "csv")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``compare``."""
+    parser.description = (
+        "Compare systems of one benchmark, question by question: differences with 95 % intervals, "
+        "p corrected for all that is compared, groups that cannot be told apart, and the questions "
+        "that flipped. The whole goes to metrics/comparison.json, which git ignores."
+    )
     parser.add_argument(
         "systems",
         metavar="SYSTEM",
@@ -69,10 +76,6 @@ def _margin(word: str) -> float:
 
 
 def _compare(arguments: argparse.Namespace) -> None:
-    # Pandas and scipy take two seconds, which no other command should wait for.
-    from bears.comparison.plan import planned
-    from bears.comparison.result import KINDS, compare
-
     benchmarks = _benchmarks(arguments)
     if arguments.plan:
         results = [planned(systems, arguments.measure) for systems in benchmarks]
@@ -92,10 +95,8 @@ def _compare(arguments: argparse.Namespace) -> None:
         write_text(arguments.out, text)
 
 
-def _benchmarks(arguments: argparse.Namespace) -> "list[list[System]]":
+def _benchmarks(arguments: argparse.Namespace) -> list[list[System]]:
     """The systems to compare, those of each benchmark apart."""
-    from bears.cli.compared_systems import ran, system_of
-
     words = arguments.systems
     if arguments.benchmark:
         composed(arguments.benchmark, [])  # It is refused where nothing is called so.
@@ -120,7 +121,7 @@ def _benchmarks(arguments: argparse.Namespace) -> "list[list[System]]":
     return found
 
 
-def _apart(words: Sequence[str], systems: "Sequence[System]") -> "list[System]":
+def _apart(words: Sequence[str], systems: Sequence[System]) -> list[System]:
     """The systems, files of one name called by their whole paths; no name acts on a terminal."""
     plain = [system.name for system in systems]
     names = [
@@ -133,7 +134,7 @@ def _apart(words: Sequence[str], systems: "Sequence[System]") -> "list[System]":
     ]
 
 
-def _main(systems: "Sequence[System]") -> str:
+def _main(systems: Sequence[System]) -> str:
     """The measure that orders the benchmark, as its configuration says."""
     name = next((str(s.benchmark["name"]) for s in systems if s.benchmark), "")
     return main_of(composed(name, [])) if name else MAIN
@@ -146,9 +147,6 @@ def _json(results: Sequence[dict[str, Any]]) -> str:
 def _formed(results: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> str:
     if arguments.format == "json":
         return _json(results)
-    from bears.comparison.plan import plan_text
-    from bears.comparison.table import shown
-
     if arguments.plan:
         return "\n".join(plan_text(plan, arguments.format) for plan in results)
     kinds = list(dict.fromkeys(arguments.by))

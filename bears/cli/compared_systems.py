@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from bears.cli.selection import composed, results_of, state_of
-from bears.cli.standings import kept_values
 from bears.comparison.revision import (
     GROUPS,
     WORKSPACE,
@@ -20,6 +19,7 @@ from bears.comparison.revision import (
     system_at,
 )
 from bears.comparison.values import System, read_values
+from bears.configuration import checkout
 from bears.configuration import parse as parse_settings
 from bears.doctor.objects import cache_folder
 from bears.errors import FormatError, SubmissionRefused
@@ -121,6 +121,11 @@ def _of_row(word: str) -> System:
         f"{word!r}: the leaderboard knows the means of this {row.origin}, and no experiment here "
         "has its values by question. Give its file"
     )
+
+
+def kept_values(row: LeaderboardRow) -> Path:
+    """Where the values by question of a scored submission are kept, in this checkout alone."""
+    return checkout() / ".bears" / "values" / f"{row.state}.{row.configuration}.csv"
 
 
 def _is_of(revision: Revision, row: LeaderboardRow) -> bool:

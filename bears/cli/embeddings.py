@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from bears.cli.selection import composed, rewritten_file
+from bears.cli.selection import add_overrides, composed, rewritten_file
 from bears.cli.spending import show, spending
 from bears.configuration import Config, build
 from bears.errors import ConfigurationError
@@ -25,7 +25,7 @@ SLICE = 10_000
 Texts = Callable[[], Iterator[tuple[Kind, list[str]]]]
 
 
-def add_commands(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands of ``embeddings``."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     planning = commands.add_parser(
@@ -45,7 +45,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     filling.add_argument("--yes", action="store_true", help="do not ask before spending")
     filling.set_defaults(run=_fill)
     for command in (planning, filling):
-        command.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
+        add_overrides(command)
 
 
 def _plan(arguments: argparse.Namespace) -> None:

@@ -25,7 +25,7 @@ LANGUAGES = ("en", "zh", "ko", "ja")
 """Whose normal forms are tried, where no language is named, by the scripts of the answers."""
 
 
-def add_commands(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The subcommands of ``judge``."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     calibrating = commands.add_parser(

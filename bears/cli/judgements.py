@@ -29,7 +29,7 @@ DECISIONS: tuple[Literal["relevant", "partial", "not"], ...] = ("relevant", "par
 SHOWN = 5
 
 
-def add_commands(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands of ``judgements``."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     pooling = commands.add_parser(

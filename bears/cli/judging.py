@@ -65,21 +65,18 @@ def _judge(arguments: argparse.Namespace) -> None:
         if name in found:
             raise ConfigurationError(f"two of the files are called {name}; rename one")
         rows, found[name] = _judged(arguments, file, judges)
+    state = state_of(*results_of(arguments.benchmark, arguments.folder), len(rows))
     if arguments.questions:
         write_judged(arguments.questions, rows)
     if arguments.out:
-        write_json(arguments.out, {"judge": arguments.judge, "systems": found})
+        told = {"benchmark": state.told(), "judge": arguments.judge, "systems": found}
+        write_json(arguments.out, told)
     if arguments.system:
-        _publish(arguments, len(rows), found[name]["all"])
+        means = found[name]["all"]
+        faults = ("unscored",) if means["unscored"] else ()
+        publish_answers(files[0], arguments.system, state, means, faults, arguments.judge)
+    print(f"judged on {state}")
     print(table(next(iter(found.values()))) if len(found) == 1 else _ranking(found))
-
-
-def _publish(arguments: argparse.Namespace, questions: int, means: Mapping[str, Any]) -> None:
-    folder, config = results_of(arguments.benchmark, arguments.folder)
-    state = state_of(folder, config, questions)
-    faults = ("unscored",) if means["unscored"] else ()
-    (file,) = arguments.files
-    publish_answers(file, arguments.system, state, means, faults, arguments.judge)
 
 
 def _judged(

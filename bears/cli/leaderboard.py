@@ -1,35 +1,28 @@
 """``python -m bears leaderboard``: DVC's experiments on the leaderboard."""
 
 import argparse
-from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bears.cli.compared_systems import revisions
-from bears.cli.standings import placed
-from bears.comparison.revision import (
-    METRICS,
-    WORKSPACE,
-    Revision,
-    configuration_at,
-    selection_at,
-)
-from bears.errors import FormatError
+from bears.cli.standings import placed, states
 from bears.evaluation.timing import read_timing
 from bears.formats.digest import sha256_of
-from bears.intake.json_text import json_value
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import BOARD, markdown
-from bears.leaderboard.experiments import State, entries, entry_of
+from bears.leaderboard.experiments import entries, entry_of
 from bears.leaderboard.publish import publish
 from bears.leaderboard.row import LeaderboardRow
-
-ANSWERED = "metrics/answers.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``leaderboard``."""
+    parser.description = (
+        "Put every result of DVC's experiments on the leaderboard, one row for each benchmark, "
+        "system and configuration; rows of submissions stay."
+    )
     parser.add_argument(
         "--all-commits", action="store_true", help="experiments of every commit, not of HEAD alone"
     )
@@ -37,17 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _update(arguments: argparse.Namespace) -> None:
+    there = states()
+    wanted = {revision.commit for revision in revisions(arguments.all_commits)}
+    chosen = [revision for revision in there if revision.commit in wanted]
     # Of the same configuration the workspace counts first, since its run may have been timed.
-    every = sorted(revisions(arguments.all_commits), key=lambda one: one.name != WORKSPACE)
-    states = [state_at(revision) for revision in every]
-    here = entry_of(states[0])
-    rows = entries(states)
+    chosen.sort(key=lambda revision: revision.commit != "")
+    here = entry_of(there[chosen[0]])
+    rows = entries(there[revision] for revision in chosen)
     found = [_timed(row) if here and row.key == here.key else row for row in rows]
     tables: dict[str, list[dict[str, Any]]] = {}
     for entry in found:
         if row := _pandachat_row(entry):
             tables.setdefault(entry.benchmark, []).append(row)
-    board = publish(BOARD, map(_without_sources, found), tables, placed)
+    board = publish(BOARD, map(_without_sources, found), tables, partial(placed, there=there))
     print(markdown(board), end="")
     print(f"{BOARD}: {len(board)} rows, {len(found)} results of experiments among them")
 
@@ -92,20 +87,3 @@ def _timed(entry: LeaderboardRow) -> LeaderboardRow:
     if run.exists() and (measured := read_timing(timing, sha256_of(run))):
         return replace(entry, seconds_per_question=measured["seconds_per_question"])
     return entry
-
-
-def state_at(revision: Revision) -> State:
-    """What a revision holds; nothing where its files were changed by hand."""
-    try:
-        selected, config = selection_at(revision), configuration_at(revision)
-    except FormatError:
-        selected, config = {}, {}
-    return State(selected, config, _metrics(revision, METRICS), _metrics(revision, ANSWERED))
-
-
-def _metrics(revision: Revision, path: str) -> Mapping[str, Any]:
-    try:
-        found = json_value(revision.text(path).encode(), path)
-    except FormatError:
-        return {}
-    return found if isinstance(found, dict) else {}

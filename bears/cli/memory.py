@@ -8,7 +8,7 @@ from pathlib import Path
 from bears.cli.filling import fill, show_plan
 from bears.cli.judged_pairs import candidate_rows, judged_pairs
 from bears.cli.proxied import add_serve
-from bears.cli.selection import CONF, composed
+from bears.cli.selection import CONF, add_overrides, composed
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
 from bears.configuration import Config, parse
 from bears.errors import ConfigurationError, MemoryMiss
@@ -36,7 +36,7 @@ MADE = ("question", "gold_answer")
 """The texts of a made question that a person may decide on."""
 
 
-def add_commands(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands of ``memory``."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     importing = commands.add_parser(
@@ -108,7 +108,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         )
     )
     for command in (importing, planning, filling, publishing, reviewing, terms):
-        command.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
+        add_overrides(command)
 
 
 def _import(arguments: argparse.Namespace) -> None:

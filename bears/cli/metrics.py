@@ -24,6 +24,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command has no arguments."""
+    parser.description = "List the metrics of rankings and of answers."
     parser.set_defaults(run=_list)
 
 

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from bears.cli.selection import composed
+from bears.cli.selection import add_selection, composed
 from bears.configuration import Config, checkout, parse
 from bears.formats.shown import complain
 from bears.memory.kept import Kept
@@ -36,8 +36,7 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
         "--publish", action="store_true", help="at the end, write what was used into data/memory"
     )
     parser.add_argument("--port", type=int, default=0, help="default: any that is free")
-    parser.add_argument("--benchmark", default="", help="whose memory; default: params.yaml's")
-    parser.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
+    add_selection(parser)
     parser.set_defaults(run=_serve)
 
 

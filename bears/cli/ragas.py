@@ -14,7 +14,7 @@ from bears.cli.proxied import proxy_of, publish
 from bears.cli.ragas_inputs import answering, with_answers, with_contexts
 from bears.cli.ragas_report import check_whole, described, table, write
 from bears.cli.ragas_row import ragas_row
-from bears.cli.selection import composed
+from bears.cli.selection import add_selection, composed
 from bears.cli.spending import spending
 from bears.configuration import Config
 from bears.errors import ConfigurationError, MemoryMiss
@@ -33,6 +33,12 @@ from bears.ragas.scores import METRICS, Score, summary
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``ragas``."""
+    parser.description = (
+        "Score answers by faithfulness, answer relevancy, context precision and context recall. "
+        "The package ragas computes them, in an environment of its own (`make ragas`); what it "
+        "asks a model is replayed from the memory, and with --fill asked within a budget and kept. "
+        "A row that it cannot score is counted, and is no part of a mean."
+    )
     parser.add_argument(
         "file",
         metavar="FILE",
@@ -48,7 +54,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--publish", action="store_true", help="write what was used into data/memory, for git"
     )
-    parser.add_argument("--benchmark", default="", help="default: the one in params.yaml")
     parser.add_argument(
         "--out", type=Path, help="a JSON file for the scores; those of each row lie beside it, .csv"
     )
@@ -60,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--system", default="", help="on the leaderboard; default: FILE's name")
     parser.add_argument("--no-board", action="store_true", help="leave the leaderboard alone")
-    parser.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
+    add_selection(parser)
     parser.set_defaults(run=_ragas)
 
 
@@ -93,7 +98,7 @@ def _ragas(arguments: argparse.Namespace) -> None:
     }
     if arguments.out:
         write(arguments.out, result, found.scores, [row.question for row in rows])
-    print(table(result["metrics"]))
+    print("\n".join([table(result["metrics"]), *filter(None, [result.get("generated")])]))
     if arguments.publish:
         publish(kept, found.proxy)
     check_whole(result["metrics"], found.proxy.problem)

@@ -9,6 +9,7 @@ from tabulate import tabulate
 
 from bears.configuration import Config
 from bears.errors import MemoryMiss
+from bears.formats.benchmark_state import generated_in
 from bears.formats.digest import digest_of, sha256_of
 from bears.formats.records import write_json
 from bears.formats.spreadsheet import write_csv
@@ -21,13 +22,19 @@ def described(
 ) -> dict[str, Any]:
     """What was scored: the file, where its rows were completed from, and the digest of them all.
 
+    Of a benchmark whose questions a model wrote, that as well.
+
     Args:
         given, rows: as the file has them, and completed.
     """
     contexts = any(row.contexts is None for row in given)
     answers = any(row.answer is None for row in given)
+    benchmark = config["benchmark"]["name"]
+    queries = Path("data") / benchmark / "translated" / "queries.json"
+    made = generated_in(queries) if queries.is_file() else None
     return {
-        "benchmark": config["benchmark"]["name"],
+        "benchmark": benchmark,
+        **({"generated": str(made)} if made else {}),
         "input": {
             "name": file.name,
             "sha256": sha256_of(file),

@@ -9,7 +9,7 @@ from bears.cli.selection import state_of
 from bears.configuration import Config
 from bears.formats.digest import digest_of
 from bears.formats.records import read_questions
-from bears.leaderboard.row import OF_ANSWERS, LeaderboardRow
+from bears.leaderboard.row import OF_ANSWERS, LeaderboardRow, submission_row
 
 
 def ragas_row(
@@ -38,21 +38,14 @@ def ragas_row(
         for name, each in metrics.items()
         if each["n_scored"] < len(own)
     ]
-    return LeaderboardRow(
-        benchmark=state.name,
-        source=state.source,
-        state=state.state,
-        system=system,
-        configuration="",
-        origin="submission",
+    return submission_row(
+        state,
+        system,
         answers=digest_of(
             {"rows": result["input"]["rows"], **{k: result[k] for k in ("models", "versions")}}
         )[:12],
         generator=result["input"]["generator"] or "",
         judge=f"ragas {result['versions']['ragas']}, {result['models']['chat']}",
-        questions=state.questions,
-        documents=state.documents,
-        generated=str(state.generated or ""),
         values={name: each["mean"] for name, each in metrics.items()},
         warnings=", ".join(warnings),
     )

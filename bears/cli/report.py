@@ -5,21 +5,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bears.cli.compared_systems import ran
 from bears.cli.prices import dollars
 from bears.cli.selection import composed, main_of, results_of
+from bears.comparison.result import compare
+from bears.comparison.revision import WORKSPACE, Revision, commit_of, configuration_at
+from bears.comparison.values import System
 from bears.doctor.objects import cache_folder
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.timing import read_timing
 from bears.formats.digest import sha256_of
 from bears.formats.records import read_json, read_questions, write_text
+from bears.report.benchmark import BenchmarkFolders
+from bears.report.comparison import Comparison, parse_comparison
+from bears.report.system import SystemFiles
 from bears.types import Question
-
-if TYPE_CHECKING:
-    from bears.comparison.values import System
-    from bears.report.comparison import Comparison
-    from bears.report.system import SystemFiles
 
 DATA = Path("data")
 OUT = Path("report.html")
@@ -32,6 +34,11 @@ ANSWERS = r"data/[^/]+/answers/[^/]+"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``report``."""
+    parser.description = (
+        "Write one HTML file about the benchmark and every run of it that is here or in DVC's "
+        "cache: which system to take and how sure that is, intervals, recall, time, and every "
+        "question with what each system found. It needs no network."
+    )
     parser.add_argument("--out", type=Path, default=OUT, help=f"default: {OUT}")
     parser.add_argument("--benchmark", default="", help="default: the one in params.yaml")
     parser.add_argument(
@@ -59,7 +66,7 @@ def _report(arguments: argparse.Namespace) -> None:
         raise ConfigurationError(
             f"the page is made with {' and '.join(lacking)}, which `make report` installs"
         )
-    from bears.report.benchmark import BenchmarkFolders
+    # Only now, since `lacking` may be what it draws with.
     from bears.report.report import report
 
     config = composed(arguments.benchmark, [])
@@ -84,10 +91,8 @@ def _report(arguments: argparse.Namespace) -> None:
     print(f"{arguments.out}: {what} on {name}, {len(text.encode()) / 1e6:.1f} MB")
 
 
-def _systems(name: str, translated: Path, all_commits: bool) -> "list[System]":
+def _systems(name: str, translated: Path, all_commits: bool) -> list[System]:
     """What ran on the very records that lie here, with its rankings."""
-    from bears.cli.compared_systems import ran
-
     state = {"queries": sha256_of(translated / "queries.json")}
     state["corpus"] = sha256_of(translated / "corpus.json")
     for group in ran(all_commits):
@@ -97,17 +102,14 @@ def _systems(name: str, translated: Path, all_commits: bool) -> "list[System]":
     raise FormatError(f"no run on {name} as it lies in {translated}; `dvc repro` makes one")
 
 
-def _main(config: Mapping[str, Any], systems: "Sequence[System]") -> str:
+def _main(config: Mapping[str, Any], systems: Sequence[System]) -> str:
     """The measure that orders the benchmark; where it is not measured, the first that is."""
     wanted = main_of(config)
     there = list(map(str, systems[0].values.columns))
     return wanted if wanted in there or not there else there[0]
 
 
-def _comparison(file: Path | None, systems: "Sequence[System]", main: str) -> "Comparison | None":
-    from bears.comparison.result import compare
-    from bears.report.comparison import parse_comparison
-
+def _comparison(file: Path | None, systems: Sequence[System], main: str) -> Comparison | None:
     if file:
         compared = parse_comparison(read_json(file), str(file))
         state = str(systems[0].benchmark["state"])
@@ -122,11 +124,8 @@ def _comparison(file: Path | None, systems: "Sequence[System]", main: str) -> "C
     return parse_comparison(compare(systems, (), main), "compare")
 
 
-def _files(system: "System", questions: Sequence[Question], translated: Path) -> "SystemFiles":
+def _files(system: System, questions: Sequence[Question], translated: Path) -> SystemFiles:
     """What the page shows of a system; its rankings and answers are those of its revision."""
-    from bears.comparison.revision import WORKSPACE, Revision, commit_of, configuration_at
-    from bears.report.system import SystemFiles
-
     values = system.values.loc[[question.question_id for question in questions]]
     word = system.what if system.what != WORKSPACE and commit_of(system.what) else WORKSPACE
     commit = "" if word == WORKSPACE else commit_of(word)

@@ -14,7 +14,7 @@ from bears.formats.benchmark_state import BenchmarkState
 from bears.formats.shown import one_line
 from bears.leaderboard import pandachat
 from bears.leaderboard.board import number
-from bears.leaderboard.row import MEASURES, LeaderboardRow
+from bears.leaderboard.row import MEASURES, LeaderboardRow, submission_row
 from bears.submissions.check import CheckedSubmission
 from bears.submissions.submission import Submission
 from bears.types import Hit, Question
@@ -93,16 +93,10 @@ class ScoredSubmission:
             if self.pandachat
         }
         values = {**self.values, **accuracy}
-        return LeaderboardRow(
-            benchmark=self.state.name,
-            source=self.state.source,
-            state=self.state.state,
-            system=self.system,
-            configuration=digest[:12],
-            origin="submission",
-            questions=self.state.questions,
-            documents=self.state.documents,
-            generated=str(self.state.generated or ""),
+        return submission_row(
+            self.state,
+            self.system,
+            digest[:12],
             answered=int(self.checked.facts["answered"]),
             values={name: value for name, value in values.items() if name in MEASURES},
             seconds_per_question=self.submission.seconds_per_question,

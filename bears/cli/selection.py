@@ -58,6 +58,17 @@ def composed(benchmark: str, overrides: Sequence[str]) -> Config:
     return config
 
 
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """What `composed` is given."""
+    parser.add_argument("--benchmark", default="", help="default: the one in params.yaml")
+    add_overrides(parser)
+
+
+def add_overrides(parser: argparse.ArgumentParser) -> None:
+    """The last words of a command."""
+    parser.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
+
+
 def add_benchmark_arguments(parser: argparse.ArgumentParser) -> None:
     """What `results_of` is given."""
     parser.add_argument("--benchmark", default="", help="its results must be in data/")

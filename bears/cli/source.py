@@ -25,7 +25,7 @@ from bears.sources.source import Part, Source, reader_of
 KEPT = Path(".bears")
 
 
-def add_commands(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands of ``source``."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     inspecting = commands.add_parser(

@@ -3,44 +3,74 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+
+from bears.cli.compared_systems import kept_values, revisions
 from bears.cli.selection import composed, main_of
-from bears.configuration import checkout
+from bears.comparison.revision import (
+    METRICS,
+    Revision,
+    configuration_at,
+    selection_at,
+    system_at,
+)
+from bears.comparison.standings import Standing, standings
+from bears.comparison.values import read_values
 from bears.errors import BearsError, FormatError
 from bears.formats.shown import one_line
+from bears.intake.json_text import json_value
 from bears.leaderboard.board import state_of
-from bears.leaderboard.experiments import configuration_digest, decided
+from bears.leaderboard.experiments import State, decided, entry_of
 from bears.leaderboard.row import MAIN, MEASURES, LeaderboardRow
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bears.comparison.standings import Standing
-
+ANSWERED = "metrics/answers.json"
 TOLERANCE = 2e-6
 """A mean on the leaderboard has six decimals."""
 MOST = 6
 """Settings that are told of a row."""
 
 
-def kept_values(row: LeaderboardRow) -> Path:
-    """Where the values by question of a scored submission are kept, in this checkout alone."""
-    return checkout() / ".bears" / "values" / f"{row.state}.{row.configuration}.csv"
+def states() -> dict[Revision, State]:
+    """What HEAD, the experiments of every commit and the workspace hold."""
+    return {revision: state_at(revision) for revision in revisions(all_commits=True)}
 
 
-def placed(rows: Sequence[LeaderboardRow]) -> list[LeaderboardRow]:
+def state_at(revision: Revision) -> State:
+    """What a revision holds; nothing where its files were changed by hand."""
+    try:
+        selected, config = selection_at(revision), configuration_at(revision)
+    except FormatError:
+        selected, config = {}, {}
+    return State(selected, config, _metrics(revision, METRICS), _metrics(revision, ANSWERED))
+
+
+def _metrics(revision: Revision, path: str) -> Mapping[str, Any]:
+    try:
+        found = json_value(revision.text(path).encode(), path)
+    except FormatError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def placed(
+    rows: Sequence[LeaderboardRow], there: Mapping[Revision, State] | None = None
+) -> list[LeaderboardRow]:
     """The rows with their standing under the measure that orders their benchmark.
 
     Those of other states of a benchmark are nobody's neighbours. What is known by question is read
     from the experiments that are still here and from submissions that were scored here.
+
+    Args:
+        rows: of the whole leaderboard.
+        there: as of `states`; None: they are read.
     """
-    known = _known_results()
+    known = _known_results(states() if there is None else there)
     found = []
     for _, group in groupby(sorted(rows, key=state_of), key=state_of):
         state = list(group)
-        configs = [known.get(_ranking(row), (None, {}))[1] for row in state]
+        configs = [known[key][1] if (key := _ranking(row)) in known else {} for row in state]
         told = differing([row.system for row in state], configs)
         explained = [
             replace(row, differs=differs) if config else row
@@ -63,29 +93,20 @@ def _ranking(row: LeaderboardRow) -> tuple[str, ...]:
     return row.benchmark, row.state, row.system, row.configuration
 
 
-def _known_results() -> dict[tuple[str, ...], tuple[Any, Mapping[str, Any]]]:
+def _known_results(
+    there: Mapping[Revision, State],
+) -> dict[tuple[str, ...], tuple[Revision, Mapping[str, Any]]]:
     """Benchmark, state, system, configuration to the revision that has them, and its settings."""
-    from bears.cli.compared_systems import revisions
-    from bears.comparison.revision import configuration_at, measured_at
-
-    known: dict[tuple[str, ...], tuple[Any, Mapping[str, Any]]] = {}
-    for revision in revisions(all_commits=True):
-        try:
-            config, records = configuration_at(revision), measured_at(revision)["benchmark"]
-            name = str(config["retriever"]["name"])
-            digest = configuration_digest(config)
-        except (FormatError, KeyError, TypeError):
-            continue  # A commit from before there were results, or with files changed by hand.
-        key = records["name"], records["state"], name, digest
-        known.setdefault(key, (revision, decided(config)))
+    known: dict[tuple[str, ...], tuple[Revision, Mapping[str, Any]]] = {}
+    for revision, state in there.items():
+        if row := entry_of(state):
+            known.setdefault(_ranking(row), (revision, decided(state.config)))
     return known
 
 
 def _standing(
-    rows: Sequence[LeaderboardRow], known: Mapping[tuple[str, ...], Any]
+    rows: Sequence[LeaderboardRow], known: Mapping[tuple[str, ...], Revision]
 ) -> list[LeaderboardRow]:
-    from bears.comparison.standings import standings
-
     main = main_measure(rows[0].benchmark)
     means = {
         str(i): mean for i, row in enumerate(rows) if (mean := row.values.get(main)) is not None
@@ -97,7 +118,7 @@ def _standing(
     return [_with(row, main, places.get(str(i))) for i, row in enumerate(rows)]
 
 
-def _with(row: LeaderboardRow, main: str, place: "Standing | None") -> LeaderboardRow:
+def _with(row: LeaderboardRow, main: str, place: Standing | None) -> LeaderboardRow:
     if place is None:
         return replace(row, main=main, low=None, high=None, group="", rank="", known_by="")
     first, last = place.rank
@@ -113,12 +134,9 @@ def _with(row: LeaderboardRow, main: str, place: "Standing | None") -> Leaderboa
 
 
 def _values(
-    row: LeaderboardRow, main: str, mean: float, known: Mapping[tuple[str, ...], Any]
-) -> "pd.Series | None":
+    row: LeaderboardRow, main: str, mean: float, known: Mapping[tuple[str, ...], Revision]
+) -> pd.Series | None:
     """The values by question, if they are known and are those of which ``mean`` is the mean."""
-    from bears.comparison.revision import system_at
-    from bears.comparison.values import read_values
-
     revision, kept = known.get(_ranking(row)), kept_values(row)
     try:
         if revision and row.origin == "experiment":
@@ -134,7 +152,7 @@ def _values(
     return frame[main].sort_index()
 
 
-def _of_the_same(values: "Mapping[str, pd.Series | None]") -> "dict[str, pd.Series]":
+def _of_the_same(values: Mapping[str, pd.Series | None]) -> dict[str, pd.Series]:
     """Those of the questions that the first one is of."""
     known = {name: each for name, each in values.items() if each is not None}
     first = next((each.index for each in known.values()), None)

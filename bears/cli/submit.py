@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from bears.cli.compared_systems import kept_values
 from bears.cli.scored_submission import ScoredSubmission, score
 from bears.cli.selection import add_benchmark_arguments, results_of, rewritten_file, state_of
-from bears.cli.standings import kept_values, placed
+from bears.cli.standings import placed
 from bears.configuration import Config
 from bears.configuration import parse as parse_settings
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
@@ -31,7 +32,7 @@ from bears.types import Finding
 SHOWN = 10
 
 
-def add_commands(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The subcommands of ``submit``."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     scoring = commands.add_parser(

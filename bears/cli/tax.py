@@ -4,11 +4,11 @@ import argparse
 import math
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tabulate import tabulate
 
-from bears.cli.selection import composed, results_of
+from bears.cli.selection import add_selection, composed, results_of
 from bears.configuration import Config
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.measure import parse_measure
@@ -18,10 +18,8 @@ from bears.formats.records import to_json, write_json
 from bears.formats.spreadsheet import write_csv
 from bears.language.native import languages_of
 from bears.language.tags import check_tag
-
-if TYPE_CHECKING:
-    from bears.tax.records import Records
-    from bears.tax.tax import Values
+from bears.tax.records import Records, read_sides
+from bears.tax.tax import Values, taxes, values_by_question
 
 DATA = Path("data")
 MEASURES = ("ndcg@10", "strict@10")
@@ -29,8 +27,13 @@ MEASURES = ("ndcg@10", "strict@10")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``tax``."""
+    parser.description = (
+        "Ask the same questions of the same documents before and after their translation, and once "
+        "more without what stands in parentheses, where translators put the original's words. Each "
+        "side is searched as texts of its language are. Differences are translated less original, "
+        "with a paired 95 % interval."
+    )
     parser.add_argument("--retriever", default="", help="default: the one in params.yaml")
-    parser.add_argument("--benchmark", default="", help="default: the one in params.yaml")
     parser.add_argument(
         "--folder",
         type=Path,
@@ -45,15 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", default="table", choices=("table", "json"))
     parser.add_argument("--out", type=Path, metavar="FILE.csv", help="the values of each question")
-    parser.add_argument("overrides", metavar="OVERRIDE", nargs="*", help="Hydra overrides")
+    add_selection(parser)
     parser.set_defaults(run=_tax)
 
 
 def _tax(arguments: argparse.Namespace) -> None:
-    # Pandas and scipy take two seconds, which no other command should wait for.
-    from bears.tax.records import read_sides
-    from bears.tax.tax import taxes, values_by_question
-
     @cache
     def configured(language: str) -> Config:
         words = [f"benchmark.language='{language}'"] if language else []
@@ -90,7 +89,7 @@ def _folders(config: Config, folder: Path | None) -> tuple[Path, Path]:
     return sampled, translated
 
 
-def _translated(config: Config, original: "Records", unknown: str) -> dict[str, str]:
+def _translated(config: Config, original: Records, unknown: str) -> dict[str, str]:
     """Each source whose texts were translated, to their language before that."""
     kept, target = config["benchmark"]["language"], config["language"]["name"]
     languages = languages_of(config["sources"], original.sources, kept, target)
@@ -109,8 +108,8 @@ def _translated(config: Config, original: "Records", unknown: str) -> dict[str, 
 def _about(
     config: Config,
     folder: Path,
-    translated: "Records",
-    values: "Values",
+    translated: Records,
+    values: Values,
     languages: dict[str, str],
 ) -> dict[str, Any]:
     """Of what a tax is."""
@@ -123,6 +122,7 @@ def _about(
         "original_languages": sorted(set(languages.values())),
         "language": config["benchmark"]["language"],
         **{"questions": len(values["original"]), "documents": len(documents)},
+        **({"generated": str(state.generated)} if state.generated else {}),
     }
 
 
@@ -144,11 +144,12 @@ def _table(result: dict[str, Any]) -> str:
         f"{result['documents']} documents, {', '.join(result['original_languages'])} against "
         f"{result['language']}"
     )
+    heading += f"\n{result['generated']}" if "generated" in result else ""
     header = ["", "original", "translated", "difference", "95 % interval", "n"]
     return f"{heading}\n\n{tabulate(rows, headers=header, disable_numparse=True)}"
 
 
-def _write(path: Path, values: "Values", original: "Records", translated: "Records") -> None:
+def _write(path: Path, values: Values, original: Records, translated: Records) -> None:
     """A row a question, with its value of each measure on every side, empty where undefined."""
     before = {question.question_id: question.question for question in original.questions}
     after = {question.question_id: question for question in translated.questions}

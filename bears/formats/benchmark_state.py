@@ -34,6 +34,10 @@ class BenchmarkState:
     state: str
     generated: Generated | None = None
 
+    def __str__(self) -> str:
+        made = f"; {self.generated}" if self.generated else ""
+        return f"{self.name}, state {self.state}{made}"
+
     def told(self) -> dict[str, Any]:
         """As it stands beside a result; ``generated`` only where it is so."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -21,9 +21,8 @@ _COUNTS = ("questions", "documents", "answered")
 _STANDING = ("main", "low", "high", "group", "rank", "known_by", "differs")
 HEADER = (
     *(*_WORDS, *_COUNTS, *MEASURES, "seconds_per_question", "warnings", *_STANDING),
-    "generated",
+    *("generated", "audited"),
 )
-
 
 BOARD = Path("metrics/leaderboard.csv")
 
@@ -98,7 +97,7 @@ def _section(state: tuple[str, str, str], board: Sequence[LeaderboardRow]) -> st
     heading = f"{name} ({source})" if source else name
     rows = [dict(zip(HEADER, _cells(entry), strict=True)) for entry in board]
     main = board[0].main
-    first = dict.fromkeys(("system", "group", "rank", main, "low", "high", *HEADER))
+    first = dict.fromkeys(("system", "group", "rank", main, "low", "high", "audited", *HEADER))
     hidden = (*_STATE, *_COUNTS[:2], "main", "")
     filled = [name for name in first if name not in hidden and any(row[name] for row in rows)]
     order = [f"by {shown.markdown(main)}"] if main else []
@@ -113,13 +112,10 @@ def number(value: float | None) -> str:
 
 
 def _cells(entry: LeaderboardRow) -> list[str]:
-    counts = [number(getattr(entry, name)) for name in _COUNTS]
-    measures = [number(entry.values.get(name)) for name in MEASURES]
-    words = [getattr(entry, name) for name in _WORDS]
-    ends = number(entry.low), number(entry.high)
-    standing = entry.main, *ends, entry.group, entry.rank, entry.known_by, entry.differs
-    seconds = number(entry.seconds_per_question)
-    return [*words, *counts, *measures, seconds, entry.warnings, *standing, entry.generated]
+    found = (
+        entry.values.get(name) if name in MEASURES else getattr(entry, name) for name in HEADER
+    )
+    return [value if isinstance(value, str) else number(value) for value in found]
 
 
 def _entry(header: list[str], row: list[str], where: str) -> LeaderboardRow:

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bears.formats.benchmark_state import told_of
 from bears.formats.digest import digest_of
-from bears.leaderboard.row import ANSWERS, RETRIEVAL, UNSCORED, LeaderboardRow
+from bears.leaderboard.row import ANSWERS, MAIN, RETRIEVAL, UNSCORED, LeaderboardRow
 
 DECIDING = (
     "sample",
@@ -84,6 +84,7 @@ def entry_of(state: State) -> LeaderboardRow | None:
         "documents": benchmark.get("documents"),
         "generated": told_of(benchmark),
         "answered": means.get("answered"),
+        "audited": _part(state.results, "audited").get(_part(config, "evaluate").get("main", MAIN)),
         "values": values,
         **answers,
     }

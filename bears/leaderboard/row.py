@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from bears.formats.benchmark_state import BenchmarkState
+from bears.formats.shown import one_line
 
 RETRIEVAL = (
     "success@1",
@@ -63,6 +66,8 @@ class LeaderboardRow:
             difference from other rows looks less sure than it is.
         differs: settings in which the row is not as others of its state.
         generated: where a model wrote the questions, how many of them were kept.
+        audited: the mean of the measure that orders the benchmark on the audited gold, where people
+            decided on documents; all other means are on the published gold.
     """
 
     __pydantic_config__: ClassVar[dict[str, bool]] = {"allow_inf_nan": False}
@@ -92,6 +97,7 @@ class LeaderboardRow:
     known_by: str = ""
     differs: str = ""
     generated: str = ""
+    audited: float | None = None
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -102,3 +108,16 @@ class LeaderboardRow:
     def of(self) -> tuple[str, ...]:
         """Whose row it is, of which records."""
         return self.benchmark, self.source, self.state, self.system, self.origin
+
+
+def submission_row(
+    state: BenchmarkState, system: str, configuration: str = "", **scored: Any
+) -> LeaderboardRow:
+    """The row of what somebody submitted, with the other fields that ``scored`` has."""
+    return LeaderboardRow(
+        *(state.name, state.source, state.state, one_line(system), configuration, "submission"),
+        questions=state.questions,
+        documents=state.documents,
+        generated=str(state.generated or ""),
+        **scored,
+    )

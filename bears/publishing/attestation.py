@@ -13,6 +13,8 @@ from bears.types import Closed
 BUILDING = ("benchmark", "language", "sample", "translator")
 """The parts of the configuration that decide what the records are."""
 
+ATTESTATION = "attestation.json"
+
 RECORDS = ("queries", "corpus")
 """The parts that are the benchmark; the others are its provenance."""
 

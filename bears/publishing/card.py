@@ -20,9 +20,8 @@ def card(finished: Finished, attestation: Attestation) -> str:
     parts = [
         f"---\n{yaml.safe_dump(_front_matter(finished, licence), sort_keys=False)}---",
         f"# {markdown(finished.name)}",
-        f"{len(finished.questions)} questions over {len(finished.documents)} documents, for "
-        f"measuring retrievers. Language: {markdown(finished.config['benchmark']['language'])}.",
-        *_generated(finished),
+        *map(markdown, finished.about),
+        f"Language: {markdown(finished.config['benchmark']['language'])}.",
         "## Composition\n\n" + _composition(finished),
         "## Sources and licences\n\n" + _sources(finished),
         f"The licence that follows for the whole: **{markdown(licence)}**."
@@ -31,11 +30,6 @@ def card(finished: Finished, attestation: Attestation) -> str:
         "## Make it again\n\n" + _regenerate(finished, attestation),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _generated(finished: Finished) -> list[str]:
-    made = next((each.generated for each in finished.questions if each.generated), None)
-    return [f"No person asked these questions; {markdown(str(made))}."] if made else []
 
 
 def _licences(finished: Finished) -> list[str]:

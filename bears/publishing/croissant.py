@@ -38,8 +38,7 @@ def croissant(finished: Finished, folder: Path) -> dict[str, Any]:
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": finished.name,
-        "description": f"{len(finished.questions)} questions over {len(finished.documents)} "
-        "documents, for measuring retrievers.",
+        "description": " ".join(finished.about),
         "license": f"https://spdx.org/licenses/{licence}",
         "url": f"urn:bears:{finished.name}",
         "citeAs": finished.config["benchmark"]["cite_as"],

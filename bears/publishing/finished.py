@@ -41,6 +41,16 @@ class Finished:
         """Of the benchmark."""
         return str(self.config["benchmark"]["name"])
 
+    @property
+    def about(self) -> list[str]:
+        """How large it is, and in a second sentence where a model wrote its questions."""
+        made = next((each.generated for each in self.questions if each.generated), None)
+        return [
+            f"{len(self.questions)} questions over {len(self.documents)} documents, for measuring "
+            "retrievers.",
+            *([f"No person asked these questions; {made}."] if made else []),
+        ]
+
 
 def read_finished(config: Mapping[str, Any], data: Path) -> Finished:
     """Read what the pipeline wrote for the benchmark of ``config``.
