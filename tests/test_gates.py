@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from bears.configuration import read_mapping
 from bears.errors import ConfigurationError
-from bears.gates import GATES, Flag, check
+from bears.gates import GATES, Flag, GateSeverity, check
 from bears.language.text import Field, Text
 from tests.languages import CONF, filler, load
 
@@ -106,8 +107,20 @@ def test_a_good_translation_passes() -> None:
         ("invented_name", "content", LONG, f"{LONG_ZH}（McCarthy）"),
         ("lost_word", "question", "What are its first two words?", "它的第一個詞是什麼？"),
         ("lost_word", "question", "Who is his father-in-law?", "他的父親是誰？"),
-        ("lost_word", "question", "Who sang the song Oh Boy?", "誰唱了這首歌？"),
-        ("lost_word", "question", "Which American wrote it?", "哪位作家寫了它？"),
+        ("lost_word", "question", "Which mill is not later?", "哪座磨坊比較早？"),
+        ("lost_detail", "question", "Which American wrote it?", "哪位作家寫了它？"),
+        ("question_kind", "question", "When did the war begin?", "戰爭是如何開始的？"),
+        ("question_kind", "question", "When did Ann die?", "安為何去世？"),
+        ("question_kind", "question", "Who paid the monks?", "修士為什麼得到資助？"),
+        ("question_kind", "question", "How many games did he play?", "他打過哪些比賽？"),
+        ("question_kind", "question", "Which games did he play?", "他打過多少場比賽？"),
+        ("unfinished", "content", LONG, LONG_ZH[:30]),
+        ("unfinished", "content", LONG, f"{LONG_ZH[:20]}，"),
+        ("repeated", "question", BRIDGE, "誰建造了那座橫跨河流的橋？誰建造了那座橫跨河流的橋？"),
+        ("repeated", "content", LONG, f"{LONG_ZH}磨坊的磨坊的磨坊的磨坊的。"),
+        ("sentence_for_phrase", "gold_answer", "Sir Ann Lee", "他的秘書是安·李爵士。"),
+        ("changed_number", "question", "Who came in 1861?", "誰在1816年來？"),
+        ("changed_number", "content", "from 4 May to 10 June 1861.", "從那時起。"),
         ("numbers", "content", LONG, LONG_ZH.replace("1861", "1816")),
         ("numbers", "content", "born 23 November 1946", "生於1946年10月23日"),
         ("numbers", "content", "500,000 people", "5萬人"),
@@ -151,6 +164,15 @@ def test_an_opposite_answer_is_named_so() -> None:
         ("question", "When did the man who built it die?", "建造它的那個人是誰、何時去世的？"),
         ("question", "Can you name the river?", "那條河叫什麼名字？"),
         ("question", "Is it Ann or Bo?", "是安還是波？"),
+        ("question", "What does smtp stand for?", "smtp代表什麼？"),
+        ("question", "Which album by fun. won?", "fun.的哪張專輯獲獎？"),
+        ("question", "Name any river that floods?", "請舉出任何一條會氾濫的河流。"),
+        ("question", "How is it called?", "它叫什麼？"),
+        ("question", "Why did the war begin?", "戰爭開始的原因為何？"),
+        ("question", "How did the war end?", "戰爭以哪種方式結束？"),
+        ("question", "Where did he study?", "他就讀於哪所大學？"),
+        ("question", "Where was the director born?", "導演是哪裡人？"),
+        ("question", "What year did the king die?", "這位國王在哪一年駕崩？"),
         ("question", 'Who sang "Two American Sisters" after Seven Ten?', "誰唱了那首歌？"),
         ("question", "Where was the Canadian director born?", "這位加拿大導演在哪裡出生？"),
         ("content", LONG, LONG_ZH.replace("水車", "iPhone 與 One to One 和 Fall of Ann")),
@@ -374,17 +396,18 @@ def drcd(shared_data: Path) -> list[dict[str, Any]]:
 
 
 def _rates(texts: list[Text]) -> dict[str, float]:
-    # The source is a filler: its numbers and what it asks for are others.
-    severities = {"numbers": "off", "question_kind": "off"}
-    found = Counter(flag.gate for text in texts for flag in check(text, CHINESE, severities))  # type: ignore[arg-type]
+    # The source is a filler: its numbers, its end and what it asks for are others.
+    others: Mapping[str, GateSeverity] = dict.fromkeys(
+        ("numbers", "changed_number", "unfinished", "question_kind"), "off"
+    )
+    found = Counter(flag.gate for text in texts for flag in check(text, CHINESE, others))
     return {gate: count / len(texts) for gate, count in found.items()}
 
 
-def test_false_alarms_on_native_paragraphs(drcd: list[dict[str, Any]]) -> None:
-    contents = [paragraph["context"] for paragraph in drcd]
-    assert len(contents) == 1000
-    rates = _rates([Text("content", filler(c, CHINESE), c, "en", "zh-Hant-TW") for c in contents])
-    assert rates == {"variant": 0.007}
+def test_no_native_text_repeats_itself(drcd: list[dict[str, Any]]) -> None:
+    native = [p["context"] for p in drcd] + [qa["question"] for p in drcd for qa in p["qas"]]
+    texts = [Text("content", "A mill.", text, "en", "zh-Hant-TW") for text in native]
+    assert not [text for text in texts if GATES["repeated"](text, CHINESE)]
 
 
 def test_false_alarms_on_native_questions(drcd: list[dict[str, Any]]) -> None:

@@ -16,7 +16,7 @@ from bears.language.text import Field, Text
 from tests.languages import filler, load
 from tests.workspace import ROOT
 
-OF_THE_SOURCE = {"numbers", "invented_name", "question_kind"}
+OF_THE_SOURCE = {"numbers", "changed_number", "invented_name", "question_kind", "unfinished"}
 """What these ask for a filler does not have: the text is its own source."""
 TABLE = re.compile(r"^\| (.+?) \| (\w\S*) \| ([\d,]+) \| (\d+): (.*) \| (\S+)–(\S+) % \|$", re.M)
 

@@ -8,6 +8,7 @@ from bears.errors import ConfigurationError
 from bears.gates import (
     blank,
     chatter,
+    ending,
     length_ratio,
     lost_words,
     names,
@@ -38,9 +39,14 @@ GATES: Mapping[str, Callable[[Text, Language], str | None]] = {
     "question_kind": questions.question_kind,
     "answered": questions.answered,
     "length_ratio": length_ratio.gate,
+    "unfinished": ending.unfinished,
+    "repeated": ending.repeated,
+    "sentence_for_phrase": ending.sentence_for_phrase,
+    "changed_number": numbers.changed,
     "numbers": numbers.gate,
     "invented_name": names.invented_name,
-    "lost_word": lost_words.gate,
+    "lost_word": lost_words.lost_word,
+    "lost_detail": lost_words.lost_detail,
     "answer_hint": questions.answer_hint,
 }
 """Name to gate: each says what is wrong, or None."""

@@ -29,12 +29,34 @@ _PAIR = re.compile(r"(?<![\d/])(\d{1,2})[/-](\d{1,2})(?![\d/])")
 """9/11 may become 911."""
 _REACH = 25
 """More characters than lie between a number and the other end of the month beside it."""
+_SENTENCE = 3
+"""So many numbers are not lost one by one."""
 _DIGITS = re.compile(rf"\d(?:.{{0,{_REACH}}}\d)*", re.DOTALL)
 """Numbers with little between them."""
 
 
+def changed(text: Text, language: Language) -> str | None:
+    """A number became another one, or so many are gone that a sentence is."""
+    missing, invented = _compared(text, language)
+    wrong = (missing and invented) or len(missing) >= _SENTENCE
+    return _told(missing, invented) if wrong else None
+
+
 def gate(text: Text, language: Language) -> str | None:
-    """A number or month of the source is missing, or one is there that the source lacks.
+    """A number or month of the source is missing, or one is there that the source lacks."""
+    return _told(*_compared(text, language)) or None
+
+
+def _told(missing: Sequence[str], invented: Sequence[str]) -> str:
+    return "; ".join(
+        f"{what}: {', '.join(dict.fromkeys(items))}"
+        for what, items in (("missing", missing), ("not in the source", invented))
+        if items
+    )
+
+
+def _compared(text: Text, language: Language) -> tuple[list[str], list[str]]:
+    """What is missing, and what is not in the source.
 
     Numbers are compared as values, so 500,000 may come back as 50萬 and 19th as 十九. Only the
     longer numbers count as invented: the shorter ones may have been words (May, fifth, twenty).
@@ -52,12 +74,7 @@ def gate(text: Text, language: Language) -> str | None:
     invented = _invented(asked, forms, source, translation, language)
     if invented and english.spelled_numbers(source):
         invented = []
-    parts = [
-        f"{what}: {', '.join(dict.fromkeys(items))}"
-        for what, items in (("missing", missing), ("not in the source", invented))
-        if items
-    ]
-    return "; ".join(parts) or None
+    return missing, invented
 
 
 def _months(source: str) -> set[int]:

@@ -34,7 +34,7 @@ def question_mood(text: Text, language: Language) -> str | None:
 
 
 def question_kind(text: Text, language: Language) -> str | None:
-    """The translation asks for something else: a year instead of a person, yes or no instead."""
+    """The translation asks for something else: a year instead of a person, why instead of when."""
     if text.field != "question" or primary(text.source_language) != "en":
         return None
     asked = english.kinds_of(without_marked(text.source, QUOTES))
@@ -43,9 +43,14 @@ def question_kind(text: Text, language: Language) -> str | None:
         return None
     if "yes_no" in asked:
         return f"a yes/no question asks for {_listed(there)}"
-    if there == {"yes_no"} or not {"other"} & (asked | there):
+    if there == {"yes_no"} or not _may_be(asked | there):
         return f"a question for {_listed(asked)} asks for {_listed(there)}"
     return None
+
+
+def _may_be(kinds: set[Kind]) -> bool:
+    """Whether the kinds may mean the same: what asks for anything, which for all but a number."""
+    return "other" in kinds or ("which" in kinds and "amount" not in kinds)
 
 
 def _asks(source: str, source_language: str) -> bool:

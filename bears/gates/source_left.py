@@ -103,8 +103,13 @@ def _slips(kept: str, text: Text, language: Language) -> list[str]:
 
 
 def _ordinary(word: str, source: str, language: Language) -> bool:
-    """Whether the source has ``word`` in small letters within a sentence, and it is no loan."""
-    if len(word) < _LEAST or word in language.loans:
+    """Whether ``source`` has ``word`` in small letters within a sentence, and it is no loan.
+
+    Nor a name without a capital, where that shows: smtp has no vowel, fun. a point within.
+    """
+    if len(word) < _LEAST or word in language.loans or not re.search("[aeiouy]", word):
+        return False
+    if re.search(rf"\b{word}\. [a-z]", source):
         return False
     alone = rf"{re.escape(word)}(?![\w\-])"
     return bool(re.search(rf"[\w,;:)] {alone}", source)) and not re.search(_TERM + alone, source)

@@ -45,16 +45,17 @@ LEANS = (
 )
 """What shows that a question means something that it does not name."""
 
+_AUXILIARIES = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b"
 _KINDS: Mapping[Kind, str] = {
     "person": "who|whose|whom",
     "time": "when",
     "place": "where",
     "amount": "how (?:many|much)",
-    "other": "what|which|why|how(?! (?:many|much))",
+    "manner": rf"why|how(?= {_AUXILIARIES})",
+    "which": "which",
+    "other": rf"what|how(?! (?:many|much|{_AUXILIARIES}))",
 }
-_AUXILIARY = re.compile(
-    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I
-)
+_AUXILIARY = re.compile(_AUXILIARIES, re.I)
 _QUESTION = re.compile(rf"\?|\b(?:{'|'.join(_KINDS.values())})\b|^{_AUXILIARY.pattern}", re.I)
 
 

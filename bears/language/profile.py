@@ -11,8 +11,8 @@ from bears.types import Closed
 Family = Literal["alphabetic", "syllabic", "logographic"]
 """How much a character says: a sound, a syllable (Korean) or a word (Chinese, Japanese)."""
 
-Kind = Literal["yes_no", "choice", "person", "time", "place", "amount", "other"]
-"""What a question asks for: yes or no, one of two, a person, …, or any of these."""
+Kind = Literal["yes_no", "choice", "person", "time", "place", "amount", "manner", "which", "other"]
+"""What a question asks for: yes or no, one of two, a person, …, how or why, or any of these."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +178,7 @@ class Language(Closed):
         particles: characters that answers are compared without, in the last resort.
         lexicon: words that English questions turn on, and how they may be rendered, both as regular
             expressions; see `bears.gates.lost_words`.
+        details: the same of words that idioms may stand for.
         loans: words of another script that its texts use as they are (logo, email).
         standalone: see `Standalone`.
     """
@@ -204,6 +205,7 @@ class Language(Closed):
     fold: Mapping[str, str] = field(default_factory=dict)
     particles: str = ""
     lexicon: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)
     loans: tuple[str, ...] = ()
     script_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     thresholds: Thresholds = field(default_factory=Thresholds)

@@ -1,0 +1,51 @@
+"""The translation went round in circles, or stopped before its end."""
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+from bears.language.profile import Language
+from bears.language.sentences import sentence_ends
+from bears.language.text import Text
+
+_SENTENCE = 8
+"""Shorter sentences may be said twice."""
+_LOOP = re.compile(r"([^\W\d][^\d]{1,19}?)\1{3,}")
+_FINISHED = re.compile(r"[.!?…。！？]\W*\Z")
+_MIDDLE = re.compile(r"[\w,，、；;－-]\s*\Z")
+
+
+def repeated(text: Text, language: Language) -> str | None:  # noqa: ARG001
+    """A sentence stands there twice, or a piece four times in a row, as in no source."""
+    if _said_twice(text.source) or _LOOP.search(text.source):
+        return None
+    again = _said_twice(text.translation)
+    if not again and (loop := _LOOP.search(text.translation)):
+        again = loop[1]
+    return f"says again and again: {again!r:.60}" if again else None
+
+
+def _said_twice(text: str) -> str:
+    ends = [0, *sentence_ends(text), len(text)]
+    sentences = (text[a:b].strip() for a, b in pairwise(ends))
+    counted = Counter(sentence for sentence in sentences if len(sentence) >= _SENTENCE)
+    return next((sentence for sentence, times in counted.items() if times > 1), "")
+
+
+def unfinished(text: Text, language: Language) -> str | None:  # noqa: ARG001
+    """A document whose source ends as sentences do ends in the middle of one."""
+    if text.field != "content" or not _FINISHED.search(text.source):
+        return None
+    if _FINISHED.search(text.translation) or not _MIDDLE.search(text.translation):
+        return None
+    return f"stops in the middle: {text.translation[-30:]!r}"
+
+
+def sentence_for_phrase(text: Text, language: Language) -> str | None:  # noqa: ARG001
+    """An answer of few words came back as a sentence."""
+    few = len(text.source.split()) <= 5
+    if text.field != "gold_answer" or not few or _FINISHED.search(text.source):
+        return None
+    if re.search(r"[。！？]\s*\Z", text.translation):
+        return f"a phrase became a sentence: {text.translation!r:.60}"
+    return None
