@@ -42,7 +42,7 @@ def _draw(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path)
         "passed_over_rows": drawn.passed_over,
         "unmatched_ledger_entries": drawn.unmatched,
     }
-    write_json(out / "notes.json", notes)
+    _note(out, notes, ledger)
     _report(len(drawn.questions), len(drawn.documents), counts)
     for record_id in drawn.unmatched:
         complain(f"ledger: no record {record_id} in this sample")
@@ -59,7 +59,7 @@ def _take(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path)
         "judged_without_relevant": taken.unjudged,
         "unmatched_ledger_entries": [],
     }
-    write_json(out / "notes.json", notes)
+    _note(out, notes, ledger)
     _report(len(taken.questions), taken.n_documents, counts)
 
 
@@ -82,12 +82,18 @@ def _make(config: Config, paths: Paths) -> None:
     licence = config["sources"][bench.settings.source]["licence"]
     _write(out, found.questions, found.documents, found.lineage(licence))
     notes = {"generated": found.counts, "unmatched_ledger_entries": found.unmatched}
-    write_json(out / "notes.json", notes)
+    _note(out, notes, bench.ledger)
     write_csv(out / "not_kept.csv", COLUMNS, found.table())
     _report(len(found.questions), len(found.documents), {})
     for outcome, reasons in found.counts.items():
         for reason, count in reasons.items():
             print(f"{outcome}: {count}: {reason}")
+
+
+def _note(out: Path, notes: Mapping[str, Any], ledger: Ledger) -> None:
+    """Write what is known of the sample beside its records, and what of the ledger it follows."""
+    changes = ledger.changes()
+    write_json(out / "notes.json", {**notes, "ledger": changes} if changes else notes)
 
 
 def _write(

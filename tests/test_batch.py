@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from bears.client.budget import Budget
 from bears.client.endpoint import Endpoint
 from bears.client.errors import BudgetExhausted, RequestFailed, RequestRefused, RunStopped
 from bears.client.models import Models, Price
-from bears.client.wire import ChatAnswer
+from bears.client.wire import ChatAnswer, Outcome
 from bears.errors import ConfigurationError
 from tests.batches import asked, run
 from tests.provider_server import ROOT, ProviderServer
@@ -76,6 +77,28 @@ def test_a_refused_line_is_not_submitted_again(tmp_path: Path) -> None:
     assert isinstance(answers["key-0"], ChatAnswer)
     assert isinstance(answers["key-1"], RequestRefused)
     assert isinstance(answers["key-2"], RequestFailed)
+
+
+def test_a_batch_that_is_refused_whole_stops_the_run_and_is_asked_for_again_by_the_next(
+    tmp_path: Path,
+) -> None:
+    got: dict[str, Outcome] = {}
+
+    async def collect(batch: BatchApi) -> None:
+        async for request, outcome in batch.answers(asked(30)):
+            got[request.key] = outcome
+
+    with ProviderServer(content={"text": "bad_request"}) as server:
+        batch = made(server, tmp_path / "state.jsonl", most_requests=10)
+        with pytest.raises(RunStopped, match=r"10 requests in a row failed alike.*status 400"):
+            asyncio.run(collect(batch))
+        # No request is to blame, so none counts as refused.
+        assert [type(outcome) for outcome in got.values()] == 10 * [RequestFailed]
+        assert len(read_pending(tmp_path / "state.jsonl")) == 2
+        server.change(content={})
+        asyncio.run(collect(made(server, tmp_path / "state.jsonl")))
+        assert server.stats()["batch requests"] == 40
+    assert [type(outcome) for outcome in got.values()] == 30 * [ChatAnswer]
 
 
 def test_the_budget_pays_half(tmp_path: Path) -> None:

@@ -261,15 +261,30 @@ def test_a_sample_that_does_not_follow_the_ledger_is_not_filled(here: Here) -> N
     first = read_questions(at.root / SAMPLED / "queries_raw.json")[0]
     entry = {"question_id": first.question_id, "reason": "it is wrong"}
     ledger(at, replacements=[entry])
-    late = f"the ledger said that question {first.question_id} is replaced; run `dvc repro sample`"
+    late = f"the ledger was changed (question {first.question_id}); run `dvc repro sample`"
     for command in ("plan", "fill", "publish"):
         assert late in at.run(command, code=1)
     edit = {"record_id": first.question_id, "field": "question", "reason": "a typo"}
     ledger(at, edits=[{**edit, "old": first.question, "new": "Who?"}])
-    assert f"question of {first.question_id} is edited" in at.run("fill", code=1)
+    assert late in at.run("fill", code=1)
     assert server.stats().get("requests", 0) == 0
-    ledger(at, edits=[{**edit, "old": "Why?", "new": "Who?"}])
-    at.run("plan")
+
+
+def test_a_sample_that_follows_what_was_undone_is_not_filled(here: Here) -> None:
+    """A replaced question that was taken back was translated, and the one that is asked was not."""
+    at, server = here()
+    first = read_questions(at.root / SAMPLED / "queries_raw.json")[0].question_id
+    notes = {"unmatched_ledger_entries": [], "ledger": sorted([[first], ["a"]])}
+    (at.root / SAMPLED / "notes.json").write_text(json.dumps(notes), encoding="utf-8")
+    (at.root / SAMPLED / "manifest.json").unlink()
+    entries = [{"question_id": each, "reason": f"{each} is wrong"} for each in ("a", first)]
+    for every in (entries, entries[::-1]):
+        ledger(at, replacements=every)
+        at.run("plan")
+    for left, gone in ((entries[:1], first), (entries[1:], "a")):
+        ledger(at, replacements=left)
+        assert f"changed (question {gone}); run `dvc repro sample`" in at.run("fill", code=1)
+    assert server.stats().get("requests", 0) == 0
 
 
 def test_a_set_of_another_benchmark_is_not_imported(here: Here) -> None:

@@ -180,6 +180,7 @@ def test_a_replaced_question_changes_that_question_and_can_be_undone(
     ]
     assert changed == [("hotpotqa", "hotpotqa")]
     assert victim not in workspace.text("data/mini/sampled/queries_raw.json")
+    assert json.loads(workspace.text("data/mini/sampled/notes.json"))["ledger"] == [[victim]]
     output = workspace.python("bears", "replace", victim, "--reason", "x", code=1)
     assert f"{victim} is replaced already" in output
 

@@ -6,6 +6,8 @@ import csv
 import json
 import math
 import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -132,6 +134,8 @@ def ragas(project: Workspace, *words: str, code: int = 0) -> str:
         capture_output=True,
         text=True,
         check=False,
+        # Where the tests themselves run in the background, an interrupt would be ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
@@ -288,6 +292,35 @@ def test_a_ragas_that_fails_is_a_sentence(body: str, told: str, project: Workspa
     given(project, [["Where?", "Oslo", "x", "[]"]])
     assert told in ragas(project, "mine.csv", code=1)
     assert not (project.root / "metrics" / "leaderboard.csv").exists()
+
+
+PAYING = """
+import os, signal, time, urllib.error, urllib.request
+print(json.dumps({"ragas": "0.0.1"}), flush=True)
+chat = {"model": asked["model"], "messages": [{"role": "user", "content": "Hello?"}]}
+try:
+    urllib.request.urlopen(urllib.request.Request(
+        asked["base_url"] + "/chat/completions", json.dumps(chat).encode(),
+        {"Authorization": "Bearer " + asked["key"]},
+    ))
+except urllib.error.HTTPError:
+    sys.exit()
+os.kill(os.getppid(), signal.SIGINT)
+time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+def test_an_interrupt_says_what_was_spent_though_nothing_is_scored_yet(project: Workspace) -> None:
+    played(project, PAYING)
+    given(project, [["Where?", "Oslo", "x", "[]"]])
+    with ProviderServer("tests.fake_ragas:judge") as server:
+        words = [f"proxy.chat.base_url={server.url}", "proxy.chat.api_key_env=''"]
+        words += ["proxy.chat.price={input: 1000, output: 1000}", "--fill", "--yes"]
+        told = ragas(project, "mine.csv", *words, code=130)
+    said = re.search(r"^0 done; US\$ ([\d.]+) spent, .*in flight$", told, re.MULTILINE)
+    assert said, told
+    assert float(said[1]) > 0
 
 
 # --------------------------------------------------------------------------------- ragas itself

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from bears.cli.ragas_inputs import answering, with_answers, with_contexts
 from bears.cli.ragas_report import check_whole, described, table, write
 from bears.cli.ragas_row import ragas_row
 from bears.cli.selection import add_selection, composed
-from bears.cli.spending import spending
+from bears.cli.spending import show, spending
 from bears.configuration import Config
 from bears.errors import ConfigurationError, MemoryMiss
 from bears.formats.shown import complain, one_line
@@ -126,7 +127,7 @@ def _found(
         return None
     if arguments.fill and found.proxy.missed:
         with spending(len(rows) * len(METRICS), arguments.yes) as bar:
-            found = asyncio.run(_evaluated(rows, settings, kept, True, bar.update))
+            found = asyncio.run(_evaluated(rows, settings, kept, True, partial(show, bar)))
         print(f"{found.proxy.asked} requests were asked; US$ {found.proxy.spent:.4f} were spent")
     return found
 
@@ -162,15 +163,26 @@ async def _evaluated(
     settings: ProxySettings,
     kept: Kept,
     ask: bool,
-    progress: Callable[[], Any] = lambda: None,
+    progress: Callable[[int, float], None] = lambda *_: None,
 ) -> Evaluated:
     async with (
         proxied(settings, kept, ask) as proxy,
         serving(proxy, settings.models) as address,
     ):
-        versions, scores = await scored(
-            rows, address.base_url, address.key, settings.models, progress
-        )
+        done = 0
+
+        def told(more: int = 1) -> None:
+            nonlocal done
+            done += more
+            progress(done, proxy.spent)
+
+        try:
+            versions, scores = await scored(
+                rows, address.base_url, address.key, settings.models, told
+            )
+        finally:
+            # Much may have been asked since the last score.
+            told(0)
         return Evaluated(versions, scores, proxy)
 
 

@@ -10,12 +10,18 @@ from bears.cli.verdicts import MEMORY
 from bears.configuration import Config, checkout, parse
 from bears.errors import ConfigurationError, MemoryMiss
 from bears.formats.manifest import check
-from bears.formats.records import read_documents, read_lines, read_questions, to_line
+from bears.formats.records import (
+    read_documents,
+    read_json,
+    read_lines,
+    read_questions,
+    to_line,
+)
 from bears.formats.shown import complain
 from bears.judging.bench import judges_of, tasks_of
 from bears.judging.files import read_hearing, records_in
 from bears.judging.model import VerdictTask
-from bears.ledger.entries import Ledger, WholeLedger
+from bears.ledger.entries import WholeLedger
 from bears.memory.kept import Kept
 from bears.memory.published import PublishedMemory
 from bears.memory.use import Use
@@ -40,31 +46,22 @@ def _translation(config: Config) -> TranslationTask:
             f"{sampled}/queries_raw.json does not exist; run `dvc repro sample` with "
             f"benchmark: {name} first"
         )
-    task = read_translation(config, sampled, checkout())
-    if late := _not_sampled(task, parse(WholeLedger, config["ledger"], "ledger")):
-        raise ConfigurationError(
-            f"{sampled} was made before the ledger said that {late}; run `dvc repro sample` with "
-            f"benchmark: {name} first"
-        )
-    return task
+    _check_sampled(sampled, config)
+    return read_translation(config, sampled, checkout())
 
 
-def _not_sampled(task: TranslationTask, ledger: Ledger) -> str:
-    """The first entry of the ledger that the sample does not follow yet."""
-    found = task.source_texts
-    texts = {(q.question_id, "question"): q.question for q in found.questions}
-    texts |= {(q.question_id, "gold_answer"): q.gold_answer for q in found.questions}
-    texts |= {(d.doc_id, "content"): d.content for d in found.documents}
-    late = [
-        f"question {each.question_id} is replaced"
-        for each in ledger.replacements
-        if (each.question_id, "question") in texts
-    ] + [
-        f"{each.field} of {each.record_id} is edited"
-        for each in ledger.edits
-        if texts.get((each.record_id, each.field)) == each.old != each.new
-    ]
-    return next(iter(late), "")
+def _check_sampled(sampled: Path, config: Config) -> None:
+    """Refuse a sample that follows another ledger than there is now."""
+    check(sampled / "notes.json")
+    followed = read_json(sampled / "notes.json").get("ledger", [])
+    now = parse(WholeLedger, config["ledger"], "ledger").changes()
+    for entry in [*followed, *now]:
+        if (entry in followed) != (entry in now):
+            field = entry[1] if len(entry) > 1 else "question"
+            raise ConfigurationError(
+                f"{sampled} was made before the ledger was changed ({field} {entry[0]}); run "
+                f"`dvc repro sample` with benchmark: {config['benchmark']['name']} first"
+            )
 
 
 SYSTEM = ("retriever", "generator")

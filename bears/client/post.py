@@ -39,6 +39,14 @@ class Lost(Again):
     """The request may have been answered, but the answer did not arrive whole."""
 
 
+class Unavailable(Again):
+    """The server serves nobody now, whatever is asked."""
+
+
+class Unreachable(Unavailable):
+    """Nobody listens there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Post:
     """Sends the requests of one run.
@@ -65,6 +73,7 @@ class Post:
             read: makes the result of the answer's JSON; raises ValueError where it cannot.
 
         Raises:
+            Unavailable: the server takes no request now.
             Lost: no whole answer came, or none that can be read; the provider may charge it.
             Again: it failed in a way that may pass.
             RequestRefused: the server refuses this request.
@@ -102,13 +111,15 @@ class Post:
             cause = error.__cause__ or error
             if isinstance(cause.__cause__, aiohttp.ClientConnectorError):
                 # Nothing was sent, so nothing can be charged.
-                raise Again(f"no connection to {self.access.base_url} ({cause})") from None
+                raise Unreachable(f"no connection to {self.access.base_url} ({cause})") from None
             lost = f"the connection to {self.access.base_url} was lost ({cause})"
             raise Lost(lost) from None
 
     def _error(self, problem: Problem, after: float | None) -> Exception:
         """What a refusal means for the request, or for the whole run."""
         answers = f"{self.access.base_url} answers {self.access.clean(str(problem))}"
+        if problem.status in (502, 503):
+            return Unavailable(answers, after)
         if problem.passes:
             return Again(answers, after, limited=problem.status == 429)
         if problem.stops:

@@ -8,9 +8,6 @@ from typing import TypeVar
 from bears.client.errors import BudgetExhausted, ClientError, RunStopped
 from bears.client.streak import Streak
 
-GAP_S = 0.001
-"""Between two requests."""
-
 R = TypeVar("R")
 A = TypeVar("A")
 
@@ -23,6 +20,8 @@ class RequestPool:
     """One call of `answers` of a client."""
 
     def __init__(self) -> None:
+        self.answered = 0
+        """Requests that a server has answered."""
         self._over = False
         self._stopped: RunStopped | None = None
         self._stop, self._news = asyncio.Event(), asyncio.Event()
@@ -50,8 +49,8 @@ class RequestPool:
                         break
                     await self._places.acquire()
                     running[asyncio.create_task(self._outcome(answer(request)))] = request
-                    # It goes out before the next is begun, and not all of them at the end.
-                    await asyncio.sleep(GAP_S)
+                    # They go out one behind the other, and not all of them at the end.
+                    await asyncio.sleep(0)
                 if not running:
                     break
                 await self._news.wait()

@@ -7,13 +7,18 @@ from typing import Protocol, TypeVar
 
 from bears.client.budget import Bounded, Budget
 from bears.client.endpoint import Endpoint
-from bears.client.errors import RequestFailed
-from bears.client.post import Again, Lost
+from bears.client.errors import RequestFailed, RunStopped
+from bears.client.post import Again, Lost, Unavailable, Unreachable
 from bears.client.request_pool import RequestPool
 
 LONGEST_WAIT = 60.0
 PATIENCE = 10
 """How many refusals with 429 a request bears for each of its attempts."""
+LIMITED = 0.1
+"""The part of the first wait after a 429 that names none. `RateLimits` holds back all where many
+are refused, so this one need not wait for a server that is too busy."""
+UNHEARD = 3
+"""Attempts to reach a server that has answered nothing yet: a wrong address stays one."""
 
 
 class Charged(Protocol):
@@ -48,29 +53,35 @@ async def answered(
 
     Raises:
         RequestFailed: no attempt was answered.
+        RunStopped: nor was any other request's since the first one, as the server serves nobody.
         BudgetExhausted: the next one does not fit.
         NotSent: the run stopped in a pause.
     """
     failed = limited = 0
+    before = run.answered
     while True:
         try:
-            return await _paid(budget, budget.bound(request), attempt)
+            answer = await _paid(budget, budget.bound(request), attempt)
+            run.answered += 1
+            return answer
         except Again as again:
             failed, limited = failed + (not again.limited), limited + again.limited
-            if failed >= endpoint.attempts or failed + limited >= endpoint.attempts * PATIENCE:
-                raise RequestFailed(
-                    f"no answer after {failed + limited} attempts, the last one: {again}"
-                ) from None
+            unheard = isinstance(again, Unreachable) and not run.answered
+            attempts = min(endpoint.attempts, UNHEARD) if unheard else endpoint.attempts
+            if failed >= attempts or failed + limited >= attempts * PATIENCE:
+                told = f"no answer after {failed + limited} attempts, the last one: {again}"
+                if isinstance(again, Unavailable) and run.answered == before:
+                    raise RunStopped(f"{told}. Does a server run at that address?") from None
+                raise RequestFailed(told) from None
             if again.limited:
-                pause = _backoff(endpoint, limited) if again.after is None else again.after
-                await run.rest(pause)
+                first = endpoint.backoff_s * LIMITED
+                await run.rest(backoff(first, limited) if again.after is None else again.after)
             else:
-                await run.pause(max(again.after or 0.0, _backoff(endpoint, failed)))
+                await run.pause(max(again.after or 0.0, backoff(endpoint.backoff_s, failed)))
 
 
-def _backoff(endpoint: Endpoint, failed: int) -> float:
-    """Twice as long each time, and never the same for two that failed together."""
-    first = endpoint.backoff_s
+def backoff(first: float, failed: int) -> float:
+    """Seconds to wait: twice as long each time, never the same for two that failed together."""
     return min(LONGEST_WAIT, first * 2.0 ** (failed - 1) + random.uniform(0, first))
 
 

@@ -53,6 +53,11 @@ class Ledger(Closed):
     def replaced(self) -> frozenset[str]:
         return frozenset(entry.question_id for entry in self.replacements)
 
+    def changes(self) -> list[list[str]]:
+        """What it says of the sample, in an order of its own: ids replaced, and edits."""
+        edits = [[each.record_id, each.field, each.old, each.new] for each in self.edits]
+        return sorted([*([replaced] for replaced in self.replaced), *edits])
+
 
 @dataclass(frozen=True)
 class Review(Closed):
