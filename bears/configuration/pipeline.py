@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from pathlib import Path
 from string import Template
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_type_hints
 
 from bears.configuration import (
     Config,
@@ -23,26 +23,15 @@ from bears.configuration import (
 )
 from bears.configuration.artefacts import StageFiles, guarded
 from bears.configuration.edge import ended
-from bears.configuration.shape import Configuration, Pipeline
+from bears.configuration.shape import Benchmark, Chosen, Configuration, Pipeline
 from bears.errors import ConfigurationError
 
 CONFIG = Path("data/config.yaml")
 LANGUAGE = Path("data/language.yaml")
 """What is under ``language``. `CONFIG` has its name alone: a language is longer than all the rest,
 and DVC parses what stands under params a dozen times in every run."""
-GROUPS = (
-    "benchmark",
-    "retriever",
-    "vector_store",
-    "chunking",
-    "engine",
-    "questioner",
-    "translator",
-    "reader",
-    "rewriter",
-    "generator",
-    "judge",
-    "language",
+GROUPS = tuple(
+    k for k, kind in get_type_hints(Configuration).items() if kind in (Benchmark, Chosen)
 )
 Paths = Mapping[str, Path]
 

@@ -13,8 +13,23 @@ from functools import partial
 from pathlib import Path
 
 
-def hold(folder: Path) -> int | None:
-    """Lock a folder for this process: a descriptor that holds it until it is closed.
+def temporary(prefix: str) -> tuple[Path, Callable[[], None]]:
+    """A new folder in the system's temporary one, and what removes it.
+
+    What dead processes left there under the same prefix is removed first.
+    """
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        if (remove := _held(folder)) is not None:
+            remove()
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix))
+        # Another process may just have taken it for one that was left.
+        if (remove := _held(folder)) is not None:
+            return folder, remove
+
+
+def _held(folder: Path) -> Callable[[], None] | None:
+    """Lock a folder for this process; gives what removes it.
 
     None where another process has it, or it is gone, or another user's.
     """
@@ -26,34 +41,13 @@ def hold(folder: Path) -> int | None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(lock), file.stat()):
-            return lock
+            return partial(_remove, folder, lock)
     except (BlockingIOError, FileNotFoundError):
         pass
     os.close(lock)
     return None
 
 
-def release(folder: Path, lock: int) -> None:
-    """Remove a folder that this process holds."""
+def _remove(folder: Path, lock: int) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     os.close(lock)
-
-
-def remove_if_left(folder: Path) -> None:
-    """Remove a folder, unless a living process holds it."""
-    if (lock := hold(folder)) is not None:
-        release(folder, lock)
-
-
-def temporary(prefix: str) -> tuple[Path, Callable[[], None]]:
-    """A new folder in the system's temporary one, and what removes it.
-
-    What dead processes left there under the same prefix is removed first.
-    """
-    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        remove_if_left(folder)
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=prefix))
-        # Another process may just have taken it for one that was left.
-        if (lock := hold(folder)) is not None:
-            return folder, partial(release, folder, lock)

@@ -76,10 +76,7 @@ class Dense:
             if error.errno not in FULL:
                 raise
             raise _full(error, folder, kept) from None
-        else:
-            kept.remove()
-        finally:
-            kept.close()
+        kept.remove()
 
     def open(self, folder: Path) -> "DenseSearcher":
         """Open the store and load the model."""

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -15,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from bears.formats.records import atomic_write
-from bears.formats.scratch import hold, release, remove_if_left
 from bears.retrieval.cut import Cut
 from bears.retrieval.models.encoder import CALLED, Vectors, check_vectors
 from bears.retrieval.stores.vector_store import Shard
@@ -27,7 +25,7 @@ DIGEST = hashlib.sha256().digest_size
 a model said."""
 
 LEFT_ALONE = 30 * 24 * 3600
-"""Seconds after which what an abandoned run kept is removed."""
+"""Seconds after which what a run kept is removed by another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +50,29 @@ def text_shards(documents: Iterable[Document], size: int) -> Iterator[TextShard]
 class ShardCache:
     """Files of one run under ``scratch``, named by what they are made from.
 
-    So a changed text, id, group or model never meets an old vector. The folder is named by the
-    model and the first batch, and locked: a run that goes on from a killed one finds it, and two
-    runs at the same time never share one.
+    So a changed text, id, group or model never meets an old vector, a run that goes on from a
+    killed one finds its files, and two runs of the same at the same time may share them.
 
     Args:
         scratch: the folder that `Retriever.index` is given.
         identity: `Encoder.identity`.
 
     Attributes:
-        folder: where the files lie, once there is a first one.
+        folder: where the files lie.
         chunks: that this run has found or kept.
     """
 
     def __init__(self, scratch: Path, identity: Mapping[str, Any]) -> None:
         self._identity = json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
-        self._above = scratch / "vectors"
-        self._lock: int | None = None
-        self.folder, self.chunks = self._above, 0
+        self._files: list[Path] = []
+        self.folder, self.chunks = scratch / "vectors", 0
 
     def find(self, batch: TextShard) -> Shard | None:
         """The batch with the vectors that are kept; None where there are none."""
+        file = self._file(batch)
+        self._files.append(file)
         try:
-            content = self._file(batch).read_bytes()
+            content = file.read_bytes()
         except FileNotFoundError:
             return None
         arrays, digest = BytesIO(content[:-DIGEST]), content[-DIGEST:]
@@ -109,21 +107,14 @@ class ShardCache:
             stream.write(hashlib.sha256(content.getbuffer()).digest())
         return self._shard(batch, vectors, cut)
 
-    def close(self) -> None:
-        """Leave the files to a later run."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
     def remove(self) -> None:
-        """Remove what this run kept, and what dead runs left a month ago."""
-        if self._lock is not None:
-            release(self.folder, self._lock)
-            self._lock = None
-        for folder in self._above.glob("*"):
+        """Remove what this run looked for, and what others kept a month ago."""
+        for file in self._files:
+            file.unlink(missing_ok=True)
+        for file in self.folder.rglob("*.npy"):
             with suppress(FileNotFoundError):  # Another run may remove the same.
-                if time.time() - folder.stat().st_mtime > LEFT_ALONE:
-                    remove_if_left(folder)
+                if time.time() - file.stat().st_mtime > LEFT_ALONE:
+                    file.unlink()
 
     def _shard(self, batch: TextShard, vectors: Vectors, cut: Cut) -> Shard:
         self.chunks += len(batch.texts)
@@ -136,16 +127,4 @@ class ShardCache:
             for value in column:
                 encoded = value.encode("utf-8", "surrogatepass")
                 digest.update(b"%d:" % len(encoded) + encoded)
-        name = digest.hexdigest()
-        if self._lock is None:
-            self._claim(name[:32])
-        return self.folder / f"{name}.npy"
-
-    def _claim(self, name: str) -> None:
-        """Lock the first folder of this name that no other run has."""
-        for number in count():
-            self.folder = self._above / f"{name}-{number}"
-            self.folder.mkdir(parents=True, exist_ok=True)
-            if (lock := hold(self.folder)) is not None:
-                self._lock = lock
-                return
+        return self.folder / f"{digest.hexdigest()}.npy"
