@@ -582,7 +582,7 @@ def hostile() -> Iterator[tuple[str, str, bytes, str]]:
     for printed in ("{'text': ['b'], 'start': [1]}", "['b' 'c']", "{'text': array(['b'])}"):
         content = f'id,question,context,answers\n1,a,b,["b"]\n2,a,b,"{printed}"\n'.encode()
         yield "squad", "x.csv", content, "x.csv, row 2, field answers: "
-    yield "squad", "x.csv", b"", "there is no row in its files"
+    yield "squad", "x.csv", b"", "there is no row in "
     yield "squad", "x.jsonl.gz", gzip.compress(lines(XQUAD))[:40], "truncated or damaged"
     yield "squad", "x.parquet", table(XQUAD)[:-9], "x.parquet: not valid parquet"
     yield (

@@ -58,7 +58,7 @@ from bears.ragas.rows import read_rows as read_rows_of_ragas
 from bears.report.system import SystemFiles, read_system
 from bears.report.tax import read_taxes
 from bears.rewriting.reply_check import parse_rewrite
-from bears.sources.first_fetch import first_digest
+from bears.sources.first_fetch import first_seen
 from bears.sources.folder.asked import questions as read_asked
 from bears.sources.folder.documents import read_document
 from bears.sources.folder.places import Places
@@ -162,7 +162,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     ),
     "sources.first_fetch: digests": (
         ".json",
-        beside("fetched.json", lambda folder: first_digest(folder, "o/n@1/a", "0")),
+        beside("fetched.json", lambda folder: first_seen(folder, "o/n@1/a", str)),
     ),
     "evaluation.timing: a timing": (".json", lambda path: read_timing(path, "")),
     "evaluation.answers.forms: JSON": (".json", read_answers),

@@ -24,7 +24,7 @@ import pytest
 from pyarrow import parquet
 
 from bears.errors import BearsError
-from bears.sources.first_fetch import first_digest
+from bears.sources.first_fetch import first_seen
 from bears.sources.source import Source
 from tests.hub_server import Hub, serve
 
@@ -183,7 +183,7 @@ def test_what_came_first_is_trusted_and_other_content_under_the_same_commit_is_r
         shutil.rmtree(machine.out.parent, ignore_errors=True)
         message = machine.fail(hub, unknown)
         assert f"hotpotqa/hotpot_qa@{REVISION}/{VALIDATION} has sha256 {changed}" in message
-        assert f"but had {first['sha256']} when it was first fetched" in message
+        assert f"expected {first['sha256']}, as it had when it was first fetched" in message
 
     record = machine.folder / "kept" / "fetched.json"
     record.write_text(record.read_text(encoding="utf-8").replace(first["sha256"], changed))
@@ -199,7 +199,7 @@ def test_a_record_of_first_fetches_that_cannot_be_read_is_named(
 ) -> None:
     (tmp_path / "fetched.json").write_text(broken)
     with pytest.raises(BearsError, match=r"fetched\.json"):
-        first_digest(tmp_path, "a/b@c/d", "0" * 64)
+        first_seen(tmp_path, "a/b@c/d", str)
 
 
 def test_a_fetch_takes_the_asked_files_and_a_second_one_takes_nothing(
@@ -339,9 +339,9 @@ def test_patterns_that_overlap_read_a_file_once(hub: Hub, source: Source, machin
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"hub": "hotpotqa/nothing"}, "no dataset hotpotqa/nothing at 1908d6a"),
-        ({"revision": "0" * 40}, f"no dataset hotpotqa/hotpot_qa at {'0' * 40}"),
-        ({"hub": "three/part/name"}, "no dataset three/part/name"),
+        ({"hub": "hotpotqa/nothing"}, "dataset hotpotqa/nothing at 1908d6a"),
+        ({"revision": "0" * 40}, f"dataset hotpotqa/hotpot_qa at {'0' * 40}"),
+        ({"hub": "three/part/name"}, "dataset three/part/name"),
     ],
 )
 def test_an_unknown_dataset_or_revision_is_named(
@@ -354,14 +354,14 @@ def test_an_unknown_dataset_or_revision_is_named(
 
 def test_a_hub_that_is_down_is_named(hub: Hub, source: Source, machine: Machine) -> None:
     hub.status = 500
-    assert "could not be fetched" in machine.fail(hub, source)
+    assert "cannot be read" in machine.fail(hub, source)
 
 
 def test_without_a_network_the_message_shows_the_mirror(
     hub: Hub, source: Source, machine: Machine
 ) -> None:
     message = machine.fail(hub, source, HF_HUB_OFFLINE="1")
-    assert "put hotpotqa.parquet, .json or .jsonl into a folder" in message
+    assert "take its files from a folder" in message
     assert "-S mirror=FOLDER" in message
     assert hub.downloads == []
 

@@ -176,7 +176,7 @@ def without(row: dict[str, Any], field: str) -> Rows:
         ("qrels/test.tsv", QRELS + "q1\t\t1\n", "row 5, field corpus-id: is missing"),
         ("qrels/test.tsv", QRELS + "q9\td3\t1\n", "row 5, field query-id: the query 'q9' is not"),
         ("qrels/test.tsv", QRELS + "q1\td1\t1\n", "row 5, field score: 1, but an earlier row"),
-        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\n", "no judgement in test.tsv"),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\n", "no row in test.tsv"),
         (
             "qrels/test.tsv",
             "query-id\ttext\tscore\n",
@@ -200,6 +200,27 @@ def test_a_broken_file_of_beirs_layout_is_named(
     assert message in str(caught.value)
     assert Path(file).name in str(caught.value)
     assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("part", "file", "text", "message"),
+    [
+        ("corpus", "corpus.csv", "", "part corpus: there is no row in corpus.csv"),
+        ("corpus", "corpus.csv", "id,text\n", "part corpus: there is no row in corpus.csv"),
+        (
+            "qrels",
+            "qrels.jsonl",
+            lines([{"query-id": "q1", "corpus-id": True, "score": 1}]),
+            "qrels.jsonl, row 1, field corpus-id: True is neither text nor whole number",
+        ),
+    ],
+)
+def test_a_broken_table_of_another_form_is_named(
+    tmp_path: Path, part: str, file: str, text: str, message: str
+) -> None:
+    write(tmp_path, {**BEIR, file: text})
+    with pytest.raises(SourceError, match=message):
+        rows(tmp_path, beir.read, source({**BEIR_PARTS, part: Part((file,))}))
 
 
 @pytest.mark.parametrize("order", list(permutations(["query-id", "corpus-id", "score"])))
@@ -427,7 +448,7 @@ def test_a_page_is_indexed_without_any_question_asked_of_it(tmp_path: Path, give
         ([{**PANDA[0], "text": " "}], "row 1, field text: is empty"),
         (without(PANDA[0], "document"), "row 1, field document: Field required"),
         ({"df": PANDA}, "expected a JSON array of rows, found dict"),
-        ([], "there is no row in its files"),
+        ([], "there is no row in "),
     ],
 )
 def test_a_broken_file_of_pandachat_is_named(tmp_path: Path, content: Any, message: str) -> None:

@@ -729,7 +729,7 @@ TWO = [HOTPOT_ROW, renumbered(HOTPOT_ROW, 1)]
         ("a.jsonl", b"", "a.jsonl: not valid JSON (empty)"),
         ("a.parquet", b"", "a.parquet: not valid parquet after row 0"),
         ("a.json", b" \n", "a.json: not valid JSON (empty). No row after 0 can be read"),
-        ("a.json", b"[]", "there is no row in its files"),
+        ("a.json", b"[]", "there is no row in "),
         ("a.json", array_of(TWO)[:-9], "(parse error: premature EOF). No row after"),
         ("a.json", array_of(TWO)[:-1], "(parse error: premature EOF). No row after"),
         ("a.json", array_of(TWO) + b"]", "(a bracket closes what none opened)"),

@@ -6,10 +6,11 @@ public. The library is imported where it is used: that takes more than a second.
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, time
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from bears.errors import BearsError, FormatError, first_line
@@ -42,6 +43,24 @@ def files_of(hub: str, revision: str) -> list[str]:
 
     with _asking(hub, revision):
         return sorted(HfApi().list_repo_files(hub, repo_type="dataset", revision=revision))
+
+
+def fetched(hub: str, revision: str, patterns: Sequence[str]) -> tuple[Path, list[str]]:
+    """Fetch those files of a dataset that match a pattern and are not in the cache yet.
+
+    Returns:
+        The folder that holds them, and the paths of all that the dataset has.
+
+    Raises:
+        FormatError: the hub does not answer, or shows no such dataset.
+    """
+    from huggingface_hub import get_cached_repo_tree, snapshot_download
+
+    where: dict[str, Any] = {"repo_type": "dataset", "revision": revision}
+    with _asking(hub, revision):
+        # Both keep the listing of a commit on disk, so that a second run asks the hub for nothing.
+        folder = Path(snapshot_download(hub, allow_patterns=list(patterns), **where))
+        return folder, sorted(file.path for file in get_cached_repo_tree(hub, **where))
 
 
 def exists(hub: str) -> bool:
@@ -134,6 +153,7 @@ def _asking(hub: str, revision: str) -> Iterator[None]:
         what = type(error).__name__
         raise FormatError(
             f"the hub's dataset {hub} at {revision} cannot be read: {first_line(error)} ({what}). "
-            "Check its name; for a private or gated one set HF_TOKEN; without a network take its "
-            "files from a folder"
+            "Check hub and revision; for a private or gated dataset set HF_TOKEN. Files that were "
+            "received whole are kept, and the next run fetches the rest. Without a network take "
+            "its files from a folder: -S mirror=FOLDER"
         ) from None

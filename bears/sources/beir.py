@@ -73,10 +73,10 @@ def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion | Judgement]:
             problem = f"{grade}, but an earlier row gives {earlier} to {question!r}, {document!r}"
             raise MalformedRow(file, number, COLUMNS[2], problem)
         yield Judgement(question, document, grade)
-    if not found:
-        names = [path.name for path in parts.paths.get("qrels", ())]
-        names += [table.name for part, table in parts.streams.items() if part == "qrels"]
-        raise SourceError(f"source {parts.name}: there is no judgement in {', '.join(names)}")
+    for part, tables in parts.tables.items():
+        if not any(table in parts.counts for table in tables):
+            names = ", ".join(parts.called(table) for table in tables)
+            raise SourceError(f"source {parts.name}, part {part}: there is no row in {names}")
 
 
 def _documents(parts: Parts) -> Iterator[PoolDocument]:
@@ -147,6 +147,8 @@ def _cell(row: Row, name: str, file: str, number: int) -> str:
     value = row.get(name)
     if value is None or blank(str(value)):
         raise MalformedRow(file, number, name, "is missing")
+    if name != COLUMNS[2] and type(value) not in (str, int):
+        raise MalformedRow(file, number, name, f"{value!r:.40} is neither text nor whole number")
     return str(value)
 
 

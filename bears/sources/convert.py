@@ -13,7 +13,8 @@ from bears.formats.rows import PoolRow, row_to_line
 from bears.formats.spreadsheet import write_csv
 from bears.language.declared import LENGTH, MOST, SOME, disagreeing
 from bears.language.scripts import letters
-from bears.sources.hub import check_table, found_on_hub
+from bears.sources.first_fetch import check_digest
+from bears.sources.hub import found_on_hub
 from bears.sources.location import locate
 from bears.sources.parts import Parts, Reader, Table
 from bears.sources.provenance import provenance
@@ -65,10 +66,12 @@ def convert(
             seen += islice(begins, LOOKED_AT - len(seen))
             stream.write(row_to_line(row))
             bar.update()
-        _check_rows(source, sum(parts.counts.values()) + sum(t.count for t in parts.tables), mirror)
+        _check_rows(source, parts, mirror)
         _check_fields(parts)
-        for table in parts.tables:
-            check_table(source, table, folder)
+        for table in parts.counts:
+            if isinstance(table, Table):
+                address = f"{table.hub}@{table.revision}/{table.name}"
+                check_digest(source, table.name, table.digest.hexdigest(), folder, address)
         warning = _check_language(source, seen)
     _report(parts, report_of(out))
     found = provenance(source, parts, mirror)
@@ -79,24 +82,13 @@ def located(source: Source, mirror: Path | None, root: Path, folder: Path) -> tu
     """A source as it was found, and where its tables are; arguments and errors as of `convert`."""
     if source.shape and source.hub and not source.path and mirror is None:
         source = found_on_hub(source, folder)
-    streamed = {} if source.path or mirror else source.parts
+    tables = locate(source, mirror, root, folder)
     parts = Parts(
         source.name,
-        locate(source, mirror, root, folder),
+        tables,
         source.settings,
         folder,
         fields=source.fields or {},
-        streams={
-            name: Table(
-                part.hub or source.hub,
-                part.revision or source.revision,
-                part.config,
-                part.split,
-                source.limit,
-            )
-            for name, part in streamed.items()
-            if not part.files
-        },
         limit=source.limit,
     )
     return source, parts
@@ -151,9 +143,11 @@ def _check_language(source: Source, texts: Sequence[str]) -> str:
     return message
 
 
-def _check_rows(source: Source, found: int, mirror: Path | None) -> None:
+def _check_rows(source: Source, parts: Parts, mirror: Path | None) -> None:
+    found = sum(parts.counts.values())
     if not found:
-        raise SourceError(f"source {source.name}: there is no row in its files")
+        names = [parts.called(table) for tables in parts.tables.values() for table in tables]
+        raise SourceError(f"source {source.name}: there is no row in {', '.join(names)}")
     # What stands in for the hub's files may be a part of them.
     pinned = not source.hub if source.path else mirror is None
     if pinned and source.rows is not None and found != source.rows:

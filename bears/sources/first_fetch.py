@@ -1,4 +1,4 @@
-"""Trust on first use: commits and digests on the hub that no configuration vouches for.
+"""What content is held against: digests of conf, or else what came first from the hub.
 
 A commit's hash does not bind what the hub serves for its files. So what came first is written down,
 outside of git and DVC, and everything later is held against it.
@@ -12,38 +12,45 @@ from pydantic import TypeAdapter
 from bears.errors import SourceError
 from bears.formats.exclusive import exclusive
 from bears.formats.records import read_json, write_json
+from bears.sources.source import Source
 
 RECORD = "fetched.json"
 _SHAPE = TypeAdapter(dict[str, str])
 
 
-def first_digest(folder: Path, address: str, found: str) -> tuple[str, Path]:
-    """The digest that a file had when it was first fetched: ``found`` if that is now.
+def check_digest(source: Source, name: str, found: str, folder: Path, address: str = "") -> None:
+    """Hold the digest of a file or a table against that of conf, or of what came first.
 
     Args:
+        source: its ``sha256`` goes before what came first.
+        name: of a file, its path; of a table ``config/split``.
+        found: sha256 of what is here, in hexadecimal.
         folder: keeps the record, an object of addresses and digests.
-        address: ``owner/name@revision/path``.
-        found: sha256 of the file as it was fetched now, in hexadecimal.
-
-    Returns:
-        The digest, and the record that has it.
+        address: on the hub, ``owner/name@revision/name``; empty: it is not from there.
 
     Raises:
-        SourceError: the record cannot be read.
+        SourceError: it is another one, or the record cannot be read.
     """
-    return _first(folder, address, lambda: found), folder / RECORD
+    pin = source.pin_of(name)
+    if pin or not address:
+        expected, told = source.sha256.get(pin, found), ""
+    else:
+        expected = first_seen(folder, address, lambda: found)
+        told = f". To trust what is there now, remove its line from {folder / RECORD}"
+    if found != expected:
+        raise SourceError(
+            f"source {source.name}: {address or pin} has sha256 {found}, expected {expected}, as "
+            f"{'it had when it was first fetched' if told else 'conf says'}: the copy here was "
+            f"damaged, or what is there was changed{told}"
+        )
 
 
-def first_revision(folder: Path, hub: str, look: Callable[[], str]) -> str:
-    """The commit that a dataset was at when it was first asked for: what ``look`` says if now.
+def first_seen(folder: Path, address: str, look: Callable[[], str]) -> str:
+    """The commit or digest that was first seen at an address: what ``look`` says if that is now.
 
     Raises:
         SourceError: the record cannot be read, or as ``look``.
     """
-    return _first(folder, hub, look)
-
-
-def _first(folder: Path, address: str, look: Callable[[], str]) -> str:
     record = folder / RECORD
     with exclusive(record):
         try:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from bears.errors import FormatError, SourceError
 from bears.intake.hub_rows import commit_of, configs_of, exists, files_of, splits_of
-from bears.sources.first_fetch import RECORD, first_digest, first_revision
-from bears.sources.parts import Table
+from bears.sources.first_fetch import first_seen
 from bears.sources.source import Part, Source, same_split
 
 CONVERTED = "refs/convert/parquet"
@@ -33,21 +32,8 @@ def found_on_hub(source: Source, kept: Path) -> Source:
     return replace(source, parts={**parts, **source.parts})
 
 
-def check_table(source: Source, table: Table, kept: Path) -> None:
-    """Hold what was streamed against its digest. Raises SourceError."""
-    found = table.digest.hexdigest()
-    address = f"{table.hub}@{table.revision}/{table.name}"
-    expected = source.sha256.get(table.name) or first_digest(kept, address, found)[0]
-    if found != expected:
-        raise SourceError(
-            f"source {source.name}: the rows of {address} have sha256 {found}, expected "
-            f"{expected}, as conf or {kept / RECORD} has it: the hub gives something else for the "
-            "same commit"
-        )
-
-
 def _commit(hub: str, kept: Path) -> str:
-    return first_revision(kept, hub, lambda: commit_of(hub))
+    return first_seen(kept, hub, lambda: commit_of(hub))
 
 
 def _alone(source: Source, kept: Path) -> Part:
@@ -64,7 +50,7 @@ def _converted(source: Source, kept: Path) -> Part:
     """The hub's own conversion of a dataset of which only a script knows how it is read."""
     address = f"{source.hub}@{CONVERTED}"
     try:
-        revision = first_revision(kept, address, lambda: commit_of(source.hub, CONVERTED))
+        revision = first_seen(kept, address, lambda: commit_of(source.hub, CONVERTED))
         paths = [path for path in files_of(source.hub, revision) if path.endswith(".parquet")]
     except FormatError:
         paths = []
@@ -125,9 +111,8 @@ def _as_files(source: Source, configs: Sequence[str], kept: Path) -> dict[str, P
     paths = files_of(source.hub, source.revision)
     parts = {}
     for name, part in source.layout.items():
-        patterns = tuple(pattern.replace("{split}", source.split) for pattern in part.files)
         hub, revision = source.hub, source.revision
-        if not any(fnmatchcase(path, each) for path in paths for each in patterns):
+        if not any(fnmatchcase(path, each) for path in paths for each in part.files):
             hub = f"{source.hub}-qrels"
             if name != "qrels" or not exists(hub):
                 raise SourceError(
@@ -136,7 +121,7 @@ def _as_files(source: Source, configs: Sequence[str], kept: Path) -> dict[str, P
                     f"they are called otherwise give sources.{source.name}.config=PREFIX or .parts"
                 )
             revision = _commit(hub, kept)
-        parts[name] = Part(patterns, hub, revision)
+        parts[name] = Part(part.files, hub, revision)
     return parts
 
 

@@ -11,6 +11,7 @@ from bears.language.declared import disagreeing
 from bears.language.identified import identified
 from bears.language.tags import SCRIPTS, primary
 from bears.sources.convert import located, texts_of
+from bears.sources.parts import Table
 from bears.sources.shapes import SHAPES
 from bears.sources.source import Source, reader_of
 from bears.types import (
@@ -124,8 +125,9 @@ def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | 
 def _look(given: Source, said: Collection[str], root: Path, kept: Path) -> Look | None:
     limit = None if SHAPES[given.shape].layout else given.limit or LOOKED_AT
     source, parts = located(replace(given, limit=limit), None, root, kept)
-    if corpus := parts.streams.get("corpus"):
-        corpus.limit = LOOKED_AT
+    for table in parts.tables.get("corpus", ()):
+        if isinstance(table, Table):
+            table.limit = LOOKED_AT
     rows = [*reader_of(source)(parts)]
     asked = list(_asked(rows))
     if not asked or (source.shape == "multi-hop" and not _hops(rows)):

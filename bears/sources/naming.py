@@ -108,7 +108,7 @@ class Naming:
 
     def _in_their_words(self, error: MalformedRow, row: Any) -> MalformedRow:
         path: list[str] = []
-        value = row
+        value = inner = row
         for part in error.field.split("."):
             inner = value if isinstance(value, dict) else {}
             name = self.called(inner, part) if part in self._names else part
@@ -117,7 +117,8 @@ class Naming:
                 value = value[int(part)]
             else:
                 value = _at(inner, name) if _has(inner, name) else None
-        return MalformedRow(error.file, error.row, ".".join(path), error.problem)
+        there = f"; there: {', '.join(inner):.200}" if error.problem == "Field required" else ""
+        return MalformedRow(error.file, error.row, ".".join(path), error.problem + there)
 
 
 def _has(value: Mapping[str, Any], name: str) -> bool:

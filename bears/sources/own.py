@@ -26,8 +26,8 @@ def read(parts: Parts) -> Iterator[Document | Question | PoolDocument | PoolQues
         FormatError: a file is no such file, naming the record and the field.
         MalformedRow: a question is empty, or an id is empty or stands twice.
     """
-    (folder,) = parts.paths["folder"]
-    if not folder.is_dir():
+    (folder,) = parts.tables["folder"]
+    if not isinstance(folder, Path) or not folder.is_dir():
         raise SourceError(f"source {parts.name}: {folder} is a file; name the folder that it is in")
     there = [name for name in (CORPUS, QUERIES) if (folder / name).exists()]
     if len(there) == 1:

@@ -7,16 +7,16 @@ question asked of it was taken out, and nothing else. Where that field is missin
 """
 
 from collections.abc import Iterator
-from typing import NotRequired
+from pathlib import Path
+from typing import Any, NotRequired
 from uuid import NAMESPACE_DNS, uuid5
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
-from bears.intake.texts import blank
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids, check_row, read_whole
+from bears.sources.rows import Ids, check_row, not_blank, read_whole
 from bears.types import PoolDocument, PoolQuestion
 
 
@@ -70,14 +70,17 @@ def without(text: str, questions: list[str]) -> str:
 
 def _rows(parts: Parts) -> Iterator[tuple[str, int, _Row]]:
     asked = Ids()
-    for path in parts.paths["questions"]:
-        values = read_whole(path)
-        if not isinstance(values, list):
-            found = type(values).__name__
-            raise SourceError(f"{path}: expected a JSON array of rows, found {found}")
-        for number, value in enumerate(values, start=1):
-            row: _Row = check_row(_SHAPE, value, path.name, number)
-            asked.new(row["query"], path.name, number, "query")
-            if empty := next((name for name in ("document", "text") if blank(row[name])), ""):
-                raise MalformedRow(path.name, number, empty, "is empty")
-            yield path.name, parts.count(path, number), row
+    for file, number, value in parts.rows("questions", _values):
+        row: _Row = check_row(_SHAPE, value, file, number)
+        asked.new(row["query"], file, number, "query")
+        for name in ("document", "text"):
+            not_blank(row[name], file, number, name)
+        yield file, number, row
+
+
+def _values(path: Path) -> Iterator[tuple[int, Any]]:
+    values = read_whole(path)
+    if not isinstance(values, list):
+        found = type(values).__name__
+        raise SourceError(f"{path}: expected a JSON array of rows, found {found}")
+    return enumerate(values, start=1)

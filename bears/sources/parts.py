@@ -1,7 +1,7 @@
 """The files of a source as a reader gets them, and what it says of them beside its rows."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -15,16 +15,15 @@ from bears.sources.rows import Numbered, Row, read_rows
 from bears.types import Article, PassageRow
 
 
-@dataclass
+@dataclass(eq=False)
 class Table:
-    """A table that the hub streams; what was read of it is known once it was read.
+    """A table that the hub streams; its digest is known once it was read.
 
     Args:
         hub, revision, config, split: which it is.
         limit: at most so many rows, the first.
         digest: sha256 of the canonical JSON of its rows, a line each.
         size: bytes of that.
-        count: how many rows were read.
     """
 
     hub: str
@@ -34,22 +33,20 @@ class Table:
     limit: int | None = None
     digest: Any = field(default_factory=sha256)
     size: int = 0
-    count: int = 0
 
     @property
     def name(self) -> str:
         """What ``sha256`` of a source calls it."""
         return f"{self.config}/{self.split}" + (f"[:{self.limit}]" if self.limit else "")
 
-    def rows(self) -> Iterator[Row]:
-        """The rows. Raises as `hub_rows`."""
-        self.digest, self.size, self.count = sha256(), 0, 0
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """The rows and their positions. Raises as `hub_rows`."""
+        self.digest, self.size = sha256(), 0
         streamed = hub_rows(self.hub, self.revision, self.config, self.split)
-        for line, row in islice(streamed, self.limit):
+        for number, (line, row) in enumerate(islice(streamed, self.limit), start=1):
             self.digest.update(line)
             self.size += len(line)
-            self.count += 1
-            yield row
+            yield number, row
 
 
 def numbered(path: Path) -> Iterator[tuple[int, Row]]:
@@ -66,14 +63,13 @@ class Parts:
 
     Args:
         name: the source.
-        paths: part to its files.
-        streams: part to the tables of the hub that it is.
+        tables: part to its files, and the tables of the hub that it is.
         settings: what the configuration tells the reader.
         fields: our words for fields, and what this source calls them.
         folder: where a reader may keep what it fetches by itself.
         notes: what was met with, and how often; it goes into the provenance.
         failures: what of the source could not be had, and why.
-        counts: file to the number of rows read.
+        counts: file or table to the number of rows read.
         names: what a file is called in the provenance, where not by its name.
         report: what a person should know of single records: of which, what, and its text.
         limit: at most so many rows of each file.
@@ -81,16 +77,15 @@ class Parts:
     """
 
     name: str
-    paths: Mapping[str, Sequence[Path]]
+    tables: Mapping[str, Sequence[Path | Table]]
     settings: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = Path(".bears")
     notes: Counter[str] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
-    counts: dict[Path, int] = field(default_factory=dict)
+    counts: dict[Path | Table, int] = field(default_factory=dict)
     names: dict[Path, str] = field(default_factory=dict)
     report: list[tuple[str, str, str]] = field(default_factory=list)
     fields: Mapping[str, str] = field(default_factory=dict)
-    streams: Mapping[str, Table] = field(default_factory=dict)
     limit: int | None = None
     met: set[str] = field(default_factory=set)
 
@@ -103,27 +98,23 @@ class Parts:
 
         Raises as `read_rows` and `Table.rows`.
         """
-        paths = chain.from_iterable([self.paths.get(part, ())] if part else self.paths.values())
+        found = chain.from_iterable([self.tables.get(part, ())] if part else self.tables.values())
         # Two patterns may match one file.
-        for path in dict.fromkeys(paths):
-            for number, row in islice(lines(path), self.limit):
-                yield self.called(path), self.count(path, number), row
-        if table := self.streams.get(part or "rows"):
-            for number, row in enumerate(table.rows(), start=1):
-                yield table.name, number, row
+        for table in dict.fromkeys(found):
+            rows = table.rows() if isinstance(table, Table) else lines(table)
+            for number, row in islice(rows, self.limit):
+                yield self.called(table), self.count(table, number), row
 
-    @property
-    def tables(self) -> Collection[Table]:
-        """What was streamed."""
-        return self.streams.values()
-
-    def called(self, path: Path) -> str:
-        """A file's name, after as many of its folders as tell it from the others' names."""
-        return self.names.get(path) or self._called.get(path, path.name)
+    def called(self, table: Path | Table) -> str:
+        """A table's name; a file's after as many of its folders as tell it from the others."""
+        if isinstance(table, Table):
+            return table.name
+        return self.names.get(table) or self._called.get(table, table.name)
 
     @cached_property
     def _called(self) -> dict[Path, str]:
-        waiting = list(dict.fromkeys(chain.from_iterable(self.paths.values())))
+        given = dict.fromkeys(chain.from_iterable(self.tables.values()))
+        waiting = [path for path in given if isinstance(path, Path)]
         found: dict[Path, str] = {}
         for depth in range(1, max((len(path.parts) for path in waiting), default=0) + 1):
             names = {path: "/".join(path.parts[-depth:]) for path in waiting}
@@ -132,9 +123,9 @@ class Parts:
             waiting = [path for path in waiting if path not in found]
         return found
 
-    def count(self, path: Path, number: int) -> int:
-        """Note that ``number`` rows of a file were read."""
-        self.counts[path] = number
+    def count(self, table: Path | Table, number: int) -> int:
+        """Note that ``number`` rows of a file or table were read."""
+        self.counts[table] = number
         return number
 
 

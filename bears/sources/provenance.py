@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.formats.digest import sha256_of
-from bears.sources.parts import Parts
+from bears.sources.parts import Parts, Table
 from bears.sources.source import Source
 
 
@@ -16,9 +16,7 @@ def provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, A
     elif mirror is not None:
         origin = {"mirror_of": source.hub or source.name}
     elif source.layout:
-        pins = {
-            f"{p.hub or source.hub} {p.revision or source.revision}" for p in source.parts.values()
-        }
+        pins = {f"{part.hub} {part.revision}" for part in source.on_hub.values()}
         origin = {"hub": ", ".join(sorted(pins))}
     else:
         origin = {"hub": source.hub, "revision": source.revision}
@@ -44,10 +42,11 @@ def provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, A
 
 def _read(parts: Parts) -> Iterator[tuple[str, str, int, int]]:
     """Name, digest, size and rows of everything that was read."""
-    for path, rows in parts.counts.items():
-        yield parts.called(path), sha256_of(path), path.stat().st_size, rows
-    for table in parts.tables:
-        yield table.name, table.digest.hexdigest(), table.size, table.count
+    for table, rows in parts.counts.items():
+        if isinstance(table, Table):
+            yield table.name, table.digest.hexdigest(), table.size, rows
+        else:
+            yield parts.called(table), sha256_of(table), table.stat().st_size, rows
 
 
 def _checksum(source: Source, name: str) -> str:

@@ -8,8 +8,8 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
-from bears.sources.parts import Parts
-from bears.sources.rows import Ids, Row, Rows, check_row, read_rows, read_whole
+from bears.sources.parts import Parts, numbered
+from bears.sources.rows import Ids, Row, Rows, check_row, read_whole
 from bears.types import AnswerType
 
 FIELDS = {"id", "title", "abstract", "full_text", "qas", "figures_and_tables"}
@@ -61,30 +61,28 @@ def papers(parts: Parts) -> Iterator[Paper]:
             question stands twice.
     """
     known = Ids()
-    for path in parts.paths["papers"]:
-        for number, row in enumerate(_rows(path), start=1):
-            parts.count(path, number)
-            paper: Paper = check_row(_SHAPE, row, path.name, number)
-            known.new(paper["id"], path.name, number, "id")
-            for asked in paper["qas"]:
-                known.new(asked["question_id"], path.name, number, "qas.question_id")
-                for each in asked["answers"]:
-                    if not type_and_text(each["answer"])[1]:
-                        problem = f"question {asked['question_id']} has an empty answer"
-                        raise MalformedRow(path.name, number, "qas.answers", problem)
-            yield paper
+    for file, number, row in parts.rows("papers", _rows):
+        paper: Paper = check_row(_SHAPE, row, file, number)
+        known.new(paper["id"], file, number, "id")
+        for asked in paper["qas"]:
+            known.new(asked["question_id"], file, number, "qas.question_id")
+            for each in asked["answers"]:
+                if not type_and_text(each["answer"])[1]:
+                    problem = f"question {asked['question_id']} has an empty answer"
+                    raise MalformedRow(file, number, "qas.answers", problem)
+        yield paper
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path) -> Iterator[tuple[int, Row]]:
     """Of one object of papers by their ids, as of the hub's rows."""
     papers = {} if path.suffix == ".parquet" else _whole(path)
     if not isinstance(papers, dict) or not papers or papers.keys() & FIELDS:
-        yield from read_rows(path)
+        yield from numbered(path)
         return
     for number, (key, value) in enumerate(papers.items(), start=1):
         if not isinstance(value, dict):
             raise MalformedRow(path.name, number, key, f"not a paper but {value!r:.40}")
-        yield {**value, "id": key}
+        yield number, {**value, "id": key}
 
 
 def _whole(path: Path) -> Any:

@@ -36,9 +36,9 @@ BEIR = {
     ),
     "qrels": (
         *("qrels/{split}.tsv", "{split}.tsv", "qrels/{split}.trec", "qrels/{split}.txt"),
-        *("qrels/{split}*.jsonl", "qrels/{split}*.parquet", "default/{split}*", "data/{split}*"),
+        *("qrels/{split}*.json*", "qrels/{split}*.parquet", "default/{split}*", "data/{split}*"),
         *("qrels/{split}.csv", "qrels/{split}.tsv.gz", "qrels*{split}*", "{split}*.parquet"),
-        *("qrels.tsv", "qrels.txt", "qrels.trec", "qrels.csv", "qrels.jsonl", "qrels.parquet"),
+        *("qrels.tsv", "qrels.txt", "qrels.trec", "qrels.csv", "qrels.json*", "qrels.parquet"),
     ),
 }
 OWN = {"folder": (".",)}

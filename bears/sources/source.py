@@ -1,7 +1,7 @@
 """What conf/source/<name>.yaml says of a source."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Annotated, Any
 
@@ -35,10 +35,6 @@ class Part(Closed):
     revision: str = ""
     config: str = ""
     split: str = ""
-
-    def __post_init__(self) -> None:
-        if self.hub or self.revision:
-            check_pin("parts", self.revision)
 
 
 @dataclass(frozen=True)
@@ -103,6 +99,9 @@ class Source(Closed):
             raise ConfigurationError(f"{where}: give either hub or path")
         if self.revision or (self.reader and self.hub):
             check_pin(where, self.revision)
+        for name, part in self.parts.items():
+            if part.hub or part.revision:
+                check_pin(f"{where}, part {name}", part.revision)
         if self.reader and self.hub and not self.files and not self.parts:
             raise ConfigurationError(f"{where}: hub needs files, e.g. [data/*.parquet]")
         if self.shape == "own" and self.hub:
@@ -127,7 +126,24 @@ class Source(Closed):
         """The parts of a source that has several, with the patterns of their files."""
         usual = SHAPES[self.shape].layout if self.shape else {}
         parts = {name: Part(patterns) for name, patterns in usual.items()}
-        return parts | {name: part for name, part in self.parts.items() if part.files}
+        return self._whole(parts | {name: part for name, part in self.parts.items() if part.files})
+
+    @property
+    def on_hub(self) -> dict[str, Part]:
+        """What is read of the hub; of a source that names ``files``, a part for each pattern."""
+        return self._whole(self.parts or {pattern: Part((pattern,)) for pattern in self.files})
+
+    def _whole(self, parts: dict[str, Part]) -> dict[str, Part]:
+        """Parts with what they have from the source."""
+        return {
+            name: replace(
+                part,
+                files=tuple(pattern.replace("{split}", self.split) for pattern in part.files),
+                hub=part.hub or self.hub,
+                revision=part.revision or self.revision,
+            )
+            for name, part in parts.items()
+        }
 
 
 def reader_of(source: Source) -> Reader:
