@@ -161,7 +161,7 @@ def test_what_was_seen_first_stays_what_it_is(machine: Machine) -> None:
     changed.revision = "2" * 40
     changed.files = {**changed.files, "q.jsonl": lines([{"_id": "q1", "text": "coffee?"}])}
     told, *_ = machine.download(*words, code=1)
-    assert f"the rows of mteb/fiqa@{'2' * 40}/queries/queries have sha256" in told
+    assert f"mteb/fiqa@{'2' * 40}/queries/queries has sha256" in told
     assert before[0]["files"][1]["sha256"] in told
 
 
