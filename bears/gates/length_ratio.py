@@ -3,6 +3,9 @@
 from bears.language.profile import Language, family
 from bears.language.text import Text, without_parentheses
 
+_SLACK = 20
+"""Characters that the length may be off before its ratio is looked at."""
+
 
 def gate(text: Text, language: Language) -> str | None:
     """The length is out of bounds by more than the slack; bounds go by the source's family.
@@ -11,13 +14,12 @@ def gate(text: Text, language: Language) -> str | None:
     (originals of names) does not make it too long, and does not save it from being too short.
     """
     least, greatest = language.length[family(text.source_language)]
-    slack = language.thresholds.length_slack
     source = _length(text.source)
     body = _length(without_parentheses(text.translation))
     whole = _length(text.translation)
-    if whole + slack < least * source:
+    if whole + _SLACK < least * source:
         return f"{whole} characters for {source}, expected at least {least * source:.0f}"
-    if body - slack > greatest * source:
+    if body - _SLACK > greatest * source:
         return f"{body} characters for {source}, expected at most {greatest * source:.0f}"
     return None
 

@@ -29,6 +29,8 @@ _PAIR = re.compile(r"(?<![\d/])(\d{1,2})[/-](\d{1,2})(?![\d/])")
 """9/11 may become 911."""
 _REACH = 25
 """More characters than lie between a number and the other end of the month beside it."""
+_LONG = 3
+"""Digits of a number that no word stands for."""
 _SENTENCE = 3
 """So many numbers are not lost one by one."""
 _DIGITS = re.compile(rf"\d(?:.{{0,{_REACH}}}\d)*", re.DOTALL)
@@ -121,9 +123,8 @@ def _month_found(month: int, translation: str, numbers: Numbers) -> bool:
 def _invented(
     asked: Sequence[Number], forms: _Forms, source: str, translation: str, language: Language
 ) -> list[str]:
-    least = language.thresholds.invented_digits
     there = digit_numbers(translation, language.numbers.multipliers)
-    long = [number for number in there if number.digits >= least]
+    long = [number for number in there if number.digits >= _LONG]
     known = {value for number in asked for value in number.values}
     if all(number.values & known for number in long):
         return []

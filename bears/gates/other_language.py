@@ -4,8 +4,8 @@ import re
 from functools import lru_cache
 
 from bears.language.profile import Language, Variant
-from bears.language.scripts import letters, script_share
-from bears.language.text import Text, echoes_name, share_of, without_parentheses
+from bears.language.scripts import letters, script_of, script_share
+from bears.language.text import Text, without_parentheses
 
 
 def script(text: Text, language: Language) -> str | None:
@@ -13,29 +13,33 @@ def script(text: Text, language: Language) -> str | None:
 
     An answer that is a name, a code or a title may stay as it is in the source.
     """
-    if echoes_name(text):
+    if text.field == "gold_answer" and _bare(text.source) == _bare(text.translation):
         return None
     share = script_share(text.translation, language.scripts)
     if share < language.min_share:
         return f"{share:.0%} of it is {language.title}, expected at least {language.min_share:.0%}"
     body = without_parentheses(text.translation)
-    if letters(body) < language.thresholds.script_letters:
+    total = letters(body)
+    if not total or total < language.thresholds.script_letters:
         return None
     for name, (least, greatest) in language.script_bounds.items():
-        found = share_of(body, name)
+        found = sum(name in script_of(c) for c in body if c.isalpha()) / total
         if not least <= found <= greatest:
             return f"{found:.0%} of its letters are {name}, expected {least:.0%}–{greatest:.0%}"
     return None
 
 
+def _bare(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
 def variant(text: Text, language: Language) -> str | None:
-    """More foreign characters or words than the thresholds let pass; see `Variant`.
+    """A foreign character, or more foreign words than are let pass; see `Variant`.
 
     What stands in parentheses is an original, and may be in any variant.
     """
     body = without_parentheses(text.translation)
-    characters = foreign_characters(body, language.variant)
-    if len(characters) > language.thresholds.variant_characters:
+    if characters := foreign_characters(body, language.variant):
         return f"not {language.title}: {''.join(dict.fromkeys(characters))!r:.40}"
     terms = foreign_terms(body, language.variant)
     if len(terms) > len(body) // language.thresholds.variant_term_length:

@@ -27,6 +27,8 @@ _TERM = rf"(?:{'|'.join(_INTRODUCES)}) "
 """The source gives no word of its own language after these, but a term: the Greek anthropos."""
 _LEAST = 3
 """Shorter words are symbols, or particles of names."""
+_RUN = 6
+"""So many of the source's words in a row are a sentence left as it was."""
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ]+")
 _INNER_MARK = re.compile(r"\w[.@/:]\w")
 _LATIN_RUN = re.compile(rf"{_LATIN_WORD.pattern}(?:[ ,.&/:'’\-]+{_LATIN_WORD.pattern})*")
@@ -60,7 +62,7 @@ def untranslated(text: Text, language: Language) -> str | None:
     """Words of the source stand in the translation, outside of parentheses, quotations and titles.
 
     Counted are the words that the source begins with a small letter (so no names), once each:
-    too great a share of them; or a run of ``source_run`` words that the source has in the same
+    too great a share of them; or a run of six words that the source has in the same
     order, however long the rest. Where the target has no Latin letters, one such word is too much.
     """
     limits = language.thresholds
@@ -73,7 +75,7 @@ def untranslated(text: Text, language: Language) -> str | None:
     if not left:
         return None
     run = _longest_run(kept, text.source, ordinary)
-    if len(run) >= limits.source_run:
+    if len(run) >= _RUN:
         return f"left in the source language: {' '.join(run)!r:.60}"
     share = len(left) / len(ordinary) if ordinary else 0.0
     if len(left) >= limits.source_words and share > limits.source_share:

@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from bears.language.profile import Language
 from bears.language.text import parenthesised, without_parentheses
@@ -86,30 +86,19 @@ def aliases(answer: str, language: Language) -> list[str]:
     return [form for form in unique if form and form != answer]
 
 
-class Rendering(NamedTuple):
-    """How often a bundle's texts hold a term, and how many of those hold its rendering."""
-
-    term: str
-    where: int
-    kept: int
-
-
 def term_renderings(
     glossary: Iterable[tuple[str, str]], texts: Sequence[tuple[str, str]], language: Language
-) -> list[Rendering]:
-    """How each term of ``glossary`` was rendered in a bundle's texts (source, translation).
+) -> Iterator[tuple[str, bool]]:
+    """Each term of ``glossary``, and whether a bundle (source, translation) keeps to it.
 
     A term stands in a source where it does as whole words, with its capitals if it has any. A
     rendering is looked for as `preserved` looks for an answer. Terms that no source holds are
     left out.
     """
-    found = []
     for term, rendering in glossary:
         held = [translation for source, translation in texts if _holds(source, term)]
-        kept = sum(preserved(rendering, [text], language) is not None for text in held)
         if held:
-            found.append(Rendering(term, len(held), kept))
-    return found
+            yield term, all(preserved(rendering, [text], language) for text in held)
 
 
 def _holds(source: str, term: str) -> bool:

@@ -128,22 +128,14 @@ class Thresholds(Closed):
     Args:
         source_share: greatest share of the source's words that may stand in the translation.
         source_words: least number of such words for that share to mean anything.
-        source_run: this many of the source's words in a row are a sentence left as it was.
-        length_slack: characters that the length may be off before its ratio is looked at.
-        variant_characters: how many foreign characters are let pass.
         variant_term_length: one foreign term is let pass for each so many characters.
         script_letters: least number of letters for `Language.script_bounds` to apply.
-        invented_digits: least number of digits of a number that must come from the source.
     """
 
     source_share: float = 0.25
     source_words: int = 4
-    source_run: int = 6
-    length_slack: int = 20
-    variant_characters: int = 0
     variant_term_length: int = 1_000_000
     script_letters: int = 20
-    invented_digits: int = 3
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from bears.language.scripts import letters, script_of
+from bears.language.scripts import letters
 
 Field = Literal["question", "gold_answer", "content"]
 
@@ -74,20 +74,3 @@ def unspaced(text: str) -> int:
 def has_content(text: str) -> bool:
     """Whether there is a letter or a digit in ``text``."""
     return letters(text) > 0 or any(character.isdigit() for character in text)
-
-
-def share_of(text: str, script: str) -> float:
-    """Share of the letters of ``text`` that are in ``script``; 0 where there are none."""
-    found = [script_of(character) for character in text if character.isalpha()]
-    return sum(script in name for name in found) / len(found) if found else 0.0
-
-
-def echoes_name(text: Text) -> bool:
-    """Whether the translation is an answer that stayed as it was, and may: a name or a code."""
-    if text.field != "gold_answer":
-        return False
-    return _letters_and_digits(text.source) == _letters_and_digits(text.translation)
-
-
-def _letters_and_digits(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())

@@ -1,6 +1,6 @@
 """What verification looks at: a benchmark before and after translation, and what it should be."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bears.gates import GateSeverity, Severity
@@ -42,3 +42,13 @@ class Benchmark:
     bundle_gates: Mapping[str, Severity] = field(default_factory=dict)
     terms: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     doubts: Sequence[Mapping[str, str]] = ()
+
+    def questions_beside(self) -> Iterator[tuple[Question, Question]]:
+        """Each question of both sides, as (before, after)."""
+        before = {question.question_id: question for question in self.raw_questions}
+        return ((before[q.question_id], q) for q in self.questions if q.question_id in before)
+
+    def documents_beside(self) -> Iterator[tuple[Document, Document]]:
+        """Each document of both sides, as (before, after)."""
+        before = {document.doc_id: document for document in self.raw_documents}
+        return ((before[d.doc_id], d) for d in self.documents if d.doc_id in before)

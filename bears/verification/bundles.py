@@ -39,15 +39,14 @@ class Bundle:
 
 def bundles(b: Benchmark) -> Iterator[Bundle]:
     """Every question that was translated, with its translated gold documents."""
-    raw_questions = {q.question_id: q for q in b.raw_questions}
-    raw_texts = {d.doc_id: d.content for d in b.raw_documents}
-    texts = {d.doc_id: d.content for d in b.documents}
-    for question in b.questions:
-        raw = raw_questions.get(question.question_id)
+    contents = {
+        after.doc_id: (before.content, after.content) for before, after in b.documents_beside()
+    }
+    for raw, question in b.questions_beside():
         language = b.languages.get(question.source_dataset, "")
-        if raw and language != b.target.name:
-            ids = [i for i in question.gold_doc_ids if i in texts and i in raw_texts]
-            yield Bundle(raw, question, [(raw_texts[i], texts[i]) for i in ids], language)
+        if language != b.target.name:
+            documents = [contents[i] for i in question.gold_doc_ids if i in contents]
+            yield Bundle(raw, question, documents, language)
 
 
 def extractive(bundle: Bundle) -> bool:
@@ -116,8 +115,7 @@ def _terms(b: Benchmark, bundle: Bundle) -> Iterator[tuple[str, bool]]:
     """(term, whether it has one rendering): those of the glossary, or else those that the
     translations themselves give with the original in parentheses."""
     if pairs := b.terms.get(bundle.question.question_id):
-        for item in term_renderings([(s, t) for s, t in pairs], bundle.texts, b.target):
-            yield item.term, item.kept == item.where
+        yield from term_renderings(pairs, bundle.texts, b.target)
         return
     found: dict[str, list[str]] = defaultdict(list)
     for before, after in bundle.texts:

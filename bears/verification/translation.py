@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from bears.gates import check
 from bears.language.text import Text
-from bears.types import Document, Finding, Question
+from bears.types import Finding
 from bears.verification.benchmark import Benchmark
 
+CHANGED = "differs from the raw record in more than its texts"
 NATIVE_CHANGED = "is in the target language already, but its text was changed"
 
 
@@ -19,34 +20,27 @@ def same_records(b: Benchmark) -> Iterator[Finding]:
     yield from _same_ids(
         "corpus", [d.doc_id for d in b.raw_documents], [d.doc_id for d in b.documents]
     )
-    raw_questions = {q.question_id: q for q in b.raw_questions}
-    for question in b.questions:
-        raw = raw_questions.get(question.question_id)
-        if raw and replace(question, question="", gold_answer="") != replace(
-            raw, question="", gold_answer=""
-        ):
-            message = "differs from the raw record in more than its texts"
-            yield Finding("changed_field", "error", question.question_id, message)
-    raw_documents = {d.doc_id: d for d in b.raw_documents}
-    for document in b.documents:
-        before = raw_documents.get(document.doc_id)
-        if before and replace(document, content="") != replace(before, content=""):
-            message = "differs from the raw record in more than its text"
-            yield Finding("changed_field", "error", document.doc_id, message)
+    for raw, question in b.questions_beside():
+        if replace(question, question=raw.question, gold_answer=raw.gold_answer) != raw:
+            yield Finding("changed_field", "error", question.question_id, CHANGED)
+    for before, document in b.documents_beside():
+        if replace(document, content=before.content) != before:
+            yield Finding("changed_field", "error", document.doc_id, CHANGED)
 
 
 def texts(b: Benchmark) -> Iterator[Finding]:
     """Native texts are untouched; all others are in the target language."""
-    raw_questions = {q.question_id: q for q in b.raw_questions}
-    for question in b.questions:
-        if raw := raw_questions.get(question.question_id):
-            native = b.languages.get(question.source_dataset) == b.target.name
-            yield from _question_texts(b, raw, question, native)
-    raw_documents = {d.doc_id: d for d in b.raw_documents}
-    for document in b.documents:
-        if before := raw_documents.get(document.doc_id):
-            native = b.languages.get(document.original_source) == b.target.name
-            yield from _document_text(b, before, document, native)
+    for raw, question in b.questions_beside():
+        answers = (raw.gold_answer, question.gold_answer)
+        languages = (b.languages.get(question.source_dataset, ""), b.target.name)
+        asked = Text("question", raw.question, question.question, *languages, answers)
+        yield from _of_record(
+            b, question.question_id, [asked, Text("gold_answer", *answers, *languages)]
+        )
+    for before, document in b.documents_beside():
+        languages = (b.languages.get(document.original_source, ""), b.target.name)
+        text = Text("content", before.content, document.content, *languages)
+        yield from _of_record(b, document.doc_id, [text])
 
 
 def calibrated(b: Benchmark) -> Iterator[Finding]:
@@ -75,35 +69,11 @@ def _same_ids(file: str, raw: Sequence[str], translated: Sequence[str]) -> Itera
         yield Finding("order", "error", file, message)
 
 
-def _question_texts(
-    b: Benchmark, raw: Question, question: Question, native: bool
-) -> Iterator[Finding]:
-    record_id = question.question_id
-    if native:
-        if (raw.question, raw.gold_answer) != (question.question, question.gold_answer):
+def _of_record(b: Benchmark, record_id: str, found: Sequence[Text]) -> Iterator[Finding]:
+    for text in found:
+        if text.source_language == text.target and text.source != text.translation:
             yield Finding("native_changed", "error", record_id, NATIVE_CHANGED)
-        return
-    source = b.languages.get(question.source_dataset, "")
-    answers = (raw.gold_answer, question.gold_answer)
-    asked = Text("question", raw.question, question.question, source, b.target.name, answers)
-    answered = Text("gold_answer", *answers, source, b.target.name)
-    yield from _gated(b, record_id, asked)
-    yield from _gated(b, record_id, answered)
-
-
-def _document_text(
-    b: Benchmark, raw: Document, document: Document, native: bool
-) -> Iterator[Finding]:
-    if native:
-        if raw.content != document.content:
-            yield Finding("native_changed", "error", document.doc_id, NATIVE_CHANGED)
-        return
-    source = b.languages.get(document.original_source, "")
-    text = Text("content", raw.content, document.content, source, b.target.name)
-    yield from _gated(b, document.doc_id, text)
-
-
-def _gated(b: Benchmark, record_id: str, text: Text) -> Iterator[Finding]:
-    # `structure.empty_texts` says it of native texts too.
-    for flag in check(text, b.target, {**b.gates, "empty": "off"}):
-        yield Finding(flag.gate, flag.severity, record_id, flag.message, text.field)
+            return
+        # `structure.empty_texts` says it of native texts too.
+        for flag in check(text, b.target, {**b.gates, "empty": "off"}):
+            yield Finding(flag.gate, flag.severity, record_id, flag.message, text.field)
