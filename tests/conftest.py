@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+import hydra
 import pytest
+from hydra.core.global_hydra import GlobalHydra
 from hypothesis import settings
 
 # How long an example may take is wall time, which a busy machine does not keep.
@@ -19,3 +23,24 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the real datasets are not here ({folder})")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def composed_once() -> Iterator[None]:
+    """Hydra takes 0.2 s, and tests ask a thousand times for what it composed of the same bytes."""
+    compose, kept = hydra.compose, {}
+
+    def once(name: str, overrides: Sequence[str]) -> Any:
+        sources = GlobalHydra.instance().config_loader().get_sources()
+        folder = next(Path(source.path) for source in sources if source.provider == "main")
+        files = {
+            str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*.yaml")
+        }
+        asked = (name, *overrides, *sorted(files.items()))
+        if asked not in kept:
+            kept[asked] = compose(name, overrides=[*overrides])
+        return kept[asked]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hydra, "compose", once)
+        yield

@@ -1,6 +1,5 @@
 """Files that nobody should have to read, for every door alike; and watching somebody read them."""
 
-import gzip
 import json
 import multiprocessing
 import os
@@ -67,18 +66,12 @@ LINES = {
     "not a number": b"q Q0 d 1 nan t\n",
     "six words": b"a b c d e f\n",
 }
-PACKED = {
-    "a gzip cut in half": gzip.compress(b'{"a": 1}\n' * 1000)[:-20],
-    "a gzip that grows": gzip.compress(b"[" + b" " * 200_000_000),
-    "no gzip": b"{}",
-}
 BY_SUFFIX: Mapping[str, Mapping[str, bytes]] = {
     ".json": JSON,
     ".jsonl": {name: data + b"\n" for name, data in JSON.items()},
     ".yaml": YAML,
     ".csv": CSV,
     ".trec": LINES | JSON,
-    ".gz": PACKED,
 }
 KINDS: Mapping[str, Callable[[Path], None]] = {
     "a pipe": os.mkfifo,

@@ -14,6 +14,7 @@ stand at the top of a module that can be imported from the project's root.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import base64
 import importlib
 import json
@@ -27,8 +28,9 @@ import zlib
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 Json = dict[str, Any]
 Behaviour = Callable[[Json], Any]
@@ -92,6 +94,9 @@ class ProviderServer:
         faults: the fields of `Faults`.
     """
 
+    _idle: ClassVar[list[subprocess.Popen[str]]] = []
+    """Processes that wait for the next test: most tests need one, and starting it takes longest."""
+
     def __init__(self, behaviour: str = "", **faults: Any) -> None:
         self._settings = {
             "behaviour": behaviour or f"{__name__}:repeat",
@@ -101,24 +106,23 @@ class ProviderServer:
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.provider_server", json.dumps(self._settings)],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
-        assert self._process.stdout is not None
-        port = self._process.stdout.readline().strip()
+        self._process = self._idle.pop() if self._idle else _begun()
+        port = self._told(json.dumps(self._settings))
         assert port, "the server did not start"
         self.url = f"http://127.0.0.1:{port}/v1"
         return self
 
     def __exit__(self, *_: object) -> None:
         assert self._process is not None
+        assert self._told("") == "stopped"
+        self._idle.append(self._process)
+
+    def _told(self, line: str) -> str:
+        assert self._process is not None
+        assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.kill()
-        self._process.wait()
-        self._process.stdout.close()
+        print(line, file=self._process.stdin, flush=True)
+        return self._process.stdout.readline().strip()
 
     def stats(self) -> Json:
         """Counts: requests, most in flight, answers by status, faults by kind, times of arrival."""
@@ -141,6 +145,19 @@ class ProviderServer:
     def _get(self, path: str, body: bytes | None = None) -> Any:
         with urllib.request.urlopen(self.url.removesuffix("/v1") + path, body, timeout=60) as reply:
             return json.loads(reply.read())
+
+
+def _begun() -> subprocess.Popen[str]:
+    """It ends with its standard input, so also with a test session that is killed."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.provider_server"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    atexit.register(process.kill)
+    return process
 
 
 def repeat(request: Json) -> str:
@@ -581,12 +598,18 @@ def multipart_file(content_type: str, body: bytes) -> bytes:
 class _Connection(asyncio.Protocol):
     """HTTP/1.1 with keep-alive and Content-Length, which is all that clients of ours speak."""
 
+    open: ClassVar[set[asyncio.Transport]] = set()
+
     def __init__(self, provider: Provider) -> None:
         self.provider, self.buffer = provider, b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        self.open.add(transport)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        self.open.discard(self.transport)
 
     def data_received(self, data: bytes) -> None:
         self.buffer += data
@@ -621,16 +644,38 @@ class _Connection(asyncio.Protocol):
         counts["most in flight"] = max(counts["most in flight"], counts["in flight"])
 
 
-async def _serve(settings: Json) -> None:
+async def _serve() -> None:
+    """Each line on standard input is the settings of the next server; an empty one stops it."""
+    server: asyncio.Server | None = None
+    port = 0
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        if server:
+            server.close()
+            for connection in _Connection.open:
+                connection.abort()
+        server = await _listening(json.loads(line), port) if line.strip() else None
+        port = server.sockets[0].getsockname()[1] if server else port
+        print(port if server else "stopped", flush=True)
+
+
+async def _listening(settings: Json, port: int) -> asyncio.Server:
+    """At the same port as before, if it is still free."""
     module, name = settings.pop("behaviour").split(":")
-    behaviour = getattr(importlib.import_module(module), name)
+    # What a behaviour remembers ends with its server.
+    known = sys.modules.get(module)
+    behaviour = getattr(importlib.reload(known) if known else importlib.import_module(module), name)
     provider = Provider(behaviour, Faults(**settings))
-    server = await asyncio.get_running_loop().create_server(
-        lambda: _Connection(provider), "127.0.0.1", 0, backlog=1024
+    begin = partial(
+        asyncio.get_running_loop().create_server,
+        lambda: _Connection(provider),
+        "127.0.0.1",
+        backlog=1024,
     )
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
+    try:
+        return await begin(port=port)
+    except OSError:
+        return await begin(port=0)
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(json.loads(sys.argv[1])))
+    asyncio.run(_serve())

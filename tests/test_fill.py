@@ -67,7 +67,7 @@ def test_concurrency_leaves_no_trace_in_the_memory(here: Here) -> None:
     many, server = here("moody", latency=0.4)
     one.run("fill", "translator.concurrency=1")
     many.run("fill", "translator.concurrency=64")
-    assert server.stats()["most in flight"] > 30
+    assert server.stats()["most in flight"] > 8
     for at in (one, many):
         at.run("publish")
     assert one.memory == many.memory

@@ -166,8 +166,8 @@ def test_what_may_pass_is_asked_for_again(hosted: Make, server: ProviderServer) 
 
 
 def test_the_servers_limit_is_kept(hosted: Make, server: ProviderServer) -> None:
-    """Fifty requests, eight at once, to a server that takes five, and fifty a second."""
-    server.reset(key=KEY, limit=3000, capacity=5, latency=0.05)
+    """Fifty requests, eight at once, to a server that takes two, and 25 a second."""
+    server.reset(key=KEY, limit=1500, capacity=2, latency=0.05)
     vectors = hosted(batch_texts=2).documents(TEXTS)
     np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-6)
     stats = server.stats()
