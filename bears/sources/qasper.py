@@ -98,7 +98,7 @@ def _from_pdfs(parts: Parts, chosen: Sequence[Paper], settings: PdfSettings) -> 
     unreachable = 0
     for paper in tqdm(chosen, desc="PDFs", unit=" papers", disable=None):
         try:
-            chunks = _paragraphs(library.text(paper["id"]), settings)
+            text = library.text(paper["id"])
         except PaperFailed as failed:
             parts.failures[paper["id"]] = str(failed)
             parts.notes["questions of papers that failed"] += len(paper["qas"])
@@ -111,15 +111,11 @@ def _from_pdfs(parts: Parts, chosen: Sequence[Paper], settings: PdfSettings) -> 
                 ) from None
             continue
         unreachable = 0
-        yield paper, *_chunked(paper, chunks)
+        found = paragraphs(text, settings.min_characters, settings.max_characters)
+        yield paper, *_chunked(paper, list(dict.fromkeys(found)))
     if len(parts.failures) == len(chosen):
         first = next(iter(parts.failures.items()), ("", "there is none"))
         raise SourceError(f"source {parts.name}: no paper could be had; {': '.join(first)}")
-
-
-def _paragraphs(text: str, settings: PdfSettings) -> list[str]:
-    sizes = settings.min_characters, settings.max_characters
-    return list(dict.fromkeys(paragraphs(text, *sizes)))
 
 
 def _chunked(paper: Paper, texts: list[str]) -> tuple[list[PoolDocument], Find]:

@@ -8,20 +8,8 @@ from bears.sources.folder.blocks import Block, titled
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 BREAKS = HEADINGS | {
     *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details"),
-    *(
-        "div",
-        "dl",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "form",
-        "header",
-        "hr",
-        "html",
-        "main",
-        "ol",
-    ),
-    *("p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "ul"),
+    *("div", "dl", "fieldset", "figcaption", "figure", "form", "header", "hr", "html", "main"),
+    *("ol", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "ul"),
 }
 LINES = frozenset({"br", "dt", "li", "tr", "option"})
 CELLS = frozenset({"td", "th"})
