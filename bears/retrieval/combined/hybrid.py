@@ -10,8 +10,8 @@ from bears.errors import ConfigurationError
 from bears.retrieval.combined.fusion import reciprocal_ranks
 from bears.retrieval.combined.read_twice import ReadTwice
 from bears.retrieval.cut import Cut, Limited
-from bears.retrieval.dense.dense import Dense
-from bears.retrieval.models.encoder import Encoder, cut_of, question_vectors
+from bears.retrieval.dense.dense import Dense, DenseSearcher
+from bears.retrieval.models.encoder import question_vectors
 from bears.retrieval.retriever import Query, Retriever, Searcher
 from bears.retrieval.sparse.bm25 import BM25, BM25Searcher
 from bears.retrieval.stopwatch import Stopwatch
@@ -81,7 +81,7 @@ class Hybrid:
             dense, store, bm25 = together
             dense.encoder.load()
             # The index of BM25 numbers the terms.
-            searchers = bm25.open(folder / "sparse"), store.open(folder / "dense")
+            searchers = store.open(folder / "dense"), bm25.open(folder / "sparse")
             return StoreFusedSearcher(dense.encoder, *searchers, self.constant, self.window)
         legs = self.dense.open(folder / "dense"), self.sparse.open(folder / "sparse")
         return FusedSearcher(legs, self.constant, self.window)
@@ -122,12 +122,15 @@ class FusedSearcher:
 
 
 @dataclass(frozen=True, slots=True)
-class StoreFusedSearcher:
-    """One store with the vectors of both legs, which fuses them in one query."""
+class StoreFusedSearcher(DenseSearcher):
+    """One store with the vectors of both legs, which fuses them in one query.
 
-    encoder: Encoder
-    bm25: BM25Searcher
+    What is said of cut texts and exactness is that of the dense leg: BM25 reads every word, and
+    finds all it should.
+    """
+
     store: QdrantSearcher
+    bm25: BM25Searcher
     constant: int
     window: int
 
@@ -144,13 +147,9 @@ class StoreFusedSearcher:
                 for vector, terms, query in zip(vectors, sparse, queries, strict=True)
             ]
 
-    def cut(self, question: str, ranking: Ranking) -> list[Cut]:  # noqa: ARG002
-        """That of the dense leg; the sparse one reads every word."""
-        return [cut_of(self.encoder, "question", [question])]
-
     def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
-        """That of the dense leg; the sparse one is exact."""
-        return self.store.exactness(question_vectors(self.encoder, texts), max(self.window, k))
+        """Of the window."""
+        return DenseSearcher.exactness(self, texts, max(self.window, k))
 
 
 def _of_one_store(

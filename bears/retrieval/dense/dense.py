@@ -100,23 +100,24 @@ def _full(error: OSError, folder: Path, kept: ShardCache) -> StoreError:
     )
 
 
+@dataclass(frozen=True, slots=True)
 class DenseSearcher:
     """A store and the model that its vectors came from."""
 
-    def __init__(self, encoder: Encoder, store: VectorSearcher) -> None:
-        self._encoder, self._store = encoder, store
+    encoder: Encoder
+    store: VectorSearcher
 
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
         """For each query the ``k`` documents of highest cosine."""
         with stopwatch("encode"):
-            vectors = question_vectors(self._encoder, [query.text for query in queries])
+            vectors = question_vectors(self.encoder, [query.text for query in queries])
         with stopwatch("search"):
-            return self._store.nearest(vectors, k, [query.group for query in queries])
+            return self.store.nearest(vectors, k, [query.group for query in queries])
 
     def cut(self, question: str, ranking: Ranking) -> list[Cut]:  # noqa: ARG002
         """What the model does not read of a question."""
-        return [cut_of(self._encoder, "question", [question])]
+        return [cut_of(self.encoder, "question", [question])]
 
     def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
         """Whether the search finds all it should, as `VectorSearcher.exactness` says it."""
-        return self._store.exactness(question_vectors(self._encoder, texts), k)
+        return self.store.exactness(question_vectors(self.encoder, texts), k)
