@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bears.language.answers import aliases, normalise, preserved, term_renderings
+from bears.language.normalisation import normalisation_of
 from tests.languages import load
 
 CHINESE = load("zh-Hant-TW")
@@ -86,3 +87,16 @@ def test_answers_that_the_published_translation_lost(shared_data: Path) -> None:
     )
     # To the letter 7 of 37 are left, normalised 25 (ORIGIN, defect 11).
     assert found == {"exact": 7, "normalised": 18, None: 12}
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("中\u0301a", "中\u0301 a"),
+        ("中 \u0301a", "中\u0301 a"),
+        ("ab, \u0301.\u0302c", "ab\u0301\u0302 c"),
+        (" \u0301中文 1,000臺B", "中 文 1000 台 b"),
+    ],
+)
+def test_a_mark_stays_with_its_letter_where_no_spaces_part_words(text: str, normal: str) -> None:
+    assert normalisation_of("zh-Hant-TW").normal_form(text) == normal

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import ceil
 
 from bears.audit.pool import Pool
@@ -45,8 +46,6 @@ class Candidates:
 
     def __init__(self, pool: Pool, settings: AuditSettings) -> None:
         self._pool, self._settings = pool, settings
-        ids = list(pool.contents)
-        self._counted = ids[:: ceil(len(ids) / MOST) or 1]
 
     def of(self, question: Question, ranking: Sequence[str]) -> Iterator[Candidate]:
         """The candidates of one question.
@@ -76,9 +75,14 @@ class Candidates:
     def _weak(self, answer: Sought) -> bool:
         if answer.weak:
             return True
-        held = sum(self._pool.holds(doc_id, answer) for doc_id in self._counted)
         limit = max(self._settings.common * len(self._counted), self._settings.common_at_least)
-        return held > limit
+        texts = enumerate(self._counted)
+        return len({i for i, text in texts for form in answer.forms if form in text}) > limit
+
+    @cached_property
+    def _counted(self) -> list[str]:
+        ids = list(self._pool.contents)
+        return [self._pool.both(doc_id) for doc_id in ids[:: ceil(len(ids) / MOST) or 1]]
 
     def _signals(
         self, question: Question, answer: Sought, doc_id: str, weak: bool

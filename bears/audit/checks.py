@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from bears.audit.duplicates import Overlap
 from bears.audit.pool import Pool
 from bears.audit.settings import AuditSettings
-from bears.language.normalisation import unspaced
-from bears.language.tags import unspaced as parts_no_words
+from bears.language.tags import unspaced
 from bears.language.text import has_content
-from bears.types import Finding, Question
+from bears.types import Finding
 
 LEAST_ASKED = 6
 """A shorter question stands in a document by chance, as a heading."""
@@ -18,10 +17,10 @@ Rankings = Mapping[str, Sequence[str]]
 
 def question_texts(pool: Pool, settings: AuditSettings) -> Iterator[Finding]:
     """No question is without words, too long, or asked twice in other spelling."""
-    longest = settings.longest_question * (2 if parts_no_words(pool.language) else 1)
+    longest = settings.longest_question * (2 if unspaced(pool.language) else 1)
     asked: dict[tuple[object, ...], str] = {}
     for one in pool.questions:
-        normal = unspaced(one.question)
+        normal = pool.normal(one.question)
         if not has_content(one.question):
             message = f"asks nothing: {one.question!r:.60}"
             yield Finding("question_without_words", "warning", one.question_id, message, "question")
@@ -68,9 +67,10 @@ def one_document_suffices(pool: Pool, settings: AuditSettings) -> Iterator[Findi
 def questions_in_documents(pool: Pool, rankings: Rankings) -> Iterator[Finding]:
     """No document holds a question to the letter. An error where the translation made it so."""
     for one in pool.questions:
+        asked, raw = pool.normal(one.question), pool.normal(pool.raw(one).question)
         for doc_id in rankings.get(one.question_id, ()):
-            if _holds(pool.contents[doc_id], one):
-                made = not _holds(pool.raw_content(doc_id), pool.raw(one))
+            if _holds(pool.normal(pool.contents[doc_id]), asked):
+                made = not _holds(pool.normal(pool.raw_content(doc_id)), raw)
                 severity, told = (
                     ("error", "; before translation it did not") if made else ("warning", "")
                 )
@@ -79,9 +79,8 @@ def questions_in_documents(pool: Pool, rankings: Rankings) -> Iterator[Finding]:
                 yield Finding(check, severity, one.question_id, message, "question")  # type: ignore[arg-type]
 
 
-def _holds(content: str, question: Question) -> bool:
-    normal = unspaced(question.question)
-    return len(normal.split()) >= LEAST_ASKED and f" {normal} " in f" {unspaced(content)} "
+def _holds(content: str, question: str) -> bool:
+    return len(question.split()) >= LEAST_ASKED and question in content
 
 
 def documents_alike(doc_ids: Sequence[str], found: Sequence[Overlap]) -> Iterator[Finding]:

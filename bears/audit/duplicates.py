@@ -13,7 +13,7 @@ Places = NDArray[np.int64]
 KEPT = 1 << 22
 """Passages that are compared at the most; of more, every n-th by its number is."""
 _BETWEEN = re.compile(r"[\W_]+")
-_BASE, _MIX = np.uint64(0x100000001B3), np.uint64(0x9E3779B97F4A7C15)
+_BASE, _MIX = 0x100000001B3, np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(31)
 
 
@@ -59,13 +59,16 @@ def overlaps(
 def _passages(text: str, width: int, every: int) -> Numbers:
     """The numbers of the passages of a text, each once; only multiples of ``every``."""
     codes = np.frombuffer(text.encode("utf-32-le"), np.uint32).astype(np.uint64)
-    length = len(codes) - width + 1
-    if length < 1:
+    if len(codes) < width:
         return np.zeros(0, np.uint64)
-    numbers = np.zeros(length, np.uint64)
-    for start in range(width):
-        numbers *= _BASE
-        numbers += codes[start : start + length]
+    # Horner's rule by doubling: of two passages that adjoin, that of both together.
+    numbers, done = codes.copy(), 1
+    for bit in f"{width:b}"[1:]:
+        numbers = numbers[:-done] * np.uint64(pow(_BASE, done, 1 << 64)) + numbers[done:]
+        done *= 2
+        if bit == "1":
+            numbers = numbers[:-1] * np.uint64(_BASE) + codes[done:]
+            done += 1
     numbers ^= numbers >> _SHIFT
     numbers *= _MIX
     numbers ^= numbers >> _SHIFT

@@ -38,10 +38,14 @@ class Pool:
         self._raw_questions = {one.question_id: one for one in raw_questions}
         self._raw_contents = {document.doc_id: document.content for document in raw_documents}
         self._languages = languages
-        self.terms_of_text = terms
-        # A benchmark may be larger than what is worth keeping; the same few texts come again.
-        self.terms = cache(lambda doc_id: terms(self.contents[doc_id]))
-        self._normal = cache(self._both_normal)
+        # The same few texts come again and again.
+        self.terms_of_text = cache(terms)
+        self.normal = cache(lambda text: f" {unspaced(text)} ")
+        self.both = cache(self._both)
+
+    def terms(self, doc_id: str) -> Terms:
+        """The terms of a document."""
+        return self.terms_of_text(self.contents[doc_id])
 
     def raw(self, question: Question) -> Question:
         """The question before translation; itself where none is known."""
@@ -73,11 +77,12 @@ class Pool:
 
     def holds(self, doc_id: str, answer: Sought) -> bool:
         """Whether the document has the answer as whole tokens, after or before translation."""
-        return any(answer.stands_in(text) for text in self._normal(doc_id))
+        return answer.stands_in(self.both(doc_id))
 
-    def _both_normal(self, doc_id: str) -> list[str]:
+    def _both(self, doc_id: str) -> str:
+        # No answer spans them: two spaces stand between.
         texts = dict.fromkeys([self.contents[doc_id], self.raw_content(doc_id)])
-        return [f" {unspaced(text)} " for text in texts]
+        return "".join(map(self.normal, texts))
 
     def share(self, terms: Iterable[int], weights: Terms, held: Iterable[int]) -> float:
         """The share by idf of ``terms`` that are among ``held``; 0 where there are none."""

@@ -17,6 +17,10 @@ _CITATION = re.compile(r"(?<!\s)\s*\[CITE:[^\[\]]*\]")
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _KOREAN_MARKS = re.compile(r"['\"《》<>〈〉()‘’]")
 _GROUPED = re.compile(r"(?<=\d)[.,](?=\d)")
+# A control character, so that none is left of the text's own.
+_MARK = "\0"
+_PARTED_MARKS = re.compile(r"(?<! )(?: +(?:\0.)+)+", re.DOTALL)
+_FIRST_MARKS = re.compile(r"^(?: |\0.)+", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,26 @@ def spaced(text: str) -> str:
     return " ".join("".join(c for c in folded if unicodedata.category(c)[0] != "P").split())
 
 
+class _Parts(dict[int, str]):
+    """What a character becomes in `unspaced`: itself in a run, or alone, or `_MARK` and a mark."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        kind = unicodedata.category(character)
+        if kind[0] == "M":
+            part = _MARK + character
+        elif kind[0] not in "LN":
+            part = " "
+        else:
+            in_run = kind == "Nd" or character.upper() != character
+            part = character if in_run else f" {character} "
+        self[code] = part
+        return part
+
+
+_PARTED = _Parts()
+
+
 def unspaced(text: str) -> str:
     """One token a character, with a space between tokens; for scripts that part words by none.
 
@@ -85,17 +109,9 @@ def unspaced(text: str) -> str:
     symbols part tokens and go.
     """
     folded = unicodedata.normalize("NFKC", text).casefold().translate(SAME)
-    folded = _GROUPED.sub("", folded)
-    pieces: list[str] = []
-    in_run = False
-    for character in folded:
-        kind = unicodedata.category(character)
-        joins = kind == "Nd" or character.upper() != character
-        if kind[0] == "M" and pieces:
-            pieces.append(character)
-            continue
-        if kind[0] in "LN":
-            parted = pieces and not (joins and in_run)
-            pieces.append(f" {character}" if parted else character)
-        in_run = joins and kind[0] in "LN"
-    return "".join(pieces)
+    parted = _GROUPED.sub("", folded).translate(_PARTED)
+    if _MARK in parted:
+        # A mark that something parts from its letter goes back to it.
+        parted = _PARTED_MARKS.sub(lambda marks: marks[0].replace(" ", "") + " ", parted)
+        parted = _FIRST_MARKS.sub("", parted).replace(_MARK, "")
+    return " ".join(parted.split())
