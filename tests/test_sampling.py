@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -526,10 +526,11 @@ def test_an_unknown_source_is_refused() -> None:
 def test_a_recipe_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="expected each source once"):
         replace(BEARS, sources=(Quota("drcd", 1), Quota("drcd", 2)))
-    with pytest.raises(ConfigurationError, match=r"drcd has questions=0"):
-        replace(BEARS, sources=(Quota("drcd", 0),))
-    with pytest.raises(ConfigurationError, match=r"sample.documents is 0"):
-        replace(BEARS, documents=0)
+    none = [{"source": "drcd", "questions": 0}]
+    with pytest.raises(ConfigurationError, match=r"sample.sources.0.questions: .* found 0"):
+        parse(Mixture, {**asdict(BEARS), "sources": none}, "sample")
+    with pytest.raises(ConfigurationError, match=r"sample.documents: .* found 0"):
+        parse(Mixture, {**asdict(BEARS), "documents": 0}, "sample")
 
 
 # ---------------------------------------------------------------------------------- randomness

@@ -1,7 +1,9 @@
 """What to sample: the composition of a benchmark, as conf/benchmark/<name>.yaml gives it."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from bears.errors import ConfigurationError
 from bears.types import Closed
@@ -12,7 +14,7 @@ class Quota(Closed):
     """How many questions come from one source."""
 
     source: str
-    questions: int
+    questions: Annotated[int, Field(ge=1)]
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Mixture(Closed):
 
     sampler: Literal["recipe", "bears", "bears-v1", "bears-published"]
     seed: int
-    documents: int
+    documents: Annotated[int, Field(ge=1)]
     sources: tuple[Quota, ...]
     negatives: tuple[str, ...]
 
@@ -38,11 +40,3 @@ class Mixture(Closed):
         names = [quota.source for quota in self.sources]
         if not names or len(set(names)) != len(names):
             raise ConfigurationError(f"sample.sources: {names}; expected each source once")
-        for quota in self.sources:
-            if quota.questions < 1:
-                raise ConfigurationError(
-                    f"sample.sources: {quota.source} has questions={quota.questions}; "
-                    "expected at least 1"
-                )
-        if self.documents < 1:
-            raise ConfigurationError(f"sample.documents is {self.documents}; expected at least 1")
