@@ -38,14 +38,30 @@ from bears.translation.task import TranslationTask
 from bears.translation.task import read_task as read_translation
 
 
+def _folder(config: Config) -> Path:
+    return Path("data") / str(config["benchmark"]["name"])
+
+
+def _made(config: Config, stage: str, *files: Path) -> Sequence[Path]:
+    """The files, that a stage made and nobody changed since.
+
+    Raises:
+        ConfigurationError: it has not run yet.
+        FormatError: one is not what its manifest says.
+    """
+    for file in files:
+        if not file.exists():
+            raise ConfigurationError(
+                f"{file} does not exist; run `dvc repro {stage}` with benchmark: "
+                f"{config['benchmark']['name']} and retriever: {config['retriever']['name']} first"
+            )
+        check(file)
+    return files
+
+
 def _translation(config: Config) -> TranslationTask:
-    name = config["benchmark"]["name"]
-    sampled = Path("data") / name / "sampled"
-    if not (sampled / "queries_raw.json").is_file():
-        raise ConfigurationError(
-            f"{sampled}/queries_raw.json does not exist; run `dvc repro sample` with "
-            f"benchmark: {name} first"
-        )
+    sampled = _folder(config) / "sampled"
+    _made(config, "sample", sampled / "queries_raw.json")
     _check_sampled(sampled, config)
     return read_translation(config, sampled, checkout())
 
@@ -64,20 +80,15 @@ def _check_sampled(sampled: Path, config: Config) -> None:
             )
 
 
+RECORDS = ("queries.json", "corpus.json")
 SYSTEM = ("retriever", "generator")
 """What the file of a system's answers is called after."""
 TRANSLATION = (_translation, "data/memory/{}.jsonl")
 
 
 def _readings(config: Config) -> ReadingTask:
-    name = config["benchmark"]["name"]
-    folders = [Path("data") / name / folder for folder in ("sampled", "translated")]
-    for file in (folders[1] / "queries.json", folders[1] / "corpus.json"):
-        if not file.is_file():
-            raise ConfigurationError(
-                f"{file} does not exist; run `dvc repro translate` with benchmark: {name} first"
-            )
-        check(file)
+    folders = [_folder(config) / name for name in ("sampled", "translated")]
+    _made(config, "translate", *(folders[1] / name for name in RECORDS))
     raw, translated = (
         (read_questions(folder / f"queries{ending}"), read_documents(folder / f"corpus{ending}"))
         for folder, ending in zip(folders, ("_raw.json", ".json"), strict=True)
@@ -89,13 +100,7 @@ READINGS = (_readings, "data/memory/{}.proofreadings.jsonl")
 
 
 def _rewrites(config: Config) -> RewriteTask:
-    name = config["benchmark"]["name"]
-    queries = Path("data") / name / "translated" / "queries.json"
-    if not queries.is_file():
-        raise ConfigurationError(
-            f"{queries} does not exist; run `dvc repro translate` with benchmark: {name} first"
-        )
-    check(queries)
+    (queries,) = _made(config, "translate", _folder(config) / "translated" / "queries.json")
     return read_rewriting(config, queries)
 
 
@@ -103,18 +108,10 @@ REWRITES = (_rewrites, "data/memory/{}.rewrites.jsonl")
 
 
 def _answers(config: Config) -> AnswerTask:
-    name, retriever = config["benchmark"]["name"], config["retriever"]["name"]
-    translated, runs = Path("data") / name / "translated", Path("data") / name / "runs"
-    files = [translated / "queries.json", translated / "corpus.json"]
-    files += [runs / f"{retriever}.trec", runs / f"{retriever}.within.trec"]
-    for file in files:
-        if not file.is_file():
-            raise ConfigurationError(
-                f"{file} does not exist; run `dvc repro retrieve` with benchmark: {name} and "
-                f"retriever: {retriever} first"
-            )
-        check(file)
-    return read_task(config, *files)
+    runs = (f"{config['retriever']['name']}{ending}" for ending in (".trec", ".within.trec"))
+    files = [_folder(config) / "translated" / name for name in RECORDS]
+    files += [_folder(config) / "runs" / name for name in runs]
+    return read_task(config, *_made(config, "retrieve", *files))
 
 
 ANSWERS = (_answers, "data/memory/{}.answers.jsonl")
@@ -125,8 +122,8 @@ def _verdicts(config: Config) -> list[VerdictTask]:
     judges = {} if config["generator"]["name"] == "none" else judges_of(config["judge"])
     if not tasks_of(judges, [], ""):
         return []
-    name, system = config["benchmark"]["name"], [config[key]["name"] for key in SYSTEM]
-    answers = Path("data") / name / "answers" / f"{'.'.join(system)}.jsonl"
+    system = ".".join(config[key]["name"] for key in SYSTEM)
+    answers = _folder(config) / "answers" / f"{system}.jsonl"
     if not answers.is_file() or _is_stale(config, answers):
         problem = "is not what the generator answers now" if answers.is_file() else "does not exist"
         told = f"{answers} {problem}, and verdicts are on it; run `dvc repro generate` first"
@@ -136,7 +133,7 @@ def _verdicts(config: Config) -> list[VerdictTask]:
         complain(told)
         return []
     check(answers)
-    records = records_in(Path("data") / name / "translated", answers)
+    records = records_in(_folder(config) / "translated", answers)
     hearing = read_hearing(records, config["benchmark"]["language"])
     return tasks_of(judges, hearing.cases, hearing.language)
 
@@ -163,12 +160,7 @@ def _where_asked(group: str, read: Callable[[Config], Use[Any] | None], memory: 
 
 def _bench(config: Config) -> Bench:
     rows = Path("data/raw") / config["benchmark"]["name"] / "rows"
-    if not rows.is_dir():
-        raise ConfigurationError(
-            f"{rows} does not exist; run `dvc repro download` with benchmark: "
-            f"{config['benchmark']['name']} first"
-        )
-    return read_bench(config, rows)
+    return read_bench(config, *_made(config, "download", rows))
 
 
 def _questions(config: Config) -> QuestionTask | None:

@@ -9,15 +9,14 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from bears.doctor import environment, leftovers, objects, selection, space, state
+from bears.doctor import environment, leftovers, objects, selection, state
 from bears.doctor.finding import Finding
 from bears.errors import first_line
 
 CHECKS: dict[str, Callable[[Path], Iterable[Finding]]] = {
     "Python, its packages, dvc": environment.programs,
     "git": environment.repository,
-    "disk and permissions": space.check,
-    "dvc.yaml, dvc.lock, .dvc/config": state.files,
+    "dvc.lock": state.written,
     "locks of DVC": state.locks,
     "DVC's record of hashes": state.hashes,
     "processes of stages": leftovers.orphans,

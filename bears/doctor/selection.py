@@ -1,8 +1,6 @@
 """params.yaml against conf/, and what the selected benchmark needs besides."""
 
-import shlex
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +13,13 @@ def check(root: Path) -> Iterator[Finding]:
     from bears.errors import BearsError
 
     try:
-        selection = read_selection(root / "params.yaml")
-        if wrong := list(_words(root, selection)):
-            yield from wrong
-            return
-        config = compose(root / "conf", selection)
+        config = compose(root / "conf", read_selection(root / "params.yaml"))
     except (BearsError, OSError, UnicodeDecodeError) as error:
         what = f"params.yaml and conf/ give no configuration: {' '.join(str(error).split())}"
         yield Finding(what, put_aside(root, "params.yaml", "conf"))
         return
     yield from _composed(root, config)
     yield from _memory(root, config)
-
-
-def _words(root: Path, selection: Mapping[str, Any]) -> Iterator[Finding]:
-    from bears.configuration.pipeline import GROUPS
-
-    for group in GROUPS:
-        there = sorted(path.stem for path in (root / "conf" / group).glob("*.yaml"))
-        word = str(selection.get(group, ""))
-        if word in there:
-            continue
-        near = get_close_matches(word, there, n=1)
-        line = shlex.quote(f"s/^{group}:.*/{group}: {near[0]}/") if near else ""
-        yield Finding(
-            f"params.yaml has {group}: {word}, but there is no conf/{group}/{word}.yaml; expected "
-            f"{', '.join(there) or 'files in that folder'}",
-            f"sed -i {line} params.yaml" if line else put_aside(root, "params.yaml", "conf"),
-        )
 
 
 def _composed(root: Path, config: dict[str, Any]) -> Iterator[Finding]:

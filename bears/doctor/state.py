@@ -9,51 +9,29 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from bears.doctor.finding import Finding, from_head, git, put_aside
+from bears.doctor.finding import Finding, from_head, git
 from bears.doctor.processes import named
 
 TEMPORARY = Path(".dvc/tmp")
 
 
-def files(root: Path) -> Iterator[Finding]:
-    """Whether DVC can read what it begins with."""
-    from dvc.config import Config, ConfigError
-
-    for path in ("dvc.yaml", "dvc.lock"):
-        if problem := _unreadable(root / path):
-            # DVC wrote dvc.lock. Without it, it takes every stage from its cache or runs it.
-            lock = from_head(root, path) or "rm dvc.lock && dvc repro"
-            yield Finding(
-                f"{path} {problem}", lock if path == "dvc.lock" else put_aside(root, path)
-            )
-    if not (root / ".dvc" / "config").is_file():
-        mend = from_head(root, ".dvc/config") or "dvc init"
-        yield Finding("there is no .dvc/config, so this is no project of DVC", mend)
-        return
-    try:
-        Config(dvc_dir=str(root / ".dvc"))
-    except ConfigError as error:
-        local = ".dvc/config.local"
-        mend = f"rm {local}" if (root / local).exists() else put_aside(root, ".dvc/config")
-        yield Finding(f"DVC's configuration cannot be read ({error})", mend)
-
-
-def _unreadable(path: Path) -> str:
-    """What keeps DVC from using one of its two files; empty where nothing does."""
+def written(root: Path) -> Iterator[Finding]:
+    """Whether dvc.lock is whole, which a kill may cut; without it nothing was made yet."""
     from bears.errors import FormatError
     from bears.intake.yaml_text import yaml_value
 
-    if not path.exists():
-        return "" if path.name == "dvc.lock" else "is not there"
+    path = root / "dvc.lock"
     try:
-        content = yaml_value(path, path.name)
+        content = yaml_value(path, path.name) if path.exists() else {"schema": "", "stages": {}}
+        problem = "is empty" if content is None else ""
+        if not problem and not (isinstance(content, dict) and {"schema", "stages"} <= set(content)):
+            problem = "is damaged or cut; it should have schema and stages"
     except FormatError as error:
-        return f"cannot be read: {error}"
-    if content is None:
-        return "is empty"
-    lacks = {"dvc.lock": ("schema", "stages"), "dvc.yaml": ("stages",)}[path.name]
-    whole = isinstance(content, dict) and all(name in content for name in lacks)
-    return "" if whole else f"is damaged or cut; it should have {' and '.join(lacks)}"
+        problem = f"cannot be read: {error}"
+    if problem:
+        # Without it, DVC takes every stage from its cache or runs it.
+        mend = from_head(root, path.name) or "rm dvc.lock && dvc repro"
+        yield Finding(f"{path.name} {problem}", mend)
 
 
 def locks(root: Path) -> Iterator[Finding]:
