@@ -58,6 +58,7 @@ def ledger(project: Path) -> list[dict[str, str]]:
         (["--help"], "the pipeline itself is `dvc repro`"),
         (["memory", "import", "--help"], "queries_raw.json, corpus_raw.json, queries.json"),
         (["replace", "--help"], "Remove the entry to undo it"),
+        (["plot-template", "--help"], "an HTML template with vega inside it"),
     ],
 )
 def test_it_explains_itself(words: list[str], expected: str) -> None:
@@ -74,7 +75,15 @@ def test_it_explains_itself(words: list[str], expected: str) -> None:
 
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
-    "words", [["nosuch"], ["memory"], ["replace"], ["replace", "q-one"], ["memory", "import"]]
+    "words",
+    [
+        ["nosuch"],
+        ["memory"],
+        ["replace"],
+        ["replace", "q-one"],
+        ["memory", "import"],
+        ["memory", "serve", "--port", "65536"],
+    ],
 )
 def test_an_incomplete_command_shows_its_usage(
     words: list[str], capsys: pytest.CaptureFixture[str]
@@ -232,8 +241,11 @@ def test_outside_the_project_it_says_where_to_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["replace", "q-one", "--reason", "x"]) == 1
-    assert "run from the project's root" in capsys.readouterr().err
+    replacing, judging = ["replace", "q", "--reason", "x"], ["judge", "calibrate", "x.csv"]
+    for words in (replacing, ["leaderboard"], [*judging, "--judge", "contains"]):
+        assert main(words) == 1
+        assert "run from the project's root" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:

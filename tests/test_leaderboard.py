@@ -315,6 +315,7 @@ def test_the_time_is_that_of_the_configuration_which_was_measured(
         Revision("workspace", "", Path()): state(CONFIG, {"n": 18}),
     }
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text("benchmark: mini\n")
     monkeypatch.setattr(cli, "revisions", lambda _: known)
     monkeypatch.setattr(cli, "states", lambda: known)
     parser = argparse.ArgumentParser()

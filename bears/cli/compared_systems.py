@@ -6,6 +6,7 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
+from bears.cli.scored_submission import evaluation_of
 from bears.cli.selection import composed, results_of, state_of
 from bears.comparison.revision import (
     GROUPS,
@@ -26,7 +27,6 @@ from bears.errors import FormatError, SubmissionRefused
 from bears.evaluation.evaluate import evaluate, gold_of, tie_range
 from bears.evaluation.measure import parse_measure
 from bears.formats.records import read_questions, stream_documents
-from bears.formats.run_table import RunTable
 from bears.formats.shown import complain, one_line
 from bears.formats.trec import read_table
 from bears.intake.files import read_whole
@@ -37,7 +37,6 @@ from bears.library.scores import frames_of
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.submissions.check import check
 from bears.submissions.read import read_submission
-from bears.types import Hit, Run
 
 
 def system_of(word: str, benchmark: str) -> System:
@@ -70,10 +69,11 @@ def _ranked(path: Path, benchmark: str) -> System:
     folder, config = results_of(benchmark, None)
     queries, corpus = folder / "queries.json", folder / "corpus.json"
     questions = read_questions(queries)
-    submission = read_submission(path)
-    run: Run | RunTable
+    submission, names = read_submission(path), config["evaluate"]["measures"]
     if submission.form == "trec":
         run = read_table(path, {q.question_id for q in questions})
+        measures = [parse_measure(name) for name in dict.fromkeys(names)]
+        evaluation = evaluate(run, gold_of(questions), measures)
     else:
         documents = {document.doc_id for document in stream_documents(corpus)}
         asked = parse_settings(RetrieveSettings, config["retrieve"], "retrieve")
@@ -81,12 +81,7 @@ def _ranked(path: Path, benchmark: str) -> System:
         if errors := [f for f in checked.findings if f.severity == "error"]:
             told = f"{errors[0].check}: {errors[0].record_id}: {errors[0].message}"
             raise SubmissionRefused(f"{path}: {len(errors)} errors, such as {told}")
-        run = {
-            question_id: tuple(Hit(d, -float(i)) for i, d in enumerate(dict.fromkeys(ids)))
-            for question_id, ids in checked.lists.items()
-        }
-    measures = [parse_measure(name) for name in dict.fromkeys(config["evaluate"]["measures"])]
-    evaluation = evaluate(run, gold_of(questions), measures)
+        evaluation = evaluation_of(checked, questions, names)
     state = state_of(folder, config, len(questions))
     return System(
         path.stem,

@@ -71,7 +71,7 @@ def _fill(arguments: argparse.Namespace) -> None:
 
 def _work(overrides: list[str]) -> tuple[Hosted, Texts]:
     config = composed("", overrides)
-    found = list(_hosted(config["retriever"]))
+    found = list(hosted(config["retriever"]))
     if not found:
         raise ConfigurationError(
             f"retriever {config['retriever']['name']} asks no provider for vectors; choose one "
@@ -86,13 +86,14 @@ def _work(overrides: list[str]) -> tuple[Hosted, Texts]:
     return build(found[0], "retriever.encoder"), lambda: _texts(config, folder)
 
 
-def _hosted(value: object) -> Iterator[Config]:
+def hosted(value: object) -> Iterator[Config]:
     """The hosted encoders within a retriever, however deep."""
     if isinstance(value, dict):
         if value.get("_target_") == TARGET:
             yield value
-        for inner in value.values():
-            yield from _hosted(inner)
+        value = list(value.values())
+    for inner in value if isinstance(value, list) else ():
+        yield from hosted(inner)
 
 
 def _texts(config: Config, folder: Path) -> Iterator[tuple[Kind, list[str]]]:

@@ -27,6 +27,8 @@ COLUMNS = (
 """The last three are for the person: relevant, partial or not, why, and who."""
 DECISIONS: tuple[Literal["relevant", "partial", "not"], ...] = ("relevant", "partial", "not")
 SHOWN = 5
+LONGEST = 2000
+"""Characters of a document that a person is shown."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,9 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pooling.add_argument(
         "--without-gold", action="store_true", help="only questions without any relevant document"
     )
-    pooling.add_argument(
-        "--characters", type=int, default=2000, help="of a document; default: 2000"
-    )
     pooling.add_argument("--benchmark", default="", help="default: the one in params.yaml")
     pooling.set_defaults(run=_pool)
     importing = commands.add_parser(
@@ -72,9 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _pool(arguments: argparse.Namespace) -> None:
-    for name in ("depth", "characters"):
-        if getattr(arguments, name) < 1:
-            raise FormatError(f"--{name} is {getattr(arguments, name)}; expected at least 1")
+    if arguments.depth < 1:
+        raise FormatError(f"--depth is {arguments.depth}; expected at least 1")
     config = composed(arguments.benchmark, [])
     benchmark = config["benchmark"]["name"]
     folder, _ = results_of(benchmark, None)
@@ -92,7 +90,7 @@ def _pool(arguments: argparse.Namespace) -> None:
     rows = [
         (
             *(i, doc_id, questions[i].question, questions[i].gold_answer),
-            _begin(texts[doc_id], arguments.characters),
+            _begin(texts[doc_id]),
             *("", "", ""),
         )
         for i, doc_ids in pool.items()
@@ -116,8 +114,8 @@ def _judged(config: Config, questions: Iterable[Question]) -> dict[str, set[str]
     return found
 
 
-def _begin(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _begin(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _import(arguments: argparse.Namespace) -> None:

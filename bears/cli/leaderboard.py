@@ -8,6 +8,7 @@ from typing import Any
 
 from bears.cli.compared_systems import revisions
 from bears.cli.standings import placed, states
+from bears.configuration import read_selection
 from bears.evaluation.timing import read_timing
 from bears.formats.digest import sha256_of
 from bears.leaderboard import pandachat
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _update(arguments: argparse.Namespace) -> None:
+    read_selection(Path("params.yaml"))  # Elsewhere than in a checkout nothing is written.
     there = states()
     wanted = {revision.commit for revision in revisions(arguments.all_commits)}
     chosen = [revision for revision in there if revision.commit in wanted]

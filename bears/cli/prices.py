@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.answers.task import read_task as read_answering
+from bears.cli.embeddings import hosted
 from bears.client.embedding_wire import token_range
 from bears.client.models import Models, estimate, load_models
 from bears.configuration import parse
@@ -13,11 +14,8 @@ from bears.errors import BearsError
 from bears.formats.records import read_questions
 from bears.memory.published import PublishedMemory
 from bears.memory.use import Use
-from bears.retrieval.models.hosted import Hosted
 from bears.retrieval.models.hosted_settings import HostedSettings
 from bears.rewriting.task import read_task as read_rewriting
-
-HOSTED = f"{Hosted.__module__}.{Hosted.__qualname__}"
 
 
 def dollars(
@@ -58,17 +56,11 @@ def dollars(
 
 def _vectors(part: Any, questions: list[str], models: Models) -> Iterator[tuple[float, float]]:
     """Of every hosted encoder within a retriever's settings."""
-    if isinstance(part, list):
-        part = dict(enumerate(part))
-    if not isinstance(part, Mapping):
-        return
-    if part.get("_target_") == HOSTED:
-        fields = {str(key): value for key, value in part.items() if key != "_target_"}
+    for found in hosted(part):
+        fields = {key: value for key, value in found.items() if key != "_target_"}
         price = parse(HostedSettings, fields, "retriever.encoder").price_in(models)
         for low, high in map(token_range, questions):
             yield price.of(low, 0), price.of(high, 0)
-    for inner in part.values():
-        yield from _vectors(inner, questions, models)
 
 
 def _asked(use: Use[Any], models: Models) -> Iterator[tuple[float, float]]:

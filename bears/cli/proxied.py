@@ -35,9 +35,15 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--publish", action="store_true", help="at the end, write what was used into data/memory"
     )
-    parser.add_argument("--port", type=int, default=0, help="default: any that is free")
+    parser.add_argument("--port", type=_port, default=0, help="default: any that is free")
     add_selection(parser)
     parser.set_defaults(run=_serve)
+
+
+def _port(word: str) -> int:
+    if not (word.isdecimal() and int(word) < 2**16):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a port, a whole number under 65536")
+    return int(word)
 
 
 def _serve(arguments: argparse.Namespace) -> None:

@@ -135,7 +135,7 @@ def score(
     """
     different = {q: tuple(dict.fromkeys(ids)) for q, ids in checked.lists.items()}
     depths = sorted({1, k})
-    evaluation = _evaluation(checked, questions, measures)
+    evaluation = evaluation_of(checked, questions, measures)
     return ScoredSubmission(
         state=state,
         system=one_line(system),
@@ -150,7 +150,7 @@ def score(
     )
 
 
-def _evaluation(
+def evaluation_of(
     checked: CheckedSubmission, questions: Sequence[Question], names: Sequence[str]
 ) -> Evaluation:
     """Every measure that the benchmark asks for; a list counts each document where it first is."""

@@ -25,7 +25,7 @@ from bears.leaderboard.board import BOARD
 from bears.leaderboard.publish import publish
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.submissions.check import check
-from bears.submissions.read import FORMS, read_submission
+from bears.submissions.read import read_submission
 from bears.submissions.science_ko import TOP, submission_row
 from bears.types import Finding
 
@@ -46,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     scoring.add_argument("files", metavar="FILE", type=Path, nargs="+", help="or a folder")
     add_benchmark_arguments(scoring)
     scoring.add_argument("--system", default="", help="default: what the file says")
-    scoring.add_argument("--form", default="", choices=FORMS, help="default: by the content")
     top = pandachat.TOP
     scoring.add_argument(
         "--top", type=_depth, default=top, help=f"k of PandaChat's table (default {top})"
@@ -112,7 +111,7 @@ def _score(arguments: argparse.Namespace) -> None:
         reports = [each.report() for _, each in scored]
         several = len(scored) + len(refused) > 1
         print(to_json(reports if several or not reports else reports[0]))
-    else:
+    elif scored:
         print("\n\n".join(str(each) for _, each in scored))
     if refused:
         raise SubmissionRefused("\n".join(refused))
@@ -145,7 +144,7 @@ class _Benchmark:
     def score(self, file: Path) -> tuple[Path, ScoredSubmission]:
         """Raises FormatError or SubmissionRefused if the file is malformed or does not fit."""
         arguments = self._arguments
-        submission = read_submission(file, arguments.form)
+        submission = read_submission(file)
         checked = check(
             submission,
             self._questions,

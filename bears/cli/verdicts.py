@@ -40,8 +40,8 @@ def read_judges(name: str, overrides: Sequence[str] = ()) -> Judges:
         ConfigurationError: there is none of this name.
     """
     known = sorted({path.stem for path in JUDGES.glob("*.yaml")} - {"none"})
-    if name not in known:
-        raise ConfigurationError(f"--judge {name}: {JUDGES} has {', '.join(known) or 'none'}")
+    if known and name not in known:
+        raise ConfigurationError(f"--judge {name}: {JUDGES} has {', '.join(known)}")
     return judges_of(composed("", [f"judge={name}", *overrides])["judge"])
 
 

@@ -18,22 +18,19 @@ from bears.submissions.submission import (
     SubmittedRanking,
 )
 
-FORMS = ("pandachat", "science-ko", "bears", "trec")
 
-
-def read_submission(path: Path, form: str = "") -> Submission:
-    """Read a submission.
+def read_submission(path: Path) -> Submission:
+    """Read a submission, whose form is found out from its content.
 
     Args:
         path: a regular file.
-        form: one of `FORMS`; empty: found out from the content.
 
     Raises:
         FormatError: it is absent, too large, of no known form, or has a malformed record; the
             message names the record.
     """
     try:
-        return _READERS[form or _form_of(path)](path)
+        return _READERS[_form_of(path)](path)
     except FormatError as error:
         if str(error).startswith(str(path)):
             raise
