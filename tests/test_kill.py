@@ -53,7 +53,7 @@ def wait_until(true: Callable[[], bool], process: BaseProcess | None = None) -> 
     deadline = time.monotonic() + 60
     while not true() and (process is None or process.is_alive()):
         assert time.monotonic() < deadline
-        time.sleep(0.004)
+        time.sleep(0.01)
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,10 @@ def killed_as_undisturbed(
 def translations_killed(here: Here, count: int) -> None:
     at, server = here("moody", WHOLE, latency=0.02)
     calm, _ = here("moody", WHOLE)
-    killed_as_undisturbed(TRANSLATIONS, at.also(*PIECES), calm.also(*PIECES), server, count)
+    at, calm = at.also(*PIECES), calm.also(*PIECES)
+    # What this process has composed, no fork of it composes again.
+    at.run("plan")
+    killed_as_undisturbed(TRANSLATIONS, at, calm, server, count)
 
 
 QUESTIONS = Killed(
