@@ -131,6 +131,15 @@ def test_what_goes_wrong_is_flagged(gate: str, field: Field, source: str, transl
     assert gate in flags(field, source, translation)
 
 
+def test_a_long_run_of_points_is_no_hang() -> None:
+    points = "." * 100_000 + "a"
+    fields: tuple[Field, ...] = ("content", "gold_answer")
+    for field in fields:
+        text = Text(field, points, points, "en", "zh-Hant-TW")
+        assert not GATES["unfinished"](text, CHINESE)
+        assert not GATES["sentence_for_phrase"](text, CHINESE)
+
+
 def test_the_gold_answer_in_the_question_is_an_answer() -> None:
     statement = "林氏兄弟建造了哪座橫跨河流的橋？"
     assert flags("question", BRIDGE, statement, "the Lin brothers", "林氏兄弟") == {"answered"}

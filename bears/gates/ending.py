@@ -11,6 +11,8 @@ from bears.language.text import Text
 _SENTENCE = 8
 """Shorter sentences may be said twice."""
 _LOOP = re.compile(r"([^\W\d][^\d]{1,19}?)\1{3,}")
+_TAIL = 40
+"""Characters in which an end shows; a search of all takes hours in a long run of points."""
 _FINISHED = re.compile(r"[.!?…。！？]\W*\Z")
 _MIDDLE = re.compile(r"[\w,，、；;－-]\s*\Z")
 
@@ -34,18 +36,21 @@ def _said_twice(text: str) -> str:
 
 def unfinished(text: Text, language: Language) -> str | None:  # noqa: ARG001
     """A document whose source ends as sentences do ends in the middle of one."""
-    if text.field != "content" or not _FINISHED.search(text.source):
+    if text.field != "content" or not _finished(text.source) or _finished(text.translation):
         return None
-    if _FINISHED.search(text.translation) or not _MIDDLE.search(text.translation):
-        return None
-    return f"stops in the middle: {text.translation[-30:]!r}"
+    end = text.translation.rstrip()[-_TAIL:]
+    return f"stops in the middle: {end!r}" if _MIDDLE.search(end) else None
+
+
+def _finished(text: str) -> bool:
+    return _FINISHED.search(text.rstrip()[-_TAIL:]) is not None
 
 
 def sentence_for_phrase(text: Text, language: Language) -> str | None:  # noqa: ARG001
     """An answer of few words came back as a sentence."""
     few = len(text.source.split()) <= 5
-    if text.field != "gold_answer" or not few or _FINISHED.search(text.source):
+    if text.field != "gold_answer" or not few or _finished(text.source):
         return None
-    if re.search(r"[。！？]\s*\Z", text.translation):
+    if text.translation.rstrip().endswith(("。", "！", "？")):
         return f"a phrase became a sentence: {text.translation!r:.60}"
     return None
