@@ -166,7 +166,7 @@ def main(folder: str, *overrides: str) -> None:
     with tempfile.TemporaryDirectory() as memory:
         workflow = Workflow(task, Path(memory) / "readings.jsonl", ROOT)
         report = workflow.fill(lambda done, total, _: print(f"{done} of {total}", file=sys.stderr))
-        found = task.resolve(workflow.known()).remarks
+        found = task.resolve(workflow.kept.known()).remarks
     remarks = {id(request): each for request, each in found}
     read = [(case, remarks[id(case.request)]) for case in planted if id(case.request) in remarks]
     print(f"{len(read)} of {len(planted)} texts read by {settings.model}; {report.stopped}")

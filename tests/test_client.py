@@ -23,7 +23,7 @@ from bears.client.errors import (
     RequestRefused,
     RunStopped,
 )
-from bears.client.models import Model, Models, Price, ceiling, estimate, load_models
+from bears.client.models import Models, Price, ceiling, estimate, load_models
 from bears.client.wire import ChatAnswer, ChatRequest, Outcome, to_body
 from bears.errors import ConfigurationError
 from tests.provider_server import ROOT, Json, ProviderServer
@@ -299,10 +299,10 @@ def test_what_waits_at_the_gate_is_not_sent_once_the_run_has_stopped() -> None:
 def test_what_the_model_refuses_is_left_out() -> None:
     models = load_models(ROOT / "conf" / "models.yaml")
     request = ChatRequest("k", "s", "u", SCHEMA, 99, {"temperature": 0, "seed": 7})
-    new = to_body(request, "gpt-5", models.model("gpt-5"), "json_schema")
+    new = to_body(request, "gpt-5", models.model("gpt-5"))
     assert "temperature" not in new
     assert (new["seed"], new["max_completion_tokens"]) == (7, 99)
-    old = to_body(request, "gpt-4o", models.model("gpt-4o"), "json_schema")
+    old = to_body(request, "gpt-4o", models.model("gpt-4o"))
     assert (old["temperature"], old["max_tokens"]) == (0, 99)
     assert old["response_format"]["json_schema"]["schema"] == SCHEMA
 
@@ -314,12 +314,6 @@ def test_a_server_without_schemas_is_asked_plainly_and_remembered() -> None:
     assert len(texts(answers)) == 5
     assert ["response_format" in prompt for prompt in prompts] == [True] + [False] * 5
     assert "additionalProperties" in prompts[1]["messages"][0]["content"]
-
-
-def test_json_object_mode() -> None:
-    body = to_body(ChatRequest("k", "", "u", SCHEMA), "m", Model(), "json_object")
-    assert body["response_format"] == {"type": "json_object"}
-    assert "Its schema" in body["messages"][0]["content"]
 
 
 # The key -------------------------------------------------------------------------------------

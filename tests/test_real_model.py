@@ -132,11 +132,11 @@ def _write_benchmark(folder: Path, wanted: Mapping[str, int]) -> None:
 
 
 def _fill(workflow: Workflow[TranslationTask], exchanges: list[Exchange]) -> Filling:
-    journalled, passed = len(list(workflow.journal.rows())), len(exchanges)
+    journalled, passed = len(list(workflow.kept.journal.rows())), len(exchanges)
     spent = [0.0]
     report = workflow.fill(lambda _done, _total, usd: spent.append(usd))
     filling = Filling(
-        report, list(workflow.journal.rows())[journalled:], exchanges[passed:], spent[-1]
+        report, list(workflow.kept.journal.rows())[journalled:], exchanges[passed:], spent[-1]
     )
     # Shown with -s, and where a test fails.
     seconds = sorted(round(exchange.seconds, 1) for exchange in filling.exchanges)
@@ -213,7 +213,7 @@ def test_every_stored_text_passes_the_gates(filled: Filled) -> None:
             assert list(json.loads(row["translation"])) == ["terms"]
         else:
             assert _errors(filled, row, task) == []
-    terms = task.resolve(filled.workflow.known()).terms
+    terms = task.resolve(filled.workflow.kept.known()).terms
     for question in task.source_texts.questions:
         for source, rendering in terms.get(question.question_id, ()):
             assert rendering

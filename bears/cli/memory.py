@@ -179,7 +179,7 @@ def _review(arguments: argparse.Namespace) -> None:
     if arguments.export:
         rows = [dict.fromkeys(COLUMNS, "") | row for row in for_review(made)]
         if workflow:
-            found = workflow.use.resolve(workflow.known())
+            found = workflow.use.resolve(workflow.kept.known())
             rows += flagged(workflow.use, found, workflow.failures())
         candidates = candidate_rows(config)
         write_review(arguments.export, [*rows, *candidates])
@@ -211,7 +211,7 @@ def _glossary(arguments: argparse.Namespace) -> None:
     task, languages = workflow.use, workflow.use.languages()
     terms = (
         Term(source, rendering, languages[question_id], task.language.name)
-        for question_id, pairs in task.resolve(workflow.known()).terms.items()
+        for question_id, pairs in task.resolve(workflow.kept.known()).terms.items()
         for source, rendering in pairs
     )
     print(f"{arguments.file}: {write_glossary(arguments.file, terms)} terms")

@@ -103,7 +103,9 @@ def with_answers(rows: Sequence[RagasRow], work: Workflow[AnswerTask]) -> list[R
     Raises:
         MemoryMiss: answers are missing.
     """
-    answers = {line["question_id"]: line["answer"] for line in answered(work.use, work.known())}
+    answers = {
+        line["question_id"]: line["answer"] for line in answered(work.use, work.kept.known())
+    }
     return [
         replace(
             row,

@@ -245,7 +245,7 @@ def workflows(config: Config) -> Iterator[Workflow[Any]]:
 def _workflow(config: Config, use: U, memory: str) -> Workflow[U]:
     path = Path(memory.format(config["benchmark"]["name"]))
     workflow = Workflow(use, path, checkout())
-    journal = workflow.journal
+    journal = workflow.kept.journal
     for _ in journal.rows():
         pass  # only to be told of lines that are not to be trusted
     for line, reason in journal.damaged:

@@ -33,7 +33,7 @@ def parts(
 
 
 def _line(place: int, request: ChatRequest, name: str, model: Model) -> bytes:
-    body = to_body(request, name, model, model.structured)
+    body = to_body(request, name, model)
     row = {"custom_id": str(place), "method": "POST", "url": "/v1/chat/completions"}
     return to_line({**row, "body": body}).encode("utf-8")
 

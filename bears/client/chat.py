@@ -47,7 +47,7 @@ class Online:
         self.limits = RateLimits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
         self._access = find_access(endpoint, env_folder)
         self._model = models.model(endpoint.model)
-        self._structured = self._model.structured
+        self._schemas = True
 
     async def answers(
         self, requests: Iterable[ChatRequest], keep: Keep = forget
@@ -78,17 +78,17 @@ class Online:
                 yield pair
 
     async def _ask(self, request: ChatRequest, post: Post) -> ChatAnswer:
-        structured = self._structured
+        schemas = self._schemas
         try:
             return await self._once(request, post)
         except RequestRefused as refused:
-            if request.schema is None or structured == "none" or not refused.about_schema:
+            if request.schema is None or not schemas or not refused.about_schema:
                 raise
         # The server does not take the schema: it goes into the words for the rest of the run.
-        self._structured = "none"
+        self._schemas = False
         return await self._once(request, post)
 
     async def _once(self, request: ChatRequest, post: Post) -> ChatAnswer:
-        body = to_body(request, self.endpoint.model, self._model, self._structured)
+        body = to_body(request, self.endpoint.model, self._model, self._schemas)
         tokens = request.expected_tokens()
         return await post(body, tokens, lambda answer: read_answer(answer, request))

@@ -8,8 +8,6 @@ from bears.configuration import parse, read_mapping
 from bears.errors import ConfigurationError
 from bears.types import Closed
 
-Structured = Literal["json_schema", "json_object", "none"]
-
 MILLION = 1_000_000
 MESSAGE_TOKENS = 64
 """More than the provider's own markup around the messages of one request costs."""
@@ -58,13 +56,11 @@ class Model(Closed):
     Args:
         refuses: parameters that it answers with 400, such as ``temperature``.
         limit: the name under which it takes the bound of its answer.
-        structured: how far it follows a JSON schema.
         price: None where it is not known.
     """
 
     refuses: tuple[str, ...] = ()
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    structured: Structured = "json_schema"
     price: Price | None = None
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bears.client.errors import ClientError
-from bears.client.models import MESSAGE_TOKENS, Model, Structured, ceiling, estimate
+from bears.client.models import MESSAGE_TOKENS, Model, ceiling, estimate
 from bears.errors import FormatError
 from bears.intake.json_text import json_value
 
@@ -109,24 +109,24 @@ class Problem:
         return f"status {self.status}{code}: {self.message}"
 
 
-def to_body(
-    request: ChatRequest, name: str, model: Model, structured: Structured
-) -> dict[str, Any]:
-    """The JSON that asks ``request`` of the model ``name``, without what it would refuse."""
-    body: dict[str, Any] = {"model": name, "messages": _messages(request, structured)}
+def to_body(request: ChatRequest, name: str, model: Model, schemas: bool = True) -> dict[str, Any]:
+    """The JSON that asks ``request`` of the model ``name``, without what it would refuse.
+
+    Args:
+        schemas: whether the server takes a schema; else it is told in words.
+    """
+    body: dict[str, Any] = {"model": name, "messages": _messages(request, schemas)}
     body |= {key: value for key, value in request.parameters.items() if key not in model.refuses}
     body[model.limit] = request.max_output_tokens
-    if request.schema is not None and structured == "json_schema":
+    if request.schema is not None and schemas:
         schema = {"name": "answer", "strict": True, "schema": request.schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif request.schema is not None and structured == "json_object":
-        body["response_format"] = {"type": "json_object"}
     return body
 
 
-def _messages(request: ChatRequest, structured: Structured) -> list[dict[str, str]]:
+def _messages(request: ChatRequest, schemas: bool) -> list[dict[str, str]]:
     system = request.system
-    if request.schema is not None and structured != "json_schema":
+    if request.schema is not None and not schemas:
         schema = json.dumps(request.schema, ensure_ascii=False, sort_keys=True)
         system = f"{system}\n\nAnswer with one JSON object and nothing else. Its schema: {schema}"
     messages = [{"role": "user", "content": request.user}]

@@ -10,6 +10,9 @@ from bears.formats.records import write_text
 from bears.formats.shown import guard, restored
 from bears.intake.table_text import csv_rows
 
+Rows = Iterator[tuple[int, dict[str, str]]]
+"""Rows of a table by its columns, each after its line."""
+
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a CSV file atomically."""
@@ -40,3 +43,10 @@ class _Lines(io.StringIO):
 def read_cells(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file as `csv_rows` has them, its cells as `csv_text` was given them."""
     return ((line, [restored(cell) for cell in cells]) for line, cells in csv_rows(path, short))
+
+
+def read_named(path: Path, short: bool = False) -> tuple[list[str], Rows]:
+    """The header of a CSV file, and the rows below it as `read_cells` has them, by its names."""
+    rows = read_cells(path, short)
+    _, header = next(rows, (1, list[str]()))
+    return header, ((line, dict(zip(header, cells, strict=True))) for line, cells in rows)

@@ -8,7 +8,7 @@ from bears.errors import FormatError
 from bears.evaluation.answers.predictions import read_predictions
 from bears.evaluation.answers.references import read_referenced
 from bears.formats.records import read_documents, read_json
-from bears.formats.spreadsheet import read_cells
+from bears.formats.spreadsheet import read_named
 from bears.formats.trec import read_table
 from bears.judging.contexts import read_contexts
 from bears.judging.hearing import Hearing
@@ -61,17 +61,15 @@ def read_verdicts(path: Path) -> dict[str, Verdict]:
     Raises:
         FormatError: naming the line that has none.
     """
-    rows = read_cells(path)
-    header = next(rows, (1, []))[1]
-    columns = [header.index(name) for name in ("question_id", "verdict") if name in header]
-    if len(columns) != 2:
+    header, rows = read_named(path)
+    if not {"question_id", "verdict"} <= {*header}:
         raise FormatError(f"{path}: no columns question_id and verdict; name a .questions.csv")
     found: dict[str, Verdict] = {}
-    for line, cells in rows:
-        question_id, verdict = (cells[column] for column in columns)
+    for line, row in rows:
+        verdict = row["verdict"]
         if verdict not in VERDICTS:
             raise FormatError(f"{path}, line {line}: verdict {verdict!r:.80}; expected {VERDICTS}")
-        found[question_id] = verdict
+        found[row["question_id"]] = verdict
     return found
 
 

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from bears.errors import FormatError
 from bears.formats.records import problems_of
-from bears.formats.spreadsheet import read_cells
+from bears.formats.spreadsheet import read_named
 from bears.intake.json_text import json_value, lines
 from bears.judging.ruling import Case
 from bears.language.normalisation import without_citations
@@ -102,14 +102,7 @@ def read_labels(path: Path, judged: JudgedAlready | None = None) -> list[Labelle
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
     if path.suffix == ".csv":
-        cells = (row for _, row in read_cells(path))
-        header = next(cells, [])
-        for number, row in enumerate(cells, start=1):
-            if len(row) != len(header):
-                raise FormatError(
-                    f"{path}, row {number}: {len(row)} cells, but {len(header)} columns"
-                )
-            yield number, dict(zip(header, row, strict=True))
+        yield from enumerate((row for _, row in read_named(path)[1]), start=1)
     elif path.suffix == ".json":
         whole = json_value(path)
         yield from enumerate(whole if isinstance(whole, list) else [whole], start=1)

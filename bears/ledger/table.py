@@ -7,7 +7,7 @@ from typing import Any
 from bears.configuration import parse
 from bears.errors import ConfigurationError, FormatError
 from bears.formats.records import read_lines, write_lines
-from bears.formats.spreadsheet import read_cells, write_csv
+from bears.formats.spreadsheet import read_named, write_csv
 from bears.ledger.entries import Judgement
 
 Row = dict[str, str]
@@ -80,7 +80,5 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 raise FormatError(f"{path}, row {number}: expected an object")
             yield number, row
         return
-    rows = (cells for _, cells in read_cells(path, short=True))
-    header = next(rows, [])
-    for number, cells in enumerate(rows, start=2):
-        yield number, dict(zip(header, cells, strict=True))
+    _, rows = read_named(path, short=True)
+    yield from enumerate((row for _, row in rows), start=2)

@@ -13,11 +13,10 @@ from bears.client.budget import Budget
 from bears.client.chat import Online
 from bears.client.endpoint import has_key
 from bears.client.models import Models, Price, estimate, load_models
-from bears.formats.journal import Journal
 from bears.formats.shown import complain
 from bears.memory.fill import Filling, FillReport
 from bears.memory.kept import Kept
-from bears.memory.published import MemoryEntry, PublishedMemory, extend, load
+from bears.memory.published import MemoryEntry, extend, load
 from bears.memory.tries import Tries
 from bears.memory.use import Needs, Use
 
@@ -57,12 +56,9 @@ class Workflow(Generic[U]):
     root: Path
 
     @property
-    def _kept(self) -> Kept:
+    def kept(self) -> Kept:
+        """What there is of the use: its memory, and what the journal has besides."""
         return Kept(self.use.name, self.memory, self.root)
-
-    @property
-    def journal(self) -> Journal:
-        return self._kept.journal
 
     @cached_property
     def models(self) -> Models:
@@ -73,13 +69,9 @@ class Workflow(Generic[U]):
         """What tokens cost. Raises ConfigurationError for a model without a known price."""
         return self.use.settings.price_in(self.models)
 
-    def known(self) -> PublishedMemory:
-        """The published memory, with the journal's answers where it has none."""
-        return self._kept.known()
-
     def resolve(self) -> Needs[Any]:
         """What the use needs, against the memory and the journal."""
-        return self.use.resolve(self.known())
+        return self.use.resolve(self.kept.known())
 
     def plan(self) -> FillPlan:
         """What filling would cost."""
@@ -115,11 +107,12 @@ class Workflow(Generic[U]):
             if settings.backend == "batch"
             else Online(settings, self.models, budget, self.root)
         )
-        with self.journal.exclusive(), self.journal.writer() as append:
+        kept = self.kept
+        with kept.journal.exclusive(), kept.journal.writer() as append:
             filling = Filling(
                 self.use,
-                self.known(),
-                Tries(self.use.name, self._kept.rows()),
+                kept.known(),
+                Tries(self.use.name, kept.rows()),
                 append,
                 lambda done, total: progress and progress(done, total, budget.spent),
             )
@@ -136,7 +129,7 @@ class Workflow(Generic[U]):
         Returns:
             Entries in the memory, how many of them are new, and answers still missing.
         """
-        known = self.known()
+        known = self.kept.known()
         known.add(*self.given_up(give_up))
         needs = self.use.resolve(known)
         missing = len(needs.missing) + len(needs.waiting)
@@ -158,7 +151,7 @@ class Workflow(Generic[U]):
     def failures(self) -> Iterator[dict[str, Any]]:
         """What the journal says of what is missing: the last refused answer to each request."""
         missing = {self.use.key(request) for request in self.resolve().missing}
-        last = {row["key"]: row for row in self._kept.rows() if row["kind"] == "failure"}
+        last = {row["key"]: row for row in self.kept.rows() if row["kind"] == "failure"}
         return (row for key, row in last.items() if key in missing)
 
     def fill_by_itself(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import FormatError
-from bears.formats.spreadsheet import read_cells
+from bears.formats.spreadsheet import read_named
 from bears.intake.json_text import json_value
 from bears.intake.texts import blank
 
@@ -44,16 +44,13 @@ def read_rows(path: Path) -> tuple[list[RagasRow], list[str]]:
         FormatError: naming the row: the file is not CSV, lacks a column or a question, or its
             contexts are no list of texts.
     """
-    cells = read_cells(path, short=True)
-    _, header = next(cells, (1, []))
+    header, cells = read_named(path, short=True)
     if missing := [name for name in NEEDED if name not in header]:
         raise FormatError(
             f"{path}: lacks the column {', '.join(missing)}; expected {', '.join(NEEDED)} and, "
             "where they are known, answer and contexts (a JSON list)"
         )
-    rows = [
-        _row(dict(zip(header, row, strict=True)), f"{path}, line {line}") for line, row in cells
-    ]
+    rows = [_row(row, f"{path}, line {line}") for line, row in cells]
     if not rows:
         raise FormatError(f"{path}: no rows below the header")
     return rows, [name for name in header if name not in COLUMNS]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bears.errors import FormatError
 from bears.formats.records import read_lines
-from bears.formats.spreadsheet import read_cells
+from bears.formats.spreadsheet import read_named
 from bears.formats.trec import read_table
 from bears.types import Question, Ranking
 
@@ -68,11 +68,10 @@ def read_system(files: SystemFiles, questions: Sequence[Question]) -> System:
 
 
 def _answers(answers: Path, judgements: Path) -> dict[str, dict[str, Any]]:
-    lines = read_cells(judgements)
-    _, header = next(lines, (1, []))
+    header, lines = read_named(judgements)
     if "question_id" not in header:
         raise FormatError(f"{judgements}: no column question_id among {header!r:.80}")
-    judged = [dict(zip(header, cells, strict=True)) for _, cells in lines]
+    judged = [row for _, row in lines]
     # Without a generator there is the header alone, and no line of JSON.
     if not judged:
         return {}

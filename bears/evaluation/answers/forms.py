@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from bears.errors import FormatError
 from bears.formats.records import problems_of
-from bears.formats.spreadsheet import read_cells
+from bears.formats.spreadsheet import read_named
 from bears.intake.files import numbered_lines
 from bears.intake.json_text import json_value, lines
 
@@ -119,12 +119,11 @@ def _records(path: Path, whole: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _cells(path: Path) -> Iterator[tuple[str, Any]]:
-    rows = read_cells(path)
-    _, header = next(rows)
+    header, rows = read_named(path)
     if not {*IDS} & {*header} or not {*TEXTS} & {*header}:
         raise FormatError(f"{path}: no file of answers; expected {FORMS}")
     for number, cells in rows:
-        row: dict[str, Any] = dict(zip(header, cells, strict=True))
+        row: dict[str, Any] = {**cells}
         for name in row.keys() & {*EVIDENCE}:
             where = f"{path}, line {number}, {name}"
             row[name] = json_value(row[name].encode(), where) if row[name].strip() else None
