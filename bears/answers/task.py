@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bears.answers.documents import documents_of
-from bears.answers.prompts import WrittenIn, mark_of, messages
+from bears.answers.prompts import AnswerPrompt, WrittenIn, mark_of, messages
 from bears.answers.reply_check import check
 from bears.answers.settings import GeneratorSettings
 from bears.answers.shown import Shown, show
@@ -78,10 +78,15 @@ class AnswerTask:
                 found.answers[request.record_id] = answer
         return found
 
+    def prompt_of(self, request: AnswerRequest) -> AnswerPrompt:
+        """What is said first."""
+        del request
+        assert self.settings.prompt is not None
+        return self.settings.prompt
+
     def key(self, request: AnswerRequest) -> str:
         """Over the model and all that it is told; not over who retrieved it, nor over ids."""
-        assert self.settings.prompt is not None
-        version, words = self.settings.prompt.version, self._messages(request, [])
+        version, words = self.prompt_of(request).version, self._messages(request, [])
         return self.settings.key_of_said(self.name, version, *words)
 
     def ask(self, request: AnswerRequest, reasons: list[str]) -> ChatRequest:
@@ -105,8 +110,7 @@ class AnswerTask:
         return check(answer, len(request.texts), mark_of(request.text, request.texts))
 
     def _messages(self, request: AnswerRequest, reasons: Sequence[str]) -> tuple[str, str]:
-        assert self.settings.prompt is not None
-        prompt, language = self.settings.prompt, self.language
+        prompt, language = self.prompt_of(request), self.language
         return messages(request.text, request.turns, request.texts, prompt, language, reasons)
 
 

@@ -55,7 +55,10 @@ class Bench:
         """What the reader is asked of the questions that ``known`` has."""
         drafts = self.sieve.to_read(self.units, self.questions.resolve(known))
         form, pool = self.sieve.form, self.sieve.pool
-        return ReadingTask(self.reader, self.language, (), {}, self.settings, form, pool, drafts)
+        assert self.questioner.prompt is not None
+        every = self.questioner.prompt.every
+        about = every, self.settings, form, pool, drafts
+        return ReadingTask(self.reader, self.language, (), {}, *about)
 
 
 @dataclass(frozen=True)

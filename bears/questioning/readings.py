@@ -4,22 +4,28 @@ The requests are those of a generator's answers (`bears.answers`), and so are th
 and how, is one of conf/generator.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bears.answers.citations import cited
+from bears.answers.prompts import AnswerPrompt
 from bears.answers.shown import show
 from bears.answers.task import AnswerRequest, Answers, AnswerTask
+from bears.client.wire import ChatAnswer
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.language.unanswerable import says_unanswerable
 from bears.memory.published import PublishedMemory
-from bears.memory.use import all_of
+from bears.memory.use import CheckedReply, all_of
 from bears.questioning.form import Draft, Fault, Form
 from bears.questioning.pool import Pool
-from bears.questioning.settings import MadeSettings
+from bears.questioning.settings import EveryPrompt, MadeSettings
 from bears.questioning.units import Unit
 from bears.types import Document
 
+EVERY = "every answer"
+ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+"""What models put before the items of a list."""
 NEAR = 20
 """How far down BM25's documents are looked at for one that holds the answer."""
 
@@ -46,12 +52,14 @@ class ReadingTask(AnswerTask):
     What a reader cannot answer from its gold is asked no further, and so on.
 
     Args:
+        every: what is said where every answer of the passages is asked for.
         made: thresholds, and which filters are off.
         form: how texts of the language are compared.
         pool: where other documents are.
         drafts: unit to the question to be read, of those that are asked at all.
     """
 
+    every: EveryPrompt
     made: MadeSettings
     form: Form
     pool: Pool
@@ -63,6 +71,16 @@ class ReadingTask(AnswerTask):
     def wanted(self) -> str:
         """What may be missing."""
         return f"readings of made questions by {self.settings.name}"
+
+    def prompt_of(self, request: AnswerRequest) -> AnswerPrompt:
+        """What is said first."""
+        return self.every if request.field == EVERY else super().prompt_of(request)
+
+    def check(self, request: AnswerRequest, answer: ChatAnswer) -> CheckedReply:
+        """What is wrong with an answer. A list without end is as good as one with it."""
+        endless = request.field == EVERY and answer.finish_reason == "length"
+        whole = replace(answer, finish_reason="stop") if endless else answer
+        return super().check(request, whole)
 
     def resolve(self, known: PublishedMemory) -> Readings:
         """Ask of each question what its earlier answers lead to."""
@@ -89,7 +107,13 @@ class _Reading:
     def resolve(self) -> None:
         """Step after step, each with its own fault, until one is found or unknown."""
         name = self.unit.question_id
-        for step in (self._with_gold, self._without, self._one_hop, self._elsewhere):
+        for step in (
+            self._with_gold,
+            self._without,
+            self._every,
+            self._one_hop,
+            self._elsewhere,
+        ):
             faults = step()
             if faults is None:
                 return
@@ -118,6 +142,24 @@ class _Reading:
         if self._right(answer):
             return self._fault("closed_book", f"answered without any passage: {answer!r:.80}")
         return []
+
+    def _every(self) -> list[Fault] | None:
+        """A question with another answer in its own passages means several things or too little."""
+        if self._off("several_answers"):
+            return []
+        answer = self._answer(EVERY, self.unit.documents)
+        if answer is None:
+            return None
+        listed = [ITEM.sub("", line) for line in answer.splitlines() if line.strip()]
+        other = [line for line in listed if not self._right(line) and not self._part(line)]
+        if listed and not other:
+            return []
+        said = f"its passage gives {other[0]!r:.80} too" if other else "a reader finds no answer"
+        return self._fault("several_answers", said)
+
+    def _part(self, item: str) -> bool:
+        """Whether an answer is one of those that the written one lists."""
+        return self.task.form.stands(item, self.draft.answer)
 
     def _one_hop(self) -> list[Fault] | None:
         if self.unit.question_type == "single-hop" or self._off("one_hop"):
@@ -159,7 +201,10 @@ class _Reading:
     def _request(self, where: str, documents: Sequence[Document]) -> AnswerRequest:
         texts = show(documents, self.task.settings.tokens).texts
         kind = where.partition(" document ")[0]
-        return AnswerRequest(self.unit.question_id, self.draft.question, (), texts, kind)
+        asked = self.draft.question
+        if kind == EVERY:
+            asked = self.task.every.question.format(question=asked)
+        return AnswerRequest(self.unit.question_id, asked, (), texts, kind)
 
     def _answer(self, where: str, documents: Sequence[Document]) -> str | None:
         """What was read there, without markers; "" where it says that it cannot be answered."""

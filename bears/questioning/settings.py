@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from bears.answers.prompts import AnswerPrompt
 from bears.answers.settings import GeneratorSettings
 from bears.errors import ConfigurationError
 from bears.memory.prompt import check_names
@@ -18,11 +19,34 @@ Share = Annotated[float, Field(ge=0, le=1)]
 FILTERS = (
     *("nothing_written", "not_a_question", "language", "names_passage", "leans", "long_answer"),
     *("answer_not_in_passage", "leaks_answer", "copies_passage", "unanswerable", "closed_book"),
-    *("one_hop", "other_document", "other_answer", "near_duplicate", "replaced", "quota"),
+    *(
+        "several_answers",
+        "one_hop",
+        "other_document",
+        "other_answer",
+        "near_duplicate",
+        "replaced",
+        "quota",
+    ),
 )
 """Why a question is not taken, in the order in which they are looked at."""
 FIXED = ("nothing_written", "answer_not_in_passage", "replaced", "quota")
 """Those that no setting turns off: there is no question, no gold, or a person or number decided."""
+
+
+@dataclass(frozen=True)
+class EveryPrompt(AnswerPrompt):
+    """What a reader is told who is to give every answer of the passages, one a line.
+
+    Args:
+        question: how it is asked; it names {question}.
+    """
+
+    question: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_names(f"prompt {self.name}, question", self.question, ("question",))
 
 
 @dataclass(frozen=True)
@@ -32,12 +56,14 @@ class QuestionPrompt(Closed):
     Args:
         passage, pair: said first, where one passage is shown and where two are; each may name
             {title}, {native_name} and {variant} of the language.
+        every: for the reader, once it has answered.
     """
 
     name: str
     version: int
     passage: str
     pair: str
+    every: EveryPrompt
 
     def __post_init__(self) -> None:
         known = ("title", "native_name", "variant")
