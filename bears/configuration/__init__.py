@@ -139,6 +139,8 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
             composed = hydra_compose("config", overrides=words)
         resolved = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, *UNWRAPPED) as error:
+        # Where Hydra looked is the same for everybody, and stands below what there is to choose.
+        told = str(error).partition("\nConfig search path:")[0]
         cause = f" ({error.__cause__})" if error.__cause__ else ""
         kept = selection.get("overrides")
         # DVC leaves the overrides of an experiment there, and the next one may not know their key.
@@ -147,7 +149,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
         )
         if isinstance(error, UnsupportedInterpolationType):
             remedy = f". Only other settings can be named so, as ${{a.b}}; {KEYS}{remedy}"
-        raise ConfigurationError(without_passwords(f"{error}{cause}{remedy}")) from None
+        raise ConfigurationError(without_passwords(f"{told}{cause}{remedy}")) from None
     assert isinstance(resolved, dict)
     refuse_secrets(resolved)
     config = {str(key): value for key, value in resolved.items()}
