@@ -68,7 +68,8 @@ def _make(config: Config, paths: Paths) -> None:
     # Half a second that a benchmark with questions of people does not spend.
     from bears.memory.published import load
     from bears.memory.workflow import Workflow
-    from bears.questioning.bench import COLUMNS, made, read_bench
+    from bears.questioning.bench import read_bench
+    from bears.questioning.made import COLUMNS, made
 
     bench = read_bench(config, paths["rows"])
     name, out = config["benchmark"]["name"], paths["out"]

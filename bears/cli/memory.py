@@ -18,7 +18,7 @@ from bears.ledger.entries import reviews_of
 from bears.ledger.update import add
 from bears.memory.published import MemoryEntry, PublishedMemory, extend
 from bears.memory.use import missing_message
-from bears.questioning.bench import for_review
+from bears.questioning.made import for_review
 from bears.translation.glossary_file import Term, write_glossary
 from bears.translation.published import import_published
 from bears.translation.review import (

@@ -26,7 +26,8 @@ from bears.memory.kept import Kept
 from bears.memory.published import PublishedMemory
 from bears.memory.use import Use
 from bears.memory.workflow import U, Workflow
-from bears.questioning.bench import Bench, read_bench, sifted_of
+from bears.questioning.bench import Bench, read_bench
+from bears.questioning.made import sifted_of
 from bears.questioning.readings import ReadingTask as MadeReadingTask
 from bears.questioning.sift import Sifted
 from bears.questioning.task import QuestionTask

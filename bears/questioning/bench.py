@@ -1,11 +1,9 @@
-"""From configuration, rows and memories to a benchmark of made questions."""
+"""From configuration and rows to what a writer and a reader are asked."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from bears.answers.prompts import WrittenIn
 from bears.configuration import Config, build, parse
@@ -16,13 +14,11 @@ from bears.ledger.entries import WholeLedger
 from bears.memory.published import PublishedMemory
 from bears.questioning.form import Form
 from bears.questioning.pool import Pool
-from bears.questioning.readings import Readings, ReadingTask
+from bears.questioning.readings import ReadingTask
 from bears.questioning.settings import MadeSettings, QuestionerSettings, ReaderSettings
-from bears.questioning.sift import Decided, Sieve, Sifted
-from bears.questioning.task import Questions, QuestionTask
+from bears.questioning.sift import Decided, Sieve
+from bears.questioning.task import QuestionTask
 from bears.questioning.units import Unit, pool_of, units_of
-from bears.sampling.edits import apply_edits
-from bears.types import Document, Generated, Question
 
 
 @dataclass(frozen=True)
@@ -61,75 +57,6 @@ class Bench:
         return ReadingTask(self.reader, self.language, (), {}, *about)
 
 
-@dataclass(frozen=True)
-class Made:
-    """A benchmark of made questions, and what was thrown away for it."""
-
-    bench: Bench
-    questions: list[Question]
-    documents: list[Document]
-    sifted: list[Sifted]
-    read: Readings
-    keys: dict[str, str]
-    unmatched: list[str]
-
-    @property
-    def counts(self) -> dict[str, dict[str, int]]:
-        """How many questions were kept, wait for a person or were thrown, by the first reason."""
-        counted = Counter((each.outcome, _why(each)) for each in self.sifted)
-        return {
-            outcome: {why: n for (of, why), n in sorted(counted.items()) if of == outcome}
-            for outcome in ("kept", "waiting", "thrown")
-        }
-
-    def table(self) -> Iterator[list[Any]]:
-        """A row of `COLUMNS` for every question that is not kept."""
-        for each in self.sifted:
-            if each.outcome != "kept":
-                draft = each.draft
-                words = [draft.question, draft.answer] if draft else ["", ""]
-                ids = " ".join(document.doc_id for document in each.unit.documents)
-                told = "; ".join(message for _, message in each.faults)
-                yield [each.unit.question_id, each.outcome, _why(each), told, *words, ids]
-
-    def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
-        """One row for each record: of a question who wrote it about what, and what was read."""
-        taken = {each.unit.question_id: each for each in self.sifted if each.outcome == "kept"}
-        users: dict[str, list[str]] = {}
-        for question in self.questions:
-            each = taken[question.question_id]
-            for doc_id in question.gold_doc_ids:
-                users.setdefault(doc_id, []).append(question.question_id)
-            yield {
-                "record_id": question.question_id,
-                "kind": "question",
-                "source": question.source_dataset,
-                "licence": licence,
-                "questioner": self.bench.questioner.name,
-                "model": self.bench.questioner.model,
-                "memory_key": self.keys[question.question_id],
-                "written_about": [document.doc_id for document in each.unit.documents],
-                "also_gold": list(each.gold),
-                "difficulty": each.difficulty,
-                "readings": self.read.read.get(question.question_id, {}),
-                "accepted_by_a_person": each.decided,
-            }
-        for document in self.documents:
-            yield {
-                "record_id": document.doc_id,
-                "kind": "document",
-                "source": document.original_source,
-                "original_id": document.original_id,
-                "role": "gold" if document.is_gold else "pool",
-                "questions": users.get(document.doc_id, []),
-                "licence": licence,
-            }
-
-
-COLUMNS = ("question_id", "outcome", "filter", "reason", "question", "answer", "documents")
-"""Of what is written about the questions that are not kept."""
-
-
 def read_bench(config: Config, rows: Path) -> Bench:
     """Read what questions are written about; the same rows and settings give the same ones.
 
@@ -158,75 +85,6 @@ def read_bench(config: Config, rows: Path) -> Bench:
     sieve = Sieve(settings, form, pool, Decided(reviews, ledger.replaced))
     units = units_of(pool, settings, questioner.name)
     return Bench(settings, questioner, questioner.reader, language, sieve, units, ledger)
-
-
-def sifted_of(
-    bench: Bench, questions: PublishedMemory, readings: PublishedMemory
-) -> tuple[Questions, Readings, list[Sifted]]:
-    """What was written, what was read of it, and what became of each question, in order.
-
-    Raises:
-        MemoryMiss: something was never asked.
-    """
-    written = bench.questions.complete(questions)
-    read = bench.readings(questions).complete(readings)
-    return written, read, list(bench.sieve.sifted(bench.units, written, read))
-
-
-def for_review(sifted: Iterable[Sifted]) -> Iterator[dict[str, str]]:
-    """The texts of the questions that wait for a person, two rows each."""
-    for each in sifted:
-        if each.draft and each.outcome == "waiting":
-            common = {
-                "record_id": each.unit.question_id,
-                "flags": "; ".join(message for _, message in each.faults),
-                "source": "\n\n".join(each.unit.texts),
-            }
-            yield {**common, "field": "question", "translation": each.draft.question}
-            yield {**common, "field": "gold_answer", "translation": each.draft.answer}
-
-
-def made(bench: Bench, questions: PublishedMemory, readings: PublishedMemory) -> Made:
-    """The benchmark, from what is published; no model is asked, and none has to be there.
-
-    Raises:
-        MemoryMiss: something was never asked.
-        SamplingError: nothing is left.
-    """
-    written, read, sifted = sifted_of(bench, questions, readings)
-    kept = [each for each in sifted if each.outcome == "kept"]
-    generated = Generated(bench.questioner.model, len(sifted), len(kept))
-    gold = {doc_id for each in kept for doc_id in _gold(each)}
-    documents = [replace(each, is_gold=each.doc_id in gold) for each in bench.sieve.pool.documents]
-    asked, documents, unused = apply_edits(
-        [_question(each, generated) for each in kept], documents, bench.ledger.edits
-    )
-    known = {each.unit.question_id for each in sifted}
-    unmatched = [*(edit.record_id for edit in unused), *bench.ledger.replaced - known]
-    found = Made(bench, asked, documents, sifted, read, written.keys, sorted(unmatched))
-    if not kept:
-        raise SamplingError(
-            f"none of {len(sifted)} questions is kept ({found.counts}); look at what was written: "
-            "python -m bears memory review --export FILE.csv"
-        )
-    return found
-
-
-def _question(each: Sifted, generated: Generated) -> Question:
-    assert each.draft is not None
-    source = each.unit.documents[0].original_source
-    words = each.unit.question_id, each.draft.question, each.draft.answer, _gold(each)
-    return Question(*words, source, each.unit.question_type, generated=generated)
-
-
-def _gold(each: Sifted) -> tuple[str, ...]:
-    return (*(document.doc_id for document in each.unit.documents), *each.gold)
-
-
-def _why(each: Sifted) -> str:
-    if each.faults:
-        return each.faults[0][0]
-    return f"{each.unit.question_type}, {each.difficulty}"
 
 
 def _profile(config: Config, tag: str) -> Language | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from bears.evaluation.answers.token_f1 import token_f1
 from bears.gates import GATES
 from bears.intake.texts import blank
 from bears.language import english
@@ -64,6 +65,15 @@ class Form:
             return True
         wanted = " ".join(self.tokens(part))
         return bool(wanted) and f" {wanted} " in f" {' '.join(self.tokens(text))} "
+
+    def same_answer(self, answer: str, wanted: str) -> bool:
+        """Whether an answer is the written one: that stands in it, or most of their tokens agree.
+
+        A whole passage copied is no answer, whatever stands in it.
+        """
+        longest = len(self.tokens(wanted)) + self.settings.longest_answer
+        held = len(self.tokens(answer)) <= longest and self.stands(wanted, answer)
+        return held or token_f1(answer, wanted, self.rules) >= self.settings.reader_f1
 
     def _looks(self) -> Iterator[tuple[str, Callable[[Draft, Sequence[str]], str]]]:
         looks = {

@@ -6,11 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bears.questioning.form import Form
+from bears.questioning.form import Draft, Form
 from bears.retrieval.retriever import Query, Retriever, Searcher
 from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document
 
+NEAR = 20
+"""How far down BM25's documents are looked at for one that holds an answer."""
 COPY = 0.5
 """The `likeness` from which on two documents say the same."""
 
@@ -44,6 +46,14 @@ class Pool:
         """The doc_ids that BM25 finds for a text, best first."""
         [found] = self._index.search([Query(text)], depth, Stopwatch())
         return [hit.doc_id for hit in found]
+
+    def others(self, draft: Draft, gold: Sequence[Document], count: int) -> list[Document]:
+        """Of what BM25 finds for a question, those that hold its answer first."""
+        known = {document.doc_id for document in gold}
+        ids = self.ranking(draft.question, NEAR + len(known))
+        near = [self.by_id[each] for each in ids if each not in known]
+        near.sort(key=lambda document: not self.form.stands(draft.answer, document.content))
+        return near[:count]
 
     def alike(self, one: str, other: str) -> bool:
         """Whether two documents are near-copies."""

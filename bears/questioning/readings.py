@@ -5,7 +5,7 @@ and how, is one of conf/generator.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bears.answers.citations import cited
@@ -13,7 +13,6 @@ from bears.answers.prompts import AnswerPrompt
 from bears.answers.shown import show
 from bears.answers.task import AnswerRequest, Answers, AnswerTask
 from bears.client.wire import ChatAnswer
-from bears.evaluation.answers.token_f1 import token_f1
 from bears.language.unanswerable import says_unanswerable
 from bears.memory.published import PublishedMemory
 from bears.memory.use import CheckedReply, all_of
@@ -26,8 +25,6 @@ from bears.types import Document
 EVERY = "every answer"
 ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 """What models put before the items of a list."""
-NEAR = 20
-"""How far down BM25's documents are looked at for one that holds the answer."""
 
 
 @dataclass
@@ -107,13 +104,8 @@ class _Reading:
     def resolve(self) -> None:
         """Step after step, each with its own fault, until one is found or unknown."""
         name = self.unit.question_id
-        for step in (
-            self._with_gold,
-            self._without,
-            self._every,
-            self._one_hop,
-            self._elsewhere,
-        ):
+        steps = self._with_gold, self._without, self._every, self._one_hop, self._elsewhere
+        for step in steps:
             faults = step()
             if faults is None:
                 return
@@ -151,15 +143,15 @@ class _Reading:
         if answer is None:
             return None
         listed = [ITEM.sub("", line) for line in answer.splitlines() if line.strip()]
-        other = [line for line in listed if not self._right(line) and not self._part(line)]
+        other = [
+            line
+            for line in listed
+            if not self._right(line) and not self.task.form.stands(line, self.draft.answer)
+        ]
         if listed and not other:
             return []
         said = f"its passage gives {other[0]!r:.80} too" if other else "a reader finds no answer"
         return self._fault("several_answers", said)
-
-    def _part(self, item: str) -> bool:
-        """Whether an answer is one of those that the written one lists."""
-        return self.task.form.stands(item, self.draft.answer)
 
     def _one_hop(self) -> list[Fault] | None:
         if self.unit.question_type == "single-hop" or self._off("one_hop"):
@@ -170,7 +162,11 @@ class _Reading:
         return None if None in answers else []
 
     def _elsewhere(self) -> list[Fault] | None:
-        others = [] if self._off("other_document") else list(self._others())
+        others = (
+            []
+            if self._off("other_document")
+            else self.task.pool.others(self.draft, self.unit.documents, self.task.made.others)
+        )
         answers = [self._answer(f"other document {each.doc_id}", (each,)) for each in others]
         if None in answers:
             return None
@@ -188,15 +184,6 @@ class _Reading:
                 faults += self._fault("other_answer", message)
         self.found.also[self.unit.question_id] = also
         return faults
-
-    def _others(self) -> Iterator[Document]:
-        """Those that hold the answer first, then what BM25 finds for the question."""
-        gold = {document.doc_id for document in self.unit.documents}
-        ids = self.task.pool.ranking(self.draft.question, NEAR + len(gold))
-        near = [self.task.pool.by_id[each] for each in ids if each not in gold]
-        holds = self.task.form.stands
-        near.sort(key=lambda document: not holds(self.draft.answer, document.content))
-        yield from near[: self.task.made.others]
 
     def _request(self, where: str, documents: Sequence[Document]) -> AnswerRequest:
         texts = show(documents, self.task.settings.tokens).texts
@@ -218,14 +205,7 @@ class _Reading:
         return answer
 
     def _right(self, answer: str) -> bool:
-        """Whether an answer is the written one: that stands in it, or most of their tokens agree.
-
-        A whole passage copied is no answer, whatever stands in it.
-        """
-        wanted, form = self.draft.answer, self.task.form
-        short = len(form.tokens(answer)) <= len(form.tokens(wanted)) + self.task.made.longest_answer
-        held = short and form.stands(wanted, answer)
-        return held or token_f1(answer, wanted, form.rules) >= self.task.made.reader_f1
+        return self.task.form.same_answer(answer, self.draft.answer)
 
     def _off(self, name: str) -> bool:
         return self.task.made.severity(name) == "off"
