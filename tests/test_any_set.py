@@ -406,6 +406,14 @@ def test_a_bad_row_does_not_make_another_shape_of_a_set(
         inspect(given, ["multi-hop", "squad", "pairs"], (), tmp_path, tmp_path / "kept")
 
 
+@pytest.mark.parametrize(("name", "text"), [("e.csv", ""), ("e.csv", "a,b\n"), ("e.json", "[]")])
+def test_a_set_without_a_row_is_named(tmp_path: Path, name: str, text: str) -> None:
+    put(tmp_path, {name: text.encode()})
+    given = source(tmp_path / name, shape="squad")
+    with pytest.raises(BearsError, match=f"{name}: no row has a question with gold$"):
+        inspect(given, ["multi-hop", "squad", "pairs"], (), tmp_path, tmp_path / "kept")
+
+
 def test_a_field_that_is_not_needed_is_not_guessed(tmp_path: Path) -> None:
     other = {"answer_fid": 7, "fid": 7}
     rows = [{"question": f"{n}?", "golden_answer": f"It is {n}.", **other} for n in range(3)]

@@ -244,9 +244,12 @@ def test_where_nobody_tells_the_sources_of_questions_that_is_said(
 ) -> None:
     words = csv(project / "a.csv", GOOD), csv(project / "b.csv", POOR)
     assert main(["compare", *words, "--by", "source", "--by", "type"]) == 0
-    said = capsys.readouterr().err
+    out, said = capsys.readouterr()
     assert "no source of questions is known: no column source_dataset" in said
     assert "question_type" not in said
+    # p (Holm) of the types' tables is corrected over those tables.
+    assert ", in the tables by type over all of these; intervals" in out
+    assert "tables by source" not in out
 
 
 def test_results_of_another_retriever_than_the_chosen_one_are_not_called_by_its_name(

@@ -160,6 +160,8 @@ def test_a_second_judge_is_compared_and_changes_nothing_unless_told(
         (("import", "absent.csv"), "absent.csv: no such file"),
         (("import", "yes.csv"), "decision"),
         (("import", "gone.csv"), "the benchmark has no document nobody"),
+        (("import", "empty.csv"), "no row has a decision"),
+        (("import", "undecided.csv"), "undecided.csv: no row has a decision"),
     ],
 )
 def test_what_cannot_be_pooled_or_imported_is_said_in_a_sentence(
@@ -169,6 +171,8 @@ def test_what_cannot_be_pooled_or_imported_is_said_in_a_sentence(
     header = "record_id,doc_id,decision,reason,author\n"
     (project / "yes.csv").write_text(f"{header}q1,b,yes,,\n", encoding="utf-8")
     (project / "gone.csv").write_text(f"{header}q1,nobody,not,,\n", encoding="utf-8")
+    (project / "empty.csv").write_text("", encoding="utf-8")
+    (project / "undecided.csv").write_text(f"{header}q1,b,,,\n", encoding="utf-8")
     assert bears(*words) == 1
     assert message in capsys.readouterr().err
     assert not Path("conf/ledger/mini.yaml").exists()

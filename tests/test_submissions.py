@@ -199,6 +199,7 @@ def test_a_time_that_cannot_be_is_refused(tmp_path: Path, seconds: str, form: st
     [
         ("[" * 100_000, "nested too deeply"),
         ('{"df": ' * 50_000, "nested too deeply|not valid JSON"),
+        ('{"system": "x"}', "no `results`, so all its names are questions: question system"),
         ('{"df": {}}', "expected an object with a list `df`"),
         ('{"df": [{"query": "q"}]}', "df, record 1: lacks sources"),
         ('{"df": [{"query": "q", "sources": "d1"}]}', "sources: expected a list, found str"),

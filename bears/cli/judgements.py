@@ -127,6 +127,11 @@ def _import(arguments: argparse.Namespace) -> None:
         replace(one, author=one.author or arguments.author)
         for one in read_judgements(arguments.file, questions, documents)
     ]
+    if not found:
+        raise LedgerError(
+            f"{arguments.file}: no row has a decision and a doc_id; write {', '.join(DECISIONS)} "
+            "under `decision`"
+        )
     earlier = {one.place: one for one in judgements_of(config["ledger"]["judgements"])}
     again = [(earlier[one.place], one) for one in found if one.place in earlier]
     others = [(old, new) for old, new in again if old.decision != new.decision]

@@ -45,7 +45,7 @@ def shown(result: Mapping[str, Any], form: Form, kinds: Sequence[str] = ()) -> s
         for value, part in result["by"].get(kind, {}).items():
             few = f" ({part['few']})" if part["few"] else ""
             tables += [f"{kind} {value}, n = {part['n']}{few}", _pairs(part["pairs"], two)]
-    parts: list[str | pd.DataFrame] = [*words, *tables, *_remarks(result, two)]
+    parts: list[str | pd.DataFrame] = [*words, *tables, *_remarks(result, two, kinds)]
     return "\n\n".join(formed(part, form) for part in parts) + "\n"
 
 
@@ -137,11 +137,13 @@ def _number(value: Any) -> str:
     return "–" if value is None else str(value)
 
 
-def _remarks(result: Mapping[str, Any], two: bool) -> list[str]:
+def _remarks(result: Mapping[str, Any], two: bool, kinds: Sequence[str]) -> list[str]:
+    told = [kind for kind in kinds if result["by"].get(kind)]
+    by = "".join(f", in the tables by {kind} over all of these" for kind in told)
     remarks = [
-        f"p is corrected by Holm's method over {result['corrected_over']}; intervals are of each "
-        'difference by itself. "could show": the difference that these questions would have shown '
-        "in four of five cases."
+        f"p is corrected by Holm's method over {result['corrected_over']}{by}; intervals are of "
+        'each difference by itself. "could show": the difference that these questions would have '
+        "shown in four of five cases."
     ]
     if not two:
         return [*remarks, f"Systems that share a letter cannot be told apart by {result['main']}."]

@@ -89,7 +89,7 @@ def inspect(
             problems[shape] = str(error).partition(" Mend the row")[0].rstrip(".")
             if isinstance(error, MalformedRow) and error.row > 1:
                 late[shape] = problems[shape]
-        problems.setdefault(shape, "no row has a question with gold")
+        problems.setdefault(shape, f"{given.path or given.hub}: no row has a question with gold")
     # What fits rows, but not all, or is wrong with every shape, has nothing to do with shapes.
     if len(each := {*late.values()} or {*problems.values()}) == 1:
         raise SourceError(*each)

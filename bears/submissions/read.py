@@ -88,9 +88,10 @@ def _bears(path: Path) -> Submission:
     described = whole if isinstance(whole, dict) and "results" in whole else {}
     results = described.get("results", whole)
     if isinstance(results, dict):
+        lead = "" if described else "no `results`, so all its names are questions: "
         rows = [
             SubmittedRanking(
-                _id(question, "question_id"), _ids(ids, f"question {one_line(question)}")
+                _id(question, "question_id"), _ids(ids, f"{lead}question {one_line(question)}")
             )
             for question, ids in results.items()
         ]
