@@ -36,7 +36,8 @@ NAMES_PASSAGE = (
     rf"\b(?:the|this|that|each|either|both) (?:\w+ )?(?:{_TEXT}|authors?) (?:says?|states?|"
     r"mentions?|describes?|discuss(?:es)?|tells?|provide[sd]?|given?)\b",
     r"\b(?:the|this|that|these) (?:given |above )?(?:passage|excerpt|paragraph|snippet)s?\b",
-    r"\bname of the (?:article|study|paper|text|document|author|patient)\W*$",
+    r"\bname of the (?:article|study|paper|author|patient)\b",
+    r"\bin (?:the|this) (?:study|paper|article|trial|review)\W*$",
     rf"\b(?:mentioned|described|discussed|stated|given) (?:above|below|here|in the {_TEXT})\b",
 )
 """How a question speaks of the passage that it was written about; models do so in any language."""

@@ -15,6 +15,8 @@ from bears.questioning.settings import MadeSettings
 
 OF_THE_LANGUAGE = ("script", "variant", "chatter")
 """The gates of translations that need no source."""
+RESTATED = 10
+"""From how many tokens on an answer can be the question said again."""
 Fault = tuple[str, str]
 """The name of a filter, and what it says."""
 
@@ -121,8 +123,13 @@ class Form:
         return ""
 
     def _leaks(self, draft: Draft, _: Sequence[str]) -> str:
-        told = self.stands(draft.answer, draft.question)
-        return f"the answer {draft.answer!r:.60} stands in the question" if told else ""
+        if self.stands(draft.answer, draft.question):
+            return f"the answer {draft.answer!r:.60} stands in the question"
+        asked, told = ({*self.tokens(text)} for text in (draft.question, draft.answer))
+        # Of fewer most may be the question's: which biotechnology? Industrial biotechnology.
+        if len(told) < RESTATED or len(told & asked) <= self.settings.copied * len(told):
+            return ""
+        return f"the answer {draft.answer!r:.60} says what is asked again"
 
     def _copies(self, draft: Draft, texts: Sequence[str]) -> str:
         asked = self.tokens(draft.question)
