@@ -134,13 +134,18 @@ def _records(path: Path, record: type[Record]) -> Iterator[Record]:
             raise FormatError(f"{path}, record {position}: {problem}") from None
 
 
+def reason_of(problem: Mapping[str, Any]) -> str:
+    """What Pydantic says of one value, without its name for errors of ours."""
+    return str(problem["msg"]).removeprefix("Value error, ")
+
+
 def problems_of(error: ValidationError, where: str = "") -> str:
     """What does not fit of the values at ``where``: the place, why, and what is there of each."""
-    return "; ".join(
-        f"{'.'.join(filter(None, [where, *map(str, item['loc'])])) or 'record'}: {item['msg']}, "
-        f"found {item['input']!r:.80}"
-        for item in error.errors(include_url=False)
-    )
+    told = []
+    for item in error.errors(include_url=False):
+        place = ".".join(filter(None, [where, *map(str, item["loc"])])) or "record"
+        told.append(f"{place}: {reason_of(item)}, found {item['input']!r:.80}")
+    return "; ".join(told)
 
 
 def to_line(row: Mapping[str, Any]) -> str:

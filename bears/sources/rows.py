@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from bears.errors import FormatError, MalformedRow, SourceError
+from bears.formats.records import reason_of
 from bears.intake.json_stream import begin, items, members, pairs
 from bears.intake.json_text import json_value, lines
 from bears.intake.parquet_rows import parquet_rows
@@ -118,7 +119,7 @@ def check_row(shape: TypeAdapter[Any], row: Any, file: str, number: int) -> Any:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"])) or "(row)"
-        raise MalformedRow(file, number, field, first["msg"]) from None
+        raise MalformedRow(file, number, field, reason_of(first)) from None
 
 
 def as_rows(value: Any) -> Any:
