@@ -172,6 +172,9 @@ class TransformerEncoder:
         ) as bar:
             for batch in self._placement.batches(different, self.model.max_seq_length):
                 some = [different[row] for row in batch]
-                vectors[batch] = encode(some, prompt=prompt, batch_size=len(some))
+                # One bar is enough, and where a package has set up logging it would draw its own.
+                vectors[batch] = encode(
+                    some, prompt=prompt, batch_size=len(some), show_progress_bar=False
+                )
                 bar.update(len(some))
         return normalised(vectors[rows])
