@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -140,6 +141,16 @@ def test_an_unknown_choice_lists_the_right_ones(group: str) -> None:
     lines = str(refused.value).splitlines()
     assert {f"\t{path.stem}" for path in (CONF / group).glob("*.yaml")} <= {*lines}
     assert "search path" not in str(refused.value)
+
+
+@pytest.mark.parametrize("word", ["retriver=bm25", "sources.drcd.paht=x", "retriever.k9=2"])
+def test_a_setting_that_there_is_not_is_named_alone(word: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        compose(CONF, MINI, [word])
+    name = word.partition("=")[0]
+    assert re.fullmatch(
+        rf"Could not override '{name}'\.[^+\n]*conf/ list them\.", str(refused.value)
+    )
 
 
 def test_a_group_without_a_choice_is_asked_for() -> None:

@@ -139,9 +139,11 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
             composed = hydra_compose("config", overrides=words)
         resolved = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, *UNWRAPPED) as error:
-        # Where Hydra looked is the same for everybody, and stands below what there is to choose.
-        told = str(error).partition("\nConfig search path:")[0]
+        # Where it looked is the same for everybody, and what is appended with + nothing reads.
+        told = re.split(r"\n(?:Config search path:|To append to your)", str(error))[0]
         cause = f" ({error.__cause__})" if error.__cause__ else ""
+        if "not in struct" in cause:
+            cause = " No setting has that name; the files of conf/ list them."
         kept = selection.get("overrides")
         # DVC leaves the overrides of an experiment there, and the next one may not know their key.
         remedy = (
