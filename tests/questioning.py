@@ -50,7 +50,9 @@ def made(to: Path, url: str, documents: Sequence[PoolDocument], *overrides: str)
     (root / QUESTIONS).parent.mkdir(parents=True)
     rows = root / "data/raw/made/rows"
     write_text(rows / "drcd.jsonl", "".join(to_line(asdict(each)) for each in documents))
+    write_text(rows.parent / "sources.json", '[{"source": "drcd"}]')
     seal([rows], {})
+    seal([rows.parent / "sources.json"], {})
     asking = (f"questioner.base_url={url}", f"questioner.reader.base_url={url}") if url else ()
     return Desk(root, (*USUAL, f"sample.passages={len(documents)}", *asking, *overrides))
 

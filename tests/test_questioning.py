@@ -328,3 +328,9 @@ def test_what_cannot_be_made_is_said_in_a_sentence(
     said = sampled(at, override, code=1)
     assert told in said
     assert "Traceback" not in said
+
+
+def test_no_question_is_asked_about_documents_of_another_path(tmp_path: Path) -> None:
+    said = made(tmp_path, "", stones(3)).run("plan", "+sources.drcd.path=/data/mine", code=1)
+    assert "sources.drcd.path is /data/mine, but" in said
+    assert "was read from the hub or a mirror; choose it for `dvc repro download` too" in said

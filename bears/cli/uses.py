@@ -160,8 +160,16 @@ def _where_asked(group: str, read: Callable[[Config], Use[Any] | None], memory: 
 
 
 def _bench(config: Config) -> Bench:
-    rows = Path("data/raw") / config["benchmark"]["name"] / "rows"
-    return read_bench(config, *_made(config, "download", rows))
+    raw = Path("data/raw") / config["benchmark"]["name"]
+    rows, told = _made(config, "download", raw / "rows", raw / "sources.json")
+    for each in read_json(told):
+        now, then = config["sources"][each["source"]].get("path", ""), each.get("path", "")
+        if now != then:
+            raise ConfigurationError(
+                f"sources.{each['source']}.path is {now or 'empty'}, but {rows} was read from "
+                f"{then or 'the hub or a mirror'}; choose it for `dvc repro download` too"
+            )
+    return read_bench(config, rows)
 
 
 def _questions(config: Config) -> QuestionTask | None:
