@@ -45,12 +45,14 @@ def test_the_wheel_carries_all_that_the_example_needs(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(tmp_path / "installed")
-    alone = "import sys; sys.modules['dvc'] = None\n" + example()
+    alone = "import logging, sys; sys.modules['dvc'] = None\n" + example()
+    alone += "\nassert not logging.getLogger().handlers"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
     done = subprocess.run(
         [sys.executable, "-c", alone], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert done.stdout.startswith("varna.md\n"), done.stderr
+    assert done.returncode == 0, done.stderr
 
 
 def test_it_measures_what_the_pipeline_measures(tmp_path_factory: pytest.TempPathFactory) -> None:

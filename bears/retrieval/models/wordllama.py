@@ -1,5 +1,6 @@
 """WordLlama: static token embeddings, averaged; the weights lie in its package (MIT)."""
 
+import logging
 import re
 from collections.abc import Sequence
 from functools import cached_property
@@ -64,8 +65,12 @@ class WordLlama:
 
     @cached_property
     def _model(self) -> Any:
+        # The package sets logging up for whoever imports it, but for those who have.
+        root, silent = logging.getLogger(), logging.NullHandler()
+        root.addHandler(silent)
         import wordllama
 
+        root.removeHandler(silent)
         package = Path(wordllama.__file__).parent
         try:
             model = wordllama.WordLlama.load(
