@@ -125,7 +125,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     from hydra import initialize_config_dir
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException, UnsupportedInterpolationType
+    from omegaconf.errors import OmegaConfBaseException
 
     for file in conf.rglob("[!.]*.yaml"):
         # Hydra would read it without any bound.
@@ -139,19 +139,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
             composed = hydra_compose("config", overrides=words)
         resolved = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, *UNWRAPPED) as error:
-        # Where it looked is the same for everybody, and what is appended with + nothing reads.
-        told = re.split(r"\n(?:Config search path:|To append to your)", str(error))[0]
-        cause = f" ({error.__cause__})" if error.__cause__ else ""
-        if "not in struct" in cause:
-            cause = " No setting has that name; the files of conf/ list them."
-        kept = selection.get("overrides")
-        # DVC leaves the overrides of an experiment there, and the next one may not know their key.
-        remedy = (
-            f"\nparams.yaml has overrides: {kept}; -S 'overrides=[]' drops them" if kept else ""
-        )
-        if isinstance(error, UnsupportedInterpolationType):
-            remedy = f". Only other settings can be named so, as ${{a.b}}; {KEYS}{remedy}"
-        raise ConfigurationError(without_passwords(f"{told}{cause}{remedy}")) from None
+        raise _refusal(error, selection.get("overrides")) from None
     assert isinstance(resolved, dict)
     refuse_secrets(resolved)
     config = {str(key): value for key, value in resolved.items()}
@@ -164,6 +152,23 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
         "ledger": read_ledger(conf / "ledger" / f"{config['benchmark']['name']}.yaml"),
         "written_in": written_in(tag, profile),
     }
+
+
+def _refusal(error: Exception, overrides: object) -> ConfigurationError:
+    from omegaconf.errors import UnsupportedInterpolationType
+
+    # Where it looked is the same for everybody, and what is appended with + nothing reads.
+    told = re.split(r"\n(?:Config search path:|To append to your)", str(error))[0]
+    cause = f" ({error.__cause__})" if error.__cause__ else ""
+    if "not in struct" in cause:
+        cause = " No setting has that name; the files of conf/ list them."
+    remedy = ""
+    if overrides:
+        # DVC leaves the overrides of an experiment there, and the next one may not know their key.
+        remedy = f"\nparams.yaml has overrides: {overrides}; -S 'overrides=[]' drops them"
+    if isinstance(error, UnsupportedInterpolationType):
+        remedy = f". Only other settings can be named so, as ${{a.b}}; {KEYS}{remedy}"
+    return ConfigurationError(without_passwords(f"{told}{cause}{remedy}"))
 
 
 @cache
