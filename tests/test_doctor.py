@@ -105,6 +105,11 @@ DAMAGES = {
     ],
     "of wrong words": [
         ("params.yaml", WRONG, "Could not find 'retriever/bm52'"),
+        (
+            "dvc.lock",
+            b"schema: '2.0'\nstages:\n  config:\n    cmd: python\n    outs:\n    - path:\n",
+            "dvc.lock is damaged or cut; DVC refuses it",
+        ),
     ],
 }
 

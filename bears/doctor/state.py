@@ -17,15 +17,23 @@ TEMPORARY = Path(".dvc/tmp")
 
 def written(root: Path) -> Iterator[Finding]:
     """Whether dvc.lock is whole, which a kill may cut; without it nothing was made yet."""
+    from dvc.schema import COMPILED_LOCKFILE_SCHEMA
+    from dvc.utils.strictyaml import YAMLValidationError, validate
+
     from bears.errors import FormatError
     from bears.intake.yaml_text import yaml_value
 
-    path = root / "dvc.lock"
+    path, problem = root / "dvc.lock", ""
+    if not path.exists():
+        return
     try:
-        content = yaml_value(path, path.name) if path.exists() else {"schema": "", "stages": {}}
-        problem = "is empty" if content is None else ""
-        if not problem and not (isinstance(content, dict) and {"schema", "stages"} <= set(content)):
-            problem = "is damaged or cut; it should have schema and stages"
+        content = yaml_value(path, path.name)
+        if content is None:
+            problem = "is empty"
+        else:
+            validate(content, COMPILED_LOCKFILE_SCHEMA)
+    except YAMLValidationError:
+        problem = "is damaged or cut; DVC refuses it"
     except FormatError as error:
         problem = f"cannot be read: {error}"
     if problem:
