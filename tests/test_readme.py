@@ -67,8 +67,8 @@ def test_the_table_of_bears_is_what_the_pipeline_gives(
     assert (
         f"of {answers['n']} answers that are not yes/no, all stand in the English gold, case "
         f"aside; in the Chinese {answers['exact']} to the letter, {answers['normalised']} more "
-        f"without parentheses and punctuation, {answers['alias']} more under an alias, {answers['lost']} "
-        "not at all" in stated
+        f"without parentheses and punctuation, {answers['alias']} more under an alias, "
+        f"{answers['lost']} not at all" in stated
     )
     assert f"of {several} of {terms} names" in stated
     assert found["gates"]["question_mood"] == found["gates"]["yes_no"] == 0
