@@ -12,6 +12,7 @@ from bears.questioning.readings import Readings
 from bears.questioning.sift import Sifted
 from bears.questioning.task import Questions
 from bears.sampling.edits import apply_edits
+from bears.sampling.lineage import document_lines
 from bears.types import Document, Generated, Question
 
 COLUMNS = ("question_id", "outcome", "filter", "reason", "question", "answer", "documents")
@@ -52,11 +53,8 @@ class Made:
     def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
         """One row for each record: of a question who wrote it about what, and what was read."""
         taken = {each.unit.question_id: each for each in self.sifted if each.outcome == "kept"}
-        users: dict[str, list[str]] = {}
         for question in self.questions:
             each = taken[question.question_id]
-            for doc_id in question.gold_doc_ids:
-                users.setdefault(doc_id, []).append(question.question_id)
             yield {
                 "record_id": question.question_id,
                 "kind": "question",
@@ -71,16 +69,7 @@ class Made:
                 "readings": self.read.read.get(question.question_id, {}),
                 "accepted_by_a_person": each.decided,
             }
-        for document in self.documents:
-            yield {
-                "record_id": document.doc_id,
-                "kind": "document",
-                "source": document.original_source,
-                "original_id": document.original_id,
-                "role": "gold" if document.is_gold else "pool",
-                "questions": users.get(document.doc_id, []),
-                "licence": licence,
-            }
+        yield from document_lines(self.documents, self.questions, licence)
 
 
 def sifted_of(

@@ -11,6 +11,7 @@ from bears.sampling.bears import Pool, bears_pool, passage_texts, questions_of, 
 from bears.sampling.drafts import Draft, Sources, Visit
 from bears.sampling.edits import apply_edits
 from bears.sampling.identity import question_id
+from bears.sampling.lineage import document_line
 from bears.sampling.mixture import Mixture
 from bears.sampling.replacement import replace_questions
 from bears.sampling.v1 import V1Sample, as_published, sample_v1
@@ -127,14 +128,5 @@ def _lineage(pool: Pool) -> list[dict[str, Any]]:
             users.setdefault(text, []).append(row["record_id"])
     for text in pool.order:
         document = pool.documents[text]
-        rows.append(
-            {
-                "record_id": document.doc_id,
-                "kind": "document",
-                "source": document.original_source,
-                "original_id": document.original_id,
-                "role": role(document, texts),
-                "questions": users.get(text, []),
-            }
-        )
+        rows.append(document_line(document, role(document, texts), users.get(text, [])))
     return rows

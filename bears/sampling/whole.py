@@ -10,6 +10,7 @@ from pydantic import Field
 from bears.errors import LedgerError, SamplingError
 from bears.formats.rows import PoolRow
 from bears.ledger.entries import Ledger
+from bears.sampling.lineage import document_lines
 from bears.sampling.pooled import Pooled
 from bears.types import (
     Article,
@@ -76,10 +77,7 @@ class WholeBenchmark:
 
     def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
         """One row for each record; ``licence`` is that of the source's texts."""
-        users: dict[str, list[str]] = {}
         for question in self.questions:
-            for doc_id in question.gold_doc_ids:
-                users.setdefault(doc_id, []).append(question.question_id)
             yield {
                 "record_id": question.question_id,
                 "kind": "question",
@@ -88,16 +86,8 @@ class WholeBenchmark:
                 "licence": licence,
                 **self._references(question),
             }
-        for document in self.documents():
-            yield {
-                "record_id": document.doc_id,
-                "kind": "document",
-                "source": self._source,
-                "original_id": document.original_id,
-                "role": "gold" if document.is_gold else "pool",
-                "questions": users.get(document.doc_id, []),
-                "licence": licence,
-            }
+        for line in document_lines(self.documents(), self.questions, licence):
+            yield {**line, "source": self._source}
 
     def _references(self, question: Question) -> dict[str, list[str]]:
         known = self._rows.references if isinstance(self._rows, Pooled) else {}

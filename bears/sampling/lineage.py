@@ -1,0 +1,32 @@
+"""What the lineage says of documents, whoever drew or wrote their questions."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from bears.types import Document, Question
+
+
+def document_line(document: Document, role: str, questions: Sequence[str]) -> dict[str, Any]:
+    """The line of a document: what it is to the benchmark, and the questions that it answers."""
+    return {
+        "record_id": document.doc_id,
+        "kind": "document",
+        "source": document.original_source,
+        "original_id": document.original_id,
+        "role": role,
+        "questions": questions,
+    }
+
+
+def document_lines(
+    documents: Iterable[Document], questions: Iterable[Question], licence: str
+) -> Iterator[dict[str, Any]]:
+    """The lines of documents that are gold of some of the questions, or else the pool."""
+    users: dict[str, list[str]] = {}
+    for question in questions:
+        for doc_id in question.gold_doc_ids:
+            users.setdefault(doc_id, []).append(question.question_id)
+    for document in documents:
+        role = "gold" if document.is_gold else "pool"
+        line = document_line(document, role, users.get(document.doc_id, []))
+        yield {**line, "licence": licence}
