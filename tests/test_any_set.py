@@ -656,3 +656,10 @@ def test_a_bad_file_is_named_with_its_row_and_field(
     named = isinstance(caught.value, MalformedRow)
     assert named == bool(re.search(r"row \d, field|field \w|lists differ", said))
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_table_without_ids_keeps_its_answers(tmp_path: Path) -> None:
+    put(tmp_path, {"x.csv": CSV.replace(b"Nr;", b"").replace(b"1;", b"").replace(b"2;", b"")})
+    given = source(tmp_path / "x.csv", shape="squad")
+    look = inspect(given, ["squad", "pairs"], (), tmp_path, tmp_path / "kept")
+    assert (look.source.shape, look.question, look.answer) == ("pairs", "Wo?", "im Haus")

@@ -107,7 +107,7 @@ def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | 
     words = {word: names for word, names in SHAPES[given.shape].words.items() if word in GUESSES}
     if given.shape == "pairs":
         # What it does not need is not guessed: much has "id" in its name.
-        words = {word: words[word] for word in ("question", "positive")}
+        words = {word: words[word] for word in ("question", "positive", "answers")}
     if given.fields or given.shape not in ("squad", "pairs"):
         yield given.fields
         return
@@ -117,6 +117,7 @@ def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | 
     for word, names in words.items():
         if not row.keys() & {word, *names} and "paragraphs" not in row and "qas" not in row:
             like = (name for stem in GUESSES[word] for name in row if stem in name.lower())
+            like = (name for name in like if word == "id" or not isinstance(row[name], int | float))
             if name := next((name for name in like if name not in found.values()), ""):
                 found[word] = name
     yield found or None
