@@ -60,6 +60,7 @@ def messy(request: dict[str, Any]) -> Any:
         8: {"question": f"Who bought boulder {number} at what price?", "answer": "a museum"},
         9: {"text": '{"question": "Who', "finish_reason": "length"},
         10: {"question": f"Who unearthed or bought boulder {number}?", "answer": name},
+        11: {"question": f"Who was the first of all to wash boulder {number}?", "answer": name},
     }  # fmt: skip
     said = answers.get(number % KINDS, {"question": question, "answer": name})
     return said if "text" in said or isinstance(said, str) else json.dumps(said)
@@ -83,9 +84,9 @@ def _good(numbers: list[int]) -> dict[str, str]:
 
 
 def _listed(shown: str, question: str) -> str:
-    """Every answer: the miner, and who else the question may mean."""
+    """Every answer: the miner, and who else the question may mean, but for what is only said."""
     number = re.search(r"boulder (\d+)", question)[1]  # type: ignore[index]
-    found = re.findall(rf"number {number} .*?called (\w+)", shown, re.DOTALL)
+    found = re.findall(rf"number {number} .*?called (\w+)(?!\w|, it is said)", shown, re.DOTALL)
     return "\n".join([*found, "2) a museum"] if "bought" in question else found)
 
 
@@ -93,6 +94,8 @@ def _read(system: str, user: str) -> str:
     shown, _, question = user.rpartition("Question: ")
     if "List every" in system:
         return _listed(shown, question)
+    if "Write the one question" in system:
+        return asked(int(re.search(r"number (\d+)", shown)[1]))  # type: ignore[index]
     unknown = str(re.search(r"nothing but: (.*)", system)[1])  # type: ignore[index]
     number = re.search(r"boulder (\d+)", question)
     if not number or "price" in question:

@@ -72,11 +72,15 @@ def not_kept(at: Desk) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def lineage(at: Desk) -> list[dict[str, Any]]:
+    """Of the questions that were kept."""
+    lines = (at.root / SAMPLED / "lineage.jsonl").read_text().splitlines()
+    return [row for row in map(json.loads, lines) if row["kind"] == "question"]
+
+
 def outcomes(at: Desk) -> dict[str, str]:
     """The document that a question was written about to why it is not there, "" where it is."""
-    lines = (at.root / SAMPLED / "lineage.jsonl").read_text().splitlines()
-    rows = [row for row in map(json.loads, lines) if row["kind"] == "question"]
-    kept = {" ".join(row["written_about"]): "" for row in rows}
+    kept = {" ".join(row["written_about"]): "" for row in lineage(at)}
     return kept | {row["documents"]: row["filter"] for row in not_kept(at)}
 
 

@@ -32,6 +32,7 @@ from tests.languages import load
 from tests.questioning import (
     SAMPLED,
     Making,
+    lineage,
     made,
     making,
     not_kept,
@@ -61,7 +62,7 @@ def test_each_mistake_of_a_writer_is_thrown_away_for_its_own_reason(making: Maki
         8: "unanswerable",
         9: "nothing_written",
         10: "several_answers",
-        11: "",
+        11: "other_question",
     }
 
 
@@ -70,8 +71,11 @@ def test_what_a_writer_is_told_it_mends_and_what_nothing_mends_is_counted(making
     published(at)
     printed = sampled(at)
     thrown = {key: why for key, why in outcomes(at).items() if why}
-    assert thrown == {"d7": "closed_book", "d8": "unanswerable", "d10": "several_answers"}
-    assert "9 questions, 12 documents" in printed
+    assert thrown == {
+        **{"d7": "closed_book", "d8": "unanswerable", "d10": "several_answers"},
+        "d11": "other_question",
+    }
+    assert "8 questions, 12 documents" in printed
     assert "thrown: 1: closed_book" in printed
 
 
@@ -97,6 +101,19 @@ def test_what_answers_too_is_gold_too_and_what_says_otherwise_waits_for_a_person
     )
     assert "'Zoe'" in row["reason"]
     verified(at)
+
+
+def test_what_another_document_seems_to_answer_is_asked_about_beside_the_gold(
+    making: Making,
+) -> None:
+    rumour = replace(OTHER, text=OTHER.text.replace("Zoe,", "Zoe, it is said,"))
+    documents = stones(KINDS, rumour)
+    at, _ = making("tidy", documents, "sample.passages=12", "sample.passage_bytes=[100,6000]")
+    published(at)
+    assert set(outcomes_after(at).values()) == {""}
+    [read] = [row["readings"] for row in lineage(at) if row["written_about"] == ["d11"]]
+    assert read["other document other"] == "Zoe"
+    assert read["every answer beside others"] == miner(11)
 
 
 def verified(at: Desk) -> dict[str, Any]:
@@ -205,7 +222,7 @@ def test_without_key_and_server_the_same_bytes_come_again_and_say_that_a_model_w
     assert {file.name: file.read_bytes() for file in (at.root / SAMPLED).iterdir()} == first
     assert server.stats()["requests"] == before
     assert {json.dumps(each["generated"]) for each in questions(at)} == {
-        '{"model": "gpt-4.1-mini", "written": 12, "kept": 2}'
+        '{"model": "gpt-4.1-mini", "written": 12, "kept": 1}'
     }
     assert {"not_kept.csv", "lineage.jsonl"} < set(first)
     missing = sampled(away, "questioner.model=another", code=1)
@@ -255,6 +272,15 @@ FILTERED = [
     ("en", "Ada was born in 1815.", "Ada was born in 1815, or what?", "1815", "leaks_answer"),
     ("en", "Ada was born in 1815.", "Ada was born in 1816.", "1815", "not_a_question"),
     ("en", "Ada was born in 1815.", "Who was born? And when?", "1815", "not_a_question"),
+    ("en", "The Stone was directed by Ada Lovelace, Bo and Cy Young.", "Who directed The Stone?",
+     "Ada Lovelace", "one_of_a_list"),
+    ("en", "The Stone was directed by Ada and Bo.", "Who directed The Stone?", "Bo",
+     "one_of_a_list"),
+    ("en", "The Stone was written by Ada Lovelace, and directed by Bo.", "Who wrote The Stone?",
+     "Ada Lovelace", ""),
+    ("en", "The Stone was directed by Ada and Bo.", "Who directed The Stone?", "Ada and Bo", ""),
+    ("en", "Ada and Bo directed The Stone. Of it Ada wrote the end.", "Who ended The Stone?", "Ada",
+     ""),
     ("en", "Ada was born in 18159.", "When did Ada see the light?", "1815",
      "answer_not_in_passage"),
     ("zh-Hant-TW", "梅德韋傑娃在1999年出生於莫斯科。", "梅德韋傑娃是哪一年出生的？", "1999年", ""),
@@ -264,6 +290,7 @@ FILTERED = [
     ("zh-Hant-TW", "她在1999年出生。", "梅德韋傑娃是哪個国家的选手？", "1999年", "language"),
     ("zh-Hant-TW", "梅德韋傑娃在1999年出生於莫斯科近郊。", "梅德韋傑娃在1999年出生於莫斯科近郊？",
      "莫斯科近郊", "leaks_answer"),
+    ("zh-Hant-TW", "該片由李安、王童執導。", "誰執導該部片？", "李安", "one_of_a_list"),
     ("ja", "東京タワーは1958年に完成した。", "この文章によると、東京タワーはいつ完成しましたか？",
      "1958年", "names_passage"),
     ("ja", "東京タワーは1958年に完成した。", "彼はいつ塔を完成させましたか？", "1958年", "leans"),
@@ -272,6 +299,8 @@ FILTERED = [
     ("ko", "남산타워는 1969년에 착공되었다.", "그는 언제 그것을 지었나요?", "1969년", "leans"),
     ("de", "Der Dom wurde 1880 vollendet.", "Wann wurde laut dem Text der Dom fertig?", "1880",
      "names_passage"),
+    ("de", "Der Dom wurde von Otto und Karl erbaut.", "Wer hat den Dom errichtet?", "Karl",
+     "one_of_a_list"),
     ("de", "Der Dom wurde 1880 vollendet.", "Wann wurde er fertig gebaut?", "1880", "leans"),
     ("sl", "Grad so zgradili leta 1144.", "Kdaj so po besedilu zgradili grad?", "1144",
      "names_passage"),
@@ -303,8 +332,9 @@ def test_questions_of_people_pass_the_filters_of_words(shared_data: Path) -> Non
             found.update(name for name, _ in judge.faults(draft, [paragraph["context"]]))
             asked += 1
     assert asked > 300
-    assert found["copies_passage"] <= 0.08 * asked
-    assert found.total() - found["copies_passage"] <= 0.03 * asked
+    often = {"copies_passage": 0.08, "one_of_a_list": 0.04}
+    assert [name for name, share in often.items() if found[name] > share * asked] == []
+    assert sum(count for name, count in found.items() if name not in often) <= 0.03 * asked
 
 
 @pytest.mark.parametrize(

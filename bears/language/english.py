@@ -48,6 +48,9 @@ LEANS = (
 )
 """What shows that a question means something that it does not name."""
 
+JOINS = (" and ", " or ", " & ")
+"""What joins a list."""
+
 _AUXILIARIES = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b"
 _KINDS: Mapping[Kind, str] = {
     "person": "who|whose|whom",

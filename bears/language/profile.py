@@ -72,10 +72,12 @@ class Standalone(Closed):
     Args:
         passage: it speaks of the passage that it was written about ("according to the text").
         leans: it means something that it does not name ("When was he born?").
+        joins: no expressions: what joins a list, of which an answer is one of several.
     """
 
     passage: tuple[str, ...] = ()
     leans: tuple[str, ...] = ()
+    joins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

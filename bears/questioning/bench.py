@@ -52,8 +52,13 @@ class Bench:
         drafts = self.sieve.to_read(self.units, self.questions.resolve(known))
         form, pool = self.sieve.form, self.sieve.pool
         assert self.questioner.prompt is not None
-        every = self.questioner.prompt.every
-        about = every, self.settings, form, pool, drafts
+        every, again = self.questioner.prompt.every, self.questioner.prompt.again
+        prompts = {
+            "every answer": every,
+            "every answer beside others": every,
+            "question again": again,
+        }
+        about = prompts, self.settings, form, pool, drafts
         return ReadingTask(self.reader, self.language, (), {}, *about)
 
 

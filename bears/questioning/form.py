@@ -11,6 +11,7 @@ from bears.language import english
 from bears.language.normalisation import Normalisation, normalisation_of
 from bears.language.profile import Language
 from bears.language.text import Text
+from bears.questioning.listed import one_of_a_list
 from bears.questioning.settings import MadeSettings
 
 OF_THE_LANGUAGE = ("script", "variant", "chatter")
@@ -85,6 +86,7 @@ class Form:
             "leans": self._leans,
             "long_answer": self._long_answer,
             "answer_not_in_passage": self._not_there,
+            "one_of_a_list": self._listed,
             "leaks_answer": self._leaks,
             "copies_passage": self._copies,
         }
@@ -105,9 +107,13 @@ class Form:
         said = (GATES[name](text, self.profile) for name in OF_THE_LANGUAGE)
         return next(filter(None, said), "")
 
-    def _names_passage(self, draft: Draft, _: Sequence[str]) -> str:
+    def names_passage(self, question: str) -> str:
+        """Where a question speaks of the passage that it was written about; "" where nowhere."""
         own = self.profile.standalone.passage if self.profile else ()
-        return _found((*english.NAMES_PASSAGE, *own), draft.question, "it speaks of its passage")
+        return _found((*english.NAMES_PASSAGE, *own), question, "it speaks of its passage")
+
+    def _names_passage(self, draft: Draft, _: Sequence[str]) -> str:
+        return self.names_passage(draft.question)
 
     def _leans(self, draft: Draft, _: Sequence[str]) -> str:
         own = self.profile.standalone.leans if self.profile else english.LEANS
@@ -120,6 +126,13 @@ class Form:
     def _not_there(self, draft: Draft, texts: Sequence[str]) -> str:
         if blank(draft.answer) or not any(self.stands(draft.answer, text) for text in texts):
             return f"the answer {draft.answer!r:.60} does not stand in the passage"
+        return ""
+
+    def _listed(self, draft: Draft, texts: Sequence[str]) -> str:
+        joins = self.profile.standalone.joins if self.profile else english.JOINS
+        holding = [text for text in texts if draft.answer in text]
+        if holding and all(one_of_a_list(draft.answer, text, joins) for text in holding):
+            return f"{draft.answer!r:.60} is one of a list"
         return ""
 
     def _leaks(self, draft: Draft, _: Sequence[str]) -> str:

@@ -18,16 +18,17 @@ Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 FILTERS = (
     *("nothing_written", "not_a_question", "language", "names_passage", "leans", "long_answer"),
-    *("answer_not_in_passage", "leaks_answer", "copies_passage", "unanswerable", "closed_book"),
+    *("answer_not_in_passage", "one_of_a_list", "leaks_answer", "copies_passage"),
     *(
+        "unanswerable",
+        "closed_book",
         "several_answers",
+        "other_question",
         "one_hop",
         "other_document",
         "other_answer",
-        "near_duplicate",
-        "replaced",
-        "quota",
     ),
+    *("near_duplicate", "replaced", "quota"),
 )
 """Why a question is not taken, in the order in which they are looked at."""
 FIXED = ("nothing_written", "answer_not_in_passage", "replaced", "quota")
@@ -35,18 +36,18 @@ FIXED = ("nothing_written", "answer_not_in_passage", "replaced", "quota")
 
 
 @dataclass(frozen=True)
-class EveryPrompt(AnswerPrompt):
-    """What a reader is told who is to give every answer of the passages, one a line.
+class ReadingPrompt(AnswerPrompt):
+    """What a reader is told who is asked for something else than the answer.
 
     Args:
-        question: how it is asked; it names {question}.
+        question: what is asked; it names {question} or {answer}, as they were written.
     """
 
     question: str
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_names(f"prompt {self.name}, question", self.question, ("question",))
+        check_names(f"prompt {self.name}, question", self.question, ("question", "answer"))
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,16 @@ class QuestionPrompt(Closed):
     Args:
         passage, pair: said first, where one passage is shown and where two are; each may name
             {title}, {native_name} and {variant} of the language.
-        every: for the reader, once it has answered.
+        every: for the reader, to give every answer of the passages, one a line.
+        again: for the reader, to ask for the answer itself.
     """
 
     name: str
     version: int
     passage: str
     pair: str
-    every: EveryPrompt
+    every: ReadingPrompt
+    again: ReadingPrompt
 
     def __post_init__(self) -> None:
         known = ("title", "native_name", "variant")
@@ -133,6 +136,7 @@ class MadeSettings(Closed):
         copied: the greatest share of a question's tokens that may stand in a passage in one piece.
         alike: the least share of token pairs that two questions have in common to be the same.
         reader_f1: from which token F1 on a reader's answer is the written one.
+        again_f1: from which token F1 on the question that a reader asks for the answer is.
     """
 
     sampler: Literal["made"]
@@ -151,6 +155,7 @@ class MadeSettings(Closed):
     copied: Share = 0.7
     alike: Share = 0.7
     reader_f1: Share = 0.6
+    again_f1: Share = 0.7
 
     def __post_init__(self) -> None:
         if unknown := sorted(self.filters.keys() - set(FILTERS)):
