@@ -95,6 +95,8 @@ def _read(system: str, user: str) -> str:
     if "List every" in system:
         return _listed(shown, question)
     if "Write the one question" in system:
+        if "well known" in shown:
+            return "Who is acquainted with it?"
         return asked(int(re.search(r"number (\d+)", shown)[1]))  # type: ignore[index]
     unknown = str(re.search(r"nothing but: (.*)", system)[1])  # type: ignore[index]
     number = re.search(r"boulder (\d+)", question)

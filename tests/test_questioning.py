@@ -79,6 +79,7 @@ def test_what_a_writer_is_told_it_mends_and_what_nothing_mends_is_counted(making
     assert "thrown: 1: closed_book" in printed
 
 
+HOLDS = PoolDocument("holds", f"Boulder number 10 is well known to one called {miner(10)}.")
 TWIN = PoolDocument("twin", f"Boulder number 10 was unearthed by one called {miner(10)}, says Bo.")
 OTHER = PoolDocument("other", "The boulder with number 11 was unearthed by one called Zoe, not Al.")
 
@@ -86,7 +87,7 @@ OTHER = PoolDocument("other", "The boulder with number 11 was unearthed by one c
 def test_what_answers_too_is_gold_too_and_what_says_otherwise_waits_for_a_person(
     making: Making,
 ) -> None:
-    documents = stones(KINDS, TWIN, OTHER)
+    documents = stones(KINDS, TWIN, OTHER, HOLDS)
     at, _ = making("tidy", documents, "sample.passages=12", "sample.passage_bytes=[100,6000]")
     published(at)
     sampled(at)

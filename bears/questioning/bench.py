@@ -57,6 +57,7 @@ class Bench:
             "every answer": every,
             "every answer beside others": every,
             "question again": again,
+            "question of other document": again,
         }
         about = prompts, self.settings, form, pool, drafts
         return ReadingTask(self.reader, self.language, (), {}, *about)

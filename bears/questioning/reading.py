@@ -19,6 +19,7 @@ Asked = Literal[
     "question again",
     "one passage",
     "other document",
+    "question of other document",
     "every answer beside others",
 ]
 """What a reader is asked: in most of them the question, with what the word names."""
@@ -101,11 +102,14 @@ class Reading:
         wanted = self.read("question again", self.unit.documents)
         if wanted is None:
             return None
-        alike = token_f1(wanted, self.draft.question, self.form.rules) >= self.made.again_f1
-        bound = self.form.stands(self.draft.answer, wanted) or self.form.names_passage(wanted)
-        if alike and not bound:
+        if self._same_question(wanted):
             return []
         return self._fault("other_question", f"what its answer answers is {wanted!r:.120}")
+
+    def _same_question(self, wanted: str) -> bool:
+        alike = token_f1(wanted, self.draft.question, self.form.rules) >= self.made.again_f1
+        bound = self.form.stands(self.draft.answer, wanted) or self.form.names_passage(wanted)
+        return alike and not bound
 
     def _one_hop(self) -> list[Fault] | None:
         if self.unit.question_type == "single-hop":
@@ -120,19 +124,29 @@ class Reading:
         said = {each: self.read("other document", (each,)) for each in others}
         if None in said.values():
             return None
-        faults, otherwise = list[Fault](), dict[Document, str]()
-        for document, answer in said.items():
-            assert answer is not None
-            holds = self.form.stands(self.draft.answer, document.content)
-            if self._right(answer) and holds and self.unit.question_type == "single-hop":
-                self.also.append(document.doc_id)
-            elif self._right(answer):
-                message = f"{document.doc_id} alone answers it too"
-                faults += self._fault("other_document", message)
-            elif self.form.stands(answer, document.content):
-                otherwise[document] = answer
-        more = self._otherwise(otherwise)
-        return None if more is None else faults + more
+        found = {each: answer for each, answer in said.items() if answer is not None}
+        right = [each for each, answer in found.items() if self._right(answer)]
+        single, stands = self.unit.question_type == "single-hop", self.form.stands
+        holding = [each for each in right if single and stands(self.draft.answer, each.content)]
+        also = self._of_the_same_question(holding)
+        otherwise = (each for each in found if each not in right)
+        more = self._otherwise({d: found[d] for d in otherwise if stands(found[d], d.content)})
+        if also is None or more is None:
+            return None
+        self.also.extend(also)
+        alone = (f"{each.doc_id} alone answers it too" for each in right if each not in holding)
+        return [fault for each in alone for fault in self._fault("other_document", each)] + more
+
+    def _of_the_same_question(self, documents: Sequence[Document]) -> list[str] | None:
+        """A reader answers from whatever holds the answer; of gold it asks the question as well."""
+        if self._off("other_question"):
+            return [each.doc_id for each in documents]
+        asked = {
+            each.doc_id: self.read("question of other document", (each,)) for each in documents
+        }
+        if None in asked.values():
+            return None
+        return [doc_id for doc_id, wanted in asked.items() if self._same_question(wanted or "")]
 
     def _otherwise(self, said: dict[Document, str]) -> list[Fault] | None:
         """A reader finds an answer anywhere; beside the gold it sees that it was none."""

@@ -111,6 +111,6 @@ class ReadingTask(AnswerTask):
             return None
         answer = cited(entry, len(texts)).text
         answer = "" if says_unanswerable(answer, self.language.unanswerable) else answer
-        of = f" {documents[0].doc_id}" if asked == "other document" else ""
+        of = f" {documents[0].doc_id}" if asked.endswith("other document") else ""
         found.read.setdefault(unit.question_id, {})[asked + of] = answer
         return answer

@@ -20,20 +20,22 @@ from bears.questioning.form import Draft, Form
 from bears.questioning.settings import QuestionerSettings
 from bears.questioning.units import Unit
 
+FIELDS = ("subject", "answer", "question")
+"""In the order in which they are to be written."""
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
-    "properties": {"question": {"type": "string"}, "answer": {"type": "string"}},
-    "required": ["question", "answer"],
+    "properties": {name: {"type": "string"} for name in FIELDS},
+    "required": list(FIELDS),
     "additionalProperties": False,
 }
-OUTPUT_TOKENS = 25, 120
+OUTPUT_TOKENS = 30, 150
 """The least and the most of an answer in practice."""
 NOTHING = "{}"
 """What is kept where no question came of it."""
 
 
 class Written(TypedDict):
-    """What a model answers, and what the memory keeps as one line of JSON."""
+    """What is kept of a model's answer, as one line of JSON."""
 
     question: str
     answer: str
