@@ -71,14 +71,14 @@ class Reading:
             return None
         if self._right(answer):
             return []
-        return self._fault("unanswerable", f"a reader of its passage answers {answer!r:.80}")
+        return [("unanswerable", f"a reader of its passage answers {answer!r:.80}")]
 
     def _without(self) -> list[Fault] | None:
         answer = self.read("closed-book", ())
         if answer is None:
             return None
         if self._right(answer):
-            return self._fault("closed_book", f"answered without any passage: {answer!r:.80}")
+            return [("closed_book", f"answered without any passage: {answer!r:.80}")]
         return []
 
     def _every(self) -> list[Fault] | None:
@@ -90,7 +90,7 @@ class Reading:
         if listed and not other:
             return []
         said = f"its passage gives {other[0]!r:.80} too" if other else "a reader finds no answer"
-        return self._fault("several_answers", said)
+        return [("several_answers", said)]
 
     def _again(self) -> list[Fault] | None:
         """Whoever knows the answer asks for it alike, and names neither it nor the passage.
@@ -104,7 +104,7 @@ class Reading:
             return None
         if self._same_question(wanted):
             return []
-        return self._fault("other_question", f"what its answer answers is {wanted!r:.120}")
+        return [("other_question", f"what its answer answers is {wanted!r:.120}")]
 
     def _same_question(self, wanted: str) -> bool:
         alike = token_f1(wanted, self.draft.question, self.form.rules) >= self.made.again_f1
@@ -116,7 +116,7 @@ class Reading:
             return []
         answers = [self.read("one passage", (each,)) for each in self.unit.documents]
         if any(answer is not None and self._right(answer) for answer in answers):
-            return self._fault("one_hop", "answered from one of its passages alone")
+            return [("one_hop", "answered from one of its passages alone")]
         return None if None in answers else []
 
     def _elsewhere(self) -> list[Fault] | None:
@@ -135,7 +135,7 @@ class Reading:
             return None
         self.also.extend(also)
         alone = (f"{each.doc_id} alone answers it too" for each in right if each not in holding)
-        return [fault for each in alone for fault in self._fault("other_document", each)] + more
+        return [*(("other_document", each) for each in alone), *more]
 
     def _of_the_same_question(self, documents: Sequence[Document]) -> list[str] | None:
         """A reader answers from whatever holds the answer; of gold it asks the question as well."""
@@ -156,7 +156,7 @@ class Reading:
         if listed is None or (listed and not self._not_written(listed)):
             return None if listed is None else []
         messages = (f"{each.doc_id} answers it with {text!r:.80}" for each, text in said.items())
-        return [fault for message in messages for fault in self._fault("other_answer", message)]
+        return [("other_answer", message) for message in messages]
 
     def _listed(self, asked: Asked, documents: Sequence[Document]) -> list[str] | None:
         said = self.read(asked, documents)
@@ -174,6 +174,3 @@ class Reading:
 
     def _off(self, name: str) -> bool:
         return self.made.severity(name) == "off"
-
-    def _fault(self, name: str, message: str) -> list[Fault]:
-        return [] if self._off(name) else [(name, message)]
