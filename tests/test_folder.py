@@ -455,7 +455,7 @@ def house(folder: Folder) -> Folder:
     folder.put("tea.txt", "Tea is made of leaves.\nIt was first drunk in Yunnan.")
     folder.put("sub/coffee.md", "Coffee is made of **beans**, [roasted](http://x.org/y) ones.")
     rooms = [f"# Room {n}\n\n" + PARAGRAPH.format(name) * 8 for n, name in enumerate("abc")]
-    folder.put("rooms.md", "\n\n".join(rooms) + "\n\nThe cellar is 42 feet deep.")
+    folder.put("rooms.md", "\n\n".join(rooms) + "\n\nThe cellar is 42 feet deep. Is it? Nein.")
     return folder
 
 
@@ -467,8 +467,12 @@ def house(folder: Folder) -> Folder:
         ("", "sub\\coffee.md", ["sub/coffee.md"]),
         ("", "coffee.md", ["sub/coffee.md"]),
         ("", "rooms.md#2", ["rooms.md#2"]),
-        ("42", "rooms.md", ["rooms.md#3"]),
-        ("4", "rooms.md", ["rooms.md#1", "rooms.md#2", "rooms.md#3"]),
+        ("42 feet", "rooms.md", ["rooms.md#3"]),
+        ("2 feet", "rooms.md", ["rooms.md#1", "rooms.md#2", "rooms.md#3"]),
+        # Too short, or a yes or a no of some language.
+        ("c", "rooms.md", ["rooms.md#1", "rooms.md#2", "rooms.md#3"]),
+        ("42", "rooms.md", ["rooms.md#1", "rooms.md#2", "rooms.md#3"]),
+        ("Nein.", "rooms.md", ["rooms.md#1", "rooms.md#2", "rooms.md#3"]),
         ("no such answer", "rooms.md", ["rooms.md#1", "rooms.md#2", "rooms.md#3"]),
         ("", "FIRST  drunk in yunnan", ["tea.txt"]),
         ("", "leaves. It was", ["tea.txt"]),
@@ -484,6 +488,25 @@ def test_gold_is_found_by_path_by_piece_and_by_quotation(
     ((question,),) = [house.read(min_characters=100, max_characters=700)[1:]][0:1]
     assert [i for i, _ in question[0].gold] == gold
     assert question[0].judged == bool(gold)
+
+
+def test_a_question_with_more_than_three_gold_pieces_is_named_with_their_number(
+    house: Folder, tmp_path: Path
+) -> None:
+    rows = [("Is it \x1bdeep?", "yes", "rooms.md"), ("How deep?", "42 feet", "rooms.md")]
+    house.ask(*rows, ("Who?", "", "rooms.md"), ("Who?", "", "tea.txt"), ("What?", "", "tea.txt"))
+    settings = {"min_characters": 100, "max_characters": 700, "near_duplicate": None}
+    source = Source("own", "en", "CC0-1.0", "own", path=str(house.path), settings=settings)
+    told = convert(source, read, None, tmp_path, tmp_path / "own.jsonl")["warnings"]
+    assert [text.split(", expected")[0] for text in told] == [
+        "source own: 4 pieces are gold for the question 'Who?'"
+    ]
+    house.put("more.md", "\n\n".join(PARAGRAPH.format(n) * 6 for n in "defg"))
+    house.ask(("Is it \x1bdeep?", "no", "more.md"))
+    told = convert(source, read, None, tmp_path, tmp_path / "own.jsonl")["warnings"]
+    assert [text.split(", expected")[0] for text in told] == [
+        r"source own: 4 pieces are gold for the question 'Is it \\u001bdeep?'"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,11 @@ def convert(
             if isinstance(table, Table):
                 address = f"{table.hub}@{table.revision}/{table.name}"
                 check_digest(source, table.name, table.digest.hexdigest(), folder, address)
-        warning = _check_language(source, seen)
+        if warning := _check_language(source, seen):
+            parts.warnings.append(warning)
     _report(parts, report_of(out))
     found = provenance(source, parts, mirror)
-    return found | {"warnings": [warning]} if warning else found
+    return found | {"warnings": parts.warnings} if parts.warnings else found
 
 
 def located(source: Source, mirror: Path | None, root: Path, folder: Path) -> tuple[Source, Parts]:

@@ -72,6 +72,7 @@ class Parts:
         counts: file or table to the number of rows read.
         names: what a file is called in the provenance, where not by its name.
         report: what a person should know of single records: of which, what, and its text.
+        warnings: what a person should see in the terminal, whole.
         limit: at most so many rows of each file.
         met: those of our words whose fields some row had.
     """
@@ -85,6 +86,7 @@ class Parts:
     counts: dict[Path | Table, int] = field(default_factory=dict)
     names: dict[Path, str] = field(default_factory=dict)
     report: list[tuple[str, str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     fields: Mapping[str, str] = field(default_factory=dict)
     limit: int | None = None
     met: set[str] = field(default_factory=set)

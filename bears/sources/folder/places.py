@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import accumulate
 
+from bears.language.yes_no import WORDS, yes_or_no
 from bears.sources.folder.documents import KINDS
 from bears.sources.folder.walk import identifier_of
 
 LINK = re.compile(r"\]\([^()\s]*\)")
+SHORTEST = 4
+"""Letters and digits from which an answer is looked for in the pieces of a file."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class Places:
 
         Args:
             said: a file's path or name, a piece's id, or a quotation.
-            answer: to the question; of a file that was cut, the pieces that hold it are meant.
+            answer: to the question. Of a file that was cut, it selects the pieces that hold it; a
+                yes, a no, or an answer shorter than `SHORTEST` selects the whole file.
 
         Raises:
             ValueError: why nobody can tell; to be read after "document".
@@ -59,8 +63,10 @@ class Places:
         pieces = list(self._files[file])
         if len(pieces) == 1:
             return self._kept(pieces)
-        holding = [piece for piece in pieces if _stands(answer, self._files[file][piece])]
         told = f"{file} was cut into {len(pieces)} pieces, and the gold is "
+        if not _selects(answer):
+            return self._kept(pieces, f"{told}all of them: no answer that selects pieces is given")
+        holding = [piece for piece in pieces if _stands(answer, self._files[file][piece])]
         told += f"the {len(holding)} in which the answer stands" if holding else "all of them"
         return self._kept(holding or pieces, told)
 
@@ -123,11 +129,14 @@ def plain(text: str) -> str:
     return "".join(filter(str.isalnum, folded))
 
 
+def _selects(answer: str) -> bool:
+    """Return whether the pieces that hold an answer can be taken for those that give it."""
+    return len(plain(answer)) >= SHORTEST and not any(yes_or_no(answer, tag) for tag in WORDS)
+
+
 def _stands(answer: str, text: str) -> bool:
     """Whether an answer stands in a text as whole words."""
     wanted, within = (" ".join(each.casefold().split()) for each in (answer, text))
-    if not plain(wanted):
-        return False
     # Scripts without spaces have no whole words.
     begin = r"(?<![^\W_])" if wanted[0].isascii() else ""
     end = r"(?![^\W_])" if wanted[-1].isascii() else ""

@@ -7,6 +7,7 @@ from tqdm import tqdm
 
 from bears.configuration import parse
 from bears.errors import BearsError, SourceError
+from bears.formats.shown import one_line
 from bears.sources.folder.asked import questions
 from bears.sources.folder.documents import KINDS, Content, read_document
 from bears.sources.folder.duplicates import near_duplicates
@@ -19,6 +20,8 @@ from bears.sources.parts import Parts
 from bears.types import PoolDocument, PoolQuestion
 
 QUESTIONS = "questions.csv"
+MANY = 3
+"""A question with more gold pieces is reported by name, since some of them may be wrong."""
 
 
 def read_folder(parts: Parts, folder: Path) -> Iterator[PoolDocument | PoolQuestion]:
@@ -52,7 +55,16 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[PoolDocument | PoolQuest
         for line, text in remarks:
             parts.report.append((f"{asked.name}, line {line}", text, ""))
             parts.notes[f"lines of {asked.name} that the report tells of"] += 1
+        parts.warnings += [_many(parts.name, one) for one in found if len(one.gold) > MANY]
         yield from found
+
+
+def _many(source: str, question: PoolQuestion) -> str:
+    return (
+        f"source {source}: {len(question.gold)} pieces are gold for the question "
+        f"{one_line(question.question)!r}, expected at most {MANY}; name the right piece "
+        "(guide.md#2) or quote from it under document"
+    )
 
 
 def _documents(
