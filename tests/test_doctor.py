@@ -82,6 +82,9 @@ WRONG = (ROOT / "params.yaml").read_bytes().replace(b"retriever: bm25", b"retrie
 DAMAGES = {
     "cut": [
         (".git/index.lock", b"", "index.lock was left by a git or dvc that was killed"),
+        (".git/HEAD.lock", b"", ".git/HEAD.lock was left by a git or dvc"),
+        (".git/refs/exps/exec/EXEC_MERGE.lock", b"", "EXEC_MERGE.lock was left by a git or dvc"),
+        (".dvc/config.lock", b"", ".dvc/config.lock was left by a git or dvc"),
         (
             "dvc.lock",
             b"schema: '2.0'\nstages:\n  config:\n    cmd: python -m\n    dep",
@@ -221,6 +224,31 @@ def test_it_names_who_holds_the_lock_of_dvc(workspace: Workspace) -> None:
         assert f"process {holder.pid}: " in printed
         mended(workspace, printed)
         assert holder.wait() == -signal.SIGTERM
+    assert HEALTHY in examined(workspace, "--quick", code=0)
+
+
+LOCKS = ("HEAD.lock", "refs/exps/exec/EXEC_MERGE.lock", "packed-refs.lock")
+
+
+def test_every_lock_of_a_killed_git_is_found_and_none_of_a_living_one(workspace: Workspace) -> None:
+    for name in LOCKS:
+        (workspace.root / ".git" / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace.root / ".git" / name).touch()
+    # What is no lock of git, or does not stop anybody.
+    copied = workspace.root / ".dvc" / "tmp" / "exps" / "tmpcopy" / ".git"
+    copied.mkdir(parents=True)
+    for harmless in (copied.parent / "dvc.lock", workspace.root / ".dvc" / "tmp" / "rwlock.lock"):
+        harmless.write_text("1234\n")
+    (copied / "index.lock").touch()
+    living = ["git", "cat-file", "--batch"]
+    with subprocess.Popen(living, cwd=workspace.root, stdin=subprocess.PIPE) as process:
+        assert "was left by" not in workspace.python("bears", "doctor", "--quick", code=0)
+        process.communicate()
+    printed = examined(workspace, "--quick")
+    found = re.findall(r"^(\S+) was left by a git or dvc", printed, re.MULTILINE)
+    wanted = [workspace.root / ".git" / name for name in LOCKS]
+    assert sorted(found) == sorted(map(str, [*wanted, copied / "index.lock"]))
+    mended(workspace, printed)
     assert HEALTHY in examined(workspace, "--quick", code=0)
 
 

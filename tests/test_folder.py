@@ -297,6 +297,36 @@ def test_near_duplicates_are_those_that_comparing_all_pairs_finds() -> None:
 # ----------------------------------------------------------------------------------------- hostile
 
 
+def test_a_link_to_a_file_outside_is_left_out_and_listed(folder: Folder) -> None:
+    outside = folder.path.parent / "secret.txt"
+    outside.write_text("root:x:0:0 is not yours")
+    folder.put("in.txt", "The text inside.")
+    (folder.path / "a.txt").symlink_to(outside)
+    (folder.path / "b.txt").symlink_to("../in/../secret.txt")
+    (folder.path / "c.txt").symlink_to("in.txt")
+    folder_by_link = folder.path.parent / "link"
+    folder_by_link.symlink_to(folder.path)
+    for path in (folder.path, folder_by_link):
+        asked = Folder(path)
+        texts = asked.read()[0]
+        assert texts == {"c.txt": "The text inside."}
+        reason = "left out: a link to a file outside of the folder"
+        assert {name: asked.told()[name] for name in ("a.txt", "b.txt")} == {
+            "a.txt": reason,
+            "b.txt": reason,
+        }
+
+
+def test_questions_that_are_a_link_to_a_file_outside_are_refused(folder: Folder) -> None:
+    outside = folder.path.parent / "passwd"
+    outside.write_text("root:x:0:0\n")
+    folder.put("in.txt", "The text inside.")
+    (folder.path / "questions.csv").symlink_to(outside)
+    with pytest.raises(SourceError, match="link to a file outside") as error:
+        folder.read()
+    assert "x:0:0" not in str(error.value)
+
+
 def test_what_cannot_be_read_is_left_out_with_its_reason_and_the_rest_is_read(
     folder: Folder,
 ) -> None:

@@ -71,10 +71,25 @@ def repository(root: Path) -> Iterator[Finding]:
             what = f"git has no user.{key}, and an experiment of DVC fails without"
             yield Finding(what, f"git config user.{key} {'YOU' if key == 'name' else 'YOU@HOST'}")
     # First among the mends, since the others call git.
-    lock = Path(folder.strip()) / "index.lock"
-    if lock.exists() and not any(runs(each, "git") or runs(each, "dvc") for each in at_work(root)):
-        what = f"{lock} was left by a git or dvc that was killed, and stops `dvc exp run`"
-        yield Finding(what, f"rm {shlex.quote(str(lock))}")
+    yield from _stale_locks(root)
+
+
+def _stale_locks(root: Path) -> Iterator[Finding]:
+    """Yield each lock file of git and DVC that no living process of theirs can have made."""
+    # All worktrees of a repository share this folder.
+    shared = (root / (git(root, "rev-parse", "--git-common-dir") or "").strip()).resolve()
+    temporary = root / ".dvc" / "tmp"
+    # DVC copies the checkout below its own folder, and a copy's dvc.lock is no lock.
+    repositories = [shared, *temporary.glob("exps/**/.git")]
+    found = [lock for folder in repositories for lock in folder.rglob("*.lock")]
+    found += [lock for folder in (temporary.parent, temporary) for lock in folder.glob("*.lock")]
+    # The kernel frees this one when its holder ends, and DVC never removes the file.
+    found = [lock for lock in found if lock.is_file() and lock.name != "rwlock.lock"]
+    at_hand = (each for place in {root, shared.parent} for each in at_work(place))
+    if found and not any(runs(each, "git") or runs(each, "dvc") for each in at_hand):
+        for lock in sorted(found):
+            what = f"{lock} was left by a git or dvc that was killed, and stops `dvc exp run`"
+            yield Finding(what, f"rm {shlex.quote(str(lock))}")
 
 
 def _no_repository(root: Path) -> Finding:

@@ -15,7 +15,7 @@ from bears.sources.folder.margins import margins
 from bears.sources.folder.pieces import cut
 from bears.sources.folder.places import Places
 from bears.sources.folder.settings import FolderSettings
-from bears.sources.folder.walk import files_below, identifier_of
+from bears.sources.folder.walk import files_below, identifier_of, leads_outside
 from bears.sources.parts import Parts
 from bears.types import PoolDocument, PoolQuestion
 
@@ -33,11 +33,17 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[PoolDocument | PoolQuest
 
     Raises:
         ConfigurationError: a setting.
-        SourceError: there is no document, or a question cannot be used.
+        SourceError: there is no document, a question cannot be used, or questions.csv is a link
+            to a file outside.
         FormatError: the file of questions is no CSV.
     """
     settings = parse(FolderSettings, dict(parts.settings), f"sources.{parts.name}.settings")
     asked = folder / (settings.questions or QUESTIONS)
+    if not settings.questions and leads_outside(asked, folder):
+        raise SourceError(
+            f"{asked} is a link to a file outside of the folder, which is not read. Copy the file "
+            f"into the folder, or name it as sources.{parts.name}.settings.questions"
+        )
     contents, left_out = _documents(parts, folder, settings, asked)
     if settings.repeated:
         _drop_repeated(parts, contents, settings.edge, settings.repeated)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 
 def files_below(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each file and whatever is no folder, and why it is not to be read, else nothing.
+    """Yield each file, and the reason why it is not to be read, which is empty for most.
 
-    Folders that are links are passed over, since they may lead to where we are; so is what a dot
-    hides. Both are yielded with that reason, as is a folder that cannot be read.
+    Left out are what a dot hides, links to folders, since they may lead to where we are, and links
+    to files outside of the folder. A folder that cannot be read is yielded with that reason too.
     """
     waiting = [folder]
     while waiting:
@@ -29,9 +29,17 @@ def files_below(folder: Path) -> Iterator[tuple[Path, str]]:
                 folders.append(here)
             elif here.is_dir():
                 yield here, "a link to a folder"
+            elif leads_outside(here, folder):
+                yield here, "a link to a file outside of the folder"
             else:
                 yield here, ""
         waiting += reversed(folders)
+
+
+def leads_outside(path: Path, folder: Path) -> bool:
+    """Return whether an existing file is read from somewhere outside of a folder by this path."""
+    real = Path(os.path.realpath(path))
+    return real.exists() and not real.is_relative_to(os.path.realpath(folder))
 
 
 def identifier_of(path: str) -> str:
