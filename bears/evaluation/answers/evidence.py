@@ -39,14 +39,6 @@ def finder(documents: Collection[Document]) -> Find:
     return find
 
 
-def leaves_out(documents: Collection[Document]) -> Callable[[str], bool]:
-    """Says of an evidence whether the gold leaves it out: a name of a section, ``Method ::: Data``,
-    and, where no document is a caption, ``FLOAT SELECTED: …``, a figure or table.
-    """
-    captions = any(":float:" in document.doc_id for document in documents)
-    return lambda text: SECTION in text or (FLOAT in text and not captions)
-
-
 def plain(text: str) -> str:
     """``text`` with single spaces, as paragraphs are compared."""
     return " ".join(text.split())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.evaluation.answers.evidence import finder, leaves_out
+from bears.evaluation.answers.evidence import SECTION, finder
 from bears.evaluation.answers.forms import GivenAnswer, read_answers
 from bears.evaluation.answers.score import Prediction
 from bears.types import Document, Question
@@ -39,8 +39,9 @@ def answers_of(
 ) -> Answers:
     """What was answered to the questions of a benchmark.
 
-    Evidence that no document has (see `bears.evaluation.answers.evidence`) stays as it is, and is
-    wrong.
+    Evidence that no document has (see `bears.evaluation.answers.evidence`) is kept and is wrong.
+    This includes figures and tables where captions are no documents: the official script removes
+    them from the gold alone. Names of sections are left out, as the gold has none.
 
     Args:
         given: as they were read.
@@ -51,7 +52,7 @@ def answers_of(
         FormatError: naming the answer that is of no question, or of one that is answered already.
     """
     known = {question.question_id: question for question in questions}
-    find, left_out = finder(documents), leaves_out(documents)
+    find = finder(documents)
     predictions: dict[str, Prediction] = {}
     taken: dict[str, GivenAnswer] = {}
     for each in given:
@@ -60,7 +61,7 @@ def answers_of(
         taken[each.question_id] = each
         question = known.get(each.question_id)
         if question is not None and each.answer is not None:
-            texts = [text for text in each.evidence or () if not left_out(text)]
+            texts = [text for text in each.evidence or () if SECTION not in text]
             named = tuple(find(question.group, text) or text for text in texts)
             evidence = None if each.evidence is None else named
             predictions[each.question_id] = Prediction(each.answer, evidence)
