@@ -19,7 +19,8 @@ def main(config: Config, paths: Paths) -> None:
     questions, documents = apply(task.source_texts, found, task.wanted)
     write_records(paths["out"] / "queries.json", questions)
     write_records(paths["out"] / "corpus.json", documents)
-    write_json(paths["out"] / "sidecar.json", sidecar(task, questions, found))
+    language = {"language": config["benchmark"]["language"]}
+    write_json(paths["out"] / "sidecar.json", language | sidecar(task, questions, found))
 
 
 if __name__ == "__main__":

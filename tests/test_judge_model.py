@@ -19,7 +19,7 @@ from bears.client.wire import ChatAnswer
 from bears.configuration import compose, parse, read_selection
 from bears.errors import ConfigurationError, MemoryCorrupt, MemoryMiss
 from bears.formats.journal import Journal
-from bears.formats.records import write_lines, write_records
+from bears.formats.records import write_json, write_lines, write_records
 from bears.judging.injection import speaks_to_judge
 from bears.judging.model import VerdictRequest, VerdictTask
 from bears.judging.prompts import marker, messages
@@ -52,6 +52,7 @@ class Court:
         write_records(self.root / "export/queries.json", map(question, range(len(answers))))
         document = Document("d", "Sofia is the capital.", "scifact", "d", True)
         write_records(self.root / "export/corpus.json", [document])
+        write_json(self.root / "export/sidecar.json", {"language": "en"})
         path = self.root / f"{name}.jsonl"
         write_lines(path, [{"question_id": f"q{n}", "answer": a} for n, a in enumerate(answers)])
         return path

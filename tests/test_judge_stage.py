@@ -239,6 +239,7 @@ def test_labels_may_leave_out_what_the_benchmark_knows(
     asked = [Question(f"q{n}", "Capital?", "Sofia", ("a",), "s", "single-hop") for n in range(4)]
     write_records(folder / "queries.json", asked)
     write_records(folder / "corpus.json", [Document("a", "text", "s", "a", True)])
+    write_json(folder / "sidecar.json", {"language": "en"})
     said = ["Sofia", "It is Sofia", "Varna", "Ruse"]
     rows = [{"question_id": f"q{n}", "answer": text} for n, text in enumerate(said)]
     write_lines(tmp_path / "data/scifact/answers/bm25.toy.jsonl", rows)

@@ -11,7 +11,13 @@ from tabulate import tabulate
 
 from bears.cli import judging
 from bears.cli.answers_row import publish_answers
-from bears.cli.selection import add_benchmark_arguments, results_of, state_of
+from bears.cli.selection import (
+    add_benchmark_arguments,
+    add_language,
+    language_of,
+    results_of,
+    state_of,
+)
 from bears.evaluation.answers.details import HEADER, Fault, faults, rows
 from bears.evaluation.answers.forms import FORMS, read_answers
 from bears.evaluation.answers.predictions import Answers, answers_of
@@ -47,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     scoring.add_argument("file", metavar="FILE", type=Path)
     add_benchmark_arguments(scoring)
+    add_language(scoring)
     scoring.add_argument("--out", type=Path, help="a JSON file for the scores")
     scoring.add_argument(
         "--questions",
@@ -67,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _score(arguments: argparse.Namespace) -> None:
     folder, config = results_of(arguments.benchmark, arguments.folder)
-    language = config["benchmark"]["language"]
+    language = language_of(folder, arguments.language)
     records = records_in(folder, arguments.file)
     questions = read_referenced(records["queries"], records.get("lineage"), language)
     documents = read_documents(records["corpus"])
@@ -80,7 +87,7 @@ def _score(arguments: argparse.Namespace) -> None:
     state = state_of(folder, config, len(questions))
     if arguments.out:
         values = {key: asdict(score) for key, score in scores.items()}
-        told = {"benchmark": state.told(), **summary, "questions": values}
+        told = {"benchmark": state.told(), "language": language, **summary, "questions": values}
         write_json(arguments.out, told)
     if arguments.questions:
         write_csv(arguments.questions, HEADER, rows(questions, answers, scores, found, language))

@@ -8,7 +8,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.cli.selection import results_of
+from bears.cli.selection import language_of, results_of
 from bears.cli.verdicts import add_asking, read_judges, verdicts
 from bears.formats.records import write_json
 from bears.formats.spreadsheet import write_csv
@@ -44,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "gold_answers, answer unless --benchmark has them; or EVOUNA's file",
     )
     calibrating.add_argument(
-        "--language", default="", help="BCP 47 tag of the answers; default: by their script"
+        "--language",
+        default="",
+        help="BCP 47 tag of the answers; default: that of the records, or by their script",
     )
     calibrating.add_argument(
         "--benchmark",
@@ -89,8 +91,8 @@ def _calibrate(arguments: argparse.Namespace) -> None:
 
 def _answers_of(benchmark: str, language: str) -> tuple[JudgedAlready, str]:
     """Where the answers of a benchmark's systems are found, and their language."""
-    folder, config = results_of(benchmark, None)
-    language = language or config["benchmark"]["language"]
+    folder, _ = results_of(benchmark, None)
+    language = language_of(folder, language)
 
     @cache
     def cases(system: str) -> dict[str, Case]:

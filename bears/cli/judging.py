@@ -8,7 +8,13 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.cli.answers_row import publish_answers
-from bears.cli.selection import add_benchmark_arguments, results_of, state_of
+from bears.cli.selection import (
+    add_benchmark_arguments,
+    add_language,
+    language_of,
+    results_of,
+    state_of,
+)
 from bears.cli.verdicts import add_asking, read_judges, verdicts
 from bears.configuration import parse
 from bears.configuration.shape import Name
@@ -34,6 +40,7 @@ def add_command(commands: Any) -> None:
     )
     judging.add_argument("files", metavar="FILE", type=Path, nargs="+")
     add_benchmark_arguments(judging)
+    add_language(judging)
     add_asking(judging)
     judging.add_argument(
         "--system",
@@ -84,11 +91,10 @@ def _judged(
 ) -> tuple[list[JudgedQuestion], dict[str, Any]]:
     """Each question of a file, and what they come to."""
     folder, config = results_of(arguments.benchmark, arguments.folder)
-    benchmark = config["benchmark"]
-    hearing = read_hearing(records_in(folder, file), benchmark["language"])
+    hearing = read_hearing(records_in(folder, file), language_of(folder, arguments.language))
     if arguments.oracle:
         hearing.oracle = read_verdicts(arguments.oracle)
-    asked = (hearing.cases, hearing.language, benchmark["name"], arguments.yes)
+    asked = (hearing.cases, hearing.language, config["benchmark"]["name"], arguments.yes)
     rulings = verdicts(judges, *asked)
     rows = hearing.judged(rulings)
     return rows, judged_results(rows, rulings)

@@ -12,7 +12,9 @@ from bears.configuration.shape import Evaluate, Name
 from bears.errors import ConfigurationError
 from bears.formats.benchmark_state import BenchmarkState, benchmark_state
 from bears.formats.manifest import check
+from bears.formats.records import read_json
 from bears.intake.json_text import json_value
+from bears.language.tags import check_tag
 from bears.leaderboard.row import MAIN
 from bears.ledger.entries import WholeLedger
 
@@ -112,6 +114,44 @@ def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:
             )
         check(where / name)
     return where, config
+
+
+def add_language(parser: argparse.ArgumentParser) -> None:
+    """Add the option that `language_of` is given."""
+    parser.add_argument(
+        "--language",
+        default="",
+        help="BCP 47 tag of the answers, such as en; default: what the benchmark's records say",
+    )
+
+
+def language_of(folder: Path, named: str = "") -> str:
+    """Return the language that the answers to a benchmark's questions are in.
+
+    params.yaml is not asked: what it selects today may not be what the records were made with.
+
+    Args:
+        folder: of the records, as `results_of` gives it.
+        named: what --language says; it goes before what the records say.
+
+    Raises:
+        ConfigurationError: the language is unknown or is not a tag.
+        FormatError: a file is not what its manifest says.
+    """
+    exported, sidecar = folder / EXPORTED, folder / "sidecar.json"
+    known = named
+    if not named and exported.is_file():
+        known = json_value(exported)["benchmark"]["language"]
+    elif not named and sidecar.is_file():
+        check(sidecar)
+        known = read_json(sidecar).get("language", "")
+    if not known:
+        raise ConfigurationError(
+            f"the records in {folder} do not say which language they are in; add --language TAG, "
+            "such as --language en"
+        )
+    check_tag(known, "--language" if named else f"the language of {folder}")
+    return str(known)
 
 
 def state_of(folder: Path, config: Config, questions: int) -> BenchmarkState:
