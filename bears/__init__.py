@@ -13,3 +13,7 @@ def __getattr__(name: str) -> Any:
     if name in library.__all__:
         return getattr(library, name)
     raise AttributeError(f"module 'bears' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(importlib.import_module("bears.library").__all__)

@@ -6,14 +6,17 @@ import re
 import subprocess
 import sys
 import zipfile
+from math import log2
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import bears
 from bears.errors import BearsError, ConfigurationError
+from bears.types import Hit
 from tests.workspace import ROOT, finished
 
 DOCUMENTS = {"a": "Sofia is the capital of Bulgaria.", "b": "Varna lies on the Black Sea."}
@@ -47,12 +50,16 @@ def test_the_wheel_carries_all_that_the_example_needs(tmp_path: Path) -> None:
         packed.extractall(tmp_path / "installed")
     alone = "import logging, sys; sys.modules['dvc'] = None\n" + example()
     alone += "\nassert not logging.getLogger().handlers"
+    alone += "\nsys.modules['torch'] = None\ntry:\n    benchmark.index('bge-m3')"
+    alone += "\nexcept Exception as error:\n    print(error)"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
     done = subprocess.run(
         [sys.executable, "-c", alone], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert done.stdout.startswith("varna.md\n"), done.stderr
     assert done.returncode == 0, done.stderr
+    assert '`pip install "bears-bench[dense]"`' in done.stdout
+    assert "make" not in done.stdout
 
 
 def test_it_measures_what_the_pipeline_measures(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -92,6 +99,74 @@ def test_grades_count(tmp_path: Path) -> None:
     assert found == pytest.approx(0.7967075809905066)
 
 
+def graded() -> bears.Benchmark:
+    documents = {**DOCUMENTS, "c": "Rila is a mountain range of Bulgaria."}
+    asked = {"question": "Bulgaria?", "documents": {"a": 1, "b": 3}}
+    return bears.build(documents, [asked], "en")
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    [
+        ["c", "a", "b"],
+        np.array(["c", "a", "b"]),
+        {"a": 0.5, "b": 0.25, "c": 1},
+        [("c", 9.0), ("a", 2.0), ("b", -1.0)],
+        [["c", np.float32(9)], ["a", np.int64(2)], ["b", 1]],
+        [Hit("c", 3.0), Hit("a", 2.0), Hit("b", 1.0)],
+    ],
+)
+def test_rankings_are_taken_as_people_have_them(ranking: Any) -> None:
+    benchmark = graded()
+    only = benchmark.questions[0].question_id
+    # By hand: a (grade 1) at 2, b (grade 3) at 3, and an ideal of b, a.
+    ndcg = (1 / log2(3) + 3 / 2) / (3 + 1 / log2(3))
+    for run in ({only: ranking}, lambda text: ranking if text == "Bulgaria?" else []):
+        means = benchmark.evaluate(run, ["ndcg@10", "mrr"]).means
+        assert dict(means) == pytest.approx({"ndcg@10": ndcg, "mrr": 1 / 2})
+
+
+@pytest.mark.parametrize(
+    ("ranking", "told"),
+    [
+        ("a", "'a' does not belong in a ranking; expected a list of document ids"),
+        ({"a", "b"}, "does not belong in a ranking"),
+        (None, "None does not belong in a ranking"),
+        ([("a", True)], r"('a', True) does not belong in a ranking"),
+        ([(0.5, "a")], r"(0.5, 'a') does not belong in a ranking"),
+        (["a", ("b", 1.0)], "'a' does not belong in a ranking"),
+        ({"a": "0.5"}, r"('a', '0.5') does not belong in a ranking"),
+        ([("a", 0.1), ("b", 0.4)], "the score rises from 0.1 to 0.4 at 'b'; list the best"),
+        (["a", "a#2"], "'a#2' is not the id of a document of this benchmark"),
+        (["a", "a"], "document 'a' occurs more than once"),
+        ({"a": float("nan")}, "the score nan is not finite"),
+    ],
+)
+def test_a_ranking_that_would_be_misread_is_refused(ranking: Any, told: str) -> None:
+    benchmark = graded()
+    only = benchmark.questions[0].question_id
+    for run in ({only: ranking}, lambda _: ranking):
+        with pytest.raises(BearsError, match=re.escape(told)):
+            benchmark.evaluate(run)
+
+
+def test_a_run_of_other_questions_says_where_ids_come_from() -> None:
+    with pytest.raises(BearsError, match=r"'q1' is not a question_id .*benchmark\.questions"):
+        graded().evaluate({"q1": ["a"]})
+    with pytest.raises(BearsError, match=r"run is \['a'\]; expected question_id to ranking"):
+        graded().evaluate(["a"])  # type: ignore[arg-type]
+
+
+def test_the_package_lists_its_api_and_reprs_are_short() -> None:
+    assert dir(bears) == ["Benchmark", "Index", "Scores", "build", "compare", "read"]
+    benchmark = bears.build(DOCUMENTS, [ASKED], "en")
+    assert repr(benchmark) == "Benchmark(1 questions, 2 documents, language='en')"
+    assert repr(benchmark.index("bm25")) == "Index('bm25')"
+    scores = benchmark.evaluate(lambda _: ["b", "a"], ["mrr", "recall@1"])
+    assert repr(scores) == "Scores(1 questions: mrr 0.5000, recall@1 0.0000)"
+    assert repr(benchmark.evaluate({})).endswith(" more)")
+
+
 @pytest.mark.parametrize(
     ("questions", "told"),
     [
@@ -126,8 +201,6 @@ def test_an_unknown_name_lists_those_there_are() -> None:
         bears.build({**DOCUMENTS, 1: None}, [ASKED], "en")  # type: ignore[dict-item]
     with pytest.raises(BearsError, match="depth is 0"):
         benchmark.index("bm25").search("sea", depth=0)
-    with pytest.raises(BearsError, match=r"'b1' is no bears\.types\.Hit"):
-        benchmark.evaluate({benchmark.questions[0].question_id: ["b1"]})  # type: ignore[dict-item]
     with pytest.raises(BearsError, match="nDCG"):
         benchmark.evaluate({}, ["nDCG"])
     one = benchmark.evaluate({}, ["map"])

@@ -1,4 +1,4 @@
-"""The configuration that the package carries, for use outside of the project."""
+"""What differs between an installed package and a checkout."""
 
 from functools import cache
 from pathlib import Path
@@ -22,3 +22,9 @@ def conf_folder() -> tuple[Path, Path]:
         if conf.is_dir() and selection.is_file():
             return conf, selection
     raise ConfigurationError(f"{PACKAGE / 'conf'} is missing: install the package again")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs the packages of ``extra``, in backticks."""
+    installed = (PACKAGE / "conf").is_dir()
+    return f'`pip install "bears-bench[{extra}]"`' if installed else f"`make {extra}`"

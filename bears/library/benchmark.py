@@ -12,10 +12,11 @@ from bears.formats.records import read_documents, read_questions
 from bears.formats.trec import read_table
 from bears.language.tags import check_tag
 from bears.library.index import Index
+from bears.library.rankings import Rankings, run_of
 from bears.library.scores import Scores, frames_of
 from bears.library.settings import settings
 from bears.sampling.identity import question_id
-from bears.types import Document, Question, Run
+from bears.types import Document, Question
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class Benchmark:
     def __post_init__(self) -> None:
         check_tag(self.language, "language")
 
+    def __repr__(self) -> str:
+        sizes = f"{len(self.questions)} questions, {len(self.documents)} documents"
+        return f"Benchmark({sizes}, language={self.language!r})"
+
     def index(self, retriever: str, *overrides: str, folder: str | Path | None = None) -> Index:
         """Index the documents.
 
@@ -51,26 +56,28 @@ class Benchmark:
         """
         return Index(self.documents, settings(retriever, self.language, overrides), folder)
 
-    def evaluate(self, run: Run | str | Path, measures: Sequence[str] = ()) -> Scores:
+    def evaluate(self, run: Rankings | str | Path, measures: Sequence[str] = ()) -> Scores:
         """Score rankings, question by question.
 
         Args:
-            run: question_id to ranking, as `Index.run` gives it, or a TREC run file. A question
-                without a ranking counts as one for which nothing was found.
+            run: question_id to ranking, a function from a question's text to a ranking, or the
+                path of a TREC run file. A ranking is a list of document ids, best first; a list of
+                pairs (id, score), best first; or a mapping of id to score. A question without a
+                ranking counts as one for which nothing was found.
             measures: names as ``python -m bears metrics`` lists them; none: the pipeline's.
 
         Raises:
-            BearsError: a measure or a question of the run is not known, or the file is malformed.
+            BearsError: a measure, or a question or document of the run is unknown, a ranking has
+                another form, or the file is malformed.
         """
         names = measures or settings("", self.language, ())["evaluate"]["measures"]
         asked = [parse_measure(name) for name in dict.fromkeys(names)]
         gold = gold_of(self.questions)
-        if not isinstance(run, str | Path):
-            for name, ranking in run.items():
-                if wrong := [hit for hit in ranking if not isinstance(hit, tuple)]:
-                    raise FormatError(f"{name!r:.80}: {wrong[0]!r:.80} is no bears.types.Hit")
-        rankings = read_table(Path(run), gold) if isinstance(run, str | Path) else run
-        found = evaluate(rankings, gold, asked)
+        if isinstance(run, str | Path):
+            found = evaluate(read_table(Path(run), gold), gold, asked)
+        else:
+            documents = {document.doc_id for document in self.documents}
+            found = evaluate(run_of(run, self.questions, documents), gold, asked)
         return Scores(*frames_of(found, self.questions))
 
 

@@ -41,6 +41,9 @@ class Index:
         retriever.index(chunks(documents, chunking), place, scratch / "scratch")
         self._searcher: Searcher = retriever.open(place)
 
+    def __repr__(self) -> str:
+        return f"Index({self.name!r})"
+
     def search(self, query: str, depth: int = 10) -> Ranking:
         """The best ``depth`` documents of one query, best first: `Hit` with doc_id and score.
 

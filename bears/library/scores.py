@@ -12,6 +12,9 @@ from bears.errors import FormatError
 from bears.evaluation.evaluate import Evaluation
 from bears.types import Question
 
+SHOWN = 3
+"""Means that a repr shows."""
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -25,6 +28,11 @@ class Scores:
 
     by_question: pd.DataFrame
     kinds: pd.DataFrame
+
+    def __repr__(self) -> str:
+        shown = [f"{name} {mean:.4f}" for name, mean in self.means.head(SHOWN).items()]
+        more = [f"… and {n} more"] if (n := len(self.means) - SHOWN) > 0 else []
+        return f"Scores({len(self.by_question)} questions: {', '.join([*shown, *more])})"
 
     @property
     def means(self) -> pd.Series:

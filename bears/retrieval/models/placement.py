@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from bears.configuration.packaged import install_command
 from bears.errors import ConfigurationError, RetrieverUnavailable
 from bears.types import Positive
 
@@ -104,6 +105,6 @@ def required(package: str) -> Any:
         return import_module(package)
     except ModuleNotFoundError:
         raise RetrieverUnavailable(
-            f"this retriever needs {package}, which is not installed; `make dense` installs it, "
-            "with torch, in about a minute"
+            f"this retriever needs {package}, which is not installed; "
+            f"{install_command('dense')} installs it, with torch"
         ) from None

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
+from bears.configuration.packaged import install_command
 from bears.errors import FormatError, SourceError, first_line
 from bears.intake.encodings import text_and_encoding
 from bears.intake.files import read_whole
@@ -98,7 +99,7 @@ def _word(path: Path) -> str:
     try:
         import mammoth
     except ImportError:
-        reason = "files of Word need the package mammoth: make documents"
+        reason = f"files of Word need the package mammoth: {install_command('documents')}"
         raise FormatError(f"{path}: {reason}") from None
     data = BytesIO(read_whole(path))
     check_packed(data, path, WORD_BYTES)
