@@ -42,8 +42,8 @@ def _draw(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path)
         "passed_over_rows": drawn.passed_over,
         "unmatched_ledger_entries": drawn.unmatched,
     }
-    _note(out, notes, ledger)
-    _report(len(drawn.questions), len(drawn.documents), counts)
+    _note(out, notes | _merged(drawn.merged), ledger)
+    _report(len(drawn.questions), len(drawn.documents), counts, drawn.merged)
     for record_id in drawn.unmatched:
         complain(f"ledger: no record {record_id} in this sample")
 
@@ -59,8 +59,9 @@ def _take(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path)
         "judged_without_relevant": taken.unjudged,
         "unmatched_ledger_entries": [],
     }
-    _note(out, notes, ledger)
-    _report(len(taken.questions), taken.n_documents, counts)
+    merged = {settings.source: taken.merged} if taken.merged else {}
+    _note(out, notes | _merged(merged), ledger)
+    _report(len(taken.questions), taken.n_documents, counts, merged)
 
 
 def _make(config: Config, paths: Paths) -> None:
@@ -85,10 +86,14 @@ def _make(config: Config, paths: Paths) -> None:
     notes = {"generated": found.counts, "unmatched_ledger_entries": found.unmatched}
     _note(out, notes, bench.ledger)
     write_csv(out / "not_kept.csv", COLUMNS, found.table())
-    _report(len(found.questions), len(found.documents), {})
+    _report(len(found.questions), len(found.documents), {}, {})
     for outcome, reasons in found.counts.items():
         for reason, count in reasons.items():
             print(f"{outcome}: {count}: {reason}")
+
+
+def _merged(merged: Mapping[str, int]) -> dict[str, Any]:
+    return {"merged_paragraphs": merged} if merged else {}
 
 
 def _note(out: Path, notes: Mapping[str, Any], ledger: Ledger) -> None:
@@ -108,11 +113,21 @@ def _write(
     write_lines(out / "lineage.jsonl", lineage)
 
 
-def _report(questions: int, documents: int, counts: Mapping[str, Mapping[str, int]]) -> None:
+def _report(
+    questions: int,
+    documents: int,
+    counts: Mapping[str, Mapping[str, int]],
+    merged: Mapping[str, int],
+) -> None:
     print(f"{questions} questions, {documents} documents")
     for source, reasons in counts.items():
         for reason, count in reasons.items():
             print(f"{source}: passed over {count}: {reason}")
+    for source, count in merged.items():
+        print(
+            f"{source}: merged {count}: the paragraph has the text of another one that has "
+            "another title, and both are one document"
+        )
 
 
 if __name__ == "__main__":

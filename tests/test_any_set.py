@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from bears.configuration import parse
-from bears.errors import BearsError, ConfigurationError, MalformedRow
+from bears.errors import BearsError, ConfigurationError, MalformedRow, SourceError
 from bears.formats.rows import open_rows
 from bears.ledger.entries import Ledger
 from bears.sampling.mixture import Mixture, Quota
@@ -495,6 +495,73 @@ def test_both_of_musiques_pairs_fill_a_pool(tmp_path: Path) -> None:
     mixture = Mixture("recipe", 1, 6, (Quota("s", 1),), ("s",))
     drawn = sample(mixture, {"s": rows}, Ledger())
     assert len({document.doc_id for document in drawn.documents}) == 6
+
+
+TITLED = [
+    {
+        **{"_id": str(n), "question": f"Who is {n}?", "answer": "Ur", "type": "bridge"},
+        "context": [
+            ["Tea", ["Tea is in Ur."]],
+            [f"List {n}", ["A text."]],
+            [f"A {n}", [f"It {n}."]],
+        ],
+        "supporting_facts": [["Tea", 0], [f"A {n}", 0]],
+    }
+    for n in range(3)
+]
+"""One text under one title in each row, another one under three titles, and three others."""
+
+
+def test_paragraphs_that_differ_in_their_title_alone_are_counted(tmp_path: Path) -> None:
+    rows = rows_of(tmp_path, {"h.json": array(TITLED)}, shape="multi-hop")
+    whole = sample_whole(WholeSettings("whole", "s"), {"s": rows}, Ledger())
+    assert (whole.n_documents, whole.merged) == (5, 2)
+    assert len([*whole.documents()]) == 5
+    drawn = sample(Mixture("recipe", 1, 5, (Quota("s", 3),), ()), {"s": rows}, Ledger())
+    assert (len(drawn.documents), drawn.merged) == (5, {"s": 2})
+
+
+def test_hotpotqa_has_paragraphs_that_differ_in_their_title_alone(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    path = shared_data / "raw" / "hotpotqa.json"
+    titles: dict[str, set[str]] = {}
+    for row in json.loads(path.read_bytes()):
+        both = zip(row["context"]["title"], row["context"]["sentences"], strict=True)
+        for title, sentences in both:
+            titles.setdefault(" ".join(sentences), set()).add(title)
+    expected = sum(len(each) - 1 for each in titles.values())
+    whole = taken(tmp_path, {"h.json": path.read_bytes()}, shape="multi-hop")
+    assert (whole.n_documents, whole.merged) == (len(titles), expected)
+
+
+def test_a_look_counts_the_pool_and_the_gold(tmp_path: Path) -> None:
+    # Documents of one text are several, and a judged document may be missing.
+    corpus = [{"_id": f"d{n}", "text": "Tea is kept in Ur." * (n % 2)} for n in range(9)]
+    qrels = b"q1\td1\t1\nq1\td2\t2\nq1\td3\t0\nq2\td1\t1\nq2\tgone\t1\n"
+    asked = [{"_id": "q1", "text": "Where?"}, {"_id": "q2", "text": "Who?"}]
+    files = {"corpus.jsonl": lines(corpus), "queries.jsonl": lines(asked), "qrels/test.tsv": qrels}
+    put(tmp_path, files)
+    look = inspect(source(tmp_path, shape="squad"), ["beir"], (), tmp_path, tmp_path / "kept")
+    assert (look.documents, look.questions, look.gold_documents, look.cut) == (9, 2, 3, False)
+
+
+def test_a_look_at_more_rows_than_it_reads_says_so(tmp_path: Path) -> None:
+    rows = [{**XQUAD[0], "id": str(n), "context": f"{DE} {n}"} for n in range(201)]
+    put(tmp_path, {"x.jsonl": lines(rows)})
+    given = source(tmp_path / "x.jsonl", shape="squad")
+    look = inspect(given, ["squad"], (), tmp_path, tmp_path / "kept")
+    assert (look.documents, look.questions, look.gold_documents, look.cut) == (200, 200, 200, True)
+
+
+def test_answers_of_systems_are_no_benchmark_and_the_command_for_them_is_named(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    given = source(shared_data / "evouna" / "NQ.json", shape="squad")
+    guess = ["multi-hop", "squad", "qa-with-passages", "pairs"]
+    with pytest.raises(SourceError, match=r"python -m bears judge calibrate .*NQ\.json") as error:
+        inspect(given, guess, (), tmp_path, tmp_path / "kept")
+    assert "answers of fid, gpt35, chatgpt, gpt4, newbing" in str(error.value)
 
 
 def test_a_field_that_no_row_has_is_no_silent_nothing(tmp_path: Path) -> None:

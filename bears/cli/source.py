@@ -82,7 +82,8 @@ def _shown(look: Look) -> str:
     first = {"question": look.question, "answer": look.answer, "gold": look.gold}
     seen = [
         f"conf/source/{source.name}.yaml. Language and licence are guesses: read the set's card.",
-        f"Of {look.documents} documents {look.questions} questions with gold were seen. The first:",
+        f"Read {'the first ' * look.cut}{look.documents} documents and {look.questions} questions "
+        f"with gold, which is {look.gold_documents} documents. The first question:",
         *(f"  {what}: {one_line(text):.200}" for what, text in first.items()),
         f"Run: dvc exp run -S benchmark=any -S 'overrides=[\"source@sources.any={source.name}\"]'",
     ]

@@ -9,6 +9,28 @@ from bears.sampling.identity import unused_name
 from bears.types import Article, Passage, PassageRow, PoolDocument, Question, SourceQuestion
 
 
+@dataclass
+class Titles:
+    """The titles under which each text stands.
+
+    Args:
+        merged: how many paragraphs have a text that an earlier one has under another title.
+    """
+
+    merged: int = 0
+    _texts: set[bytes] = field(default_factory=set, repr=False)
+    _titled: set[bytes] = field(default_factory=set, repr=False)
+
+    def add(self, name: str, row: str, position: int, text: str) -> None:
+        """Note a paragraph of a row; one without a title is called by its position."""
+        title = name.removeprefix(f"{row}_")
+        if title in (row, str(position)) or (titled := _key(f"{title}\0{text}")) in self._titled:
+            return
+        self._titled.add(titled)
+        self.merged += (key := _key(text)) in self._texts
+        self._texts.add(key)
+
+
 @dataclass(frozen=True)
 class Pooled:
     """The documents and questions of such rows; they are read anew by each iteration.
@@ -22,17 +44,21 @@ class Pooled:
         source: its name.
         references: after an iteration, question_id to what its annotators answered, where that is
             more than one answer.
+        titles: after an iteration, those of the paragraphs.
     """
 
     rows: Iterable[Article | PassageRow]
     source: str
     references: dict[str, list[str]] = field(default_factory=dict)
+    titles: Titles = field(default_factory=Titles)
 
     def __iter__(self) -> Iterator[PoolRow]:
         ids: dict[bytes, str] = {}
         names: set[str] = set()
         for row in self.rows:
-            for passage in _passages(row):
+            for position, passage in enumerate(_passages(row)):
+                if isinstance(row, PassageRow):
+                    self.titles.add(passage.key, row.id, position, passage.text)
                 if (key := _key(passage.text)) not in ids:
                     ids[key] = unused_name("_".join(passage.key.split()), names)
                     yield PoolDocument(ids[key], passage.text)

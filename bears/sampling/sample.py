@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from bears.errors import LedgerError, SamplingError
@@ -13,6 +13,7 @@ from bears.sampling.edits import apply_edits
 from bears.sampling.identity import question_id
 from bears.sampling.lineage import document_line
 from bears.sampling.mixture import Mixture
+from bears.sampling.pooled import Titles
 from bears.sampling.replacement import replace_questions
 from bears.sampling.v1 import V1Sample, as_published, sample_v1
 from bears.types import Document, Question
@@ -28,6 +29,8 @@ class Sample:
         lineage: one row for each record that says where it comes from.
         passed_over: one row for each upstream row that the walk came by and could not use.
         unmatched: ledger entries that name no record of this sample.
+        merged: for each source, how many of its questions' paragraphs are one document with another
+            that has the same text under another title.
     """
 
     questions: list[Question]
@@ -35,6 +38,7 @@ class Sample:
     lineage: list[dict[str, Any]]
     passed_over: list[dict[str, Any]]
     unmatched: list[str]
+    merged: dict[str, int] = field(default_factory=dict)
 
 
 def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
@@ -55,7 +59,18 @@ def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
         ledger.edits,
     )
     unmatched = sorted(unknown) + sorted(edit.record_id for edit in unused)
-    return Sample(questions, documents, _lineage(pool), passed_over, unmatched)
+    merged = _merged(pool.drafts)
+    return Sample(questions, documents, _lineage(pool), passed_over, unmatched, merged)
+
+
+def _merged(drafts: Iterable[Draft]) -> dict[str, int]:
+    """Return how many paragraphs of each source have the text of one with another title."""
+    found: dict[str, Titles] = {}
+    for draft in drafts:
+        titles = found.setdefault(draft.source, Titles())
+        for position, passage in enumerate(draft.passages):
+            titles.add(passage.key, draft.upstream_id, position, passage.text)
+    return {source: titles.merged for source, titles in sorted(found.items()) if titles.merged}
 
 
 def count_reasons(passed_over: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:

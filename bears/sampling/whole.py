@@ -52,12 +52,15 @@ class WholeBenchmark:
         n_documents: how many documents there are.
         passed_over: reason to the number of questions left out.
         unjudged: how many questions have judgements, but none that says relevant.
+        merged: how many paragraphs are one document with another that has the same text under
+            another title.
     """
 
     questions: list[Question]
     n_documents: int
     passed_over: dict[str, int]
     unjudged: int
+    merged: int
     _source: str = field(repr=False)
     _rows: Iterable[PoolRow] = field(repr=False)
     _chosen: set[int] | None = field(repr=False)
@@ -138,6 +141,7 @@ def sample_whole(
         n_documents=len(ids) if chosen is None else len(chosen),
         passed_over={UNJUDGED: n} if (n := len(questions) - len(taken)) else {},
         unjudged=sum(bool(judgements) and not question.judged for question in taken),
+        merged=rows.titles.merged if isinstance(rows, Pooled) else 0,
         _source=settings.source,
         _rows=rows,
         _chosen=chosen,

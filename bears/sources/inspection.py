@@ -1,6 +1,7 @@
 """Looking at a set that nobody described: its shape, its fields, its language and licence."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from bears.language.identified import identified
 from bears.language.tags import SCRIPTS, primary
 from bears.sources.convert import located, texts_of
 from bears.sources.parts import Table
+from bears.sources.rows import Row
 from bears.sources.shapes import SHAPES
 from bears.sources.source import Source, reader_of
 from bears.types import (
@@ -47,12 +49,16 @@ class Look:
     Args:
         source: as it would be described; its language and licence are guesses.
         documents, questions: how many of each the rows that were looked at give.
+        gold_documents: how many documents are gold of these questions, whether read or not.
+        cut: whether there may be rows that were not looked at.
         question, answer, gold: of the first question that has gold; what is not known is empty.
     """
 
     source: Source
     documents: int
     questions: int
+    gold_documents: int
+    cut: bool
     question: str
     answer: str
     gold: str
@@ -70,9 +76,10 @@ def inspect(
         root, kept: as of `bears.sources.convert.convert`.
 
     Raises:
-        SourceError: no shape fits; the message says why for each.
+        SourceError: no shape fits, and the message says why for each; or the rows are answers.
         BearsError: it cannot be read at all.
     """
+    _refuse_answers(given, guess, root, kept)
     problems: dict[str, str] = {}
     late: dict[str, str] = {}
     for shape in guess:
@@ -102,6 +109,31 @@ def inspect(
     )
 
 
+def _refuse_answers(given: Source, guess: Iterable[str], root: Path, kept: Path) -> None:
+    """Raise SourceError for rows like EVOUNA's, which have systems' answers and people's verdicts.
+
+    The fields of such rows could be taken for a question and its gold.
+    """
+    shape = next((shape for shape in guess if not SHAPES[shape].layout), "")
+    row: Any = None
+    # What cannot be read at all is reported with the reason for each shape.
+    with suppress(BearsError):
+        row = _first_row(replace(given, shape=shape), root, kept) if shape else None
+    verdicts = [key.removeprefix("judge_") for key in row or () if key.startswith("judge_")]
+    if systems := [system for system in verdicts if f"answer_{system}" in row]:
+        place = given.path or given.hub
+        raise SourceError(
+            f"{place}: it has the answers of {', '.join(systems)} with people's verdicts and no "
+            "documents, so it is no benchmark of retrieval. To measure judges on it, run: "
+            f"python -m bears judge calibrate {given.path or 'FILE'}"
+        )
+
+
+def _first_row(given: Source, root: Path, kept: Path) -> Row:
+    _, parts = located(replace(given, limit=1), None, root, kept)
+    return next(parts.rows(), ("", 0, {}))[2]
+
+
 def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | None]:
     """What was said; else the usual names, or where a row lacks them those that look like ours."""
     words = {word: names for word, names in SHAPES[given.shape].words.items() if word in GUESSES}
@@ -111,8 +143,7 @@ def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | 
     if given.fields or given.shape not in ("squad", "pairs"):
         yield given.fields
         return
-    _, parts = located(replace(given, limit=1), None, root, kept)
-    _, _, row = next(parts.rows(), ("", 0, {}))
+    row = _first_row(given, root, kept)
     found: dict[str, str] = {}
     for word, names in words.items():
         if not row.keys() & {word, *names} and "paragraphs" not in row and "qas" not in row:
@@ -137,7 +168,32 @@ def _look(given: Source, said: Collection[str], root: Path, kept: Path) -> Look 
         raise SourceError(f"no row has a field called {', '.join(parts.fields[w] for w in unmet)}")
     texts = [text for row in rows for text in texts_of(row)]
     described = replace(_described(source, given, texts, said), limit=given.limit)
-    return Look(described, len(set(texts)), len(asked), *asked[0])
+    pool = [row for row in rows if isinstance(row, PoolDocument | Document)]
+    cut = any(
+        number == (table.limit if isinstance(table, Table) else limit)
+        for table, number in parts.counts.items()
+    )
+    # Without ids of its own, a document is its text.
+    documents = len(pool) if pool else len(set(texts))
+    return Look(described, documents, len(asked), len(_gold(rows)), cut, *asked[0])
+
+
+def _gold(rows: Iterable[Any]) -> set[str]:
+    """Return the ids of the documents that are gold, or their texts where they have none."""
+    found: set[str] = set()
+    for row in rows:
+        match row:
+            case Article():
+                found |= {paragraph.text for paragraph in row.paragraphs if paragraph.questions}
+            case PassageRow():
+                found |= {passage.text for passage in row.passages if passage.is_gold}
+            case PoolQuestion():
+                found |= {doc_id for doc_id, grade in row.gold if grade > 0}
+            case Question():
+                found |= {*row.gold_doc_ids}
+            case Judgement() if row.grade > 0:
+                found.add(row.doc_id)
+    return found
 
 
 def _hops(rows: Iterable[Any]) -> bool:
