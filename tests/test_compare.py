@@ -15,10 +15,13 @@ from bears.cli.compared_systems import kept_values
 from bears.cli.standings import differing, placed
 from bears.comparison.revision import ANSWERS
 from bears.comparison.values import read_values
+from bears.formats.manifest import seal
+from bears.formats.records import write_records
 from bears.leaderboard.board import in_order
 from bears.leaderboard.experiments import configuration_digest
 from bears.leaderboard.publish import publish
 from bears.leaderboard.row import LeaderboardRow
+from bears.types import Document, Question
 from tests.workspace import ROOT, SETTINGS, finished
 
 ROWS = [f"q{i:02}" for i in range(40)]
@@ -131,6 +134,20 @@ def test_values_that_are_damaged_or_gone_are_no_values(
     assert ("is not in DVC's cache" if damage is None else "is damaged") in error
 
 
+def test_damaged_values_of_the_workspace_are_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    committed(project, "bm25", POOR)
+    committed(project, "wordllama", GOOD)
+    file = project / "data/mini/runs/wordllama.questions.csv"
+    file.parent.mkdir(parents=True)
+    csv(file, GOOD)
+    seal([file], {})
+    told(capsys, "workspace", "HEAD~")
+    csv(file, {**GOOD, "q00": 0.0})
+    assert "wordllama.questions.csv has sha256" in told(capsys, "workspace", "HEAD~", code=1)
+
+
 BAD = {
     "a question twice": ("question_id,m\nq00,1\nq00,1\n", "'q00' stands twice"),
     "no question_id": ("id,m\nq00,1\n", "no column question_id"),
@@ -237,6 +254,55 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
     csv(project / "a.csv", GOOD), csv(project / "b.csv", POOR)
     (project / "params.yaml").symlink_to(ROOT / "params.yaml")
     assert reason in told(capsys, *words, code=1)
+
+
+def run_file(path: Path, questions: int) -> str:
+    lines = [f"q{i:02} Q0 d{i} 1 1.0 tag\n" for i in range(questions)]
+    write(path, "".join(lines))
+    return str(path)
+
+
+@pytest.fixture
+def records(project: Path) -> Path:
+    """The folder of a project that has the records of `mini`."""
+    write(project / "params.yaml", (ROOT / "params.yaml").read_text(encoding="utf-8"))
+    folder = project / "data/mini/translated"
+    questions = [Question(q, "?", "", (f"d{i}",), "s", "ad-hoc") for i, q in enumerate(ROWS)]
+    documents = [Document(f"d{i}", "text", "s", f"{i}", True) for i in range(len(ROWS))]
+    write_records(folder / "queries.json", questions)
+    write_records(folder / "corpus.json", documents)
+    return project
+
+
+@pytest.mark.parametrize("form", ["trec", "csv"])
+def test_a_file_that_differs_from_its_manifest_is_refused(
+    records: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    other = run_file(records / "other.trec", 40)
+    file = records / f"runs/bm25.{form}"
+    run_file(file, 40)
+    if form == "csv":
+        other, _ = csv(records / "other.csv", POOR), csv(file, GOOD)
+    seal([file], {})
+    told(capsys, str(file), other, "--benchmark", "mini")
+    kept = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    write(file, "".join(kept[:30]))
+    error = told(capsys, str(file), other, "--benchmark", "mini", code=1)
+    assert f"{file} has {file.stat().st_size} bytes, but" in error
+    assert "runs/bm25.manifest.json" in error
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("empty.trec", ""), ("empty.json", '{"q00": [], "q01": []}')]
+)
+def test_a_run_without_a_document_is_refused(
+    records: Path, capsys: pytest.CaptureFixture[str], name: str, text: str
+) -> None:
+    write(records / name, text)
+    other = run_file(records / "other.trec", 40)
+    error = told(capsys, str(records / name), other, "--benchmark", "mini", code=1)
+    assert name in error
+    assert "no document for any question" in error
 
 
 def test_where_nobody_tells_the_sources_of_questions_that_is_said(

@@ -151,6 +151,7 @@ WHOLE = [("q1", ["d1", "d4"]), ("q2", ["d2", "d3"]), ("q3", [])]
     [
         (WHOLE, set()),
         ([], {("empty", "error"), ("missing_question", "warning")}),
+        ([("q1", []), ("q2", []), ("q3", [])], {("empty", "error")}),
         (WHOLE[:2], {("missing_question", "warning")}),
         ([*WHOLE, ("q9", ["d1"])], {("unknown_question", "error")}),
         ([*WHOLE, ("q1", ["d1"])], {("repeated_question", "error")}),

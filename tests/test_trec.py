@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
+from bears.formats.manifest import seal
 from bears.formats.run_table import table_of_run
 from bears.formats.trec import order, read_table
 from bears.types import Hit, Ranking
@@ -103,6 +104,18 @@ def test_an_empty_run_is_an_empty_file(tmp_path: Path) -> None:
     write_run(path, {}, "bears")
     assert path.read_bytes() == b""
     assert read_run(path, {"q1"}) == {}
+
+
+def test_a_run_that_differs_from_its_manifest_is_refused(tmp_path: Path) -> None:
+    run = written(tmp_path, "q1 Q0 a 1 2.0 tag", "q2 Q0 a 1 2.0 tag")
+    seal([run], {})
+    assert len(read_table(run, None).question_ids) == 2
+    written(tmp_path, "q1 Q0 a 1 2.0 tag")
+    with pytest.raises(FormatError, match=r"run\.trec has 18 bytes, but 36 by .*run\.manifest"):
+        read_table(run, None)
+    # A name so long that a manifest beside it could not be named.
+    own = run.rename(tmp_path / f"{'x' * 250}.trec")
+    assert len(read_table(own, None).question_ids) == 1
 
 
 def test_neither_the_order_of_the_lines_nor_the_rank_column_counts(tmp_path: Path) -> None:

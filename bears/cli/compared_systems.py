@@ -26,6 +26,7 @@ from bears.doctor.objects import cache_folder
 from bears.errors import FormatError, SubmissionRefused
 from bears.evaluation.evaluate import evaluate, gold_of, tie_range
 from bears.evaluation.measure import parse_measure
+from bears.formats.manifest import check as check_manifest
 from bears.formats.records import read_questions, stream_documents
 from bears.formats.shown import complain, one_line
 from bears.formats.trec import read_table
@@ -35,7 +36,7 @@ from bears.leaderboard.experiments import configuration_digest
 from bears.leaderboard.row import LeaderboardRow
 from bears.library.scores import frames_of
 from bears.retrieval.retrieve_settings import RetrieveSettings
-from bears.submissions.check import check
+from bears.submissions.check import EMPTY, check
 from bears.submissions.read import read_submission
 
 
@@ -60,6 +61,7 @@ def system_of(word: str, benchmark: str) -> System:
 def _of_file(path: Path, benchmark: str) -> System:
     start = read_whole(path)[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
     if path.suffix.lower() == ".csv" and not start.startswith((b"{", b"[")):
+        check_manifest(path)
         return System(path.stem, "", *read_values(path))
     return _ranked(path, benchmark or str(composed("", [])["benchmark"]["name"]))
 
@@ -72,6 +74,8 @@ def _ranked(path: Path, benchmark: str) -> System:
     submission, names = read_submission(path), config["evaluate"]["measures"]
     if submission.form == "trec":
         run = read_table(path, {q.question_id for q in questions})
+        if not run.question_ids:
+            raise SubmissionRefused(f"{path} {EMPTY}")
         measures = [parse_measure(name) for name in dict.fromkeys(names)]
         evaluation = evaluate(run, gold_of(questions), measures)
     else:

@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 from bears.comparison.values import System, read_values
 from bears.configuration import parse
 from bears.errors import FormatError
+from bears.formats.manifest import check
 from bears.intake.files import decoded, read_whole
 from bears.intake.json_text import json_value
 from bears.intake.yaml_text import yaml_value
@@ -91,7 +92,11 @@ class Revision:
         path = next((path for path in self.outputs if re.fullmatch(pattern, path)), None)
         if path is None:
             return None
-        return Path(path) if not self.commit else self._cached(self.outputs[path], path)
+        if self.commit:
+            return self._cached(self.outputs[path], path)
+        if (file := Path(path)).is_file():
+            check(file)
+        return file
 
     def within(self, pattern: str, name: str) -> Path | None:
         """A file of an output that is a folder."""

@@ -104,7 +104,8 @@ def _beside(file: Path) -> Iterator[Path]:
 def _names_file(manifest: Path, file: Path) -> bool:
     # Somebody else's manifest.json may be anything, and then speaks of nothing here.
     try:
-        return manifest.is_file() and file.name in read_manifest(manifest).files
+        # Path.is_file raises where the name is too long.
+        return os.path.isfile(manifest) and file.name in read_manifest(manifest).files  # noqa: PTH113
     except FormatError:
         return False
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from bears.errors import FormatError
+from bears.formats.manifest import check
 from bears.formats.records import atomic_write
 from bears.formats.run_table import RepeatedDocument, RunColumns, RunTable
 from bears.intake.files import numbered_lines
@@ -63,8 +64,10 @@ def read_table(
     Raises:
         FormatError: the file is absent; or, naming the line: fewer than six columns, not UTF-8, an
             id that holds whitespace, a score that is not a finite number, a document that the
-            question already has, a question outside ``question_ids``.
+            question already has, a question outside ``question_ids``; or the file differs from
+            its manifest, where one covers it.
     """
+    check(path)
     reader = _Reader(question_ids, ignore_unknown)
     reader.read(path)
     try:

@@ -9,6 +9,8 @@ from bears.formats.shown import one_line
 from bears.submissions.submission import Submission, SubmittedRanking
 from bears.types import Finding, Question
 
+EMPTY = "has no document for any question of this benchmark, so there is nothing to score"
+
 FASTEST, SLOWEST = 1e-5, 3600.0
 """Seconds a question beyond which a stated time is hard to believe."""
 
@@ -56,6 +58,7 @@ def check(
     lists |= {i: tuple(d for d in lists[i] if d != i) for i in own}
     findings = (
         *_own(own),
+        *_empty(lists),
         *_questions(submission, names, ignore_unknown),
         *(_warning("doubtful_scores", "submission", remark) for remark in submission.remarks),
         *_missing(lists, questions),
@@ -71,12 +74,15 @@ def _warning(check: str, record_id: str, message: str) -> Finding:
     return Finding(check, "warning", record_id, message)
 
 
+def _empty(lists: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
+    if not any(lists.values()):
+        yield Finding("empty", "error", "submission", EMPTY)
+
+
 def _questions(
     submission: Submission, names: Mapping[str, str], ignore_unknown: bool
 ) -> Iterator[Finding]:
     counts = Counter(row.question for row in submission.rows)
-    if not counts:
-        yield Finding("empty", "error", "submission", "it has no question")
     unknown = counts.keys() - names.keys()
     if unknown and ignore_unknown:
         message = f"{len(unknown)} questions are none of this benchmark and are ignored"
