@@ -12,6 +12,7 @@ import yaml
 from omegaconf import OmegaConf
 from omegaconf.basecontainer import BaseContainer
 
+from bears.client.endpoint import Endpoint
 from bears.configuration import build, compose
 from bears.configuration.secrets import refuse_secrets
 from bears.errors import BearsError, ConfigurationError
@@ -125,6 +126,80 @@ def test_no_resolver_is_left_where_a_configuration_is_composed() -> None:
 def test_conf_names_other_settings_and_nothing_else(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert "${" not in re.sub(r"\$\{\.{0,2}\w+(\.\w+)*\}", "", text)
+
+
+# ------------------------------------------------------------------- keys in the wrong place
+
+LONG = "7f3Kq9ZtX2mW8vBn4LrYc6HdJs1PgQe5RaTu0oNiMbE7kVxC3wDf"
+"""Random letters and digits, as `secrets` gives them."""
+HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+PROVIDER_KEYS = [
+    *(f"sk-ant-api03-{LONG}", f"AIzaSy{LONG[:33]}", f"gsk_{LONG}", f"xai-{LONG}", LONG[:40]),
+    *(LONG[:32], HEX, HEX[:32], f"sk-{HEX[:32]}", f"hf_{LONG[:34]}", f"sk-or-v1-{HEX}"),
+    *(f"jina_{HEX[:32]}{LONG[:28]}", f"pa-{LONG[:43]}", f"pplx-{LONG[:48]}", f"fw_{LONG[:24]}"),
+    *(f"nvapi-{LONG}", f"r8_{LONG[:37]}", f"AKIA{LONG[:16].upper()}"),
+    *(LONG[:32].upper(), 1234567890),
+]
+
+
+@pytest.mark.parametrize("key", PROVIDER_KEYS)
+def test_a_key_is_not_taken_for_the_name_of_its_variable(key: str | int) -> None:
+    with pytest.raises(ConfigurationError, match=r"^vector_store\.api_key_env holds") as refused:
+        refuse_secrets({"vector_store": {"api_key_env": key}})
+    with pytest.raises(ConfigurationError, match=r"^translator\.api_key_env is not") as built:
+        Endpoint("m", api_key_env=str(key))
+    assert str(key) not in f"{refused.value}{built.value}"
+
+
+def test_an_error_of_another_setting_does_not_show_a_key_among_the_overrides() -> None:
+    overrides = [f"translator.api_key_env='{LONG[:32]}'", "sample.sed=7"]
+    with pytest.raises(ConfigurationError, match=r"api_key_env=….*sample\.sed=7") as refused:
+        compose(CONF, {**MINI, "overrides": overrides})
+    assert LONG[:32] not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["", "OPENAI_API_KEY", "K", "AZURE_OPENAI_KEY_2", "A" * 64])
+def test_the_name_of_a_variable_is_taken(name: str) -> None:
+    refuse_secrets({"api_key_env": name})
+    assert Endpoint("m", api_key_env=name).api_key_env == name
+
+
+@pytest.mark.parametrize("name", ["openai_api_key", "MY KEY", "2KEY", "A" * 65, "KEY=x", "-"])
+def test_what_cannot_be_the_name_of_a_variable_is_refused(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="at most 64 capital letters"):
+        refuse_secrets({"api_key_env": name})
+
+
+@pytest.mark.parametrize(
+    "header", ["Authorization", "authorization", "api-key", "x-api-key", "X-API-Key", "Cookie"]
+)
+def test_a_header_that_holds_a_key_is_refused_by_its_name(header: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"extra_headers.{header} holds") as refused:
+        refuse_secrets({"translator": {"request": {"extra_headers": {header: "hunter2"}}}})
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("key", [LONG, LONG[:32], HEX, HEX[:32], f"bot{LONG[:40]}", f"v-{LONG}"])
+@pytest.mark.parametrize("form", ["https://host/{}", "http://h:80/v1/{}/chat?a=b", "s3://h/a/{}"])
+def test_an_address_with_a_key_in_its_path_is_refused(key: str, form: str) -> None:
+    with pytest.raises(ConfigurationError, match="mirror holds an address with a long") as refused:
+        refuse_secrets({"mirror": form.format(key)})
+    assert key not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "datasets/a/b/resolve/da39a3ee5e6b4b0d3255bfef95601890afd80709/dev.json",
+        "models/DeepSeek-R1-0528-Qwen3-8B-W4A16-G128/v1",
+        "models/Meta-Llama-3.1-8B-Instruct-Turbo-GPTQ-4bit-128g",
+        "MyNewDatasetForRAGOf2024/wikimultihop2hop4qa2020",
+        "openai/deployments/text-embedding-3-small",
+        "dataset/3f2b8e10-5c1d-4a7e-9b1f-0d2c4e6a8b90/resource",
+    ],
+)
+def test_names_revisions_and_ids_in_a_path_are_taken(path: str) -> None:
+    refuse_secrets({"base_url": f"https://host/{path}"})
 
 
 # ------------------------------------------------------------------- addresses

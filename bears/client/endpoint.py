@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from dotenv import dotenv_values
 
 from bears.client.models import Models, Price
+from bears.configuration.secrets import VARIABLE_FORM, is_variable
 from bears.errors import ConfigurationError
 from bears.intake.files import read_text
 from bears.types import Closed
@@ -29,7 +30,8 @@ class Endpoint(Closed):
         concurrency: how many requests are in flight at most.
         requests_per_minute, tokens_per_minute: limits to keep; None: those the server tells.
         timeout_s: how long one attempt may take.
-        attempts: how often a request is tried; answers of 429 do not count.
+        attempts: how often a request is tried; an answer of 429 counts if it asks for a wait of
+            more than ten seconds.
         backoff_s: the wait before the second attempt; it doubles each time.
         price: overrides conf/models.yaml.
         budget: US dollars that one run may cost at most; None: no limit.
@@ -60,6 +62,7 @@ class Endpoint(Closed):
                 f"{self.where}: concurrency, timeout_s, attempts, requests_per_minute and "
                 "tokens_per_minute must be above 0, and backoff_s not below"
             )
+        check_variable(self.api_key_env, f"{self.where}.api_key_env")
         if self.budget is not None and not self.budget >= 0:
             raise ConfigurationError(
                 f"{self.where}.budget is {self.budget}; expected US dollars, 0 or more, or null"
@@ -113,6 +116,19 @@ def find_access(endpoint: Endpoint, env_folder: Path | None = None) -> Access:
     if not (key.isascii() and key.isprintable()):
         raise ConfigurationError(f"what {name} holds is no key: it has characters no key has")
     return Access(base_url, key)
+
+
+def check_variable(name: str, where: str) -> None:
+    """Raise ConfigurationError if ``name`` cannot be an environment variable; never show it.
+
+    Args:
+        where: the setting that holds ``name``.
+    """
+    if not is_variable(name):
+        raise ConfigurationError(
+            f"{where} is not the name of an environment variable, {VARIABLE_FORM}. If it is the "
+            "key itself, put the key into .env and name its variable here"
+        )
 
 
 def has_key(endpoint: Endpoint, env_folder: Path | None = None) -> bool:

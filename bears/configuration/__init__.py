@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bears.configuration.arguments import check_arguments
 from bears.configuration.named import named
-from bears.configuration.secrets import refuse_secrets
+from bears.configuration.secrets import refuse_secrets, without_secret
 from bears.configuration.shape import Configuration
 from bears.configuration.written_in import written_in
 from bears.errors import ConfigurationError
@@ -139,7 +139,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
             composed = hydra_compose("config", overrides=words)
         resolved = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, *UNWRAPPED) as error:
-        raise _refusal(error, selection.get("overrides")) from None
+        raise _refusal(error, selection.get("overrides", [])) from None
     assert isinstance(resolved, dict)
     refuse_secrets(resolved)
     config = {str(key): value for key, value in resolved.items()}
@@ -154,7 +154,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     }
 
 
-def _refusal(error: Exception, overrides: object) -> ConfigurationError:
+def _refusal(error: Exception, overrides: Sequence[str]) -> ConfigurationError:
     from omegaconf.errors import UnsupportedInterpolationType
 
     # Where it looked is the same for everybody, and what is appended with + nothing reads.
@@ -165,7 +165,8 @@ def _refusal(error: Exception, overrides: object) -> ConfigurationError:
     remedy = ""
     if overrides:
         # DVC leaves the overrides of an experiment there, and the next one may not know their key.
-        remedy = f"\nparams.yaml has overrides: {overrides}; -S 'overrides=[]' drops them"
+        shown = [without_secret(item) for item in overrides]
+        remedy = f"\nparams.yaml has overrides: {shown}; -S 'overrides=[]' drops them"
     if isinstance(error, UnsupportedInterpolationType):
         remedy = f". Only other settings can be named so, as ${{a.b}}; {KEYS}{remedy}"
     return ConfigurationError(without_passwords(f"{told}{cause}{remedy}"))

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from bears.client.endpoint import environment
+from bears.client.endpoint import check_variable, environment
 from bears.configuration import checkout
 from bears.errors import ConfigurationError, StoreError
 
@@ -15,10 +15,11 @@ def api_key(name: str) -> str | None:
     """What the environment variable ``name``, or ``.env`` of the user's checkout, holds.
 
     Raises:
-        ConfigurationError: it holds nothing.
+        ConfigurationError: it holds nothing, or ``name`` cannot be a variable.
     """
     if not name:
         return None
+    check_variable(name, "vector_store.api_key_env")
     if key := environment(checkout()).get(name, "").strip():
         return key
     raise ConfigurationError(
