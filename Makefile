@@ -53,7 +53,7 @@ lint: .venv/dev  ## style, types, and who may import whom
 regenerate: .venv/core  ## prove that what is committed regenerates byte for byte
 	rm -rf .dvc/cache .dvc/tmp
 	dvc repro --force --no-run-cache
-	git diff --exit-code HEAD -- dvc.lock metrics data/config.yaml data/language.yaml
+	git diff --exit-code HEAD -- dvc.lock metrics data/code.yaml data/config.yaml data/language.yaml
 
 lock: .venv/dev  ## renew requirements/*.txt from pyproject.toml
 	uv pip compile --quiet pyproject.toml $(LOCK) -o requirements/core.txt

@@ -19,7 +19,7 @@ from statistics import median
 from time import perf_counter
 
 ROUNDS = 5
-STAGES = ("config", "index", "retrieve", "evaluate")
+STAGES = ("config", "index", "retrieve", "evaluate", "generate", "judge")
 
 
 def main() -> None:
@@ -42,7 +42,7 @@ def main() -> None:
     whole, alone = median(experiment), median(work)
     print(f"dvc exp run   {whole:.2f} s")
     print(f"stages alone  {alone:.2f} s")
-    print(f"DVC adds      {whole - alone:.2f} s (at most 2.5 s are wanted)")
+    print(f"ratio         {whole / alone:.2f} (at most 3 is wanted)")
 
 
 def _run(folder: Path, *command: str) -> float:

@@ -1,4 +1,4 @@
-"""config: params.yaml and conf/ → data/config.yaml and data/language.yaml."""
+"""config: params.yaml, conf/ and the code → data/config.yaml, language.yaml and code.yaml."""
 
 import argparse
 import sys
@@ -6,14 +6,17 @@ from functools import partial
 from pathlib import Path
 
 from bears.configuration import compose, parse, read_selection, write_yaml
+from bears.configuration.code import code_digests
 from bears.configuration.edge import ended
-from bears.configuration.pipeline import CONFIG, GROUPS, LANGUAGE
+from bears.configuration.pipeline import CODE, CONFIG, GROUPS, LANGUAGE, configuration_of_stages
 from bears.errors import ConfigurationError
 from bears.ledger.entries import WholeLedger
 
+ROOT = Path(__file__).resolve().parents[1]
 
-def main(conf: Path, out: Path, language: Path, overrides: list[str]) -> None:
-    """Compose the configuration once, for every later stage."""
+
+def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]) -> None:
+    """Compose the configuration once, for every later stage, and digest their code."""
     selection = read_selection(Path("params.yaml"))
     config = compose(conf, selection, overrides)
     parse(WholeLedger, config["ledger"], "ledger")
@@ -31,6 +34,7 @@ def main(conf: Path, out: Path, language: Path, overrides: list[str]) -> None:
         # which translations are missing and how to get them.
         memory.parent.mkdir(parents=True, exist_ok=True)
         memory.touch()
+    write_yaml(code, code_digests(ROOT, configuration_of_stages(config)))
     write_yaml(language, config["language"])
     write_yaml(out, {**config, "language": {"name": config["language"]["name"]}})
 
@@ -40,10 +44,13 @@ if __name__ == "__main__":
     parser.add_argument("--conf", type=Path, default=Path("conf"))
     parser.add_argument("--out", type=Path, default=CONFIG)
     parser.add_argument("--language", type=Path, help=f"default: {LANGUAGE}, or named after --out")
+    parser.add_argument("--code", type=Path, help=f"default: {CODE}, or named after --out")
     parser.add_argument("overrides", metavar="hydra.override=value", nargs="*")
     arguments = parser.parse_intermixed_args()
-    language = arguments.language or arguments.out.with_name(
-        LANGUAGE.name if arguments.out.name == CONFIG.name else f"language-{arguments.out.name}"
+    out = arguments.out
+    language, code = (
+        given or out.with_name(name if out.name == CONFIG.name else f"{Path(name).stem}-{out.name}")
+        for given, name in ((arguments.language, LANGUAGE.name), (arguments.code, CODE.name))
     )
-    work = partial(main, arguments.conf, arguments.out, language, arguments.overrides)
+    work = partial(main, arguments.conf, out, language, code, arguments.overrides)
     sys.exit(ended("config", work))

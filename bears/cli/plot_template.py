@@ -19,7 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _plot_template(arguments: argparse.Namespace) -> None:
-    script = javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    script = javascript_bundle(
+        # DVC draws an empty plot for each JSON file that it keeps as one.
+        "window.vegaEmbed = (place, spec) => 'data' in spec && vegaEmbed(place, spec);"
+    )
     write_text(
         arguments.file,
         "<!DOCTYPE html>\n<html>\n<head>\n<meta charset='utf-8'>\n<title>DVC plots</title>\n"

@@ -30,6 +30,7 @@ CONFIG = Path("data/config.yaml")
 LANGUAGE = Path("data/language.yaml")
 """What is under ``language``. `CONFIG` has its name alone: a language is longer than all the rest,
 and DVC parses what stands under params a dozen times in every run."""
+CODE = Path("data/code.yaml")
 GROUPS = tuple(
     k for k, kind in get_type_hints(Configuration).items() if kind in (Benchmark, Chosen)
 )
@@ -104,6 +105,15 @@ def load_config(overrides: Sequence[str] = ()) -> Config:
     config = {**read_mapping(CONFIG, first), "language": read_mapping(LANGUAGE, first)}
     parse(Configuration, config, str(CONFIG))
     return config
+
+
+def configuration_of_stages(config: Config) -> dict[str, Config]:
+    """Return the part of the configuration that each stage but `config` reads, as dvc.yaml says."""
+    return {
+        stage: pick(config, _keys(defined), "the composed configuration")
+        for stage, defined in _definitions().items()
+        if stage != "config"
+    }
 
 
 def _split(argv: Sequence[str]) -> tuple[dict[str, Path], list[str]]:

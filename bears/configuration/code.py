@@ -1,0 +1,123 @@
+"""Digests of the code that each stage can run, which make the right stages stale."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+TARGET = re.compile(r"bears(\.[A-Za-z_]\w*)+")
+"""A class or function that a configuration names."""
+SHOWN = 16
+"""Hexadecimal digits of a digest in data/code.yaml."""
+
+
+def code_digests(root: Path, configurations: Mapping[str, Any]) -> dict[str, str]:
+    """Return the digest of the code behind each stage.
+
+    The code of a stage is its program, every module that the program imports, directly or not,
+    and the modules of the classes and functions that its configuration names. Comments,
+    docstrings and formatting do not count, and neither does the version of Python.
+
+    Args:
+        root: the folder that holds ``bears`` and ``stages``.
+        configurations: the part of the configuration that each stage reads, by the stage's name.
+    """
+    modules = Modules(root)
+    return {
+        stage: modules.digest([f"stages.{stage}", *_targets(configuration)])
+        for stage, configuration in configurations.items()
+    }
+
+
+class Modules:
+    """The modules below a folder, each parsed once."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._read = cache(self._parse)
+
+    def digest(self, names: Iterable[str]) -> str:
+        """Return one digest for the modules of ``names`` and all that they import."""
+        found = sorted(self.closure(names).items())
+        lines = "".join(f"{module} {code}\n" for module, code in found)
+        return sha256(lines.encode()).hexdigest()[:SHOWN]
+
+    def closure(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the digest of each module that importing ``names`` runs, by the module's name."""
+        waiting, found = list(names), dict[str, str]()
+        while waiting:
+            for module in self._with_packages(waiting.pop()):
+                if module not in found:
+                    found[module], imported = self._read(module)
+                    waiting += imported
+        return found
+
+    def _with_packages(self, name: str) -> list[str]:
+        """Return the module that defines ``name`` and the packages around it, which run first."""
+        words = name.split(".")
+        prefixes = (".".join(words[:n]) for n in range(1, len(words) + 1))
+        return [module for module in prefixes if self._file(module)]
+
+    def _file(self, module: str) -> Path | None:
+        path = self._root.joinpath(*module.split("."))
+        files = (path.with_suffix(".py"), path / "__init__.py")
+        return next((file for file in files if file.is_file()), None)
+
+    def _parse(self, module: str) -> tuple[str, list[str]]:
+        """Return the digest of one module, and the names that it imports from this project."""
+        file = self._file(module)
+        assert file is not None
+        words, imported = list[str](), list[str]()
+        _walk(ast.parse(file.read_bytes(), str(file)), words, imported)
+        return sha256("\0".join(words).encode()).hexdigest(), imported
+
+
+def _targets(value: Any) -> Iterator[str]:
+    """Yield every dotted name of this project in a configuration."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from _targets(part)
+    elif isinstance(value, str) and TARGET.fullmatch(value):
+        yield value
+
+
+def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:
+    """Append what a syntax tree says to ``words``, and what it imports to ``imported``."""
+    if isinstance(node, ast.Import):
+        imported += [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        imported += [f"{node.module}.{alias.name}" for alias in node.names]
+    words.append(type(node).__name__)
+    for name in node._fields:
+        value = getattr(node, name, None)
+        # Newer versions of Python have more fields, which are empty for the same code.
+        if value is None or value == []:
+            continue
+        words.append(name)
+        for part in value if isinstance(value, list) else [value]:
+            if not isinstance(part, ast.AST):
+                words.append(repr(part))
+            elif not (_is_docstring(part) or _is_for_types(part)):
+                _walk(part, words, imported)
+        words.append("")
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+    )
