@@ -230,8 +230,22 @@ def checkout(
     shutil.copy(ROOT / "params.yaml", tmp_path)
     for name in ("small", "raw/small"):
         (tmp_path / "data" / name).rename(tmp_path / "data" / name.replace("small", "mini"))
+    _say_language(tmp_path, "zh-Hant-TW")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def _say_language(root: Path, language: str) -> None:
+    write_json(root / "data/mini/translated/sidecar.json", {"language": language})
+
+
+def test_records_in_another_language_than_the_selected_one_are_not_exported(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _say_language(checkout, "ko")
+    assert main(["export", "out"]) == 1
+    assert "is in ko, but the configuration says 'zh-Hant-TW'" in capsys.readouterr().err
+    assert not (checkout / "out").exists()
 
 
 def test_an_export_is_attested_until_anything_changes(

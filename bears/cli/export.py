@@ -6,8 +6,8 @@ import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from bears.cli.selection import EXPORTED, add_selection, composed, exported_part
-from bears.errors import FormatError
+from bears.cli.selection import EXPORTED, add_selection, composed, exported_part, language_of
+from bears.errors import ConfigurationError, FormatError
 from bears.formats.digest import sha256_of
 from bears.formats.records import write_json, write_text
 from bears.publishing import beir, parquet
@@ -33,6 +33,12 @@ def _export(arguments: argparse.Namespace) -> None:
     if folder.exists():
         raise FormatError(f"{folder} exists already; name a new folder, or remove it first")
     finished = read_finished(composed(arguments.benchmark, arguments.overrides), Path("data"))
+    made, selected = language_of(finished.queries.parent), finished.config["benchmark"]["language"]
+    if made != selected:
+        raise ConfigurationError(
+            f"{finished.queries.parent} is in {made}, but the configuration says {selected!r}; "
+            "select in params.yaml what made it"
+        )
     folder.parent.mkdir(parents=True, exist_ok=True)
     # A whole folder appears or none, so that an interrupted export is never taken for one.
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
