@@ -125,6 +125,15 @@ def test_what_is_imported_is_judged_and_the_rest_is_pooled_again(project: Path) 
     assert left == {("q1", "c"), ("q2", "a"), ("q2", "c")}
 
 
+def test_one_decision_on_all_pairs_has_no_kappa_and_no_warning(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = decided(project, lambda _: "relevant")
+    for _ in range(2):
+        assert bears("import", str(path)) == 0
+    assert "5 pairs were judged before: 5 of them the same\n" in capsys.readouterr().out
+
+
 def test_a_second_judge_is_compared_and_changes_nothing_unless_told(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

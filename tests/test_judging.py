@@ -107,10 +107,24 @@ def test_what_nobody_knows_is_no_fail() -> None:
     assert found["corrected"] == pytest.approx(7 / 11)
 
 
-@pytest.mark.parametrize("verdict", ["pass", "fail", "unscored"])
-def test_a_judge_that_says_one_thing_alone_has_no_kappa(verdict: str) -> None:
-    found = calibrate(judged({(True, verdict): 3, (False, verdict): 2}))["a"]
-    assert found["kappa"] is None
+@pytest.mark.parametrize(
+    ("counts", "kappa"),
+    [
+        # By (po - pe) / (1 - pe), with po = pe wherever one side is constant.
+        ({(True, "pass"): 3, (False, "pass"): 2}, 0),
+        ({(True, "fail"): 3, (False, "fail"): 2}, 0),
+        ({(True, "pass"): 3, (True, "fail"): 2}, 0),
+        ({(True, "fail"): 5}, 0),
+        # pe = 1, so that nothing is divided by nothing.
+        ({(True, "pass"): 5}, None),
+        ({(True, "unscored"): 3, (False, "unscored"): 2}, None),
+    ],
+)
+def test_kappa_of_constant_verdicts_is_0_where_chance_does_not_explain_everything(
+    counts: dict[tuple[bool | None, str], int], kappa: int | None
+) -> None:
+    found = calibrate(judged(counts))["a"]
+    assert found["kappa"] == kappa
     assert found["interval_95"]["kappa"] is None
 
 

@@ -163,6 +163,7 @@ def _agreement(pairs: Sequence[tuple[Judgement, Judgement]]) -> str:
     said = [name for name in DECISIONS if any(name in pair for pair in counts)]
     same = sum(number for (old, new), number in counts.items() if old == new)
     table = [[counts[old, new] for new in said] for old in said]
-    # Of one word alone chance agrees as well.
-    kappa = f", Cohen's kappa {cohens_kappa(table, return_results=False):.2f}" * (len(said) > 1)
+    # Of one word alone chance agrees as well, and statsmodels would warn.
+    found = cohens_kappa(table, return_results=False) if len(said) > 1 else None
+    kappa = "" if found is None else f", Cohen's kappa {found:.2f}"
     return f"{len(pairs)} pairs were judged before: {same} of them the same{kappa}"

@@ -97,6 +97,6 @@ def agreements(rulings: Rulings) -> dict[str, dict[str, Any]]:
             "n": len(pairs),
             "agreement": round((table[0][0] + table[1][1]) / len(pairs), 5) if pairs else None,
             "kappa": kappa and round(kappa.value, 5),
-            "kappa_95": kappa and [round(kappa.low, 5), round(kappa.high, 5)],
+            "kappa_95": kappa and kappa.interval and [round(end, 5) for end in kappa.interval],
         }
     return found

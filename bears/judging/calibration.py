@@ -1,7 +1,9 @@
 """A judge against people: how often they agree, and what its pass rates are worth."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import Any
 
 from bears.intervals import wilson
@@ -63,7 +65,7 @@ def calibration(answers: Sequence[JudgedAnswer]) -> dict[str, Any]:
     return {
         "n": len(labelled),
         **{name: rate and rate.value for name, rate in rates.items()},
-        "interval_95": {name: rate and [rate.low, rate.high] for name, rate in rates.items()},
+        "interval_95": {name: rate and rate.interval for name, rate in rates.items()},
         "confusion": {
             f"people_{_word(label)}_judge_{_word(passed)}": count
             for (label, passed), count in counts.items()
@@ -95,10 +97,16 @@ def _wilson(hits: int, n: int) -> Rate | None:
 
 
 def kappa_of(table: Sequence[Sequence[int]]) -> Rate | None:
-    """Cohen's kappa of a table of counts; None where either says the same of every answer."""
+    """Return Cohen's kappa of a table of counts; None where all agree by chance alone.
+
+    It is 0, without an interval, where one side says the same of every answer.
+    """
     from statsmodels.stats.inter_rater import cohens_kappa
 
-    if not all(map(sum, [*table, *zip(*table, strict=True)])):
+    rows, columns = ([sum(counts) for counts in way] for way in (table, zip(*table, strict=True)))
+    if sum(map(mul, rows, columns)) == sum(rows) ** 2:
         return None
+    if not all(rows + columns):
+        return Rate(0.0, math.nan, math.nan)
     found = cohens_kappa(table)
     return Rate(float(found.kappa), float(found.kappa_low), float(found.kappa_upp))

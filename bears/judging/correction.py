@@ -7,11 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share with its 95 % interval."""
+    """A share or a kappa with its 95 % interval, whose ends are NaN where it is undefined."""
 
     value: float
     low: float
     high: float
+
+    @property
+    def interval(self) -> list[float] | None:
+        """Return both ends; None where they are undefined."""
+        return None if math.isnan(self.low) else [self.low, self.high]
 
 
 def corrected_pass_rate(judged: Sequence[bool], labels: Sequence[bool | None]) -> Rate | None:
