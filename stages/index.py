@@ -12,6 +12,7 @@ from bears.formats.records import document_count, stream_documents, write_json
 from bears.formats.shown import complain
 from bears.retrieval.chunking import NoChunking, chunks
 from bears.retrieval.cut import cuts_below, plain, told
+from bears.retrieval.index_files import write_made_from
 from bears.types import Document
 
 SCRATCH = Path(".bears/index")
@@ -30,6 +31,7 @@ def main(config: Config, paths: Paths) -> None:
     retriever.index(counted, paths["out"], checkout() / SCRATCH)
     seconds = perf_counter() - started
     size = sum(file.stat().st_size for file in paths["out"].rglob("*") if file.is_file())
+    write_made_from(paths["out"], paths["corpus"])
     cuts = cuts_below(paths["out"])
     measured: dict[str, Any] = {
         "chunks": counted.number,

@@ -19,6 +19,7 @@ from bears.formats.rewritten import read_rewritten
 from bears.formats.shown import complain
 from bears.formats.trec import run_writer
 from bears.retrieval.cut import Cut, Limited, cuts_below, plain, summed, told
+from bears.retrieval.index_files import check_made_from
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Query, Searcher
 from bears.retrieval.stopwatch import Stopwatch
@@ -38,6 +39,7 @@ def main(config: Config, paths: Paths) -> None:
     questions = read_questions(paths["queries"])
     settings.check(questions)
     questions = _searched(questions, paths["rewritten"])
+    check_made_from(paths["index"], paths["corpus"])
     started = perf_counter()
     searcher = build(config["retriever"], "retriever").open(paths["index"])
     loaded = perf_counter() - started

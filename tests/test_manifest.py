@@ -16,6 +16,7 @@ from bears.formats import known_digests
 from bears.formats.digest import sha256_of
 from bears.formats.known_digests import KnownDigests
 from bears.formats.manifest import check, manifest_of, seal
+from bears.formats.records import write_json
 from tests.workspace import finished, ran
 
 FILES = {"a.json": b'{"x": 1}', "below/b.npy": bytes(range(256)), "empty": b""}
@@ -197,6 +198,22 @@ def test_the_metrics_tell_the_run_and_the_index_that_were_measured(
         "run": sha256_of(data / "runs/bm25.trec")[:12],
         "index": sha256_of(data / "index/bm25/manifest.json")[:12],
     }
+
+
+def test_an_index_of_another_corpus_is_refused(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+    data = workspace.root / "data/mini"
+    made_from = json.loads((data / "index/bm25/made_from.json").read_bytes())
+    assert made_from == {"corpus": hexdigest((data / "translated/corpus.json").read_bytes())}
+    corpus = json.loads((data / "translated/corpus.json").read_bytes())
+    corpus.pop()
+    write_json(data / "translated/corpus.json", corpus)
+    seal([data / "translated"], {})
+    told = workspace.dvc("repro", "--single-item", "retrieve", code=255)
+    assert "data/mini/index/bm25 was made from a corpus with sha256 " in told
+    assert "`dvc repro index`" in told
 
 
 @pytest.mark.slow

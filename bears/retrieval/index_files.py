@@ -1,4 +1,4 @@
-"""Reading the files of an index: what is damaged is told as such, with the way to mend it."""
+"""The files of an index: report what is damaged or of another corpus, and say how to fix it."""
 
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,10 +8,14 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import StoreError
-from bears.formats.records import problems_of
+from bears.formats.digest import sha256_of
+from bears.formats.records import problems_of, write_json
 from bears.intake.files import read_whole
 
 T = TypeVar("T")
+
+MADE_FROM = "made_from.json"
+"""In the folder of an index: the sha256 of its corpus."""
 
 
 def damaged(path: Path, problem: str) -> StoreError:
@@ -19,6 +23,26 @@ def damaged(path: Path, problem: str) -> StoreError:
     return StoreError(
         f"{path} is damaged: {problem}. Index again: `dvc repro --force --single-item index`"
     )
+
+
+def write_made_from(index: Path, corpus: Path) -> None:
+    """Record in an index which corpus it was made from."""
+    write_json(index / MADE_FROM, {"corpus": sha256_of(corpus)})
+
+
+def check_made_from(index: Path, corpus: Path) -> None:
+    """Refuse an index that was made from another corpus.
+
+    Raises:
+        StoreError: it was, or it does not say from which.
+    """
+    place, found = index / MADE_FROM, sha256_of(corpus)
+    recorded = read_value(place, dict[str, str]).get("corpus") if place.is_file() else None
+    if recorded != found:
+        raise StoreError(
+            f"{index} was made from a corpus with sha256 {recorded or 'unknown'}, but {corpus} "
+            f"has {found}. Index this corpus first: `dvc repro index`"
+        )
 
 
 def read_value(path: Path, shape: type[T]) -> T:
