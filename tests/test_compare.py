@@ -152,6 +152,13 @@ BAD = {
     "a question twice": ("question_id,m\nq00,1\nq00,1\n", "'q00' stands twice"),
     "no question_id": ("id,m\nq00,1\n", "no column question_id"),
     "a word for a number": ("question_id,m\nq00,1\nq01,good\n", "line 3, m: 'good' is no number"),
+    "an underscore": ("question_id,m\nq00,1\nq01,0_1\n", "line 3, m: '0_1' is no number"),
+    "digits of another script": ("question_id,m\nq00,1\nq01,１\n", "'１' is no number"),
+    "above the best": (
+        "question_id,ndcg@10\nq00,1.7\n",
+        "1.7 of question 'q00' is not from 0 to 1",
+    ),
+    "below 0": ("question_id,pass_rate\nq00,-1\n", "-1 of question 'q00' is not from 0 to 1"),
     "infinity": ("question_id,m\nq00,1\nq01,inf\n", "'inf' is no number"),
     "nan": ("question_id,m\nq00,1\nq01,nan\n", "'nan' is no number"),
     "a vast number": ("question_id,m\nq00,1\nq01,1e308\n", "line 3, m: '1e308' is beyond 1e+15"),
@@ -197,8 +204,8 @@ def test_of_answers_only_scores_are_measures_though_a_text_may_be_a_number(tmp_p
 def test_the_same_measure_in_percent_is_doubted(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    a = csv(project / "a.csv", GOOD)
-    b = csv(project / "b.csv", {q: 100 * v for q, v in POOR.items()})
+    a = csv(project / "a.csv", GOOD, "m")
+    b = csv(project / "b.csv", {q: 100 * v for q, v in POOR.items()}, "m")
     assert "are both in the same unit?" in told(capsys, a, b)
 
 
@@ -443,5 +450,5 @@ def test_a_queued_grid_is_compared_with_one_command_and_leaves_the_tree_clean(
     assert sorted(means) == ["bm25", "hybrid", "wordllama"]
     own = json.loads(workspace.text("metrics/retrieval.json"))["all"]["ndcg@10"]
     assert means["bm25"] == pytest.approx(own, abs=1e-9)
-    assert found["corrected_over"].startswith("3 pairs x ")
+    assert found["corrected_over"] == "3 pairs of ndcg@10"
     assert workspace.git("status", "--porcelain") == before

@@ -16,12 +16,20 @@ from statsmodels.stats.weightstats import ttost_paired
 from bears.bootstrap import RESAMPLES, SEED, Floats, bootstrap, tail_of
 from bears.comparison.equivalence import equal_shares
 from bears.comparison.groups import letters, rank_ranges
-from bears.comparison.paired import bounded_interval, mcnemar, randomisation, score_interval
+from bears.comparison.paired import (
+    bounded_interval,
+    exact_critical_value,
+    mcnemar,
+    randomisation,
+    score_interval,
+)
+from bears.comparison.pairs import of_shares
 from bears.comparison.power import questions_for, smallest_difference
 from bears.comparison.result import compare
 from bears.comparison.table import shown
 from bears.comparison.values import System
 from bears.intake.json_text import json_value
+from bears.intervals import Z
 from tests.workspace import ROOT
 
 EVOUNA = ROOT.parent / "shared" / "data" / "evouna" / "NQ.json"
@@ -71,7 +79,7 @@ def test_peoples_verdicts_on_evouna_tell_all_systems_apart_but_gpt4_and_newbing(
         [system(n, {"pass_rate": verdicts[:, i].tolist()}) for i, n in enumerate(names)]
     )
     pair = {(p["a"], p["b"]): p for p in result["pairs"]}
-    assert result["corrected_over"] == "10 pairs x 1 measure"
+    assert result["corrected_over"] == "10 pairs of pass_rate"
     assert pair["fid", "gpt35"]["p"] == pytest.approx(0.00058, abs=5e-6)
     assert pair["fid", "gpt35"]["p_holm"] == pytest.approx(0.00116, abs=5e-6)
     assert pair["gpt4", "newbing"]["p"] == pytest.approx(0.169, abs=5e-4)
@@ -87,10 +95,42 @@ def test_peoples_verdicts_on_evouna_tell_all_systems_apart_but_gpt4_and_newbing(
 
 def test_the_score_interval_is_the_published_one() -> None:
     """By contingencytables (R), on Cavo et al. 2012; by Fagerland et al. 2014, on Bentur 2009."""
-    low, high = score_interval(*counts(6, 16, 161))
+    low, high = score_interval(*counts(6, 16, 161), Z)
     assert (round(low[0], 4), round(high[0], 4)) == (-0.1240, -0.0054)
-    low, high = score_interval(*counts(1, 7, 21))
+    low, high = score_interval(*counts(1, 7, 21), Z)
     assert (round(low[0], 3), round(high[0], 3)) == (-0.517, -0.026)
+
+
+@pytest.mark.parametrize("n", [60, 200])
+def test_an_interval_excludes_0_just_where_the_exact_test_is_significant(n: int) -> None:
+    """All numbers of differing questions up to 60, and all ways to divide them."""
+    pairs = [(k, m - k) for m in range(61) for k in range(m + 1)]
+    only_a, only_b = np.array(pairs, float).T
+    found = of_shares(*(np.array([differing(a, b, n)[i] for a, b in pairs]).T for i in (0, 1)))
+    plain = [stats.binomtest(a, a + b).pvalue if a + b else 1.0 for a, b in pairs]
+    excluded = (found["low"] > 0) | (found["high"] < 0)
+    assert excluded.tolist() == [p <= 0.05 for p in plain]
+    plain_ends = score_interval(only_a, only_b, np.full(len(pairs), float(n)), Z)
+    assert (found["low"] <= plain_ends[0] + 1e-9).all()
+    assert (found["high"] >= plain_ends[1] - 1e-9).all()
+
+
+def differing(only_a: int, only_b: int, n: int) -> tuple[list[float], list[float]]:
+    same = [1.0] * (n - only_a - only_b)
+    return [*same, *[1.0] * only_a, *[0.0] * only_b], [*same, *[0.0] * only_a, *[1.0] * only_b]
+
+
+@pytest.mark.parametrize("better", [0.5, 0.7, 0.9])
+@pytest.mark.parametrize(("n", "share"), [(60, 0.5), (300, 0.1), (1000, 0.05), (1000, 0.3)])
+def test_intervals_of_30_or_more_differing_questions_hold_the_truth_in_93_to_98_percent(
+    n: int, share: float, better: float
+) -> None:
+    shares = [share * better, share * (1 - better), 1 - share]
+    drawn = np.random.default_rng(7).multinomial(n, shares, 4000).astype(float)
+    critical = exact_critical_value(drawn[:, 0] + drawn[:, 1])
+    low, high = score_interval(drawn[:, 0], drawn[:, 1], np.full(4000, float(n)), critical)
+    held = np.mean((low <= shares[0] - shares[1]) & (shares[0] - shares[1] <= high))
+    assert 0.93 <= held <= 0.98
 
 
 def test_mcnemar_is_that_of_statsmodels() -> None:
@@ -130,7 +170,11 @@ def test_many_questions_have_about_the_p_of_scipy_and_never_0() -> None:
 
 def test_tests_that_nothing_could_pass_are_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
     systems = [
-        system(str(i), {"m": graded(i), "yes": [1.0] * i + [0.0] * (60 - i)}) for i in (1, 2, 3)
+        system(
+            str(i),
+            {"main": graded(i), "m": graded(i), "yes": [1.0] * i + [0.0] * (60 - i)},
+        )
+        for i in (1, 2, 3)
     ]
     assert compare(systems)["warnings"] == []
     # As 10,001 tests are with as many draws as there are: 6 of which 1 in 100 is the least.
@@ -159,6 +203,32 @@ def test_corrections_powers_and_equality_are_those_of_statsmodels() -> None:
     assert shown == pytest.approx(size * spread, abs=1e-9)
 
 
+def test_the_main_measure_has_one_p_whatever_else_is_compared() -> None:
+    shifted = [[min(1.0, value + 0.1 * i) for value in graded(i)] for i in range(3)]
+    systems = [
+        system(f"s{i}", {"x": graded(i + 5), "m": shifted[i], "y": graded(i + 9)}) for i in range(3)
+    ]
+    whole, alone = compare(systems, main="m"), compare(systems, ["m"], main="m")
+    assert [pair for pair in whole["pairs"] if pair["measure"] == "m"] == alone["pairs"]
+    assert whole["corrected_over"] == alone["corrected_over"] == "3 pairs of m"
+    assert whole["others_corrected_over"] == "3 pairs x 2 other measures"
+    others = [pair for pair in whole["pairs"] if pair["measure"] != "m"]
+    holm = multipletests([pair["p"] for pair in others], method="holm")[1]
+    assert [pair["p_holm"] for pair in others] == pytest.approx(holm, abs=1e-9)
+
+
+def test_a_difference_that_is_the_same_everywhere_could_show_nothing() -> None:
+    a = [0.1, 0.2, 0.3, 0.7] * 5
+    systems = [system("a", {"m": a}), system("b", {"m": [value + 0.1 for value in a]})]
+    assert compare(systems)["pairs"][0]["smallest_difference"] is None
+
+
+def test_a_graded_measure_has_no_flips() -> None:
+    systems = [system("a", {"m": graded(1)}), system("b", {"m": graded(2)})]
+    assert compare(systems)["flips"] == []
+    assert "lacks" not in shown(compare(systems), "table")
+
+
 def test_what_a_number_of_questions_shows_takes_that_number() -> None:
     shown = smallest_difference(0.3, 60, 0.05)
     assert shown is not None
@@ -166,7 +236,7 @@ def test_what_a_number_of_questions_shows_takes_that_number() -> None:
 
 
 def test_equal_shares_are_equal_where_the_interval_of_90_percent_is_within() -> None:
-    low, high = score_interval(*counts(4, 6, 100), level=0.9)
+    low, high = score_interval(*counts(4, 6, 100), stats.norm.isf(0.05))
     widest = max(-low[0], high[0])
     assert equal_shares(*counts(4, 6, 100), np.array([widest]))[0] == pytest.approx(0.05, abs=1e-6)
 

@@ -320,10 +320,17 @@ def compared(verdicts: dict[tuple[str, str], str], means: dict[str, float]) -> C
     ]
     pairs = [
         {
-            **{"measure": "m", "a": a, "b": b, "difference": means[a] - means[b], "p_holm": 0.01},
-            **{"low": -0.1, "high": 0.3, "smallest_difference": 0.2, "verdict": verdict},
+            **{
+                "measure": "m",
+                "a": a,
+                "b": b,
+                "n": 30,
+                "difference": means[a] - means[b],
+                "p_holm": 0.01,
+            },
+            **{"low": -0.1, "high": 0.3, "smallest_difference": smallest, "verdict": verdict},
         }
-        for (a, b), verdict in verdicts.items()
+        for ((a, b), verdict), smallest in zip(verdicts.items(), (0.2, 0.3, 0.1), strict=False)
     ]
     return parse_comparison({"systems": systems, "pairs": pairs}, "a test")
 
@@ -339,23 +346,37 @@ APART = "cannot be told apart"
     ("verdicts", "sentences"),
     [
         (["b better", "b better", APART], ["answer_winner", "answer_winner_sure"]),
-        ([APART, "b better", "a better"], ["answer_leaders", "answer_quickest"]),
-        ([APART, APART, APART], ["answer_none", "answer_quickest"]),
+        (
+            [APART, "b better", "a better"],
+            ["answer_leaders", "answer_quickest", "answer_smallest"],
+        ),
+        ([APART, APART, APART], ["answer_none", "answer_quickest", "answer_smallest_range"]),
         # c is no leader: that it is near the best does not take back that a is better.
-        ([APART, APART, "a better"], ["answer_leaders", "answer_quickest"]),
+        ([APART, APART, "a better"], ["answer_leaders", "answer_quickest", "answer_smallest"]),
     ],
 )
 def test_the_answer_ranks_no_noise(verdicts: list[str], sentences: list[str]) -> None:
     pairs = dict(zip([("a", "b"), ("c", "b"), ("a", "c")], verdicts, strict=True))
-    found = answer(
-        compared(pairs, {"a": 0.5, "b": 0.6, "c": 0.3}), systems_of(a=1, b=2, c=3), "m", 60
-    )
+    found = answer(compared(pairs, {"a": 0.5, "b": 0.6, "c": 0.3}), systems_of(a=1, b=2, c=3), "m")
     assert [key for key, _ in found] == sentences
     values: dict[str, Any] = found[0][1]
     assert (values["a"], values["difference"]) == ("b", pytest.approx(0.1))
     # Seen from the better one, which is the second of the pair.
     assert (values["low"], values["high"]) == (-0.3, 0.1)
     assert set(values["leaders"]) | set(values["others"]) == {"a", "b", "c"}
+    assert values["n"] == 30
+    if sentences[-1] == "answer_smallest_range":
+        assert found[-1][1] == {"smallest": 0.1, "largest": 0.3}
+
+
+def test_questions_that_nobody_judged_are_not_counted_as_judged(tmp_path: Path) -> None:
+    made = Made(tmp_path, ["first", "second", "third"], ["one", "two"])
+    queries = made.folders.translated / "queries.json"
+    first, *others = read_questions(queries)
+    write_records(queries, [replace(first, gold_doc_ids=(), judged=False), *others])
+    html = made.page()
+    assert "3 questions, 2 of them judged, over" in html
+    assert "2 questions" in html
 
 
 def test_the_group_after_z_stands_behind_it() -> None:
@@ -373,7 +394,7 @@ def test_a_comparison_of_another_state_of_the_benchmark_is_refused(tmp_path: Pat
 
 
 def test_without_a_comparison_nothing_is_recommended() -> None:
-    found = answer(compared({}, {"a": 0.5, "b": 0.6}), systems_of(a=1, b=2), "m", 60)
+    found = answer(compared({}, {"a": 0.5, "b": 0.6}), systems_of(a=1, b=2), "m")
     assert [key for key, _ in found] == ["answer_untested", "answer_untested_sure"]
 
 

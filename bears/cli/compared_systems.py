@@ -6,9 +6,12 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from bears.cli.scored_submission import evaluation_of
 from bears.cli.selection import composed, results_of, state_of
 from bears.comparison.revision import (
+    ANSWERS,
     GROUPS,
     WORKSPACE,
     Revision,
@@ -23,7 +26,7 @@ from bears.comparison.values import System, read_values
 from bears.configuration import checkout
 from bears.configuration import parse as parse_settings
 from bears.doctor.objects import cache_folder
-from bears.errors import FormatError, SubmissionRefused
+from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.evaluate import evaluate, gold_of, tie_range
 from bears.evaluation.measure import parse_measure
 from bears.formats.manifest import check as check_manifest
@@ -62,8 +65,27 @@ def _of_file(path: Path, benchmark: str) -> System:
     start = read_whole(path)[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
     if path.suffix.lower() == ".csv" and not start.startswith((b"{", b"[")):
         check_manifest(path)
-        return System(path.stem, "", *read_values(path))
+        values, kinds = read_values(path)
+        for name in values:
+            _check_range(values[name], path)
+        return System(path.stem, "", values, kinds)
     return _ranked(path, benchmark or str(composed("", [])["benchmark"]["name"]))
+
+
+def _check_range(values: pd.Series, path: Path) -> None:
+    """Raise FormatError if a value is outside the range of a measure that is known here."""
+    name = str(values.name)
+    try:
+        best = 1.0 if name in ANSWERS else parse_measure(name.removeprefix("audited ")).best
+    except ConfigurationError:
+        return
+    outside = values[(values < 0) | (values > best + 1e-9)]
+    if len(outside):
+        raise FormatError(
+            f"{path}, {name}: {outside.iloc[0]:g} of question {outside.index[0]!r:.80} is not from "
+            f"0 to {best:g}; divide percentages by 100, or rename the column if it is another "
+            "measure"
+        )
 
 
 def _ranked(path: Path, benchmark: str) -> System:

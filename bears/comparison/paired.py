@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bears.bootstrap import RESAMPLES, SEED, Floats, sizes
+from bears.intervals import Z
 
 OFTEN = 100
 EXACT = 13
@@ -97,11 +98,33 @@ def score_statistic(only_a: Floats, only_b: Floats, n: Floats, difference: Float
     return np.nan_to_num(ratio, nan=0.0)
 
 
+def exact_critical_value(differing: Floats) -> Floats:
+    """Return the score statistic beyond which `mcnemar` has a p of at most 0.05.
+
+    Between ``m`` differing questions the statistic at a difference of 0 takes the values
+    ``(only_a - only_b) / sqrt(m)``. The critical value lies halfway between the last value that the
+    exact test accepts and the first that it rejects, and is never below that of the normal
+    distribution.
+
+    Args:
+        differing: questions that one system has and the other lacks, shape (m,).
+    """
+    accepted = stats.binom.ppf(0.025, differing, 0.5)
+    halfway = (differing - 2 * accepted + 1) / np.sqrt(np.maximum(differing, 1))
+    critical: Floats = np.maximum(halfway, Z)
+    return critical
+
+
 def score_interval(
-    only_a: Floats, only_b: Floats, n: Floats, level: float = 0.95
+    only_a: Floats, only_b: Floats, n: Floats, z: Floats | float
 ) -> tuple[Floats, Floats]:
-    """Tango's interval of the difference between two shares of the same n questions."""
-    z = stats.norm.isf((1 - level) / 2)
+    """Return Tango's interval of the difference between two shares of the same n questions.
+
+    Args:
+        only_a, only_b, n: as in `score_statistic`.
+        z: the critical value. With that of `exact_critical_value` the interval excludes 0 if and
+            only if `mcnemar` has a p of at most 0.05.
+    """
 
     def end(sign: float) -> Floats:
         observed = (only_a - only_b) / n

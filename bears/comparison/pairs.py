@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 from bears.bootstrap import FEW, Floats, bootstrap, scale_of, yes_or_no
 from bears.comparison.equivalence import equal_for_few, equal_means, equal_shares
-from bears.comparison.paired import bounded_interval, mcnemar, randomisation, score_interval
+from bears.comparison.paired import (
+    bounded_interval,
+    exact_critical_value,
+    mcnemar,
+    randomisation,
+    score_interval,
+)
 
 Booleans = NDArray[np.bool_]
 Counts = tuple[Floats, Floats, Floats]
@@ -86,7 +92,7 @@ def _numbers(
 def of_shares(a: Floats, b: Floats) -> dict[str, Floats]:
     """The columns of m pairs of measures that say yes or no; a and b of shape (n, m)."""
     counts = _counts(a, b)
-    ends = score_interval(*counts)
+    ends = score_interval(*counts, exact_critical_value(counts[0] + counts[1]))
     return {**_means(a, b), "low": ends[0], "high": ends[1], "p": mcnemar(*counts[:2])}
 
 

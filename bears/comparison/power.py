@@ -21,7 +21,8 @@ def smallest_difference(
         alpha: error that is allowed, two-sided.
         most: the largest difference that there can be; one beyond it is none.
     """
-    if n < 3 or not spread > 0:
+    # Equal differences have a spread of rounding errors, such as 1e-17.
+    if n < 3 or not spread > 1e-12:
         return None
     difference = _smallest_size(n, alpha) * spread
     return difference if difference <= most else None
@@ -35,7 +36,7 @@ def _smallest_size(n: int, alpha: float) -> float:
 
 def questions_for(difference: float, spread: float, alpha: float) -> int | None:
     """How many questions show a difference with 80 % power; None where there is no spread."""
-    if not spread > 0:
+    if not spread > 1e-12:
         return None
     size = difference / spread
     # A first guess by the normal distribution; where it is vast the t distribution is the same.

@@ -36,7 +36,9 @@ def compare(
         systems: two or more, of different names.
         chosen: the measures; none: all that they share.
         main: the measure that orders the systems, also by type and source; if it is not shared,
-            the first that is. What flipped is by the first measure that says yes or no.
+            the first that is. Its p values are corrected over all pairs, those of the other
+            measures over all pairs of them together. The flips are those of the first measure
+            that says yes or no, if there is one.
         within: a difference that matters to nobody: pairs that surely differ by less are equal.
 
     Returns:
@@ -48,10 +50,18 @@ def compare(
     systems = aligned(systems)
     measures = shared_measures(systems, chosen)
     main = main if main in measures else measures[0]
+    measures.sort(key=lambda measure: measure != main)
     values = {m: np.column_stack([s.values[m].to_numpy(float) for s in systems]) for m in measures}
     names = [system.name for system in systems]
     pairs = math.comb(len(names), 2)
-    frame = _judged(_measured(values, names, within, pairs * len(measures)), within)
+    # The main measure decides, so its correction does not depend on which others are compared.
+    families = [{m: values[m] for m in family} for family in ([main], measures[1:]) if family]
+    judged = [
+        _judged(_measured(family, names, within, pairs * len(family)), within)
+        for family in families
+    ]
+    frame = pd.concat(judged, ignore_index=True)
+    yes_no = next((measure for measure in measures if yes_or_no(values[measure])), None)
     benchmark = next((system.benchmark for system in systems if system.benchmark), {})
     ties = [_ties(row, systems) for row in frame.to_dict("records")]
     return {
@@ -60,17 +70,23 @@ def compare(
         "questions": len(systems[0].values),
         **({"generated": made} if (made := told_of(benchmark)) else {}),
         "main": main,
-        "warnings": [*_unlike(systems, values), *_unreachable(values, pairs * len(measures))],
-        "corrected_over": _over(("pair", pairs), ("measure", len(measures))),
+        "warnings": [
+            *_unlike(systems, values),
+            *(said for family in families for said in _unreachable(family, pairs * len(family))),
+        ],
+        "corrected_over": f"{_count(pairs, 'pair')} of {main}",
+        "others_corrected_over": (
+            f"{_count(pairs, 'pair')} x {_count(len(measures) - 1, 'other measure')}"
+        ),
         "systems": _systems(systems, values, frame),
         "pairs": _records(frame.assign(ties=pd.Series(ties, dtype=object))),
         "by": _by(systems, main, values[main], within),
-        "flips": flips(systems, next((m for m in (main, *values) if yes_or_no(values[m])), main)),
+        "flips": flips(systems, yes_no) if yes_no else [],
     }
 
 
-def _over(*counts: tuple[str, int]) -> str:
-    return " x ".join(f"{count} {word}{'s' * (count != 1)}" for word, count in counts)
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"
 
 
 def _measured(

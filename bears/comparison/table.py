@@ -140,10 +140,12 @@ def _number(value: Any) -> str:
 def _remarks(result: Mapping[str, Any], two: bool, kinds: Sequence[str]) -> list[str]:
     told = [kind for kind in kinds if result["by"].get(kind)]
     by = "".join(f", in the tables by {kind} over all of these" for kind in told)
+    several = two and len(result["pairs"]) > 1
+    others = f", for the others over {result['others_corrected_over']}" if several else ""
     remarks = [
-        f"p is corrected by Holm's method over {result['corrected_over']}{by}; intervals are of "
-        'each difference by itself. "could show": the difference that these questions would have '
-        "shown in four of five cases."
+        f"p is corrected by Holm's method over {result['corrected_over']}{others}{by}; "
+        'intervals are of each difference by itself. "could show": the difference that these '
+        "questions would have shown in four of five cases."
     ]
     if not two:
         return [*remarks, f"Systems that share a letter cannot be told apart by {result['main']}."]

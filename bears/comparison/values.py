@@ -123,7 +123,8 @@ def _number(cell: str) -> float | None:
         value = float(word)
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
+    # Python reads "0_1" and digits of other scripts as numbers; no other tool does.
+    return value if math.isfinite(value) and word.isascii() and "_" not in word else None
 
 
 def aligned(systems: Sequence[System]) -> list[System]:

@@ -1,9 +1,10 @@
 """The answer first: which system to take, by how much it is ahead, and how sure that is."""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
-from bears.report.comparison import Comparison, Pair, Standing, better_of
+from bears.report.comparison import Comparison, Pair, Standing, better_of, corrected_over
 from bears.report.system import System
 from bears.report.words import p_value, unit
 
@@ -11,10 +12,8 @@ Said = tuple[str, dict[str, Any]]
 """A sentence of words.json by its key, and what stands in it."""
 
 
-def answer(
-    comparison: Comparison, systems: Sequence[System], measure: str, questions: int
-) -> list[Said]:
-    """Two sentences for the person who decides."""
+def answer(comparison: Comparison, systems: Sequence[System], measure: str) -> list[Said]:
+    """Return two or three sentences for the person who decides."""
     standing = {
         each["name"]: found
         for each in comparison["systems"]
@@ -31,9 +30,10 @@ def answer(
         if pair["measure"] == measure
     }
     if any(frozenset((ranked[0], other)) not in pairs for other in ranked[1:]):
-        said = _of(ranked[0], standing, measure) | {"b": ranked[1], "n": questions}
+        said = _of(ranked[0], standing, measure) | {"b": ranked[1]}
         return [("answer_untested", said), ("answer_untested_sure", {})]
-    return _tested(ranked, standing, pairs, systems, measure, questions, comparison)
+    over = corrected_over(comparison, measure)
+    return _tested(ranked, standing, pairs, systems, measure, over)
 
 
 def _of(name: str, standing: Mapping[str, Standing], measure: str) -> dict[str, Any]:
@@ -47,8 +47,7 @@ def _tested(
     pairs: Mapping[frozenset[str], Pair],
     systems: Sequence[System],
     measure: str,
-    questions: int,
-    comparison: Comparison,
+    over: str,
 ) -> list[Said]:
     best = ranked[0]
     against = {other: pairs[frozenset((best, other))] for other in ranked[1:]}
@@ -61,22 +60,29 @@ def _tested(
         or not any(o != name and _beats(o, pairs.get(frozenset((o, name)))) for o in near)
     ]
     rivals = leaders[1:] or ranked[1:2]
-    # A system that gives the very same values says nothing of what could have been seen.
-    telling = (name for name in rivals if against[name]["smallest_difference"] is not None)
-    pair = against[next(telling, rivals[0])]
+    pair = against[rivals[0]]
     said = _of(best, standing, measure) | _lead(best, pair)
-    said |= {"b": pair["b"] if pair["a"] == best else pair["a"], "n": questions}
+    said |= {"b": pair["b"] if pair["a"] == best else pair["a"], "n": pair["n"]}
     said |= {"leaders": leaders, "others": [name for name in ranked if name not in leaders]}
-    said |= {"over": comparison.get("corrected_over", ""), "count": len(ranked)}
+    said |= {"over": over}
     quickest = _quickest([system for system in systems if system.name in leaders])
     if len(leaders) == 1:
         return [("answer_winner", said), ("answer_winner_sure", said)]
     first = "answer_none" if len(leaders) == len(ranked) else "answer_leaders"
-    if pair["smallest_difference"] is None:
-        return [(first, said), ("answer_no_smallest", {})]
-    if quickest:
-        return [(first, said), ("answer_quickest", said | quickest)]
-    return [(first, said), ("answer_more_questions", said)]
+    then = ("answer_quickest", quickest) if quickest else ("answer_more_questions", {})
+    return [(first, said), then, _detectable(leaders, pairs)]
+
+
+def _detectable(leaders: Sequence[str], pairs: Mapping[frozenset[str], Pair]) -> Said:
+    """Return what could have been seen between the leaders, which differs from pair to pair."""
+    among = (pairs.get(frozenset(pair)) for pair in combinations(leaders, 2))
+    # Systems of the very same values say nothing of what could have been seen.
+    sizes = sorted(size for pair in among if pair and (size := pair["smallest_difference"]))
+    if not sizes:
+        return "answer_no_smallest", {}
+    if round(sizes[0], 3) == round(sizes[-1], 3):
+        return "answer_smallest", {"smallest": sizes[0]}
+    return "answer_smallest_range", {"smallest": sizes[0], "largest": sizes[-1]}
 
 
 def _beats(best: str, pair: Pair | None) -> bool:
@@ -89,8 +95,7 @@ def _lead(best: str, pair: Pair) -> dict[str, Any]:
     if pair["a"] != best:
         negated = (None if value is None else -value for value in (difference, high, low))
         difference, low, high = negated
-    found = {"difference": difference, "low": low, "high": high, "p": p_value(pair["p_holm"])}
-    return found | {"smallest": pair["smallest_difference"]}
+    return {"difference": difference, "low": low, "high": high, "p": p_value(pair["p_holm"])}
 
 
 def _quickest(systems: Sequence[System]) -> dict[str, Any] | None:

@@ -37,6 +37,7 @@ class Pair(TypedDict):
     measure: str
     a: str
     b: str
+    n: int
     difference: float | None
     low: float | None
     high: float | None
@@ -55,6 +56,7 @@ class Comparison(TypedDict):
     systems: list[Ranked]
     pairs: list[Pair]
     corrected_over: NotRequired[str]
+    others_corrected_over: NotRequired[str]
     main: NotRequired[str]
     benchmark: NotRequired[str]
     state: NotRequired[str]
@@ -93,6 +95,13 @@ def _untested(system: System) -> Ranked:
             mean = math.fsum(defined) / len(defined)
             measures[name] = {"mean": mean, "low": low, "high": high}
     return {"name": system.name, "measures": measures}
+
+
+def corrected_over(comparison: Comparison, measure: str) -> str:
+    """Return what the p values of ``measure`` are corrected over."""
+    if comparison.get("main", measure) == measure:
+        return comparison.get("corrected_over", "")
+    return comparison.get("others_corrected_over", "")
 
 
 def better_of(pair: Pair) -> str | None:

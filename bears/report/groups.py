@@ -17,7 +17,10 @@ Looks = Mapping[str, Mapping[str, str]]
 def grouped(
     systems: Sequence[System], looks: Looks, questions: Sequence[Question], measure: str
 ) -> list[tuple[str, list[dict[str, Any]]]]:
-    """A heading's key, and of each group below it ``name, n, rows`` and its chart, ``svg``."""
+    """Return a heading's key, and for each group below it ``name, n, rows`` and its chart, ``svg``.
+
+    ``n`` is the number of judged questions.
+    """
     keys: dict[str, list[str]] = {
         "by_type": [question.question_type for question in questions],
         "by_source": [question.source_dataset for question in questions],
@@ -26,7 +29,8 @@ def grouped(
     for key, of in keys.items():
         groups = []
         for name in sorted(set(of)):
-            chosen = np.array([each == name for each in of])
+            named = zip(of, questions, strict=True)
+            chosen = np.array([each == name and q.judged for each, q in named])
             if rows := list(_rows(systems, chosen, measure)):
                 drawn = intervals([{**row, **looks[row["name"]]} for row in rows])
                 groups.append({"name": name, "n": int(chosen.sum()), "rows": rows, "svg": drawn})

@@ -60,8 +60,8 @@ def _content(known: Known) -> dict[str, Any]:
     order = ranked(known.comparison, measure)
     look = looks([system["name"] for system in order])
     answers = generated(systems)
-    judged = any(question.judged for question in benchmark.questions)
-    standing = standings(known.comparison, measure, systems, len(benchmark.questions))
+    judged = sum(question.judged for question in benchmark.questions)
+    standing = standings(known.comparison, measure, systems)
     return {
         "judged": judged,
         "benchmark": benchmark,

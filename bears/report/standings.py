@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from bears.report.answer import answer
 from bears.report.charts import against, curve, intervals
-from bears.report.comparison import Comparison, Pair, Ranked, better_of, ranked
+from bears.report.comparison import Comparison, Pair, Ranked, better_of, corrected_over, ranked
 from bears.report.recall import DEPTHS, recall_curve
 from bears.report.system import System
 from bears.report.words import said
@@ -19,9 +19,7 @@ FAMILIES = ("success", "strict", "recall", "mrr", "ndcg", "map")
 Looks = Mapping[str, Mapping[str, str]]
 
 
-def standings(
-    comparison: Comparison, measure: str, systems: Sequence[System], questions: int
-) -> dict[str, Any]:
+def standings(comparison: Comparison, measure: str, systems: Sequence[System]) -> dict[str, Any]:
     """The verdict, the table of systems and that of pairs."""
     order = ranked(comparison, measure)
     pairs = [pair for pair in comparison["pairs"] if pair["measure"] == measure]
@@ -33,9 +31,9 @@ def standings(
         "explained": [f"measure_{family}" for family in FAMILIES if family in known],
         "pairs": pairs,
         "tested": bool(pairs),
-        "over": comparison.get("corrected_over", ""),
+        "over": corrected_over(comparison, measure),
         "ties": sorted({text for pair in pairs if (text := pair.get("ties"))}),
-        "answer": answer(comparison, systems, measure, questions),
+        "answer": answer(comparison, systems, measure),
     }
 
 
