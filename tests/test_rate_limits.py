@@ -248,6 +248,23 @@ def test_tokens_a_minute_are_kept() -> None:
     assert 0.95 * 60 <= sent <= 60
 
 
+@pytest.mark.parametrize("limit", ["1", "1e-300", "0.001", "-3", "nan", "inf", "-inf"])
+@pytest.mark.parametrize("name", ["requests", "tokens"])
+def test_no_limit_that_a_server_gives_stops_the_stream_for_more_than_five_minutes(
+    limit: str, name: str
+) -> None:
+    limits = RateLimits(60, 60_000)
+    now = 0.0
+    for _ in range(5):
+        limits.sent(now, 5000)
+        limits.ended(5000)
+        limits.learn(now, {f"x-ratelimit-limit-{name}": limit})
+        wait = limits.wait(now, 5000)
+        assert wait < 300.001
+        now += wait + 0.001
+        assert limits.wait(now, 5000) == 0
+
+
 def test_a_request_larger_than_the_burst_goes_when_the_meter_is_full() -> None:
     meter = TokenBucket(1000)
     assert meter.wait(0.0, 900) == 0
@@ -284,6 +301,12 @@ def test_durations(text: str, seconds: float | None) -> None:
         ({"retry-after": "Sat, 21 Nov 2026 00:00:30 GMT"}, 30),
         ({"retry-after": "Fri, 20 Nov 2026 00:00:00 GMT"}, 0),
         ({"retry-after": "whenever"}, None),
+        ({"retry-after": "999999999"}, 300),
+        ({"retry-after": "9" * 400}, 300),
+        ({"retry-after-ms": "999999999"}, 300),
+        ({"retry-after": "Sat, 21 Nov 2099 00:00:30 GMT"}, 300),
+        ({"retry-after": "Sat, 21 Nov 99999999999999999999 00:00:30 GMT"}, None),
+        ({"retry-after": "Sat, 21 Nov 2026 00:00:30 +99999999999999999999"}, None),
         ({}, None),
     ],
 )

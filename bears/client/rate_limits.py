@@ -60,7 +60,7 @@ class RateLimits:
         for name, meter in (("requests", self.requests), ("tokens", self.tokens)):
             limit = number(headers.get(f"x-ratelimit-limit-{name}"))
             remaining = number(headers.get(f"x-ratelimit-remaining-{name}"))
-            if limit:
+            if limit and limit > 0:
                 if meter is self.requests and (self._guessed or meter.limit is None):
                     self._guessed = False
                     self._refusals.begin()
@@ -157,5 +157,5 @@ class RequestQueue:
         async with self._line:
             await self._run.pause(0)
             while (pause := self.limits.wait(time.monotonic(), tokens)) > 0:
-                await self._run.pause(pause)
+                await self._run.pause(pause, "the limit of requests or tokens is used up")
             return self.limits.sent(time.monotonic(), tokens)

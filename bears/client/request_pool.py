@@ -1,12 +1,17 @@
 """Asking many requests side by side, until there are none or one shows that none can succeed."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from bears.client.errors import BudgetExhausted, ClientError, RunStopped
 from bears.client.streak import Streak
+from bears.formats.shown import complain
+
+QUIET_S = 60.0
+"""After a reported wait, others that end within this time are not reported."""
 
 R = TypeVar("R")
 A = TypeVar("A")
@@ -19,10 +24,14 @@ class NotSent(Exception):
 class RequestPool:
     """One call of `answers` of a client."""
 
+    long_s: ClassVar[float] = 10.0
+    """A longer wait is reported, and counts as an attempt if the server asked for it."""
+
     def __init__(self) -> None:
         self.answered = 0
         """Requests that a server has answered."""
         self._over = False
+        self._quiet_until = 0.0
         self._stopped: RunStopped | None = None
         self._stop, self._news = asyncio.Event(), asyncio.Event()
         self._places = asyncio.Semaphore(0)
@@ -86,7 +95,7 @@ class RequestPool:
         finally:
             self._news.set()
 
-    async def rest(self, seconds: float) -> None:
+    async def rest(self, seconds: float, reason: str) -> None:
         """As `pause`, and another has the place meanwhile.
 
         Raises:
@@ -94,17 +103,28 @@ class RequestPool:
         """
         self._places.release()
         self._news.set()
-        await self.pause(seconds)
+        await self.pause(seconds, reason)
         await self._places.acquire()
 
-    async def pause(self, seconds: float) -> None:
-        """Wait before a request is sent.
+    async def pause(self, seconds: float, reason: str = "") -> None:
+        """Wait before a request is sent, and report a long wait.
+
+        Args:
+            reason: why, for the report.
 
         Raises:
             NotSent: the run has stopped.
         """
+        self._report(seconds, reason)
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
         if self._stop.is_set():
             raise NotSent
+
+    def _report(self, seconds: float, reason: str) -> None:
+        end = time.monotonic() + seconds
+        # Many requests wait for the same reason, and one line is enough for all of them.
+        if seconds > self.long_s and end > self._quiet_until:
+            self._quiet_until = end + QUIET_S
+            complain(f"waiting {seconds:.0f} s before the next request: {reason}")

@@ -1,10 +1,13 @@
 """What a server says of time and numbers in the headers of its answers."""
 
+import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+LONGEST_WAIT_S = 300.0
+"""The longest wait that a server may impose at once."""
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -20,7 +23,9 @@ def duration(text: str) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds that the server asks to wait: ``retry-after-ms``, ``retry-after`` (seconds or date).
+    """Return the seconds that the server asks to wait, at most `LONGEST_WAIT_S`.
+
+    They are in ``retry-after-ms`` or in ``retry-after``, as seconds or as a date.
 
     Args:
         headers: with names in small letters.
@@ -28,22 +33,24 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     """
     milliseconds = duration(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
-        return milliseconds / 1000
+        return min(LONGEST_WAIT_S, milliseconds / 1000)
     text = headers.get("retry-after", "")
     seconds = duration(text)
     if seconds is not None:
-        return seconds
+        return min(LONGEST_WAIT_S, seconds)
     try:
         date = parsedate_to_datetime(text)
-    except ValueError:
+        date = date if date.tzinfo else date.replace(tzinfo=UTC)
+        seconds = (date - (now or datetime.now(UTC))).total_seconds()
+    except (ValueError, OverflowError):
         return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (date - (now or datetime.now(UTC))).total_seconds())
+    return min(LONGEST_WAIT_S, max(0.0, seconds))
 
 
 def number(text: str | None) -> float | None:
-    """The number that a header holds; None if it is absent or holds none."""
+    """Return the finite number that a header holds, or None."""
     try:
-        return None if text is None else float(text)
+        value = math.nan if text is None else float(text)
     except ValueError:
         return None
+    return value if math.isfinite(value) else None

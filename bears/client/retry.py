@@ -13,7 +13,8 @@ from bears.client.request_pool import RequestPool
 
 LONGEST_WAIT = 60.0
 PATIENCE = 10
-"""How many refusals with 429 a request bears for each of its attempts."""
+"""How many refusals with 429 a request bears for each of its attempts, if they ask for no long
+wait."""
 LIMITED = 0.1
 """The part of the first wait after a 429 that names none. `RateLimits` holds back all where many
 are refused, so this one need not wait for a server that is too busy."""
@@ -65,7 +66,9 @@ async def answered(
             run.answered += 1
             return answer
         except Again as again:
-            failed, limited = failed + (not again.limited), limited + again.limited
+            # Waiting long for a server that is closed must end some time.
+            free = again.limited and (again.after or 0.0) <= run.long_s
+            failed, limited = failed + (not free), limited + free
             unheard = isinstance(again, Unreachable) and not run.answered
             attempts = min(endpoint.attempts, UNHEARD) if unheard else endpoint.attempts
             if failed >= attempts or failed + limited >= attempts * PATIENCE:
@@ -75,9 +78,11 @@ async def answered(
                 raise RequestFailed(told) from None
             if again.limited:
                 first = endpoint.backoff_s * LIMITED
-                await run.rest(backoff(first, limited) if again.after is None else again.after)
+                wait = backoff(first, limited) if again.after is None else again.after
+                await run.rest(wait, str(again))
             else:
-                await run.pause(max(again.after or 0.0, backoff(endpoint.backoff_s, failed)))
+                wait = max(again.after or 0.0, backoff(endpoint.backoff_s, failed))
+                await run.pause(wait, str(again))
 
 
 def backoff(first: float, failed: int) -> float:

@@ -3,6 +3,8 @@
 from collections import deque
 from dataclasses import dataclass, field
 
+from bears.client.response_headers import LONGEST_WAIT_S
+
 MINUTE = 60.0
 SHARE = 0.97
 """The part of a limit that the even stream uses."""
@@ -41,6 +43,9 @@ class TokenBucket:
         if limit is None:
             return 0.0
         self._refill(now, limit)
+        if limit != self.configured:
+            # A server that gives an absurdly low limit would stop the run without a word.
+            self.level = max(self.level, _burst(limit) - self._rate(limit) * LONGEST_WAIT_S)
         lacking = min(need, _burst(limit)) - self.level
         # Less than a billionth is the rounding of the refill, not a debt.
         return lacking / self._rate(limit) if lacking > 1e-9 else 0.0
