@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from bears.client.budget import Budget
 from bears.client.chat import Online
+from bears.client.embedding_wire import EmbeddingRequest, read_vectors
 from bears.client.endpoint import Access, Endpoint, find_access
 from bears.client.errors import (
     BudgetExhausted,
@@ -23,10 +24,11 @@ from bears.client.errors import (
     RequestRefused,
     RunStopped,
 )
+from bears.client.forward import Forwarded, read_completion
 from bears.client.models import Models, Price, ceiling, estimate, load_models
-from bears.client.wire import ChatAnswer, ChatRequest, Outcome, to_body
+from bears.client.wire import ChatAnswer, ChatRequest, Outcome, read_answer, to_body
 from bears.errors import ConfigurationError
-from tests.provider_server import ROOT, Json, ProviderServer
+from tests.provider_server import ROOT, Json, ProviderServer, completion
 
 KEY = "sk-test-4f9d1c7e"
 SCHEMA = {
@@ -242,6 +244,27 @@ def test_a_server_that_comes_back_in_time_loses_no_request() -> None:
         assert asyncio.run(collect()) == 60
 
 
+def closed(_: Json) -> Json:
+    """A behaviour: the server is closed for 30 years."""
+    told = {"error": {"message": "closed for now", "code": "rate_limit_exceeded"}}
+    return {"text": "", "status": 429, "headers": {"Retry-After": "999999999"}, "body": told}
+
+
+def test_a_long_wait_that_a_server_asks_for_is_cut_reported_and_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("bears.client.response_headers.LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr("bears.client.request_pool.RequestPool.long_s", 0.1)
+    with ProviderServer(f"{__name__}:closed") as server:
+        online = Online(endpoint(server, attempts=3, concurrency=3), Models())
+        answers = ask(online, asked(3))
+        assert server.stats()["requests"] == 9
+    assert [type(answer) for answer in answers.values()] == 3 * [RequestFailed]
+    assert "no answer after 3 attempts" in str(answers["key-0"])
+    # All of them wait for the same reason.
+    assert capsys.readouterr().err.count("waiting 0 s before the next request: http") == 1
+
+
 @pytest.mark.parametrize(
     ("status", "code"),
     [(401, "invalid_api_key"), (403, "no"), (404, "model_not_found"), (429, "insufficient_quota")],
@@ -378,6 +401,47 @@ def test_dotenv_fills_in_and_does_not_override(
     monkeypatch.setenv("A_KEY", "from-environment")
     assert find_access(Endpoint("m", api_key_env="A_KEY"), tmp_path).key() == "from-environment"
     assert KEY not in repr(Access("http://a", KEY))
+
+
+# Usage ---------------------------------------------------------------------------------------
+
+ODD: list[Any] = [None, [], [1], "12", {}, True, 7, {"prompt_tokens": [5], "completion_tokens": {}}]
+ODD += [{"prompt_tokens": n, "completion_tokens": n} for n in (10**12, 10**399, -1, 1e9, True, "3")]
+
+
+@pytest.mark.parametrize("usage", ODD, ids=lambda usage: f"{usage!s:.20}")
+def test_an_answer_with_odd_usage_is_kept_and_counts_as_the_most_it_could_cost(usage: Any) -> None:
+    request = ChatRequest("k", "", "臺灣", max_output_tokens=50)
+    body = completion({"messages": [{"content": "臺灣"}], "model": "m"}, "島") | {"usage": usage}
+    answer = read_answer(body, request)
+    assert answer.text == "島"
+    # No token is shorter than a byte.
+    assert answer.input_tokens >= len("臺灣".encode())
+    assert answer.output_tokens == 50
+    assert Price(1, 1).of(answer.input_tokens, answer.output_tokens) < 0.001
+    vectors = read_vectors(
+        {"data": [{"index": 0, "embedding": [1.0]}], "usage": usage}, EmbeddingRequest(("臺灣",), 1)
+    )
+    assert vectors.input_tokens == 6
+    sent = Forwarded({"messages": [{"role": "user", "content": "臺灣"}]}, 50)
+    came = read_completion(body, sent)
+    assert (came.input_tokens, came.output_tokens) == (sent.most_input_tokens(), 50)
+
+
+def counts_oddly(request: Json) -> Json:
+    """A behaviour."""
+    text = request["messages"][-1]["content"]
+    return {"text": text, "body": completion(request, text) | {"usage": [10**399]}}
+
+
+def test_a_run_whose_server_counts_oddly_ends_with_every_answer_within_its_budget() -> None:
+    budget = Budget(1.0, Price(10, 10))
+    with ProviderServer(f"{__name__}:counts_oddly") as server:
+        answers = ask(Online(endpoint(server), Models(), budget), asked(5, max_output_tokens=50))
+        assert server.stats()["requests"] == 5
+    assert len(texts(answers)) == 5
+    most = budget.bound(asked(1, max_output_tokens=50)[0])
+    assert budget.spent == pytest.approx(5 * most)
 
 
 # Prices and budgets --------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.client.models import ceiling
-from bears.client.wire import count
+from bears.client.wire import used
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,7 @@ def read_vectors(body: Any, request: EmbeddingRequest) -> Embedded:
     """
     try:
         rows = {int(row["index"]): _vector(row["embedding"]) for row in body["data"]}
-        used = (body.get("usage") or {}).get("prompt_tokens")
-        tokens = count(used, request.most_input_tokens())
+        tokens = used(body, "prompt_tokens", request.most_input_tokens())
     except (LookupError, ArithmeticError, TypeError, AttributeError, binascii.Error) as error:
         raise ValueError(f"these are no embeddings ({type(error).__name__})") from None
     sent, came = len(request.texts), len(body["data"])

@@ -15,7 +15,7 @@ from bears.client.post import Post, make_client
 from bears.client.rate_limits import RateLimits, RequestQueue
 from bears.client.request_pool import RequestPool
 from bears.client.retry import Charged, answered
-from bears.client.wire import count
+from bears.client.wire import used
 
 A = TypeVar("A", bound=Charged)
 
@@ -80,9 +80,8 @@ def read_completion(body: Any, request: Forwarded) -> Completion:
     try:
         silent = [choice for choice in body["choices"] if _is_silent(choice)]
         content = {name: body[name] for name in ("choices", "model", "usage") if name in body}
-        usage = body.get("usage") or {}
-        sent = count(usage.get("prompt_tokens"), request.most_input_tokens())
-        came = count(usage.get("completion_tokens"), request.max_output_tokens)
+        sent = used(body, "prompt_tokens", request.most_input_tokens())
+        came = used(body, "completion_tokens", request.max_output_tokens)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the answer is no chat completion ({type(error).__name__})") from None
     if silent or not content["choices"]:

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bears.client.errors import ClientError
-from bears.client.models import MESSAGE_TOKENS, Model, ceiling, estimate
+from bears.client.models import MESSAGE_TOKENS, Model, ceiling
 from bears.errors import FormatError
 from bears.intake.json_text import json_value
 
+MOST_TOKENS = 10_000_000
+"""More than any model reads or writes for one request. A larger count is not believed."""
 STOPPING = (401, 403, 404)
 PASSING = (408, 409, 429)
 NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
@@ -143,22 +145,30 @@ def read_answer(body: Any, request: ChatRequest) -> ChatAnswer:
         choice = body["choices"][0]
         message = choice["message"]
         text, refusal = message.get("content") or "", message.get("refusal")
-        usage = body.get("usage") or {}
         return ChatAnswer(
             text=_text(text),
             finish_reason=str(choice.get("finish_reason") or ""),
             refusal=None if refusal is None else _text(refusal),
-            input_tokens=count(usage.get("prompt_tokens"), request.most_input_tokens()),
-            output_tokens=count(usage.get("completion_tokens"), estimate(text)[1]),
+            input_tokens=used(body, "prompt_tokens", request.most_input_tokens()),
+            output_tokens=used(body, "completion_tokens", request.max_output_tokens),
             model=str(body.get("model", "")),
         )
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError(f"the answer is no chat completion ({type(error).__name__})") from None
 
 
-def count(told: Any, unknown: int) -> int:
-    """How many tokens a server says that it counted; ``unknown`` where it says no such number."""
-    return told if isinstance(told, int) and told >= 0 else unknown
+def used(body: Mapping[str, Any], name: str, most: int) -> int:
+    """Return how many tokens the server charges for a request that it answered.
+
+    Args:
+        body: the answer.
+        name: of the count in its ``usage``.
+        most: what the request can have used, which counts if the server gives no usable number.
+    """
+    usage = body.get("usage")
+    told = usage.get(name) if isinstance(usage, dict) else None
+    # A boolean is an int as well.
+    return told if type(told) is int and 0 <= told <= max(most, MOST_TOKENS) else most
 
 
 def _text(value: Any) -> str:
