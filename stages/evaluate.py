@@ -94,7 +94,10 @@ def main(config: Config, paths: Paths) -> None:
     state = benchmark_state(name, sources, len(questions), *files)
     digest = sha256_of(paths["run"])
     measured = {"run": digest, **_index_of(paths["run"])}
-    results: dict[str, Any] = {"benchmark": state.told(), "measured": measured}
+    # The plots and the metrics call the retriever as its run file is called.
+    retriever = paths["run"].stem
+    results: dict[str, Any] = {"benchmark": state.told(), "retriever": retriever}
+    results["measured"] = measured
     results |= results_of(evaluations[""], questions, measures)
     results |= _doubts(run, searched.count(False))
     decided = _decided(config, paths["corpus"], questions)
@@ -112,8 +115,6 @@ def main(config: Config, paths: Paths) -> None:
     results["measured"] = {name: full[:SHOWN] for name, full in measured.items()}
     write_json(paths["metrics"], results)
     write_values(paths["questions"], evaluations, questions)
-    # The plots call the retriever as its run file is called.
-    retriever = paths["run"].stem
     bars = {measure.name: measure for measure in measures}
     write_plot(paths["bars"], ("measure", "value"), bars, evaluations[""], retriever)
     curve = {k: parse_measure(f"recall@{k}") for k in settings.curve if k <= depth}

@@ -66,6 +66,7 @@ def _measured(config: Config, paths: Paths, questions: int) -> dict[str, Any]:
     return {
         "benchmark": state.told(),
         "generator": generator["name"],
+        "retriever": paths["run"].stem,
         # Which documents it answered from: the pool's or, where questions have a group, its own.
         **{name: generator[name] for name in ("context", "within") if name in generator},
         "judge": config["judge"]["name"],

@@ -45,7 +45,9 @@ def main(config: Config, paths: Paths) -> None:
     except FormatError as error:
         findings = [Finding("format", "error", "file", str(error))]
     write_lines(paths["out"] / "findings.jsonl", (asdict(finding) for finding in findings))
-    write_json(paths["metrics"], summary := summarise(findings, benchmark))
+    summary = summarise(findings, benchmark)
+    sizes = {"questions": len(benchmark.questions)} if benchmark else {}
+    write_json(paths["metrics"], {"benchmark": config["benchmark"]["name"], **sizes, **summary})
     _print(findings)
     if 0 < summary.get("terms", 0) < LEAST_TERMS:
         print(f"term_consistency: {summary['terms']} terms, fewer than {LEAST_TERMS}: no figure")

@@ -132,17 +132,36 @@ def test_the_metrics_are_shown_as_a_table_and_outside_the_root_it_says_where_to_
     means = {"n": 2, "answer_f1": 0.25, "pass_rate": None, "causes": {"reader": 1, "cut": 1}}
     groups = {"all": means, "by_type": {}, "by_source": {"drcd": means}}
     judged = {"generator": "sentence", "context": "gold", "within": False, **groups}
+    judged["benchmark"] = {"name": "drcd", "source": "", "state": "5e", "questions": 2}
     typed = {"free-form": {"n": 2, "answer_f1": 0.25, "exact_match": None}}
     write_json(project / "metrics" / "answers.json", {**judged, "by_answer_type": typed})
     assert main(["show"]) == 0
     out = capsys.readouterr().out
-    assert "metrics/answers.json: generator sentence, context gold\n" in out
+    heading = "sentence (context gold) on drcd, state 5e, 2 questions"
+    assert f"metrics/answers.json:\n{heading}\n" in out
     for line in ("answer_f1 +0.250 +0.250", "pass_rate +– +–", "cause: cut +1 +1", "n +2 +2"):
         assert re.search(rf"^{line}$", out, re.MULTILINE), line
     assert re.search("^free-form +2 +0.250 +–$", out, re.MULTILINE)
     write_json(project / "metrics" / "answers.json", {**judged, "all": {"n": "two"}})
     assert main(["show"]) == 1
     assert "metrics/answers.json" in capsys.readouterr().err
+
+
+def test_after_another_selection_the_table_still_says_what_was_measured(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "metrics", project / "metrics")
+    path = project / "metrics" / "retrieval.json"
+    metrics = json.loads(path.read_text(encoding="utf-8"))
+    metrics["benchmark"] |= {"name": "beir", "source": "nfcorpus, test", "state": "5e"}
+    write_json(path, {**metrics, "retriever": "wordllama"})
+    assert main(["show"]) == 0
+    out, err = capsys.readouterr()
+    heading = "wordllama on beir (nfcorpus, test), state 5e, 18 questions"
+    assert out.startswith(f"metrics/retrieval.json:\n{heading}\n")
+    selects = "and params.yaml selects"
+    assert f"is of benchmark beir, {selects} mini; run `dvc repro`" in err
+    assert f"is of retriever wordllama, {selects} bm25; run `dvc repro`" in err
 
 
 def test_a_replacement_is_kept_with_its_reason(

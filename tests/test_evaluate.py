@@ -57,8 +57,11 @@ MEASURES = [
 
 def test_counts_are_printed_as_counts_and_means_with_three_digits() -> None:
     everything = {"n": 12, "map": 1.0, "answered": 9}
-    results = {"all": everything, "by_type": {"yes_no": {"n": 2, "map": 0.25}}, "by_source": {}}
-    assert table(results).splitlines() == [
+    groups = {"all": everything, "by_type": {"yes_no": {"n": 2, "map": 0.25}}, "by_source": {}}
+    records = {"name": "beir", "source": "nfcorpus, test", "state": "5e", "questions": 12}
+    assert table({"benchmark": records, "retriever": "bm25", **groups}).splitlines() == [
+        "bm25 on beir (nfcorpus, test), state 5e, 12 questions",
+        "",
         "            all    yes_no",
         "--------  -----  --------",
         "n            12         2",
@@ -389,7 +392,7 @@ def test_questions_of_a_group_are_measured_within_it_as_well(tmp_path: Path) -> 
     pool = {"q1": ranked("x", "a"), "q2": ranked("b")}
     results = evaluated(tmp_path, questions, run=pool, within={**pool, "q1": ranked("a")})
     assert (results["all"]["success@1"], results["within"]["all"]["success@1"]) == (1 / 2, 1)
-    of_the_pool = {"within", "benchmark", "measured", "judged@10", "unjudged@10"}
+    of_the_pool = {"within", "benchmark", "retriever", "measured", "judged@10", "unjudged@10"}
     assert results["within"].keys() == results.keys() - of_the_pool
     header, row, _ = (tmp_path / "questions.csv").read_text().splitlines()
     assert dict(zip(header.split(","), row.split(","), strict=True)) == {
@@ -412,6 +415,7 @@ def test_without_groups_there_is_nothing_within(tmp_path: Path) -> None:
     results = evaluated(tmp_path, [asked_of("q1", ("a",))], run={"q1": ranked("a")})
     parts = {
         "benchmark",
+        "retriever",
         "measured",
         "all",
         "by_type",

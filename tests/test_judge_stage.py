@@ -105,7 +105,8 @@ def stage(tmp_path: Path) -> Judged:
     paths = files | {name: tmp_path / name for name in others}
     means = {"n": 3, "ndcg@10": 0.5}
     retrieval = {"all": means, "within": {"all": {"mrr": 0.2}}, "by_type": {"ad-hoc": {"map": 0.1}}}
-    write_json(paths["retrieval"], {"benchmark": {"state": "5" * 12}, **retrieval})
+    records = {"name": "toy", "source": "", "state": "5" * 12}
+    write_json(paths["retrieval"], {"benchmark": records, "retriever": "bm25", **retrieval})
 
     def judged(rows: list[dict[str, Any]], *overrides: str, **generator: Any) -> Any:
         write_lines(files["answers"], rows)
@@ -130,9 +131,15 @@ ANSWERS = [
 ]
 
 
-def test_the_stage_measures_all_and_each_group(stage: Judged) -> None:
+def test_the_stage_measures_all_and_each_group(
+    stage: Judged, capsys: pytest.CaptureFixture[str]
+) -> None:
     metrics, rows = stage(ANSWERS, "judge=contains")
     assert (metrics["generator"], metrics["judge"]) == ("toy", "contains")
+    heading = capsys.readouterr().out.splitlines()[0]
+    who = "toy (retriever run, judge contains)"
+    assert heading.startswith(f"{who} on scifact (scifact, test), state ")
+    assert heading.endswith(", 3 questions")
     assert metrics["benchmark"]["questions"] == 3
     every = metrics["all"]
     assert (every["n"], every["pass_rate"], every["unscored"]) == (3, 0.66667, 0)
@@ -166,7 +173,8 @@ def test_the_headline_has_what_conf_names_and_says_what_there_is_not(
     answers = "headline.answers=[pass_rate,atlas.pass_rate,ndcg@10]"
     stage(ANSWERS, "judge=contains", f"headline.retrieval={asked}", answers)
     assert json.loads((tmp_path / "headline").read_text()) == {
-        **{"n": 3, "state": "5" * 12, "ndcg@10": 0.5, "within.mrr": 0.2, "ad-hoc.map": 0.1},
+        **{"benchmark": "toy", "retriever": "bm25", "n": 3, "state": "5" * 12},
+        **{"ndcg@10": 0.5, "within.mrr": 0.2, "ad-hoc.map": 0.1},
         **{"pass_rate": 0.66667, "atlas.pass_rate": 0.5},
     }
     told = capsys.readouterr().err

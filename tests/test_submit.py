@@ -97,7 +97,7 @@ def test_a_folder_is_scored_file_by_file_and_what_is_refused_stops_no_other(
     run_file(runs / "c.trec", *GOOD[:2])
     assert main(["submit", "score", str(runs), "--folder", str(export)]) == 1
     said = capsys.readouterr()
-    assert said.out.count("system on small (trec)") == 2
+    assert said.out.count("system (trec) on small") == 2
     assert "b.trec: the submission is refused" in said.err
     assert "q9: is not a question of this benchmark; --ignore-unknown" in said.err
     assert len(read_board(Path("metrics/leaderboard.csv"))) == 2

@@ -20,6 +20,7 @@ from bears.configuration import parse
 from bears.configuration.shape import Name
 from bears.errors import ConfigurationError
 from bears.formats.records import write_json
+from bears.formats.shown import one_line
 from bears.judging.bench import Judges
 from bears.judging.files import read_hearing, read_verdicts, records_in
 from bears.judging.judged import JudgedQuestion
@@ -82,7 +83,8 @@ def _judge(arguments: argparse.Namespace) -> None:
         means = found[name]["all"]
         faults = ("unscored",) if means["unscored"] else ()
         publish_answers(files[0], arguments.system, state, means, faults, arguments.judge)
-    print(f"judged on {state}")
+    who = one_line(name) if len(found) == 1 else f"{len(found)} systems"
+    print(f"{who}, judged by {one_line(arguments.judge)}, on {state}")
     print(table(next(iter(found.values()))) if len(found) == 1 else _ranking(found))
 
 

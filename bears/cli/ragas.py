@@ -99,7 +99,7 @@ def _ragas(arguments: argparse.Namespace) -> None:
     }
     if arguments.out:
         write(arguments.out, result, found.scores, [row.question for row in rows])
-    print("\n".join([table(result["metrics"]), *filter(None, [result.get("generated")])]))
+    print(table(result))
     if arguments.publish:
         publish(kept, found.proxy)
     check_whole(result["metrics"], found.proxy.problem)

@@ -9,7 +9,7 @@ from tabulate import tabulate
 
 from bears.configuration import Config
 from bears.errors import MemoryMiss
-from bears.formats.benchmark_state import generated_in
+from bears.formats.benchmark_state import generated_in, heading
 from bears.formats.digest import digest_of, sha256_of
 from bears.formats.records import write_json
 from bears.formats.spreadsheet import write_csv
@@ -54,8 +54,13 @@ def write(
     write_csv(path.with_suffix(".csv"), header, cells(scores, questions))
 
 
-def table(metrics: Mapping[str, Mapping[str, Any]]) -> str:
-    """The means for people, with what is no part of them."""
+def table(result: Mapping[str, Any]) -> str:
+    """Return the means for people, with what is no part of them, below what they are of."""
+    metrics, given = result["metrics"], result["input"]
+    made = [given[key] for key in ("retriever", "generator") if given[key]]
+    system = f"{given['name']}{' with ' + ', '.join(made) if made else ''}"
+    questions = max(each["n_total"] for each in metrics.values())
+    about = heading({"name": result["benchmark"], "questions": questions}, system)
     lines = [
         [
             name,
@@ -65,7 +70,8 @@ def table(metrics: Mapping[str, Mapping[str, Any]]) -> str:
         ]
         for name, each in metrics.items()
     ]
-    return tabulate(lines, ["metric", "mean", "scored", "not scored"], disable_numparse=True)
+    told = tabulate(lines, ["metric", "mean", "scored", "not scored"], disable_numparse=True)
+    return "\n\n".join(filter(None, (about, told, result.get("generated"))))
 
 
 def check_whole(metrics: Mapping[str, Mapping[str, Any]], problem: str) -> None:

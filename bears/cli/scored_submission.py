@@ -77,8 +77,7 @@ class ScoredSubmission:
         ]
         facts = [[name.replace("_", " "), number(x)] for name, x in report["facts"].items()]
         means = [[name, number(mean) or "–"] for name, mean in self.values.items()]
-        lines = [f"{self.system} on {self.state.name} ({report['form']})"]
-        lines += [str(self.state.generated)] if self.state.generated else []
+        lines = [f"{self.system} ({report['form']}) on {self.state}"]
         lines.append(tabulate([*facts, *counts, *means], tablefmt="plain", disable_numparse=True))
         if not self.judged:
             lines.append("nobody knows the gold of this benchmark: nothing is scored")

@@ -10,11 +10,12 @@ from bears.configuration import parse, read_selection
 from bears.errors import FormatError
 from bears.evaluation.table import Results, table
 from bears.formats.records import read_json
-from bears.formats.shown import one_line
+from bears.formats.shown import complain
 from bears.judging.tables import Results as JudgedResults
 from bears.judging.tables import table as judged_table
 from bears.retrieval.cut import cuts_below, told
 
+SELECTION = Path("params.yaml")
 RETRIEVAL = Path("metrics/retrieval.json")
 ANSWERS = Path("metrics/answers.json")
 VERIFICATION = Path("metrics/verification.json")
@@ -32,23 +33,29 @@ def _show(_: argparse.Namespace) -> None:
     results = read_json(RETRIEVAL)
     parse(Results, results, str(RETRIEVAL))
     print(f"{RETRIEVAL}:\n{table(results)}\n")
-    selected = read_selection(Path("params.yaml"))
-    index = Path("data") / selected.get("benchmark", "") / "index" / selected.get("retriever", "")
+    index = Path("data") / results["benchmark"]["name"] / "index" / results.get("retriever", "")
     for line in told(cuts_below(index)):
         print(f"{index}: {line}\n")
     _show_answers()
     found = parse(dict[str, Any], read_json(VERIFICATION), str(VERIFICATION))
     print(f"{VERIFICATION}:\n{tabulate(found.items(), tablefmt='plain')}\n")
+    _compare_with_selection(results)
+
+
+def _compare_with_selection(results: dict[str, Any]) -> None:
+    """Complain where params.yaml selects something else than was measured."""
+    selected = read_selection(SELECTION)
+    measured = {"benchmark": results["benchmark"]["name"], "retriever": results.get("retriever")}
+    for group, name in measured.items():
+        if name and selected.get(group) != name:
+            complain(
+                f"warning: {RETRIEVAL} is of {group} {name}, and {SELECTION} selects "
+                f"{selected.get(group)}; run `dvc repro` to measure that"
+            )
 
 
 def _show_answers() -> None:
     judged = read_json(ANSWERS) if ANSWERS.is_file() else {}
     if judged != {}:
         parse(JudgedResults, judged, str(ANSWERS))
-        print(f"{ANSWERS}: {one_line(_whose(judged))}\n{judged_table(judged)}\n")
-
-
-def _whose(judged: dict[str, Any]) -> str:
-    """Who answered from what, and who judged."""
-    words = ("generator", "context", "within", "judge")
-    return ", ".join(f"{word} {judged[word]}" for word in words if judged.get(word))
+        print(f"{ANSWERS}:\n{judged_table(judged)}\n")

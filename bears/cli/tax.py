@@ -12,7 +12,7 @@ from bears.cli.selection import add_selection, composed, results_of
 from bears.configuration import Config
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.measure import parse_measure
-from bears.formats.benchmark_state import benchmark_state
+from bears.formats.benchmark_state import benchmark_state, heading
 from bears.formats.manifest import check
 from bears.formats.records import to_json, write_json
 from bears.formats.spreadsheet import write_csv
@@ -139,14 +139,13 @@ def _table(result: dict[str, Any]) -> str:
         for measure in MEASURES
         if (of := part[measure])["n"]
     ]
-    heading = (
-        f"{result['retriever']} on {result['benchmark']}, {result['questions']} questions over "
-        f"{result['documents']} documents, {', '.join(result['original_languages'])} against "
-        f"{result['language']}"
-    )
-    heading += f"\n{result['generated']}" if "generated" in result else ""
+    about = {key: result[key] for key in ("state", "questions")}
+    told = heading({"name": result["benchmark"], **about}, result["retriever"])
+    told += f" over {result['documents']} documents, {', '.join(result['original_languages'])} "
+    told += f"against {result['language']}"
+    told += f"\n{result['generated']}" if "generated" in result else ""
     header = ["", "original", "translated", "difference", "95 % interval", "n"]
-    return f"{heading}\n\n{tabulate(rows, headers=header, disable_numparse=True)}"
+    return f"{told}\n\n{tabulate(rows, headers=header, disable_numparse=True)}"
 
 
 def _write(path: Path, values: Values, original: Records, translated: Records) -> None:

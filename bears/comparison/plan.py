@@ -12,6 +12,7 @@ from bears.comparison.power import POWER, questions_for, smallest_difference
 from bears.comparison.result import ALPHA, plain
 from bears.comparison.table import Form, formed
 from bears.comparison.values import System, aligned, shared_measures
+from bears.formats.benchmark_state import heading
 
 SHARES = (0.01, 0.02, 0.05, 0.1)
 """Differences that are asked about, as shares of the best value."""
@@ -47,6 +48,7 @@ def planned(systems: Sequence[System], chosen: Sequence[str] = ()) -> dict[str, 
     return {
         "benchmark": str(systems[0].benchmark.get("name", "")),
         "questions": len(systems[0].values),
+        "systems": [f"{each.name} ({each.what})" if each.what else each.name for each in systems],
         "alpha": ALPHA,
         "power": POWER,
         "spread_of": "pairs" if len(systems) > 1 else "one system",
@@ -81,12 +83,12 @@ def plan_text(plan: Mapping[str, Any], form: Form) -> str:
     ]
     guess = "" if plan["spread_of"] == "pairs" else " The spread is guessed from one system."
     remark = f"With a power of {POWER:.0%}, at p = {ALPHA}, for one pair and one measure.{guess}"
-    table = pd.DataFrame(rows)
-    return (
-        formed(table, form)
-        if form == "csv"
-        else f"{formed(table, form)}\n\n{formed(remark, form)}\n"
-    )
+    table = formed(pd.DataFrame(rows), form)
+    if form == "csv":
+        return table
+    records = {"name": plan["benchmark"] or "values from elsewhere", "questions": plan["questions"]}
+    about = heading(records, ", ".join(plan["systems"]))
+    return "\n\n".join((formed(about, form), table, formed(remark, form))) + "\n"
 
 
 def _number(value: float | None) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 from tabulate import tabulate
 
+from bears.formats.benchmark_state import heading
 from bears.formats.shown import markdown, markdown_table, one_line
 from bears.formats.spreadsheet import csv_text
 
@@ -68,10 +69,10 @@ def formed(part: str | pd.DataFrame, form: Form) -> str:
 
 
 def _heading(result: Mapping[str, Any]) -> str:
-    name = result["benchmark"] or "values from elsewhere"
-    state = f", state {result['state']}" if result["state"] else ""
+    records = {"name": result["benchmark"] or "values from elsewhere"}
+    records |= {key: result[key] for key in ("state", "questions")}
     made = f"; {result['generated']}" if result.get("generated") else ""
-    return f"{name}{state}, {result['questions']} questions{made}"
+    return f"{heading(records)}{made}"
 
 
 def _ties(pairs: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any, NotRequired
 from tabulate import tabulate
 from typing_extensions import TypedDict
 
-from bears.formats.benchmark_state import told_of
+from bears.formats.benchmark_state import heading
 
 Means = dict[str, float | None]
 
@@ -17,9 +17,18 @@ class Within(TypedDict):
     all: Means
 
 
+class Records(TypedDict):
+    """What is read of the block ``benchmark``."""
+
+    name: str
+    questions: int
+
+
 class Results(TypedDict):
     """What is read of metrics/retrieval.json; docs/pipeline.md has all of it."""
 
+    benchmark: Records
+    retriever: NotRequired[str]
     all: Means
     by_type: dict[str, Means]
     by_source: dict[str, Means]
@@ -28,9 +37,7 @@ class Results(TypedDict):
 
 
 def table(results: Mapping[str, Any]) -> str:
-    """A row for each measure, a column for each group of questions.
-
-    The last line says where a model wrote the questions.
+    """Return a heading, and a row for each measure with a column for each group of questions.
 
     Where questions were also asked within their own documents, a column "within" holds all of
     them; where persons decided on documents, a column "audited" has all on the audited gold.
@@ -52,7 +59,7 @@ def table(results: Mapping[str, Any]) -> str:
     rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
     align = ("left", *("right" for _ in groups))
     text = tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True)
-    return "\n".join(filter(None, (text, told_of(results.get("benchmark", {})))))
+    return f"{heading(results['benchmark'], results.get('retriever', ''))}\n\n{text}"
 
 
 def _cell(value: float | None) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from bears.formats.digest import digest_of, sha256_of
 from bears.formats.records import document_count, read_questions
+from bears.formats.shown import one_line
 from bears.intake.files import opened
 from bears.types import Generated
 
@@ -35,14 +36,31 @@ class BenchmarkState:
     generated: Generated | None = None
 
     def __str__(self) -> str:
-        made = f"; {self.generated}" if self.generated else ""
-        return f"{self.name}, state {self.state}{made}"
+        return heading(self.told())
 
     def told(self) -> dict[str, Any]:
         """As it stands beside a result; ``generated`` only where it is so."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         made = plain.pop("generated")
         return {**plain, **({"generated": True, **asdict(made)} if made else {})}
+
+
+def heading(benchmark: Mapping[str, Any], system: str = "") -> str:
+    """Return what the numbers of a table are of: the first line of every table of results.
+
+    Args:
+        benchmark: as `BenchmarkState.told` gives it; only ``name`` and ``questions`` are required.
+        system: the retriever, or what else was measured.
+    """
+    source, state = (str(benchmark.get(key) or "") for key in ("source", "state"))
+    parts = [
+        f"{benchmark['name']} ({source})" if source else str(benchmark["name"]),
+        f"state {state}" if state else "",
+        f"{benchmark['questions']} questions",
+    ]
+    told = ", ".join(filter(None, parts))
+    told = "; ".join(filter(None, (told, told_of(benchmark))))
+    return one_line(f"{system} on {told}" if system else told, 500)
 
 
 def told_of(benchmark: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ def write_headline(
     retrieval: Mapping[str, Any],
     answers: Mapping[str, Any],
 ) -> None:
-    """Write what DVC compares of a run, as a flat mapping.
+    """Write what DVC compares of a run, as a flat mapping, after what it is of.
 
     Args:
         path: of the file.
@@ -26,11 +26,11 @@ def write_headline(
         retrieval: the content of metrics/retrieval.json.
         answers: the content of metrics/answers.json; empty without a generator.
     """
-    figures = {"n": retrieval["all"]["n"], "state": retrieval["benchmark"]["state"]}
-    made = ("generated", "kept", "written")
-    figures |= {
-        name: retrieval["benchmark"][name] for name in made if name in retrieval["benchmark"]
-    }
+    records = retrieval["benchmark"]
+    figures = {"benchmark": records["name"], "retriever": retrieval["retriever"]}
+    figures |= {"n": retrieval["all"]["n"], "state": records["state"]}
+    about = ("source", "generated", "kept", "written")
+    figures |= {name: records[name] for name in about if records.get(name)}
     figures |= _figures(retrieval, names["retrieval"])
     if answers:
         figures |= _figures(answers, names["answers"])

@@ -7,6 +7,7 @@ from typing import Any
 from tabulate import tabulate
 from typing_extensions import TypedDict
 
+from bears.formats.benchmark_state import heading
 from bears.formats.spreadsheet import write_csv
 from bears.judging.causes import CAUSES
 from bears.judging.judged import JudgedQuestion
@@ -48,10 +49,11 @@ def _cells(row: JudgedQuestion) -> list[Any]:
 
 
 def table(results: Mapping[str, Any]) -> str:
-    """A row for each figure and cause, a column for each group of questions; and types of answers.
+    """Return a row for each figure and cause, a column for each group; and types of answers.
 
     Args:
-        results: the content of metrics/answers.json, as `Results` has it.
+        results: the content of metrics/answers.json, as `Results` has it. A heading says of what
+            it is, where that is known.
     """
     groups = {"all": results["all"], **results["by_type"], **results["by_source"]}
     names = [name for name, value in results["all"].items() if not isinstance(value, dict)]
@@ -63,13 +65,21 @@ def table(results: Mapping[str, Any]) -> str:
         if cause in counted[0]
     ]
     align = ("left", *("right" for _ in groups))
-    parts = [tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True)]
+    parts = [_heading(results)] if "benchmark" in results else []
+    parts.append(tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True))
     scores = ("n", "answer_f1", "exact_match")
     if kinds := results["by_answer_type"]:
         typed = [[kind, *map(own.get, scores)] for kind, own in kinds.items()]
         headers = ["type of the best reference", *scores]
         parts.append(tabulate(typed, headers, floatfmt=".3f", missingval="–"))
     return "\n\n".join(parts)
+
+
+def _heading(results: Mapping[str, Any]) -> str:
+    """Return who answered which questions from what, and who judged."""
+    words = ("retriever", "context", "within", "judge")
+    known = ", ".join(f"{word} {results[word]}" for word in words if results.get(word))
+    return heading(results["benchmark"], f"{results.get('generator', '')} ({known})")
 
 
 def _causes(group: Group) -> dict[str, int]:
