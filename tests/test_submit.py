@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from bears.cli import main
 from bears.formats.records import write_json, write_records
 from bears.leaderboard.board import read_board
 from bears.types import Document, Question
+from tests.workspace import ROOT
 
 QUESTIONS = [
     Question("q1", "one?", "", ("d1",), "s", "ad-hoc"),
@@ -35,8 +38,19 @@ def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         },
     }
     write_json(folder / "benchmark.json", part)
+    attested(folder)
     monkeypatch.chdir(tmp_path)
     return folder
+
+
+def attested(folder: Path) -> None:
+    files = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.name != "attestation.json"
+    }
+    digests = {"benchmark": "small", "records": "", "root": "", "parts": {}, "files": files}
+    write_json(folder / "attestation.json", digests)
 
 
 def run_file(path: Path, *lines: str) -> Path:
@@ -71,8 +85,50 @@ def test_other_records_are_another_state(export: Path, tmp_path: Path) -> None:
     arguments = ["submit", "score", str(file), "--folder", str(export)]
     assert main(arguments) == 0
     write_records(export / "corpus.json", DOCUMENTS[:3])
+    attested(export)
     assert main(arguments) == 0
     assert len({row.state for row in read_board(Path("metrics/leaderboard.csv"))}) == 2
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "queries.json": lambda path: path.write_bytes(path.read_bytes().replace(b'"d1"', b'"d4"')),
+    "benchmark.json": lambda path: path.write_bytes(path.read_bytes() + b" "),
+    "lineage.jsonl": lambda path: path.write_bytes(b""),
+    "attestation.json": Path.unlink,
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_export_that_differs_from_its_attestation_is_scored_on_demand_only(
+    export: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    file = run_file(tmp_path / "run.trec", *GOOD)
+    arguments = ["submit", "score", str(file), "--folder", str(export)]
+    assert main([*arguments, "--unattested"]) == 0
+    assert "unattested" not in capsys.readouterr().out
+    CHANGES[name](export / name)
+    assert main(arguments) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert name in said.err
+    assert "--unattested" in said.err
+    assert main([*arguments, "--unattested"]) == 0
+    assert "warning: unattested: benchmark: " in capsys.readouterr().out
+    (row,) = {row.warnings for row in read_board(Path("metrics/leaderboard.csv"))} - {""}
+    assert row == "unattested"
+
+
+def test_records_of_a_folder_are_not_called_after_the_source_in_conf(
+    export: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("benchmark.json", "attestation.json"):
+        (export / name).unlink()
+    for name in ("conf", "params.yaml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    file = run_file(tmp_path / "run.trec", *GOOD)
+    words = ["--folder", str(export), "--benchmark", "scifact", "--json"]
+    assert main(["submit", "score", str(file), *words]) == 0
+    assert json.loads(capsys.readouterr().out)["benchmark"]["source"] == "export"
 
 
 def test_measures_can_be_named(

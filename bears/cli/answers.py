@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _score(arguments: argparse.Namespace) -> None:
-    folder, config = results_of(arguments.benchmark, arguments.folder)
+    folder, config = results_of(arguments.benchmark, arguments.folder, arguments.unattested)
     language = language_of(folder, arguments.language)
     records = records_in(folder, arguments.file)
     questions = read_referenced(records["queries"], records.get("lineage"), language)

@@ -73,7 +73,8 @@ def _judge(arguments: argparse.Namespace) -> None:
         if name in found:
             raise ConfigurationError(f"two of the files are called {name}; rename one")
         rows, found[name] = _judged(arguments, file, judges)
-    state = state_of(*results_of(arguments.benchmark, arguments.folder), len(rows))
+    folder, config = results_of(arguments.benchmark, arguments.folder, arguments.unattested)
+    state = state_of(folder, config, len(rows))
     if arguments.questions:
         write_judged(arguments.questions, rows)
     if arguments.out:
@@ -92,7 +93,7 @@ def _judged(
     arguments: argparse.Namespace, file: Path, judges: Judges
 ) -> tuple[list[JudgedQuestion], dict[str, Any]]:
     """Each question of a file, and what they come to."""
-    folder, config = results_of(arguments.benchmark, arguments.folder)
+    folder, config = results_of(arguments.benchmark, arguments.folder, arguments.unattested)
     hearing = read_hearing(records_in(folder, file), language_of(folder, arguments.language))
     if arguments.oracle:
         hearing.oracle = read_verdicts(arguments.oracle)

@@ -9,18 +9,24 @@ from typing_extensions import TypedDict
 
 from bears.configuration import Config, compose, parse, read_selection
 from bears.configuration.shape import Evaluate, Name
-from bears.errors import ConfigurationError
+from bears.errors import AttestationFailed, ConfigurationError
 from bears.formats.benchmark_state import BenchmarkState, benchmark_state
+from bears.formats.digest import sha256_of
 from bears.formats.manifest import check
 from bears.formats.records import read_json
+from bears.formats.shown import complain
 from bears.intake.json_text import json_value
 from bears.language.tags import check_tag
 from bears.leaderboard.row import MAIN
 from bears.ledger.entries import WholeLedger
+from bears.publishing.attestation import ATTESTATION, Attestation
 
 CONF = Path("conf")
 EXPORTED = "benchmark.json"
 """In an export: the name of the benchmark, its measures, and how its questions are asked."""
+
+SCORED_AGAINST = (EXPORTED, "queries.json", "corpus.json", "lineage.jsonl", "sidecar.json")
+"""The files of an export that decide a score."""
 
 
 class ExportedBenchmark(TypedDict):
@@ -80,21 +86,30 @@ def add_benchmark_arguments(parser: argparse.ArgumentParser) -> None:
         help="an export of a benchmark, which needs no --benchmark and no pipeline; or a folder "
         "with queries.json and corpus.json",
     )
+    parser.add_argument(
+        "--unattested",
+        action="store_true",
+        help="score against an export that differs from its attestation.json, and say so",
+    )
 
 
-def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:
+def results_of(
+    benchmark: str, folder: Path | None, unattested: bool = False
+) -> tuple[Path, Config]:
     """Where the questions and documents of a benchmark lie, and its configuration.
 
     Args:
         benchmark: its name; may be empty for an export.
         folder: an export, or any folder with the two files; None: where the pipeline has them.
+        unattested: accept an export that differs from its attestation, and warn of it.
 
     Raises:
         ConfigurationError: the pipeline did not make it yet, no benchmark is named, or the export
             is of another one.
+        AttestationFailed: the export differs from its attestation.
         FormatError: a file is not what its manifest says.
     """
-    if folder and (folder / EXPORTED).is_file():
+    if folder and _exported(folder):
         config = json_value(folder / EXPORTED)
         parse(Exported, config, str(folder / EXPORTED))
         if benchmark not in ("", config["benchmark"]["name"]):
@@ -105,7 +120,7 @@ def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:
         config = composed(benchmark, [])
     else:
         raise ConfigurationError("--benchmark NAME is needed, or --folder with an export")
-    where = folder or Path("data") / benchmark / "translated"
+    where = folder or _translated(benchmark)
     for name in ("queries.json", "corpus.json"):
         if not (where / name).is_file():
             raise ConfigurationError(
@@ -113,7 +128,32 @@ def results_of(benchmark: str, folder: Path | None) -> tuple[Path, Config]:
                 "it, or name a folder that has it: --folder FOLDER"
             )
         check(where / name)
+    if folder and (problem := unattested_part(folder)):
+        if not unattested:
+            raise AttestationFailed(
+                f"{problem}. Take the export again, or score against it anyway: --unattested"
+            )
+        complain(f"warning: unattested: {problem}")
     return where, config
+
+
+def unattested_part(folder: Path) -> str:
+    """Return what an attestation does not cover of an export, in words; empty if it covers all."""
+    file = folder / ATTESTATION
+    if not file.is_file():
+        # A folder that is not an export promises nothing.
+        return f"{folder} is an export without {ATTESTATION}" if _exported(folder) else ""
+    attested = parse(Attestation, json_value(file), str(file)).files
+    for name in SCORED_AGAINST:
+        path = folder / name
+        found = sha256_of(path) if path.is_file() else None
+        if found != attested.get(name):
+            return f"{path} differs from {file}"
+    return ""
+
+
+def _exported(folder: Path) -> bool:
+    return (folder / EXPORTED).is_file()
 
 
 def add_language(parser: argparse.ArgumentParser) -> None:
@@ -155,9 +195,19 @@ def language_of(folder: Path, named: str = "") -> str:
 
 
 def state_of(folder: Path, config: Config, questions: int) -> BenchmarkState:
-    """The state of the benchmark in a folder, which has this number of questions."""
+    """Return the state of the benchmark in a folder, which has this number of questions.
+
+    The records of a folder that is no export are its own, not those of the sources in conf.
+    """
     files = folder / "queries.json", folder / "corpus.json"
-    return benchmark_state(config["benchmark"]["name"], config["sources"], questions, *files)
+    name, sources = config["benchmark"]["name"], config["sources"]
+    if folder != _translated(name) and not _exported(folder):
+        sources = {"": {"path": str(folder.resolve())}}
+    return benchmark_state(name, sources, questions, *files)
+
+
+def _translated(benchmark: str) -> Path:
+    return Path("data") / benchmark / "translated"
 
 
 def main_of(config: Mapping[str, Any]) -> str:

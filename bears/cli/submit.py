@@ -4,11 +4,18 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bears.cli.compared_systems import kept_values
 from bears.cli.scored_submission import ScoredSubmission, score
-from bears.cli.selection import add_benchmark_arguments, results_of, rewritten_file, state_of
+from bears.cli.selection import (
+    add_benchmark_arguments,
+    results_of,
+    rewritten_file,
+    state_of,
+    unattested_part,
+)
 from bears.cli.standings import placed
 from bears.configuration import Config
 from bears.configuration import parse as parse_settings
@@ -97,7 +104,7 @@ def _depth(word: str) -> int:
 
 
 def _score(arguments: argparse.Namespace) -> None:
-    folder, config = results_of(arguments.benchmark, arguments.folder)
+    folder, config = results_of(arguments.benchmark, arguments.folder, arguments.unattested)
     benchmark = _Benchmark(folder, config, arguments)
     scored, refused = [], []
     for file in _files(arguments.files):
@@ -140,6 +147,8 @@ class _Benchmark:
         self._retrieval.check(self._questions)
         self._measures = arguments.measures or config["evaluate"]["measures"]
         self._arguments = arguments
+        changed = unattested_part(folder) if arguments.folder else ""
+        self._findings = [Finding("unattested", "warning", "benchmark", changed)] if changed else []
 
     def score(self, file: Path) -> tuple[Path, ScoredSubmission]:
         """Raises FormatError or SubmissionRefused if the file is malformed or does not fit."""
@@ -154,6 +163,7 @@ class _Benchmark:
             arguments.ignore_unknown,
         )
         _refuse(checked.findings)
+        checked = replace(checked, findings=(*self._findings, *checked.findings))
         system = arguments.system or submission.system or file.stem
         return file, score(
             submission,
@@ -187,7 +197,7 @@ def _publish(scored: Sequence[tuple[Path, ScoredSubmission]], k: int) -> None:
 
 
 def _write(arguments: argparse.Namespace) -> None:
-    folder, config = results_of(arguments.benchmark, arguments.folder)
+    folder, config = results_of(arguments.benchmark, arguments.folder, arguments.unattested)
     questions = read_questions(folder / "queries.json")
     run = read_table(arguments.run_file, {q.question_id for q in questions}).rankings()
     asked = read_rewritten(_rewritten(arguments, config), questions)
