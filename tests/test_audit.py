@@ -129,6 +129,44 @@ def test_what_lacks_one_signal_is_no_candidate(
     assert pairs(audited([question], documents, tmp_path)) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "form", "name", "sibling"),
+    [
+        (
+            "日本金線魚可作為什麼用途？", "觀賞魚",
+            "{}為輻鰭魚綱鱸形目的一種，分布於太平洋，包括日本沿海，可作為觀賞魚。",
+            "日本金線魚", "金線魚",
+        ),
+        (
+            "香港巴士路線3號線來往觀塘及哪裡？", "九龍灣",
+            "九龍巴士{}號線是香港一條巴士路線，來往觀塘及九龍灣，全日服務。", "3", "46",
+        ),
+    ],
+    ids=["fish", "bus route"],
+)  # fmt: skip
+def test_without_spaces_a_candidate_names_the_subject_of_the_question(
+    question: str, answer: str, form: str, name: str, sibling: str, tmp_path: Path
+) -> None:
+    asked = Question("q1", question, answer, ("gold",), "drcd", "single-hop")
+    documents = [
+        document("gold", form.format(name)),
+        document("sibling", form.format(sibling)),
+        document("second", f"又稱：{form.format(name)}"),
+        *(document(f"page {n}", f"第3頁，{one.content}") for n, one in enumerate(FILLER)),
+    ]
+    found = audited([asked], documents, tmp_path, "zh-Hant-TW")
+    assert pairs(found) == [("q1", "second")]
+
+
+def test_the_parts_of_a_name_may_change_places_and_a_date_is_no_name(tmp_path: Path) -> None:
+    question = "瑪格麗特·安茹女伯爵1272年出生，她的丈夫是誰？"
+    asked = Question("q1", question, "查理", ("gold",), "drcd", "single-hop")
+    gold = document("gold", "瑪格麗特·安茹女伯爵生於西元1272年，她的丈夫是查理。")
+    second = document("second", "安茹女伯爵瑪格麗特（1272－1299），她的丈夫是查理。")
+    found = audited([asked], [gold, second, *FILLER], tmp_path, "zh-Hant-TW")
+    assert pairs(found) == [("q1", "second")]
+
+
 def test_a_number_alone_is_no_evidence_and_one_that_comes_with_all_the_rest_is(
     tmp_path: Path,
 ) -> None:

@@ -48,7 +48,10 @@ def audit(
     )
     found = {
         (one.question_id, one.doc_id): one
-        for one in (*_that_may_answer(pool, rankings, settings), *_like_gold(pool, ids, alike))
+        for one in (
+            *_that_may_answer(pool, rankings, settings),
+            *_like_gold(pool, ids, alike, settings.subject),
+        )
     }
     order = {one.question_id: place for place, one in enumerate(pool.questions)}
     candidates = [
@@ -97,7 +100,9 @@ def _that_may_answer(
         yield from finder.of(one, rankings.get(one.question_id, ()))
 
 
-def _like_gold(pool: Pool, ids: Sequence[str], alike: Sequence[Overlap]) -> Iterator[Candidate]:
+def _like_gold(
+    pool: Pool, ids: Sequence[str], alike: Sequence[Overlap], subject: float
+) -> Iterator[Candidate]:
     """Documents that hold a gold document, and parts of one that have the answer."""
     asking = defaultdict(list)
     for one in pool.questions:
@@ -114,6 +119,7 @@ def _like_gold(pool: Pool, ids: Sequence[str], alike: Sequence[Overlap]) -> Iter
                     answers
                     and doc_id not in one.gold_doc_ids
                     and pool.asked_of(one, gold_id) <= set(pool.terms(doc_id))
+                    and pool.names_subject(one, gold_id, doc_id, subject)
                 ):
                     same = round(pair.share, 3)
                     yield Candidate(

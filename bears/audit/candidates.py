@@ -37,7 +37,8 @@ class Candidate:
 
 class Candidates:
     """Finds them by signals that agree: the answer stands there, a retriever ranks the document
-    high, and around the answer it has what a gold document has of the question.
+    high, it names the subject, and around the answer it has what a gold document has of the
+    question.
 
     An answer that is a bare number or a common noun, or that many documents hold (as a country), is
     ``weak``: then the document must be among the very first, and the gold document have much of the
@@ -102,7 +103,9 @@ class Candidates:
             gold_covers = pool.share(asked, asked, pool.terms(gold_id))
             covers = of_question / gold_covers if gold_covers else 0.0
             stands_in = pool.share(needed, {**asked, **pool.terms(gold_id)}, held)
-            agrees = settings.agree(stands_in, covers, gold_covers, weak, len(gold) == 1)
+            agrees = settings.agree(
+                stands_in, covers, gold_covers, weak, len(gold) == 1
+            ) and pool.names_subject(question, gold_id, doc_id, settings.subject)
             if agrees and (best is None or (stands_in, covers) > best[:2]):
                 best = (stands_in, covers, gold_covers, gold_id)
         if best is None:

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import pairwise
 from math import fsum
 
 from bears.audit.sought import Sought, sought
 from bears.language.normalisation import unspaced
+from bears.language.tags import unspaced as no_spaces
 from bears.types import Document, Question
 
+DATES = frozenset("年月日世")
+"""What follows a number that is no part of a name."""
 Terms = Mapping[int, float]
 """Term to its idf."""
 
@@ -75,6 +79,30 @@ class Pool:
         """The terms of the question that a document has."""
         return self.terms_of_text(question.question).keys() & self.terms(doc_id).keys()
 
+    def names_subject(self, question: Question, gold_id: str, doc_id: str, least: float) -> bool:
+        """Return whether a document names the question's own subject.
+
+        The subject is what a gold document begins with and the question says too, as articles
+        begin with their title, and a number that both have, such as that of a bus route. Articles
+        of one form share everything else. Only languages without spaces need this: they have no
+        words that are the same in two texts, so that a name may be missing among the terms. A
+        document names the subject if it has all its characters, and most pairs of characters that
+        adjoin in it.
+
+        Args:
+            least: the share of the pairs that is most.
+        """
+        if not no_spaces(self.language):
+            return True
+        asked, text = self.normal(question.question), self.both(doc_id)
+        gold = self.normal(self.contents[gold_id])
+        numbers = [pair for pair in _numbers(asked) if pair in gold]
+        subject = _beginning(gold, asked)
+        pairs = [f" {one} {other} " for one, other in pairwise(subject)]
+        whole = all(f" {token} " in text for token in subject)
+        named = sum(pair in text for pair in pairs) >= least * len(pairs)
+        return whole and named and all(pair in text for pair in numbers)
+
     def holds(self, doc_id: str, answer: Sought) -> bool:
         """Whether the document has the answer as whole tokens, after or before translation."""
         return answer.stands_in(self.both(doc_id))
@@ -90,3 +118,22 @@ class Pool:
         whole = fsum(weights[term] for term in wanted)
         there = set(held)
         return fsum(weights[term] for term in wanted if term in there) / whole if whole else 0.0
+
+
+def _beginning(normal: str, asked: str) -> list[str]:
+    """Return the first tokens of a normal form, as far as they stand in ``asked`` together."""
+    found: list[str] = []
+    for token in normal.split():
+        if f" {' '.join([*found, token])} " not in asked:
+            break
+        found.append(token)
+    return found
+
+
+def _numbers(normal: str) -> list[str]:
+    """Return the numbers in a normal form, each with the token after it; dates aside."""
+    return [
+        f" {one} {other} "
+        for one, other in pairwise(normal.split())
+        if any(map(str.isdigit, one)) and other not in DATES
+    ]

@@ -22,6 +22,8 @@ class AuditSettings(Closed):
         stands_in: share of what a gold document has of its question, and of the other gold
             documents, that a candidate has too, near the answer, beside the answer itself.
         alone: the same where there is no other gold document, and for a weak answer.
+        subject: share of the pairs of characters of the question's own subject that a candidate
+            has, see `bears.audit.pool.Pool.names_subject`.
         weak_depth: for an answer that says little by itself, how many are looked at instead …
         weak_question: … of a gold document that has so much of the whole question.
         common: an answer that stands in a greater share of the documents says little.
@@ -39,6 +41,7 @@ class AuditSettings(Closed):
     covers: Annotated[float, Field(gt=0)]
     stands_in: Share
     alone: Share
+    subject: Share
     weak_depth: Count
     weak_question: Share
     common: Share
