@@ -3,16 +3,17 @@
     python -m benchmarks.comparing [DRAWS]
 
 Questions are hard for two systems alike: of each question a normal number is drawn that both share,
-and one for each system; the value is where their sum falls among the shares of values. Printed is
-the table of docs/comparison.md: how often equal systems are called different (at most 5 % is
+and one for each system; the value is where their sum falls among the shares of values. Printed are
+the tables of docs/comparison.md: how often equal systems are called different (at most 5 % is
 promised), how often the 95 % interval holds the truth, and how often any of five equal systems, or
-of two groups of equal systems, is told from another of its kind.
+of two groups of equal systems, is told from another of its kind; and for yes-or-no measures how
+often the interval holds the truth, and how often it contradicts p.
 """
 
 import gc
 import sys
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from scipy.special import ndtr
@@ -20,7 +21,9 @@ from statsmodels.stats.multitest import multipletests
 from tabulate import tabulate
 
 from bears.bootstrap import RESAMPLES, Floats
+from bears.comparison.paired import exact_critical_value, mcnemar, score_interval
 from bears.comparison.pairs import of_means, of_shares
+from bears.intervals import Z
 
 GRADES = np.array([0.0, 0.3, 0.387, 0.5, 0.613, 0.693, 0.85, 0.92, 1.0])
 SIZES = (60, 300, 3000)
@@ -101,6 +104,30 @@ def family(name: str, draws: int, shares: Sequence[Floats], correlation: float) 
     return cells
 
 
+def agreement(n: int, draws: int) -> list[str]:
+    """Return the lowest and highest coverage and share of contradictions, also for z = 1.96.
+
+    From 5 to 50 % of the questions differ, at least 30 of them; one system is better on 50 to 90 %
+    of these.
+    """
+    held, contradictions = [], []
+    for share, better in product((0.05, 0.1, 0.2, 0.3, 0.5), (0.5, 0.625, 0.75, 0.9)):
+        if share * n < 30:
+            continue
+        shares = [share * better, share * (1 - better), 1 - share]
+        a, b, same = generator(f"{share} {better}", n).multinomial(n, shares, draws).T.astype(float)
+        truth, significant = shares[0] - shares[1], mcnemar(a, b) <= 0.05
+        ends = [score_interval(a, b, a + b + same, z) for z in (exact_critical_value(a + b), Z)]
+        held.append([np.mean((low <= truth) & (truth <= high)) for low, high in ends])
+        contradictions.append(
+            [np.mean(((low > 0) | (high < 0)) != significant) for low, high in ends]
+        )
+    cells = [str(n)]
+    for kind in zip(zip(*held, strict=True), zip(*contradictions, strict=True), strict=True):
+        cells += [f"{min(values):.1%} to {max(values):.1%}" for values in kind]
+    return cells
+
+
 def main() -> None:
     """Print both tables as Markdown."""
     gc.freeze()  # statsmodels collects garbage in every correction.
@@ -124,6 +151,9 @@ def main() -> None:
         family("three and two, graded", draws, [graded] * 3 + [lower] * 2, 0.7),
     ]
     header = ["systems", *(f"any wrong, n = {n}" for n in SIZES[:2])]
+    print("\n" + tabulate(rows, headers=header, tablefmt="pipe", disable_numparse=True))
+    rows = [agreement(n, 20 * draws) for n in (60, 300, 1000, 3000)]
+    header = ["questions", "holds", "contradicts p", "z = 1.96: holds", "z = 1.96: contradicts p"]
     print("\n" + tabulate(rows, headers=header, tablefmt="pipe", disable_numparse=True))
 
 

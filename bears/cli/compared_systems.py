@@ -79,7 +79,7 @@ def _check_range(values: pd.Series, path: Path) -> None:
         best = 1.0 if name in ANSWERS else parse_measure(name.removeprefix("audited ")).best
     except ConfigurationError:
         return
-    outside = values[(values < 0) | (values > best + 1e-9)]
+    outside = values[(values < -1e-9) | (values > best + 1e-9)]
     if len(outside):
         raise FormatError(
             f"{path}, {name}: {outside.iloc[0]:g} of question {outside.index[0]!r:.80} is not from "
