@@ -15,7 +15,7 @@ import pytest
 
 from bears.cli import main
 from bears.cli.compared_systems import system_of
-from bears.cli.selection import results_of
+from bears.cli.selection import language_of, results_of
 from bears.cli.source import pin
 from bears.cli.standings import state_at
 from bears.client.batch_files import outcomes as batch_outcomes
@@ -208,6 +208,7 @@ DOORS: dict[str, tuple[str, Read]] = {
         ".json",
         beside("benchmark.json", lambda folder: results_of("", folder)),
     ),
+    "cli.selection: a sidecar": (".json", beside("sidecar.json", language_of)),
     "cli.attest: an attestation": (
         ".json",
         lambda path: parse(Attestation, json_value(path), str(path)),

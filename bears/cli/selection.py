@@ -181,17 +181,18 @@ def language_of(folder: Path, named: str = "") -> str:
     exported, sidecar = folder / EXPORTED, folder / "sidecar.json"
     known = named
     if not named and exported.is_file():
-        known = json_value(exported)["benchmark"]["language"]
+        known = parse(Exported, json_value(exported), str(exported))["benchmark"]["language"]
     elif not named and sidecar.is_file():
         check(sidecar)
-        known = read_json(sidecar).get("language", "")
+        said = parse(dict[str, Any], read_json(sidecar), str(sidecar))
+        known = parse(str, said.get("language", ""), f"{sidecar}: language")
     if not known:
         raise ConfigurationError(
             f"the records in {folder} do not say which language they are in; add --language TAG, "
             "such as --language en"
         )
     check_tag(known, "--language" if named else f"the language of {folder}")
-    return str(known)
+    return known
 
 
 def state_of(folder: Path, config: Config, questions: int) -> BenchmarkState:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bears.configuration import parse
 from bears.errors import FormatError
@@ -74,5 +75,5 @@ def read_verdicts(path: Path) -> dict[str, Verdict]:
 
 
 def _aliases(sidecar: Path | None) -> Mapping[str, Sequence[str]]:
-    read = read_json(sidecar).get("aliases", {}) if sidecar else {}
-    return parse(dict[str, list[str]], read, f"{sidecar}: aliases")
+    read = parse(dict[str, Any], read_json(sidecar), str(sidecar)) if sidecar else {}
+    return parse(dict[str, list[str]], read.get("aliases", {}), f"{sidecar}: aliases")
