@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import base64
+import gzip
 import importlib
 import json
 import random
@@ -463,6 +464,12 @@ class _Fault:
     @staticmethod
     def echo(provider: Provider, request: Json) -> Reply:
         return provider.answer(request, text=request["messages"][-1]["content"])
+
+    @staticmethod
+    def bomb(_: Provider, request: Json) -> Reply:
+        """An answer, or an error, of 60 MB in 60 kB."""
+        status = 400 if "error" in request["messages"][-1]["content"] else 200
+        return Reply(status, gzip.compress(b" " * 60_000_000), {"Content-Encoding": "gzip"})
 
     @staticmethod
     def not_finite(provider: Provider, request: Json) -> Reply:

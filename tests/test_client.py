@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import tracemalloc
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from bears.client.forward import Forwarded, read_completion
 from bears.client.models import Models, Price, ceiling, estimate, load_models
 from bears.client.wire import ChatAnswer, ChatRequest, Outcome, read_answer, to_body
 from bears.errors import ConfigurationError
+from bears.intake.limits import limits
 from tests.provider_server import ROOT, Json, ProviderServer, completion
 
 KEY = "sk-test-4f9d1c7e"
@@ -176,6 +178,24 @@ def test_a_fault_that_stays_is_a_failure_of_that_request_alone() -> None:
         assert server.stats()["requests"] == 8
     assert "status 500" in str(answers["key-3"])
     assert len(texts(answers)) == 5
+
+
+@pytest.mark.parametrize("text", ["a text", "an error"])
+def test_a_reply_is_not_read_beyond_the_limit(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEARS_LIMITS", "whole_bytes=3_000_000")
+    limits.cache_clear()
+    with ProviderServer(content={text: "bomb"}) as server:
+        request = ChatRequest("key", "", text)
+        ask(Online(endpoint(server, timeout_s=60), Models()), asked(1))
+        tracemalloc.start()
+        online = Online(endpoint(server, attempts=2, timeout_s=60), Models())
+        answer = ask(online, [request])["key"]
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    limits.cache_clear()
+    assert isinstance(answer, RequestFailed)
+    assert "the limit whole_bytes is 3000000" in str(answer)
+    assert most < 20_000_000
 
 
 def test_a_bad_request_is_not_repeated() -> None:

@@ -18,6 +18,7 @@ from bears.client.response_headers import retry_after
 from bears.client.wire import Problem, read_problem
 from bears.errors import FormatError
 from bears.intake.json_text import json_value
+from bears.intake.limits import beyond, limits
 
 A = TypeVar("A")
 CHAT = "/chat/completions"
@@ -119,6 +120,8 @@ class Post:
                 return await self.client.post(self.path, cast_to=httpx2.Response, body=body)
         except openai.APIStatusError as error:
             return error.response
+        except FormatError as error:
+            raise Lost(f"{self.access.base_url} sends too much: {error}") from None
         except TimeoutError:
             raise Lost(f"{self.access.base_url} gave no answer in time") from None
         except openai.APIConnectionError as error:
@@ -176,5 +179,23 @@ def make_client(
         max_retries=0,
         timeout=timeout_s,
         # Half of the CPU of the default one, which is felt at 300 requests a second.
-        http_client=openai.DefaultAioHttpClient(limits=places),
+        http_client=openai.DefaultAioHttpClient(
+            limits=places, event_hooks={"response": [_read_bounded]}
+        ),
     )
+
+
+async def _read_bounded(response: httpx2.Response) -> None:
+    """Read a response, as the client does later, but only up to the limit.
+
+    Raises:
+        FormatError: the response, unpacked, is longer.
+    """
+    parts, size = [], 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > limits().whole_bytes:
+            raise beyond("the reply", "it has more bytes than may be read", "whole_bytes")
+        parts.append(part)
+    # The client takes this for what it has read itself.
+    response._content = b"".join(parts)
