@@ -808,7 +808,9 @@ def test_answers_and_rankings_of_a_system_become_one_row_of_the_leaderboard(
         assert row.values["pass_rate"] == pytest.approx(1 / 3, abs=1e-5)
         assert row.judge == "contains"
         assert row.warnings == "answer_missing, missing_question"
-    capsys.readouterr()
+    printed = capsys.readouterr().out
+    for heading in (r"theirs \(.*\)", r"both\.json", r"theirs, judged by contains,"):
+        assert re.search(rf"^{heading} on \S+.*, 3 questions$", printed, re.MULTILINE), heading
 
 
 def test_the_metrics_are_listed_each_with_its_source(capsys: pytest.CaptureFixture[str]) -> None:

@@ -240,6 +240,9 @@ def test_a_plan_says_that_four_times_the_questions_show_half_the_difference(
     plan = json.loads(told(capsys, a, b, "--plan", "--format", "json"))
     asked = plan["measures"][0]["questions"]
     assert asked["0.01"] / asked["0.02"] == pytest.approx(4, rel=0.01)
+    assert told(capsys, a, b, "--plan").startswith(
+        f"a, b on values from elsewhere, {plan['questions']} questions\n\n"
+    )
     assert not (project / "metrics/comparison.json").exists()
 
 

@@ -58,6 +58,8 @@ def test_another_retriever_runs_what_depends_on_it_and_switching_back_runs_confi
     assert "# What to run: one word for each group" in workspace.text("params.yaml")
 
     difference = json.loads(workspace.dvc("metrics", "diff", "--json"))
+    selected = difference["metrics/headline.json"]["retriever"]
+    assert (selected["old"], selected["new"]) == ("bm25", "wordllama")
     values = difference["metrics/headline.json"]["ndcg@10"]
     assert (values["old"], values["new"]) == (before, ndcg(workspace))
 

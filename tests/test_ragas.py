@@ -171,6 +171,7 @@ def test_what_is_not_scored_stands_beside_the_mean_and_on_the_leaderboard(
     given(project, rows)
     told = ragas(project, "mine.csv", "--out", "out/scores.json")
     assert "17 of 18  1 NaN" in told
+    assert told.startswith("mine.csv on mini, 18 questions\n\n")
     result = json.loads(project.text("out/scores.json"))
     metric = result["metrics"]["answer_relevancy"]
     assert (metric["mean"], metric["n_scored"], metric["n_total"]) == (0.25, 17, 18)
