@@ -65,7 +65,8 @@ class Places:
             return self._kept(pieces)
         told = f"{file} was cut into {len(pieces)} pieces, and the gold is "
         if not _selects(answer):
-            return self._kept(pieces, f"{told}all of them: no answer that selects pieces is given")
+            why = f"the answer is missing, a yes or a no, or shorter than {SHORTEST} letters"
+            return self._kept(pieces, f"{told}all of them: {why}")
         holding = [piece for piece in pieces if _stands(answer, self._files[file][piece])]
         told += f"the {len(holding)} in which the answer stands" if holding else "all of them"
         return self._kept(holding or pieces, told)
