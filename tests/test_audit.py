@@ -343,7 +343,7 @@ def test_evaluate_tells_the_published_and_the_audited_gold(here: Here) -> None:
         encoding="utf-8",
     )
     assert "1 decisions" in at.run("review", "--import", str(file))
-    assert "audited" in through_evaluate(at).splitlines()[0]
+    assert "audited" in through_evaluate(at).splitlines()[2]
     after: dict[str, Any] = read_json(metrics / "retrieval.json")
     assert after["all"] == published["all"]
     assert after["decisions"] == {"not": 1}
