@@ -445,6 +445,17 @@ def test_what_may_get_better_is_asked_again(
     assert watch.slept == sorted(watch.slept)
 
 
+@pytest.mark.parametrize("asked", ["999999999", "9" * 400, "²"])
+def test_no_server_makes_us_wait_for_more_than_five_minutes(
+    tmp_path: Path, pdf: bytes, asked: str
+) -> None:
+    watch = Time()
+    busy = Answered(429, headers={"Retry-After": asked})
+    with serving({"1": [busy, Answered(body=pdf)]}) as server:
+        assert "kettle" in library(tmp_path, server.url, watch).text("1")
+    assert max(watch.slept) <= 300
+
+
 @pytest.mark.parametrize(
     ("answer", "message", "times"),
     [

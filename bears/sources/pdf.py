@@ -173,9 +173,9 @@ class Library:
 
 
 def _seconds(headers: http.client.HTTPMessage | object) -> float:
-    """What ``Retry-After`` asks for, at most ten minutes; 0 where it says nothing in seconds."""
+    """Return what ``Retry-After`` asks for, at most five minutes, or 0 if it is not in seconds."""
     value = headers.get("Retry-After", "") if isinstance(headers, http.client.HTTPMessage) else ""
-    return min(float(value), 600.0) if value.isdigit() else 0.0
+    return min(float(value), 300.0) if value.isdecimal() else 0.0
 
 
 def _checked(content: bytes) -> bytes:
