@@ -25,13 +25,13 @@ class MalformedRow(SourceError):
         row: position of the row, counted from 1.
         field: dotted path of the field within the row.
         problem: what is wrong with it.
+        source: the source, where such rows can be left out.
     """
 
-    def __init__(self, file: str, row: int, field: str, problem: str) -> None:
-        super().__init__(
-            f"{file}, row {row}, field {field}: {problem}. "
-            "Mend the row, or take the file again from its source."
-        )
+    def __init__(self, file: str, row: int, field: str, problem: str, source: str = "") -> None:
+        self.what = f"{file}, row {row}, field {field}: {problem}"
+        skip = f", or leave out such rows with ++sources.{source}.on_bad_row=skip" * bool(source)
+        super().__init__(f"{self.what}. Fix the row, or take the file again from its source{skip}.")
         self.file, self.row, self.field, self.problem = file, row, field, problem
 
 

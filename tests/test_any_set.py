@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -393,7 +394,7 @@ def test_a_look_finds_the_shape_and_the_first_question(
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([*XQUAD, {**XQUAD[0], "id": "8", "answers": 7}], "x.jsonl, row 3, field answers"),
+        ([*XQUAD, {**XQUAD[0], "id": "8", "answers": True}], "x.jsonl, row 3, field answers"),
         ([*XQUAD, {**XQUAD[0], "id": "8", "context": 7}], "x.jsonl, row 3, field context"),
     ],
 )
@@ -495,6 +496,86 @@ def test_both_of_musiques_pairs_fill_a_pool(tmp_path: Path) -> None:
     mixture = Mixture("recipe", 1, 6, (Quota("s", 1),), ("s",))
     drawn = sample(mixture, {"s": rows}, Ledger())
     assert len({document.doc_id for document in drawn.documents}) == 6
+
+
+BAD: dict[str, tuple[Rows, Rows]] = {
+    "squad": (
+        [{**XQUAD[0], "id": "7", "answers": 1967}, {**XQUAD[1], "answers": [3.5, "x"]}],
+        [{**XQUAD[0], "context": None}, {**XQUAD[0], "context": " "}, {"id": "9"}],
+    ),
+    "multi-hop": (
+        [{**MUSIQUE, "id": "good", "answer": 7, "answer_aliases": [8, "nine"]}],
+        [{"id": "1", "question": "Who?", "answer": "Ur"}, {**MUSIQUE, "paragraphs": [7]}],
+    ),
+    "qa-with-passages": ([{**MARCO, "answers": 3}], [{**MARCO, "passages": "a"}, {}]),
+    "pairs": (
+        [{**PAIRS[0], "id": "p"}],
+        [{"query": " ", "pos": ["Ur"]}, {"query": "Who?", "pos": []}, {"x": 1}],
+    ),
+}
+"""Shape to rows that are odd but right, and rows that cannot be used."""
+
+
+@pytest.mark.parametrize("shape", BAD)
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl"])
+def test_bad_rows_are_skipped_where_that_is_asked_for_and_named(
+    tmp_path: Path, shape: str, name: str
+) -> None:
+    good, bad = BAD[shape]
+    usual = {"shape": shape, "language": "de" if shape == "squad" else "en"}
+    write = array if name == "x.json" else lines
+    # As Python writes what is missing, and what is no object.
+    others: list[Any] = [{"id": float("nan")}, 7]
+    mixed = write([bad[0], *good, *bad[1:], *others])
+    with pytest.raises(MalformedRow, match=r"x.jsonl?, row 1, .*\+\+sources\.s\.on_bad_row=skip"):
+        rows_of(tmp_path / "stop", {name: mixed}, **usual)
+    found = [*rows_of(tmp_path / "skip", {name: mixed}, **usual, on_bad_row="skip")]
+    assert found == [*rows_of(tmp_path / "clean", {name: write(good)}, **usual)]
+
+    asked = source(tmp_path / "skip" / "in" / name, **usual, on_bad_row="skip")
+    out = tmp_path / "out.jsonl"
+    [warning] = convert(asked, reader_of(asked), None, tmp_path, out)["warnings"]
+    total = len(good) + len(bad) + 2
+    begin = f"source s: {len(bad) + 2} of {total} rows are left out (on_bad_row: skip): "
+    assert warning.startswith(f"{begin}{name}, row 1, field ")
+    assert warning.count(f"{name}, row ") == 3
+    report = (tmp_path / "out.report.csv").read_text(encoding="utf-8")
+    assert report.count("left out: ") == len(bad) + 2
+
+
+def test_a_number_is_an_answer_as_it_stands(tmp_path: Path) -> None:
+    squad = taken(tmp_path / "a", {"x.json": array(BAD["squad"][0])}, shape="squad", language="de")
+    hops = taken(tmp_path / "b", {"x.json": array(BAD["multi-hop"][0])}, shape="multi-hop")
+    references = [line["references"] for line in hops.lineage("CC0-1.0") if "references" in line]
+    assert [question.gold_answer for question in squad.questions] == ["1967", "3.5"]
+    assert references == [["7", "8", "nine"]]
+
+
+def test_bad_rows_of_a_benchmark_are_skipped_in_each_of_its_files(tmp_path: Path) -> None:
+    files = {
+        "corpus.jsonl": lines([*CORPUS, {"_id": "no text"}]),
+        "queries.jsonl": lines([*QUERIES, {"_id": "q9", "text": None}]),
+        "qrels/test.tsv": QRELS + b"q9\t1\t1\nq1\t1\thigh\n",
+    }
+    clean = {"corpus.jsonl": lines(CORPUS), "queries.jsonl": lines(QUERIES)}
+    found = rows_of(tmp_path / "a", files, shape="beir", split="test", on_bad_row="skip")
+    wanted = rows_of(tmp_path / "b", {**clean, "qrels/test.tsv": QRELS}, shape="beir", split="test")
+    assert [*found] == [*wanted]
+
+
+def test_a_set_of_nothing_but_bad_rows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"2 of 2 rows are left out .*No row can be used"):
+        rows_of(tmp_path, {"x.json": array([7, {}])}, shape="pairs", on_bad_row="skip")
+
+
+def test_a_look_that_stops_at_a_bad_row_says_how_to_skip_it(tmp_path: Path) -> None:
+    put(tmp_path, {"x.jsonl": lines([*XQUAD, {"id": "8"}])})
+    given = source(tmp_path / "x.jsonl", shape="squad")
+    kept = tmp_path / "kept"
+    with pytest.raises(SourceError, match=r"x\.jsonl, row 3, .* add on_bad_row=skip"):
+        inspect(given, ["squad"], (), tmp_path, kept)
+    look = inspect(replace(given, on_bad_row="skip"), ["squad"], (), tmp_path, kept)
+    assert look.questions == 2
 
 
 TITLED = [
@@ -600,11 +681,13 @@ def hostile() -> Iterator[tuple[str, str, bytes, str]]:
     squad, hops, marco, pair = XQUAD[0], MUSIQUE, MARCO, PAIRS[0]
     for shape, row, changes in (
         ("squad", squad, {"id": ..., "question": ..., "context": ..., "answers": ...}),
-        ("squad", {**squad, "id": "0"}, {"id": 1.5, "question": 7, "context": None, "answers": 7}),
+        ("squad", {**squad, "id": "0"}, {"id": 1.5, "question": 7, "context": None}),
+        ("squad", {**squad, "id": "0"}, {"answers": True}),
         ("multi-hop", hops, {"id": ..., "question": ..., "answer": ...}),
         ("multi-hop", {**hops, "id": "0"}, {"answer": None, "question": [], "paragraphs": "[x"}),
         ("qa-with-passages", marco, {"query": ..., "passages": ...}),
-        ("qa-with-passages", {**marco, "query_id": 1}, {"query": 1, "passages": "a", "answers": 3}),
+        ("qa-with-passages", {**marco, "query_id": 1}, {"query": 1, "passages": "a"}),
+        ("qa-with-passages", {**marco, "query_id": 1}, {"answers": True}),
         ("pairs", pair, {"anchor": ..., "positive": ...}),
         ("pairs", pair, {"anchor": None, "positive": 3, "negative": [1]}),
     ):

@@ -84,6 +84,19 @@ def test_elements_are_what_json_loads_finds_wherever_the_file_is_cut(
         assert dict(pairs(columns, "data")) == members
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1 << 18])
+def test_nan_is_null_outside_of_texts_wherever_the_file_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(json_stream, "CHUNK", size)
+    rows = [float("nan"), "NaN", ["NaN, NaN", float("nan")], {"NaN": float("nan"), "a": '\\"NaN'}]
+    content = json.dumps([*rows, "N" * 99, "NaN\\", {"é": "NaN"}, float("nan")])
+    path = put(tmp_path / "a.json", content)
+    assert list(items(path, nan="none")) == json.loads(content, parse_constant=lambda _: None)
+    with pytest.raises(FormatError):
+        list(items(path))
+
+
 @settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_a_damaged_list_is_refused_unless_json_loads_reads_it(

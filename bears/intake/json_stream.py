@@ -9,7 +9,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import ijson
 
@@ -20,20 +20,23 @@ from bears.intake.json_structure import CHUNK, Structure
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 PAIR = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]")
 LONGEST_ESCAPE = len(rb"\ud83d\ude00")
+TEXT_OR_NAN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|\bNaN\b', re.S)
+Nan = Literal["refused", "none"]
 
 
-def items(path: Path, key: str = "") -> Iterator[Any]:
+def items(path: Path, key: str = "", nan: Nan = "refused") -> Iterator[Any]:
     """Yield the elements of a list.
 
     Args:
         path: the file; it holds a list, or an object.
         key: of the object's member that is the list; empty: the file is the list.
+        nan: ``none`` reads bare NaN, which is no JSON, as null.
 
     Raises:
         FormatError: it is no such file, not JSON, or beyond the limits; an integer has more than
             63 bits; a key stands twice in one object.
     """
-    with _parsing(path) as (stream, repeated, options):
+    with _parsing(path, nan) as (stream, repeated, options):
         if not key and stream.first != b"[":
             raise FormatError(f"{path}: expected a JSON array, found {stream.first!r}")
         values = ijson.items(stream, f"{key}.item" if key else "item", **options)
@@ -88,7 +91,9 @@ def members(path: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _parsing(path: Path) -> Iterator[tuple["_Checked", list[str], dict[str, Any]]]:
+def _parsing(
+    path: Path, nan: Nan = "none"
+) -> Iterator[tuple["_Checked", list[str], dict[str, Any]]]:
     """A file's bytes, the keys that stand twice so far, and what ijson is to be told."""
     repeated: list[str] = []
 
@@ -102,7 +107,7 @@ def _parsing(path: Path) -> Iterator[tuple["_Checked", list[str], dict[str, Any]
     try:
         with closing(opened(path)) as stream:
             yield (
-                _Checked(stream, str(path)),
+                _Checked(stream, str(path), nan),
                 repeated,
                 {"use_float": True, "map_type": Noting, "buf_size": CHUNK},
             )
@@ -122,6 +127,18 @@ def _check_keys(repeated: list[str], where: str) -> None:
         raise FormatError(f"{where}: the key {repeated[0]!r:.80} stands twice in one object")
 
 
+def _without_nan(piece: bytes, within: bool) -> bytes:
+    """Return bytes of JSON with null for each NaN that is outside of texts.
+
+    Args:
+        piece: the bytes; no escape is cut.
+        within: whether they begin within a text.
+    """
+    quoted = b'"' * within + piece
+    replaced = TEXT_OR_NAN.sub(lambda found: b"null" if found[0] == b"NaN" else found[0], quoted)
+    return replaced[within:]
+
+
 class _Checked:
     """The bytes of a JSON file, of which ijson sees no more than is within the limits.
 
@@ -129,7 +146,8 @@ class _Checked:
         first: its first character.
     """
 
-    def __init__(self, stream: IO[bytes], where: str) -> None:
+    def __init__(self, stream: IO[bytes], where: str, nan: Nan) -> None:
+        self._nan = nan == "none"
         self._stream, self._where, self._structure = stream, where, Structure(where)
         self._begin = stream.read(CHUNK).removeprefix(BOM_UTF8)
         while not self._begin.strip() and (more := stream.read(CHUNK)):
@@ -149,9 +167,18 @@ class _Checked:
             return b""
         size = max(size, self._structure.unfinished)
         piece, self._begin = self._begin or self._stream.read(size), b""
-        while b"\\" in piece[-LONGEST_ESCAPE:] and (more := self._stream.read(LONGEST_ESCAPE)):
+        # What has more letters like these than a NaN is no JSON, or a text in which none matters.
+        most = len(piece) + 1000
+        while b"\\" in piece[-LONGEST_ESCAPE:] or (
+            self._nan and piece.endswith((b"N", b"Na")) and len(piece) < most
+        ):
+            if not (more := self._stream.read(LONGEST_ESCAPE)):
+                break
             piece += more
+        within = self._structure.unfinished > 0
         self._structure.check(piece)
+        if self._nan and b"NaN" in piece:
+            piece = _without_nan(piece, within)
         if SURROGATE.search(piece):
             halves = PAIR.sub(b"", piece.replace(b"\\\\", b""))
             if SURROGATE.search(halves):

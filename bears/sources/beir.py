@@ -64,15 +64,7 @@ def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion | Judgement]:
     yield from _documents(parts)
     known = Ids()
     yield from _questions(parts, known)
-    found: dict[tuple[str, str], int] = {}
-    for file, number, question, document, grade in _judgements(parts):
-        if question not in known:
-            problem = f"the query {question!r} is not among the queries"
-            raise MalformedRow(file, number, COLUMNS[0], problem)
-        if (earlier := found.setdefault((question, document), grade)) != grade:
-            problem = f"{grade}, but an earlier row gives {earlier} to {question!r}, {document!r}"
-            raise MalformedRow(file, number, COLUMNS[2], problem)
-        yield Judgement(question, document, grade)
+    yield from _judgements(parts, known)
     for part, tables in parts.tables.items():
         if not any(table in parts.counts for table in tables):
             names = ", ".join(parts.called(table) for table in tables)
@@ -82,31 +74,47 @@ def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion | Judgement]:
 def _documents(parts: Parts) -> Iterator[PoolDocument]:
     known = Ids()
     naming = Naming(WORDS, parts)
-    for file, number, row in parts.rows("corpus"):
+
+    def made(file: str, number: int, row: Row) -> PoolDocument:
         checked = naming.check(lambda _: _CORPUS, row, file, number)
         identifier = known.new(checked["_id"], file, number, naming.called(row, "_id"))
         text = f"{checked.get('title') or ''} {checked['text']}".strip()
         if blank(text):
             parts.notes["documents without a text"] += 1
-        yield PoolDocument(identifier, text)
+        return PoolDocument(identifier, text)
+
+    return parts.each(made, "corpus")
 
 
 def _questions(parts: Parts, known: Ids) -> Iterator[PoolQuestion]:
     naming = Naming(WORDS, parts)
-    for file, number, row in parts.rows("queries"):
+
+    def made(file: str, number: int, row: Row) -> PoolQuestion:
         checked = naming.check(lambda _: _QUERY, row, file, number)
-        identifier = known.new(checked["_id"], file, number, naming.called(row, "_id"))
         text = not_blank(checked["text"], file, number, naming.called(row, "text"))
-        yield PoolQuestion(identifier, text)
+        identifier = known.new(checked["_id"], file, number, naming.called(row, "_id"))
+        return PoolQuestion(identifier, text)
+
+    return parts.each(made, "queries")
 
 
-def _judgements(parts: Parts) -> Iterator[tuple[str, int, str, str, int]]:
-    """(file, row, question, document, grade) of every judgement."""
+def _judgements(parts: Parts, known: Ids) -> Iterator[Judgement]:
     naming = Naming(WORDS, parts)
-    for file, number, row in parts.rows("qrels", _table):
+    found: dict[tuple[str, str], int] = {}
+
+    def made(file: str, number: int, row: Row) -> Judgement:
         named = naming.renamed(row)
-        cells = [_cell(named, name, file, number) for name in COLUMNS]
-        yield file, number, cells[0], cells[1], _grade(cells[2], file, number)
+        question, document, cell = (_cell(named, name, file, number) for name in COLUMNS)
+        grade = _grade(cell, file, number)
+        if question not in known:
+            problem = f"the query {question!r} is not among the queries"
+            raise MalformedRow(file, number, COLUMNS[0], problem)
+        if (earlier := found.setdefault((question, document), grade)) != grade:
+            problem = f"{grade}, but an earlier row gives {earlier} to {question!r}, {document!r}"
+            raise MalformedRow(file, number, COLUMNS[2], problem)
+        return Judgement(question, document, grade)
+
+    return parts.each(made, "qrels", _table)
 
 
 def _table(path: Path) -> Iterator[tuple[int, Row]]:

@@ -74,9 +74,20 @@ def convert(
                 check_digest(source, table.name, table.digest.hexdigest(), folder, address)
         if warning := _check_language(source, seen):
             parts.warnings.append(warning)
+        if parts.bad:
+            parts.warnings.append(left_out(parts))
     _report(parts, report_of(out))
     found = provenance(source, parts, mirror)
     return found | {"warnings": parts.warnings} if parts.warnings else found
+
+
+def left_out(parts: Parts) -> str:
+    """Return how many rows were skipped, and what was wrong with the first three."""
+    first = "; ".join(parts.bad[:3]) + "; …" * (len(parts.bad) > 3)
+    return (
+        f"source {parts.name}: {len(parts.bad)} of {sum(parts.counts.values())} rows are left out "
+        f"(on_bad_row: skip): {first}"
+    )
 
 
 def located(source: Source, mirror: Path | None, root: Path, folder: Path) -> tuple[Source, Parts]:
@@ -91,6 +102,7 @@ def located(source: Source, mirror: Path | None, root: Path, folder: Path) -> tu
         folder,
         fields=source.fields or {},
         limit=source.limit,
+        on_bad_row=source.on_bad_row,
     )
     return source, parts
 
@@ -149,6 +161,8 @@ def _check_rows(source: Source, parts: Parts, mirror: Path | None) -> None:
     if not found:
         names = [parts.called(table) for tables in parts.tables.values() for table in tables]
         raise SourceError(f"source {source.name}: there is no row in {', '.join(names)}")
+    if len(parts.bad) == found:
+        raise SourceError(f"{left_out(parts)}. No row can be used; check the shape and its fields")
     # What stands in for the hub's files may be a part of them.
     pinned = not source.hub if source.path else mirror is None
     if pinned and source.rows is not None and found != source.rows:

@@ -92,10 +92,12 @@ def inspect(
             for fields in _fields(tried, root, kept):
                 if look := _look(replace(tried, fields=fields), said, root, kept):
                     return look
+        except MalformedRow as error:
+            problems[shape] = error.what
+            if error.row > 1:
+                late[shape] = f"{error.what}. To leave out such rows, add on_bad_row=skip"
         except BearsError as error:
-            problems[shape] = str(error).partition(" Mend the row")[0].rstrip(".")
-            if isinstance(error, MalformedRow) and error.row > 1:
-                late[shape] = problems[shape]
+            problems[shape] = str(error).rstrip(".")
         problems.setdefault(shape, f"{given.path or given.hub}: no row has a question with gold")
     # What fits rows, but not all, or is wrong with every shape, has nothing to do with shapes.
     if len(each := {*late.values()} or {*problems.values()}) == 1:
@@ -115,11 +117,11 @@ def _refuse_answers(given: Source, guess: Iterable[str], root: Path, kept: Path)
     The fields of such rows could be taken for a question and its gold.
     """
     shape = next((shape for shape in guess if not SHAPES[shape].layout), "")
-    row: Any = None
+    row: Row = {}
     # What cannot be read at all is reported with the reason for each shape.
     with suppress(BearsError):
-        row = _first_row(replace(given, shape=shape), root, kept) if shape else None
-    verdicts = [key.removeprefix("judge_") for key in row or () if key.startswith("judge_")]
+        row = _first_row(replace(given, shape=shape), root, kept) if shape else {}
+    verdicts = [key.removeprefix("judge_") for key in row if key.startswith("judge_")]
     if systems := [system for system in verdicts if f"answer_{system}" in row]:
         place = given.path or given.hub
         raise SourceError(
@@ -130,8 +132,10 @@ def _refuse_answers(given: Source, guess: Iterable[str], root: Path, kept: Path)
 
 
 def _first_row(given: Source, root: Path, kept: Path) -> Row:
+    """Return the first row, which is empty where there is none or it is no object."""
     _, parts = located(replace(given, limit=1), None, root, kept)
-    return next(parts.rows(), ("", 0, {}))[2]
+    _, _, row = next(parts.rows(), ("", 0, {}))
+    return row if isinstance(row, dict) else {}
 
 
 def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | None]:

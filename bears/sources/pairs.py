@@ -6,6 +6,7 @@ have a row for each positive; rows of one question are one question, since a pos
 is none of its negatives. So all rows are held in memory.
 """
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Annotated, Any, NotRequired
 
@@ -15,7 +16,7 @@ from typing_extensions import TypedDict
 from bears.errors import MalformedRow
 from bears.sources.naming import Id, Naming, Words
 from bears.sources.parts import Parts
-from bears.sources.rows import Texts, as_rows, not_blank
+from bears.sources.rows import Row, Texts, as_rows, not_blank
 from bears.types import Passage, PassageRow
 
 WORDS: Words = {
@@ -71,12 +72,20 @@ def read(parts: Parts) -> Iterator[PassageRow]:
     naming = Naming(WORDS, parts)
     found: dict[str, tuple[str, list[str], dict[str, bool]]] = {}
     asked: dict[str, str] = {}
-    for count, (file, number, given) in enumerate(parts.rows(), start=1):
+
+    def made(file: str, number: int, given: Row) -> None:
+        name = str(sum(parts.counts.values()))
         row = naming.check(lambda _: _ROW, given, file, number)
         question = not_blank(row["question"], file, number, naming.called(given, "question"))
-        identifier, answers, passages = found.setdefault(
-            question, (row.get("id") or str(count), [], {})
-        )
+        if not row["positive"]:
+            raise MalformedRow(file, number, naming.called(given, "positive"), "is empty")
+        texts = [
+            (text, field == "positive")
+            for field in ("negatives", "positive")
+            for text in _texts(row.get(field, ()), file, number, naming.called(given, field))
+        ]
+        known = found.get(question) or (row.get("id") or name, [], {})
+        identifier, answers, passages = known
         if asked.setdefault(identifier, question) != question:
             raise MalformedRow(
                 file,
@@ -84,12 +93,12 @@ def read(parts: Parts) -> Iterator[PassageRow]:
                 naming.called(given, "id"),
                 f"{identifier!r:.80} is another question's too",
             )
-        if not row["positive"]:
-            raise MalformedRow(file, number, naming.called(given, "positive"), "is empty")
+        found[question] = known
         answers += row.get("answers", ())
-        for field in ("negatives", "positive"):
-            for text in _texts(row.get(field, ()), file, number, naming.called(given, field)):
-                passages[text] = passages.get(text, False) or field == "positive"
+        for text, positive in texts:
+            passages[text] = passages.get(text, False) or positive
+
+    deque(parts.each(made), 0)
     for question, (identifier, answers, passages) in found.items():
         answer, *aliases = dict.fromkeys(answers) or [""]
         listed = tuple(Passage(str(n), *each) for n, each in enumerate(passages.items()))

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids, check_row, not_blank, read_whole
+from bears.sources.rows import Ids, Row, check_row, not_blank, read_whole
 from bears.types import PoolDocument, PoolQuestion
 
 
@@ -70,12 +70,15 @@ def without(text: str, questions: list[str]) -> str:
 
 def _rows(parts: Parts) -> Iterator[tuple[str, int, _Row]]:
     asked = Ids()
-    for file, number, value in parts.rows("questions", _values):
+
+    def made(file: str, number: int, value: Row) -> tuple[str, int, _Row]:
         row: _Row = check_row(_SHAPE, value, file, number)
-        asked.new(row["query"], file, number, "query")
         for name in ("document", "text"):
             not_blank(row[name], file, number, name)
-        yield file, number, row
+        asked.new(row["query"], file, number, "query")
+        return file, number, row
+
+    return parts.each(made, "questions", _values)
 
 
 def _values(path: Path) -> Iterator[tuple[int, Any]]:

@@ -7,12 +7,16 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
+from bears.errors import MalformedRow
 from bears.formats.rows import PoolRow
 from bears.intake.hub_rows import hub_rows
 from bears.sources.rows import Numbered, Row, read_rows
 from bears.types import Article, PassageRow
+
+T = TypeVar("T")
+OnBadRow = Literal["stop", "skip"]
 
 
 @dataclass(eq=False)
@@ -75,6 +79,8 @@ class Parts:
         warnings: what a person should see in the terminal, whole.
         limit: at most so many rows of each file.
         met: those of our words whose fields some row had.
+        on_bad_row: whether `each` stops at a row that cannot be used, or skips it.
+        bad: what was wrong with each row that was skipped.
     """
 
     name: str
@@ -90,6 +96,8 @@ class Parts:
     fields: Mapping[str, str] = field(default_factory=dict)
     limit: int | None = None
     met: set[str] = field(default_factory=set)
+    on_bad_row: OnBadRow = "stop"
+    bad: list[str] = field(default_factory=list)
 
     def rows(self, part: str = "", lines: Lines = numbered) -> Iterator[Numbered]:
         """The rows of a part's tables, one after the other; of all parts' where none is named.
@@ -106,6 +114,33 @@ class Parts:
             rows = table.rows() if isinstance(table, Table) else lines(table)
             for number, row in islice(rows, self.limit):
                 yield self.called(table), self.count(table, number), row
+
+    def each(
+        self, made: Callable[[str, int, Row], T], part: str = "", lines: Lines = numbered
+    ) -> Iterator[T]:
+        """Yield what is made of each row of a part, without the bad rows that are to be skipped.
+
+        Args:
+            made: from the name of the file, the row's position there, and the row.
+            part, lines: as of `rows`.
+
+        Raises:
+            MalformedRow: a row is no object, or ``made`` refuses it, and ``on_bad_row`` is stop.
+        """
+        for file, number, row in self.rows(part, lines):
+            try:
+                if not isinstance(row, dict):
+                    raise MalformedRow(file, number, "(row)", f"not an object but {row!r:.40}")
+                found = made(file, number, row)
+            except MalformedRow as error:
+                if self.on_bad_row == "stop":
+                    raise MalformedRow(
+                        error.file, error.row, error.field, error.problem, self.name
+                    ) from None
+                self.bad.append(error.what)
+                self.report.append((f"{file}, row {number}", f"left out: {error.what}", ""))
+            else:
+                yield found
 
     def called(self, table: Path | Table) -> str:
         """A table's name; a file's after as many of its folders as tell it from the others."""

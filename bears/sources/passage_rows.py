@@ -23,7 +23,7 @@ from typing_extensions import TypedDict
 
 from bears.sources.naming import Id, Naming, Words
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids, Rows, Texts, as_rows, not_blank
+from bears.sources.rows import Ids, Row, Rows, Text, Texts, as_rows, not_blank
 from bears.types import Passage, PassageRow
 
 NO_ANSWER = "No Answer Present."
@@ -77,9 +77,9 @@ def _tuples(*names: str) -> BeforeValidator:
 
 class _Asked(TypedDict):
     question: str
-    answer: str
+    answer: Text
     id: Id
-    aliases: NotRequired[list[str] | None]
+    aliases: NotRequired[Texts]
     answerable: NotRequired[bool | None]
     type: NotRequired[str | None]
 
@@ -113,7 +113,8 @@ def multi_hop(parts: Parts) -> Iterator[PassageRow]:
             has the id of an earlier one.
     """
     naming, known = Naming(MULTI_HOP, parts), Ids()
-    for file, number, given in parts.rows():
+
+    def made(file: str, number: int, given: Row) -> PassageRow:
         row = naming.check(_shape, given, file, number)
         if "context" in row:
             gold = {title for title, _ in row["supporting_facts"]}
@@ -126,13 +127,16 @@ def multi_hop(parts: Parts) -> Iterator[PassageRow]:
         else:
             passages = _passages(row["paragraphs"], row.get("answerable") is not False)
         if any(passage.is_gold for passage in passages):
-            known.new(row["id"], file, number, naming.called(given, "id"))
             not_blank(row["question"], file, number, naming.called(given, "question"))
+            known.new(row["id"], file, number, naming.called(given, "id"))
         aliases = tuple(row.get("aliases") or ())
         kind = row.get("type") or ""
         # Ids of documents are made of the row's, and both of a pair bring some.
         name = row["id"] + "_unanswerable" * (row.get("answerable") is False)
-        yield PassageRow(name, row["question"], row["answer"], "multi-hop", kind, passages, aliases)
+        answer = row["answer"]
+        return PassageRow(name, row["question"], answer, "multi-hop", kind, passages, aliases)
+
+    return parts.each(made)
 
 
 def _shape(row: Any) -> TypeAdapter[Any]:
@@ -142,18 +146,21 @@ def _shape(row: Any) -> TypeAdapter[Any]:
 def with_passages(parts: Parts) -> Iterator[PassageRow]:
     """Yield one question with its passages a row. Raises MalformedRow, as `multi_hop`."""
     naming, known = Naming(WITH_PASSAGES, parts), Ids()
-    for file, number, given in parts.rows():
+
+    def made(file: str, number: int, given: Row) -> PassageRow:
         row = naming.check(lambda _: _ANSWERED, given, file, number)
         answers = [text for text in row.get("answers", ()) if text and text != NO_ANSWER]
         passages = _passages(row["passages"], bool(answers) or "answers" not in row)
         if any(passage.is_gold for passage in passages):
-            known.new(row["id"], file, number, naming.called(given, "id"))
             not_blank(row["question"], file, number, naming.called(given, "question"))
+            known.new(row["id"], file, number, naming.called(given, "id"))
         answer, *aliases = answers or [""]
         kind = row.get("type") or ""
-        yield PassageRow(
+        return PassageRow(
             row["id"], row["question"], answer, "single-hop", kind, passages, tuple(aliases)
         )
+
+    return parts.each(made)
 
 
 def _passages(given: list[_Passage], answered: bool) -> tuple[Passage, ...]:

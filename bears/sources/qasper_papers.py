@@ -61,7 +61,8 @@ def papers(parts: Parts) -> Iterator[Paper]:
             question stands twice.
     """
     known = Ids()
-    for file, number, row in parts.rows("papers", _rows):
+
+    def made(file: str, number: int, row: Row) -> Paper:
         paper: Paper = check_row(_SHAPE, row, file, number)
         known.new(paper["id"], file, number, "id")
         for asked in paper["qas"]:
@@ -70,7 +71,9 @@ def papers(parts: Parts) -> Iterator[Paper]:
                 if not type_and_text(each["answer"])[1]:
                     problem = f"question {asked['question_id']} has an empty answer"
                     raise MalformedRow(file, number, "qas.answers", problem)
-        yield paper
+        return paper
+
+    return parts.each(made, "papers", _rows)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Row]]:

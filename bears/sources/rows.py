@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import zip_longest
+from math import isnan
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -31,8 +32,8 @@ PRINTED = re.compile(r"""\{'.*\}|\[\{?['"].*\]|\[?array\(.*""", re.S)
 COLUMNS = ("query_id", "query", "query_type", "answers", "passages")
 
 
-def read_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of ``path``.
+def read_rows(path: Path) -> Iterator[Any]:
+    """Yield the rows of ``path``; bare NaN, which Python writes for an empty cell, is None.
 
     Understood are parquet; CSV with a header, whose cells may hold JSON's lists and objects; JSON
     Lines; a JSON array of rows; an object whose ``data`` is such an array (DRCD, SQuAD); and an
@@ -40,14 +41,13 @@ def read_rows(path: Path) -> Iterator[Row]:
 
     Raises:
         SourceError: the file is empty, truncated, of no known form, or refused at the door.
-        MalformedRow: a row is not an object.
+        MalformedRow: a cell of a table is as Python prints it.
     """
     number = 0
     try:
-        for number, row in enumerate(_rows(path), start=1):
-            if not isinstance(row, dict):
-                raise MalformedRow(path.name, number, "(row)", f"not an object but {row!r:.40}")
+        for row in _rows(path):
             yield row
+            number += 1
     except FormatError as error:
         raise SourceError(f"{error}. No row after {number} can be read; {REMEDY}") from None
 
@@ -59,14 +59,14 @@ def _rows(path: Path) -> Iterator[Any]:
         return _cells(path)
     first = begin(path)
     if first == b"[":
-        return items(path)
+        return items(path, nan="none")
     if first == b"{" and path.name.removesuffix(".gz").endswith(".json"):
         begins = members(path)
         if begins.get("data") == "start_array":
-            return items(path, "data")
+            return items(path, "data", nan="none")
         if any(begins.get(name, "").isdigit() for name in COLUMNS):
             return _columns(path)
-    return (row for _, row in lines(path, blank=True))
+    return (row for _, row in lines(path, nan="none", blank=True))
 
 
 def _cells(path: Path) -> Iterator[Row]:
@@ -140,23 +140,35 @@ def as_rows(value: Any) -> Any:
 def as_texts(value: Any) -> Any:
     """A list of texts, for which sets have one text, objects with a ``text``, or nothing at all.
 
+    A number is taken as text.
+
     Raises:
         ValueError: as `as_rows`.
     """
     if isinstance(value, Mapping):
         value = as_rows(value) if isinstance(value.get("text"), list) else [value]
+    value = as_text(value)
     if isinstance(value, str) or value is None:
         value = [value] if value else []
     if not isinstance(value, list):
         return value
-    texts = [each.get("text", each) if isinstance(each, Mapping) else each for each in value]
-    return [text for text in texts if text is not None]
+    texts = (each.get("text", each) if isinstance(each, Mapping) else each for each in value)
+    return [text for text in map(as_text, texts) if text is not None]
+
+
+def as_text(value: Any) -> Any:
+    """A number as text, and NaN, which tables of numbers have for an empty cell, as None."""
+    if isinstance(value, float) and isnan(value):
+        return None
+    return str(value) if type(value) in (int, float) else value
 
 
 _LISTS = TypeAdapter(dict[str, list[Any]])
 T = TypeVar("T")
 Rows = Annotated[list[T], BeforeValidator(as_rows)]
 """Of a row's shape: objects within it, in either form."""
+Text = Annotated[str, BeforeValidator(as_text)]
+"""Of a row's shape: a text for which a number may stand, such as an answer."""
 Texts = Annotated[list[str], BeforeValidator(as_texts)]
 """Of a row's shape: texts within it, such as answers, in any form."""
 

@@ -17,7 +17,7 @@ from bears.configuration import parse
 from bears.errors import MalformedRow
 from bears.intake.texts import blank
 from bears.sources.parts import Parts
-from bears.sources.rows import Ids, check_row
+from bears.sources.rows import Ids, Row, check_row
 from bears.types import Closed, PoolDocument, PoolQuestion, Turn
 
 
@@ -66,15 +66,20 @@ def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion]:
     """
     settings = parse(ScienceKoSettings, dict(parts.settings), f"sources.{parts.name}.settings")
     known, asked = Ids(), Ids()
-    for file, number, row in parts.rows("documents"):
-        document = check_row(_DOCUMENT, row, file, number)
-        identifier = known.new(document["docid"], file, number, "docid")
-        yield PoolDocument(identifier, document["content"])
-    for file, number, row in parts.rows("questions"):
+
+    def document(file: str, number: int, row: Row) -> PoolDocument:
+        checked = check_row(_DOCUMENT, row, file, number)
+        identifier = known.new(checked["docid"], file, number, "docid")
+        return PoolDocument(identifier, checked["content"])
+
+    def question(file: str, number: int, row: Row) -> PoolQuestion:
         conversation = check_row(_CONVERSATION, row, file, number)
-        question = _question(conversation, settings, file, number)
-        asked.new(question.id, file, number, "eval_id")
-        yield question
+        made = _question(conversation, settings, file, number)
+        asked.new(made.id, file, number, "eval_id")
+        return made
+
+    yield from parts.each(document, "documents")
+    yield from parts.each(question, "questions")
 
 
 def _question(

@@ -10,7 +10,7 @@ from pydantic import Field
 from bears.configuration.named import named
 from bears.errors import ConfigurationError
 from bears.language.tags import check_tag
-from bears.sources.parts import Reader
+from bears.sources.parts import OnBadRow, Reader
 from bears.sources.shapes import SHAPES
 from bears.types import Closed
 
@@ -65,6 +65,7 @@ class Source(Closed):
         parts: for a source of several kinds of tables, what each holds.
         limit: at most so many rows of each table, the first ones; not of the shapes that are
             benchmarks already.
+        on_bad_row: stop at the first row that cannot be used, or skip such rows and report them.
         settings: what its reader can be told, see there.
     """
 
@@ -85,6 +86,7 @@ class Source(Closed):
     homepage: str = ""
     parts: dict[str, Part] = field(default_factory=dict)
     limit: Annotated[int, Field(ge=1)] | None = None
+    on_bad_row: OnBadRow = "stop"
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -106,6 +108,11 @@ class Source(Closed):
             raise ConfigurationError(f"{where}: hub needs files, e.g. [data/*.parquet]")
         if self.shape == "own" and self.hub:
             raise ConfigurationError(f"{where}: shape own is a folder; give its path, and no hub")
+        if self.shape == "own" and self.on_bad_row == "skip":
+            raise ConfigurationError(
+                f"{where}: on_bad_row is skip, and shape own has no rows; files that cannot be "
+                "read are left out by themselves"
+            )
         if self.shape == "beir" and not self.split:
             raise ConfigurationError(f"{where}: give the split of its judgements, such as test")
         if self.layout and self.limit:

@@ -15,6 +15,7 @@ an earlier article has gets ``#2``. Questions without an answer are left out, th
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
 from typing import Any, NotRequired
 
@@ -76,7 +77,7 @@ def read(parts: Parts) -> Iterator[Article]:
             has the id of an earlier one.
     """
     naming, known = Naming(WORDS, parts), Ids()
-    rows = (_checked(naming, known, *numbered) for numbered in parts.rows())
+    rows = parts.each(partial(_checked, naming, known))
     names: Counter[str] = Counter()
     for _, group in groupby(rows, key=_of_article):
         yield _article(_nested(list(group)), names)
@@ -88,8 +89,8 @@ def _checked(naming: Naming, known: Ids, file: str, number: int, given: Row) -> 
     for paragraph, asked in ((p, qa) for p in paragraphs for qa in p.get("qas", [row])):
         if asked["answers"]:
             not_blank(paragraph["context"], file, number, naming.called(given, "context"))
-            known.new(asked["id"], file, number, naming.called(given, "id"))
             not_blank(asked["question"], file, number, naming.called(given, "question"))
+            known.new(asked["id"], file, number, naming.called(given, "id"))
     return {**row, "paragraphs": [row]} if "qas" in row else row
 
 
