@@ -6,9 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from bears.configuration import compose, parse, read_selection, write_yaml
+from bears.configuration.artefacts import CONFIG, LOCKS
 from bears.configuration.code import code_digests
 from bears.configuration.edge import ended
-from bears.configuration.pipeline import CODE, CONFIG, GROUPS, LANGUAGE, configuration_of_stages
+from bears.configuration.locks import locked
+from bears.configuration.pipeline import CODE, GROUPS, LANGUAGE, configuration_of_stages
 from bears.errors import ConfigurationError
 from bears.ledger.entries import WholeLedger
 
@@ -34,9 +36,12 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
         # which translations are missing and how to get them.
         memory.parent.mkdir(parents=True, exist_ok=True)
         memory.touch()
-    write_yaml(code, code_digests(ROOT, configuration_of_stages(config)))
-    write_yaml(language, config["language"])
-    write_yaml(out, {**config, "language": {"name": config["language"]["name"]}})
+    digests = code_digests(ROOT, configuration_of_stages(config))
+    # A running stage reads what it was started with, and is refused when that has changed.
+    with locked([], [out], LOCKS, "config"):
+        write_yaml(code, digests)
+        write_yaml(language, config["language"])
+        write_yaml(out, {**config, "language": {"name": config["language"]["name"]}})
 
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from bears.configuration import Config, build, parse
 from bears.configuration.pipeline import Paths, exit_with
 from bears.formats.digest import sha256_of
+from bears.formats.progress import Progress
 from bears.formats.records import read_questions, write_json
 from bears.formats.rewritten import read_rewritten
 from bears.formats.shown import complain
@@ -101,7 +101,7 @@ def _rankings(
     known: dict[str, Ranking],
 ) -> Iterator[tuple[Question, Ranking, Ranking]]:
     """Each question in order, its ranking of the whole pool, and that of its group if any."""
-    bar = tqdm(total=len(questions), unit=" questions", disable=None)
+    bar = Progress(total=len(questions), unit=" questions")
     for first in range(0, len(questions), BATCH):
         batch = questions[first : first + BATCH]
         texts = {one.question_id: one.question for one in batch}

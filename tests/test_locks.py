@@ -132,6 +132,38 @@ def test_a_stage_whose_input_changed_meanwhile_seals_nothing(
     assert (tmp_path / "out" / "manifest.json").exists()
 
 
+@contextmanager
+def at_work(workspace: Workspace) -> Iterator[int]:
+    """A `retrieve` under `dvc repro` that waits in the middle; its process id."""
+    workspace.edit("stages/retrieve.py", "\n    started = perf_counter()\n    searcher = ", ASLEEP)
+    workspace.edit("params.yaml", "overrides: []", "overrides: [retrieve.depth=2]")
+    with started(workspace) as dvc:
+        wait_for(lambda: (workspace.root / "asleep").exists())
+        try:
+            yield int(workspace.text("asleep"))
+        finally:
+            (workspace.root / "wake").touch()
+        assert dvc.stdout
+        dvc.stdout.read()
+    assert dvc.returncode == 0
+
+
+def test_config_does_not_write_while_another_stage_of_this_checkout_runs(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+    workspace.edit("bears/configuration/locks.py", "PATIENCE_S = 30.0", "PATIENCE_S = 0.5")
+    other = workspace.copied(tmp_path / "other")
+    workspace.commit()
+    with at_work(workspace) as process:
+        written = workspace.text("data/config.yaml")
+        workspace.edit("params.yaml", "retrieve.depth=2", "retrieve.depth=3")
+        told = workspace.python("stages.config", code=1)
+        assert f"process {process} (retrieve) still works on" in told
+        assert workspace.text("data/config.yaml") == written
+        other.python("stages.config")
+
+
 # From here on with DVC, which is killed.
 
 ASLEEP = """

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tqdm import tqdm
-
 from bears.errors import ConfigurationError
+from bears.formats.progress import Progress, reported
 from bears.formats.shown import complain
 
 
@@ -27,7 +26,7 @@ def spending(texts: int, agreed: bool) -> Iterator[Any]:
         answer = input("Ask the model now? [y/N] ")
         if answer.strip().lower() not in ("y", "yes"):
             raise ConfigurationError("nothing was asked, nothing was spent")
-    with tqdm(unit=" texts", disable=None, total=texts) as shown:
+    with reported("fill"), Progress(unit=" texts", total=texts) as shown:
         bar: Any = shown
         bar.shown = None
         try:

@@ -15,6 +15,7 @@ from bears.errors import FormatError, StageConflict
 from bears.formats.known_digests import KnownDigests
 from bears.formats.manifest import check, seal
 
+CONFIG = Path("data/config.yaml")
 LOCKS, DIGESTS = Path(".bears/locks"), Path(".bears/digests.json")
 State = dict[Path, tuple[int, int, int]]
 
@@ -54,7 +55,7 @@ def guarded(stage: str, files: StageFiles, checkout: Path) -> Iterator[None]:
     """
     parent, before = os.getppid(), _states(files.watched)
     digest = KnownDigests(checkout / DIGESTS)
-    with locked(files.reads.values(), files.writes, LOCKS, stage):
+    with locked([*files.reads.values(), CONFIG], files.writes, LOCKS, stage):
         _check_unchanged(before, files.watched)
         made_from = _checked(files, digest)
         yield

@@ -21,12 +21,12 @@ from bears.configuration import (
     read_mapping,
     read_selection,
 )
-from bears.configuration.artefacts import StageFiles, guarded
+from bears.configuration.artefacts import CONFIG, StageFiles, guarded
 from bears.configuration.edge import ended
 from bears.configuration.shape import Benchmark, Chosen, Configuration, Pipeline
 from bears.errors import ConfigurationError
+from bears.formats.progress import reported
 
-CONFIG = Path("data/config.yaml")
 LANGUAGE = Path("data/language.yaml")
 """What is under ``language``. `CONFIG` has its name alone: a language is longer than all the rest,
 and DVC parses what stands under params a dozen times in every run."""
@@ -82,7 +82,7 @@ def _run(
     paths = {**known, **paths}
     _check_inputs(stage, defined["deps"], known, paths)
     files = _files(stages, stage, known, paths, updates)
-    with guarded(stage, files, checkout()):
+    with reported(stage), guarded(stage, files, checkout()):
         main(pick(config, _keys(defined), str(CONFIG)), paths)
 
 

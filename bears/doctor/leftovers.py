@@ -49,5 +49,5 @@ def scratch(root: Path) -> Iterator[Finding]:
                 f"rm -r {shlex.quote(str(shown))}",
             )
     for folder in sorted((root / BEARS / "index" / "vectors").glob("*")):
-        who = holder(folder) or "waits for the same index to be made again, or goes after a month"
+        who = holder(folder) or "kept vectors of a model, removed after a month without use"
         yield Finding(f"{folder.relative_to(root)} ({size_of(folder)}): {who}")

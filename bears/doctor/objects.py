@@ -84,7 +84,7 @@ def _quoted(path: Path) -> str:
 
 def _damaged(objects: Path) -> Files:
     """The objects whose content is not what their name says."""
-    from tqdm import tqdm
+    from bears.formats.progress import Progress
 
     named = {
         path.parent.name + path.name: path
@@ -93,7 +93,7 @@ def _damaged(objects: Path) -> Files:
     }
     return {
         name: path
-        for name, path in tqdm(named.items(), "DVC's cache", unit=" files", disable=None)
+        for name, path in Progress(named.items(), "DVC's cache", unit=" files")
         if re.fullmatch(r"[0-9a-f]{32}(\.dir)?", name) and _md5(path) != name[:32]
     }
 

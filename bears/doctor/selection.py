@@ -24,7 +24,8 @@ def check(root: Path) -> Iterator[Finding]:
 
 def _composed(root: Path, config: dict[str, Any]) -> Iterator[Finding]:
     from bears.configuration import read_mapping
-    from bears.configuration.pipeline import CONFIG, LANGUAGE
+    from bears.configuration.artefacts import CONFIG
+    from bears.configuration.pipeline import LANGUAGE
     from bears.errors import BearsError
 
     try:

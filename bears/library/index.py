@@ -39,6 +39,7 @@ class Index:
         place = Path(folder or scratch / "index")
         place.mkdir(parents=True, exist_ok=True)
         retriever.index(chunks(documents, chunking), place, scratch / "scratch")
+        shutil.rmtree(scratch / "scratch", ignore_errors=True)
         self._searcher: Searcher = retriever.open(place)
 
     def __repr__(self) -> str:

@@ -5,9 +5,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from bears.errors import SourceError
+from bears.formats.progress import Progress
 from bears.formats.records import atomic_write
 from bears.formats.rows import PoolRow, row_to_line
 from bears.formats.spreadsheet import write_csv
@@ -59,7 +58,7 @@ def convert(
     seen: list[str] = []
     with (
         atomic_write(out) as stream,
-        tqdm(desc=f"read {source.name}", unit=" rows", disable=None) as bar,
+        Progress(desc=f"read {source.name}", unit=" rows") as bar,
     ):
         for row in reader(parts):
             begins = (text[:LENGTH] for text in texts_of(row) if letters(text[:LENGTH]))

@@ -21,10 +21,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
-from tqdm import tqdm
-
 from bears.configuration import parse
 from bears.errors import SourceError
+from bears.formats.progress import Progress
 from bears.language.overlap import Chunks
 from bears.sources.parts import Parts
 from bears.sources.pdf import Library, PaperFailed, PdfSettings, Unreachable
@@ -96,7 +95,7 @@ def _from_pdfs(parts: Parts, chosen: Sequence[Paper], settings: PdfSettings) -> 
     """The papers whose PDF can be had; the others are recorded, with their questions."""
     library = Library(parts.folder / "pdf", settings)
     unreachable = 0
-    for paper in tqdm(chosen, desc="PDFs", unit=" papers", disable=None):
+    for paper in Progress(chosen, desc="PDFs", unit=" papers"):
         try:
             text = library.text(paper["id"])
         except PaperFailed as failed:

@@ -8,12 +8,11 @@ from operator import length_hint
 from pathlib import Path
 from typing import Any, Protocol
 
-from tqdm import tqdm
-
 from bears.errors import StoreError
+from bears.formats.progress import Progress
 from bears.retrieval.cut import Cut, write_cuts
 from bears.retrieval.dense.engines.local import Local
-from bears.retrieval.dense.shards import ShardCache, TextShard, text_shards
+from bears.retrieval.dense.shards import TextShard, VectorCache, text_shards
 from bears.retrieval.models.encoder import Encoder, cut_of, question_vectors
 from bears.retrieval.retriever import Query
 from bears.retrieval.stopwatch import Stopwatch
@@ -27,14 +26,14 @@ class EncodingBackend(Protocol):
     """Runs an encoder over batches: here, or on a cluster. The constructor takes settings only."""
 
     def shards(
-        self, batches: Iterable[TextShard], encoder: Encoder, kept: ShardCache
+        self, texts: Iterable[TextShard], encoder: Encoder, kept: VectorCache
     ) -> Generator[Shard, None, None]:
-        """The batches with their vectors, in order.
+        """The shards with their vectors, in order.
 
         Args:
-            batches: read once, in order; may be more than memory holds.
-            encoder: only its `documents` is called, once for each batch.
-            kept: vectors that it holds are not computed again; new ones are put there.
+            texts: read once, in order; may be more than memory holds.
+            encoder: runs over the texts that ``kept`` does not have.
+            kept: vectors that it holds are not computed again; new ones are added.
         """
 
 
@@ -46,8 +45,7 @@ class Dense:
         encoder: texts to vectors.
         vector_store: where the vectors lie.
         engine: what runs the encoder.
-        shard_size: chunks that are encoded, kept and stored together. Memory and what a killed
-            run loses grow with it.
+        shard_size: chunks that are encoded and stored together. Memory grows with it.
     """
 
     encoder: Encoder
@@ -58,25 +56,30 @@ class Dense:
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
         """Encode and store shard by shard.
 
-        The vectors of each finished shard are kept under ``scratch`` until the index is complete,
-        so a run that was killed goes on from there.
+        The vectors of each batch are kept under ``scratch``, so that no run of the same model
+        computes one again, whatever ended the run before it.
 
         Raises:
             StoreError: a disk is full; what was encoded is kept.
             VectorError: the model's vector of a document cannot be used.
         """
-        kept = ShardCache(scratch, self.encoder.identity)
         batches = text_shards(documents, self.shard_size)
         cuts: list[Cut] = []
+        bar = Progress(total=length_hint(documents) or None, unit=" chunks", unit_scale=True)
+        kept = VectorCache(scratch, self.encoder.identity, bar.update)
         try:
-            with closing(self.engine.shards(batches, self.encoder, kept)) as shards:
-                self.vector_store.write(_shown(shards, length_hint(documents), cuts), folder)
+            with (
+                bar,
+                closing(kept),
+                closing(self.engine.shards(batches, self.encoder, kept)) as shards,
+            ):
+                self.vector_store.write(_cut(shards, cuts), folder)
             write_cuts(cuts, folder)
         except OSError as error:
             if error.errno not in FULL:
                 raise
             raise _full(error, folder, kept) from None
-        kept.remove()
+        kept.remove_unused()
 
     def open(self, folder: Path) -> "DenseSearcher":
         """Open the store and load the model."""
@@ -84,18 +87,16 @@ class Dense:
         return DenseSearcher(self.encoder, self.vector_store.open(folder))
 
 
-def _shown(shards: Iterable[Shard], chunks: int, cuts: list[Cut]) -> Iterator[Shard]:
-    with tqdm(total=chunks or None, unit=" chunks", unit_scale=True, disable=None) as bar:
-        for shard in shards:
-            bar.update(len(shard.doc_ids))
-            cuts.append(shard.cut)
-            yield shard
+def _cut(shards: Iterable[Shard], cuts: list[Cut]) -> Iterator[Shard]:
+    for shard in shards:
+        cuts.append(shard.cut)
+        yield shard
 
 
-def _full(error: OSError, folder: Path, kept: ShardCache) -> StoreError:
+def _full(error: OSError, folder: Path, kept: VectorCache) -> StoreError:
     return StoreError(
         f"no space left for the index: {error.strerror} at {error.filename or folder}. "
-        f"{kept.chunks:,} chunks are encoded and kept in {kept.folder}. Make space, then "
+        f"{kept.chunks:,} different chunks are encoded and kept in {kept.folder}. Make space, then "
         "run the same again: it goes on from there. docs/scale.md says how much is needed"
     )
 

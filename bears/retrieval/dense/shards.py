@@ -1,31 +1,35 @@
-"""Shards of chunks, and the vectors of a run that has not ended: what is resumed from."""
+"""Shards of chunks, and the kept vectors that the next run of a model need not compute again."""
 
 import hashlib
 import json
+import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
-from io import BytesIO
+from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bears.formats.records import atomic_write
 from bears.retrieval.cut import Cut
-from bears.retrieval.models.encoder import CALLED, Vectors, check_vectors
+from bears.retrieval.models.encoder import CALLED, Encoded, check_vectors
 from bears.retrieval.stores.vector_store import Shard
 from bears.types import Document
 
-COUNTS = [field.name for field in fields(Cut)[1:]]
-DIGEST = hashlib.sha256().digest_size
-"""Bytes at the end of a kept file: the digest of those before, so that no damage is taken for what
-a model said."""
+KEY = hashlib.sha256().digest_size
+SHORT = 8
+"""Bytes of a key that are held in memory; the whole key is compared on disk."""
+
+Rows = dict[str, Any]
+"""Texts, each with its kept row: ``vector``, and ``tokens`` and ``unread`` of `Encoded`."""
 
 LEFT_ALONE = 30 * 24 * 3600
-"""Seconds after which what a run kept is removed by another one."""
+"""Seconds without use after which kept vectors are removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,18 @@ class TextShard:
     groups: tuple[str, ...]
     texts: tuple[str, ...]
 
+    def missing(self, rows: Rows) -> list[str]:
+        """Return the texts that are not among ``rows``, each once."""
+        return [text for text in dict.fromkeys(self.texts) if text not in rows]
+
+    def with_vectors(self, rows: Rows) -> Shard:
+        """Return the shard with the vectors of its texts."""
+        mine = [rows[text] for text in self.texts]
+        vectors = np.array([row["vector"] for row in mine], np.float32)
+        tokens, unread = ([int(row[name]) for row in mine] for name in ("tokens", "unread"))
+        cut = Cut.of(CALLED["document"], max(tokens), map(len, self.texts), unread)
+        return Shard(self.number, self.doc_ids, self.groups, self.texts, vectors, cut=cut)
+
 
 def text_shards(documents: Iterable[Document], size: int) -> Iterator[TextShard]:
     """Shards of ``size`` chunks, in order; the last one may be smaller."""
@@ -47,84 +63,134 @@ def text_shards(documents: Iterable[Document], size: int) -> Iterator[TextShard]
         yield TextShard(number, *zip(*some, strict=True))
 
 
-class ShardCache:
-    """Files of one run under ``scratch``, named by what they are made from.
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some rows of a file, found by the beginnings of their keys."""
 
-    So a changed text, id, group or model never meets an old vector, a run that goes on from a
-    killed one finds its files, and two runs of the same at the same time may share them.
+    path: Path
+    rows: NDArray[Any]
+    beginnings: NDArray[np.uint64]
+    order: NDArray[np.int64]
+
+
+class VectorCache:
+    """The vectors of one model, each kept by the digest of its text.
+
+    Each run appends to a file of its own, so that runs share the folder without locks, and a kill
+    costs only the batch that was being encoded. Every row has a checksum.
 
     Args:
         scratch: the folder that `Retriever.index` is given.
-        identity: `Encoder.identity`.
+        identity: `Encoder.identity`. Another one has another folder.
+        told: is given the number of chunks that have just been found or kept.
 
     Attributes:
-        folder: where the files lie.
-        chunks: that this run has found or kept.
+        folder: where the files are.
+        chunks: how many this run has found or kept.
     """
 
-    def __init__(self, scratch: Path, identity: Mapping[str, Any]) -> None:
-        self._identity = json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
-        self._files: list[Path] = []
-        self.folder, self.chunks = scratch / "vectors", 0
+    def __init__(
+        self,
+        scratch: Path,
+        identity: Mapping[str, Any],
+        told: Callable[[int], object] = lambda _: None,
+    ) -> None:
+        written = json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
+        self._all, self._told = scratch / "vectors", told
+        self.folder, self.chunks = self._all / hashlib.sha256(written).hexdigest(), 0
+        self._read: dict[Path, int] = {}
+        self._parts: list[_Part] = []
+        self._used: set[Path] = set()
+        self._own: IO[bytes] | None = None
 
-    def find(self, batch: TextShard) -> Shard | None:
-        """The batch with the vectors that are kept; None where there are none."""
-        file = self._file(batch)
-        self._files.append(file)
-        try:
-            content = file.read_bytes()
-        except FileNotFoundError:
-            return None
-        arrays, digest = BytesIO(content[:-DIGEST]), content[-DIGEST:]
-        if hashlib.sha256(arrays.getbuffer()).digest() != digest:
-            return None
-        vectors = np.load(arrays)
-        try:
-            counts = np.load(arrays).tolist()
-        except EOFError:  # A former version kept the vectors alone.
-            return None
-        return self._shard(batch, vectors, Cut(CALLED["document"], *counts))
+    def find(self, texts: Iterable[str]) -> Rows:
+        """Return those of the texts whose vectors are kept."""
+        self._refresh()
+        keys = {_key(text): text for text in texts}
+        short = np.array([int.from_bytes(key[:SHORT], "little") for key in keys], np.uint64)
+        names, found = list(keys), Rows()
+        for part in self._parts:
+            places = np.searchsorted(part.beginnings, short)
+            places[places == len(part.order)] = 0
+            for number in np.flatnonzero(part.beginnings[places] == short).tolist():
+                row, key = part.rows[part.order[places[number]]], names[number]
+                if row["key"].tobytes() == key and row["sum"] == _sum(row):
+                    found[keys[key]] = row
+                    self._use(part.path)
+        self._count(len(found))
+        return found
 
-    def keep(self, batch: TextShard, vectors: Vectors, cut: Cut) -> Shard:
-        """Keep what `encoded` gives for a batch; returns it as a shard.
-
-        Args:
-            batch: the texts.
-            vectors: shape (chunks, dimensions).
-            cut: how much of the texts is not in them.
+    def keep(self, batch: TextShard, texts: Sequence[str], encoded: Encoded) -> Rows:
+        """Append the vectors of some texts of a batch.
 
         Raises:
-            VectorError: one of the vectors cannot be used.
+            VectorError: one of the vectors cannot be used; none of these is kept.
         """
-        names = [f"the document {doc_id}" for doc_id in batch.doc_ids]
-        check_vectors(vectors, batch.texts, names)
-        # Through a buffer: into a file NumPy writes by itself, and does not say why it failed.
-        content = BytesIO()
-        np.save(content, vectors)
-        np.save(content, [getattr(cut, name) for name in COUNTS])
-        with atomic_write(self._file(batch)) as stream:
-            stream.write(content.getbuffer())
-            stream.write(hashlib.sha256(content.getbuffer()).digest())
-        return self._shard(batch, vectors, cut)
+        names = dict(zip(reversed(batch.texts), reversed(batch.doc_ids), strict=True))
+        check_vectors(encoded.vectors, texts, [f"the document {names[text]}" for text in texts])
+        rows = np.zeros(len(texts), _row(encoded.vectors.shape[1]))
+        rows["key"] = np.frombuffer(b"".join(map(_key, texts)), np.uint8).reshape(-1, KEY)
+        rows["vector"], rows["tokens"] = encoded.vectors, encoded.tokens
+        rows["unread"] = encoded.unread
+        rows["sum"] = [_sum(row) for row in rows]
+        self._append(rows)
+        self._count(len(texts))
+        return dict(zip(texts, rows, strict=True))
 
-    def remove(self) -> None:
-        """Remove what this run looked for, and what others kept a month ago."""
-        for file in self._files:
-            file.unlink(missing_ok=True)
-        for file in self.folder.rglob("*.npy"):
+    def close(self) -> None:
+        """Close this run's file."""
+        if self._own:
+            self._own.close()
+
+    def remove_unused(self) -> None:
+        """Remove what no run has used for `LEFT_ALONE`."""
+        for file in [path for path in self._all.rglob("*") if path.is_file()]:
             with suppress(FileNotFoundError):  # Another run may remove the same.
                 if time.time() - file.stat().st_mtime > LEFT_ALONE:
                     file.unlink()
 
-    def _shard(self, batch: TextShard, vectors: Vectors, cut: Cut) -> Shard:
-        self.chunks += len(batch.texts)
-        rows = np.asarray(vectors, np.float32)
-        return Shard(batch.number, batch.doc_ids, batch.groups, batch.texts, rows, cut=cut)
+    def _append(self, rows: NDArray[Any]) -> None:
+        if self._own is None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path = self.folder / f"{uuid4().hex}.{rows['vector'].shape[1]}.vectors"
+            self._own, self._read[path] = path.open("wb", buffering=0), -1
+        content = memoryview(rows.tobytes())
+        while content:
+            content = content[self._own.write(content) :]
 
-    def _file(self, batch: TextShard) -> Path:
-        digest = hashlib.sha256(self._identity)
-        for column in (batch.doc_ids, batch.groups, batch.texts):
-            for value in column:
-                encoded = value.encode("utf-8", "surrogatepass")
-                digest.update(b"%d:" % len(encoded) + encoded)
-        return self.folder / f"{digest.hexdigest()}.npy"
+    def _refresh(self) -> None:
+        """Take in the rows that other runs have added since the last time."""
+        for path in sorted(self.folder.glob("*.vectors")):
+            kind = _row(int(path.suffixes[-2][1:]))
+            before, rows = self._read.get(path, 0), path.stat().st_size // kind.itemsize
+            if 0 <= before < rows:
+                part = np.memmap(path, kind, "r", before * kind.itemsize, (rows - before,))
+                short = part["key"][:, :SHORT].copy().view("<u8")[:, 0]
+                order = np.argsort(short)
+                self._parts.append(_Part(path, part, short[order], order))
+                self._read[path] = rows
+
+    def _use(self, path: Path) -> None:
+        if path not in self._used:
+            self._used.add(path)
+            with suppress(FileNotFoundError):
+                os.utime(path)
+
+    def _count(self, chunks: int) -> None:
+        self.chunks += chunks
+        self._told(chunks)
+
+
+def _row(dimensions: int) -> np.dtype[Any]:
+    vector = ("vector", "<f4", (dimensions,))
+    return np.dtype(
+        [("key", "u1", KEY), vector, ("tokens", "<u4"), ("unread", "<u4"), ("sum", "<u4")]
+    )
+
+
+def _key(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _sum(row: Any) -> int:
+    return zlib.crc32(row.tobytes()[: -row["sum"].nbytes])

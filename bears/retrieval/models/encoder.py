@@ -1,7 +1,7 @@
 """What turns texts into vectors."""
 
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol, runtime_checkable
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,20 +38,52 @@ class Encoder(Protocol):
 class Short(Protocol):
     """An encoder that may not read all of a text."""
 
-    def cut(self, kind: Kind, texts: Sequence[str]) -> Cut:
-        """How much of texts it does not read."""
+    def unread(self, kind: Kind, texts: Sequence[str]) -> tuple[int, list[int]]:
+        """Return how many tokens of a text it reads, and the characters of each left unread."""
+
+
+@runtime_checkable
+class Batched(Protocol):
+    """An encoder that can say which texts it reads together."""
+
+    def batches(self, texts: Sequence[str]) -> Iterable[Sequence[int]]:
+        """Return the positions of the texts of each batch; every text is in one of them."""
+
+
+class Encoded(NamedTuple):
+    """Vectors of texts, and what of each text is not in its vector.
+
+    Args:
+        vectors: shape (texts, dimensions).
+        tokens: that the model reads of a text; 0: all of them.
+        unread: characters of each text that it does not read.
+    """
+
+    vectors: Vectors
+    tokens: int
+    unread: list[int]
 
 
 def cut_of(encoder: Encoder, kind: Kind, texts: Sequence[str]) -> Cut:
     """How much of texts an encoder does not read."""
-    if isinstance(encoder, Short):
-        return encoder.cut(kind, texts)
-    return Cut(CALLED[kind], 0, len(texts))
+    tokens, unread = _unread(encoder, kind, texts)
+    return Cut.of(CALLED[kind], tokens, map(len, texts), unread)
 
 
-def encoded(encoder: Encoder, texts: Sequence[str]) -> tuple[Vectors, Cut]:
-    """The vectors of texts that are indexed, and how much of these is not in them."""
-    return encoder.documents(texts), cut_of(encoder, "document", texts)
+def encoded(encoder: Encoder, texts: Sequence[str]) -> Encoded:
+    """Return the vectors of texts that are indexed."""
+    return Encoded(encoder.documents(texts), *_unread(encoder, "document", texts))
+
+
+def _unread(encoder: Encoder, kind: Kind, texts: Sequence[str]) -> tuple[int, list[int]]:
+    return encoder.unread(kind, texts) if isinstance(encoder, Short) else (0, [0] * len(texts))
+
+
+def batches(encoder: Encoder, texts: Sequence[str]) -> Iterable[Sequence[int]]:
+    """Return the positions of the texts that an encoder reads together, batch by batch."""
+    if not texts:
+        return []
+    return encoder.batches(texts) if isinstance(encoder, Batched) else [range(len(texts))]
 
 
 def check_vectors(vectors: NDArray[Any], texts: Sequence[str], names: Sequence[str]) -> None:

@@ -29,8 +29,7 @@ from bears.client.rate_limits import RateLimits
 from bears.configuration import checkout, parse
 from bears.configuration.packaged import conf_folder
 from bears.errors import RetrieverUnavailable
-from bears.retrieval.cut import Cut
-from bears.retrieval.models.encoder import CALLED, Kind, Vectors, normalised
+from bears.retrieval.models.encoder import Kind, Vectors, normalised
 from bears.retrieval.models.hosted_settings import WHERE, HostedSettings
 from bears.retrieval.models.vector_journal import VectorJournal
 
@@ -120,10 +119,10 @@ class Hosted:
         """As `documents`; kept apart from them."""
         return self._vectors("question", texts)
 
-    def cut(self, kind: Kind, texts: Sequence[str]) -> Cut:
-        """How much of texts is not sent."""
+    def unread(self, kind: Kind, texts: Sequence[str]) -> tuple[int, list[int]]:  # noqa: ARG002
+        """Return how many tokens of a text are sent, and the characters of each that are not."""
         unread = [len(text) - len(self.settings.sent(text)) for text in texts]
-        return Cut.of(CALLED[kind], self.settings.text_tokens, map(len, texts), unread)
+        return self.settings.text_tokens, unread
 
     def load(self) -> None:
         """Read which questions are kept, so that the first one does not wait for it."""

@@ -1,26 +1,22 @@
 """Models of sentence-transformers, on this machine."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from pydantic import Field
-from tqdm import tqdm
 
 from bears.errors import ConfigurationError
-from bears.retrieval.cut import Cut
 from bears.retrieval.models.checkpoint import Checkpoint
-from bears.retrieval.models.encoder import CALLED, Kind, Vectors, normalised
+from bears.retrieval.models.encoder import Kind, Vectors, normalised
 from bears.retrieval.models.loading import load, positions
 from bears.retrieval.models.placement import CHARACTERS, Device, Dtype, Placement, required
-from bears.retrieval.models.unread import unread
+from bears.retrieval.models.unread import unread as characters_unread
 from bears.types import Positive
 
 KEY = "retriever.encoder"
 Pooling = Literal["cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
-PATIENCE = 3.0
-"""Seconds before a bar is shown: a question needs none."""
 
 
 class TransformerEncoder:
@@ -93,13 +89,19 @@ class TransformerEncoder:
         """As `documents`, with the questions' prefix."""
         return self._encode(self.model.encode_query, self._prompt("question"), texts)
 
-    def cut(self, kind: Kind, texts: Sequence[str]) -> Cut:
-        """How much of texts is beyond the model's length."""
+    def unread(self, kind: Kind, texts: Sequence[str]) -> tuple[int, list[int]]:
+        """Return the model's length, and the characters of each text beyond it."""
         prompt, most = self._prompt(kind), self.model.max_seq_length
         left = np.zeros(len(texts), np.int64)
         for batch in self._placement.batches(texts, most):
-            left[batch] = unread(self.model.tokenizer, most, [[prompt + texts[i]] for i in batch])
-        return Cut.of(CALLED[kind], most, map(len, texts), left.tolist())
+            left[batch] = characters_unread(
+                self.model.tokenizer, most, [[prompt + texts[i]] for i in batch]
+            )
+        return most, left.tolist()
+
+    def batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        """Return the positions of the texts of each batch."""
+        return self._placement.batches(texts, self.model.max_seq_length)
 
     @cached_property
     def model(self) -> Any:
@@ -162,19 +164,10 @@ class TransformerEncoder:
         rows = [numbers.setdefault(text[:most], len(numbers)) for text in texts]
         different = list(numbers)
         vectors = np.empty((len(different), self.dimensions), np.float32)
-        with tqdm(
-            total=len(different),
-            desc="encode",
-            unit=" texts",
-            leave=False,
-            delay=PATIENCE,
-            disable=None,
-        ) as bar:
-            for batch in self._placement.batches(different, self.model.max_seq_length):
-                some = [different[row] for row in batch]
-                # One bar is enough, and where a package has set up logging it would draw its own.
-                vectors[batch] = encode(
-                    some, prompt=prompt, batch_size=len(some), show_progress_bar=False
-                )
-                bar.update(len(some))
+        for batch in self.batches(different):
+            some = [different[row] for row in batch]
+            # Where a package has set up logging it would draw a bar for each batch.
+            vectors[batch] = encode(
+                some, prompt=prompt, batch_size=len(some), show_progress_bar=False
+            )
         return normalised(vectors[rows])

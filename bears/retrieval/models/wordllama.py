@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from bears.errors import RetrieverUnavailable
 from bears.retrieval.models.encoder import Vectors, normalised
 from bears.retrieval.parts import parts
 
+TOGETHER = 64
 WORD_BREAK = re.compile(r"(?<=\S) (?=\S)")
 """Of WordLlama's tokens none goes across a single space, which is counted to the word behind it,
 and its tokenizer puts one before every text: so the tokens of the parts between are the text's."""
@@ -45,6 +46,11 @@ class WordLlama:
         for row, text in enumerate(texts):
             vectors[row] = self._mean(text)
         return normalised(vectors)
+
+    def batches(self, texts: Sequence[str]) -> Iterator[range]:
+        """Return the positions of a few texts at a time."""
+        for first in range(0, len(texts), TOGETHER):
+            yield range(first, min(first + TOGETHER, len(texts)))
 
     def questions(self, texts: Sequence[str]) -> Vectors:
         """The same as `documents`."""

@@ -12,8 +12,8 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
+from bears.formats.progress import Progress
 from bears.formats.records import atomic_write, write_text
 from bears.intake.files import read_whole
 from bears.retrieval.index_files import damaged, map_array, read_value
@@ -82,7 +82,7 @@ def write(documents: Iterable[Document], analyze: Analyzer, folder: Path) -> Non
     doc_ids: list[str] = []
     groups: list[str] = []
     lengths = [np.zeros(0, np.int64)]
-    bar = tqdm(total=length_hint(documents) or None, unit=" chunks", unit_scale=True, disable=None)
+    bar = Progress(total=length_hint(documents) or None, unit=" chunks", unit_scale=True)
     with bar, tempfile.TemporaryFile(dir=folder) as stream:
         spilled = _Spilled(stream)
         for batch in _batches(documents):

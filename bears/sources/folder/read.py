@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tqdm import tqdm
-
 from bears.configuration import parse
 from bears.errors import BearsError, SourceError
+from bears.formats.progress import Progress
 from bears.formats.shown import one_line
 from bears.sources.folder.asked import questions
 from bears.sources.folder.documents import KINDS, Content, read_document
@@ -79,7 +78,7 @@ def _documents(
     """Every file that is a document by its id, and of every other one why it is none."""
     contents: dict[str, Content] = {}
     left_out: dict[str, str] = {}
-    for path, reason in tqdm(files_below(folder), desc="files", unit=" files", disable=None):
+    for path, reason in Progress(files_below(folder), desc="files", unit=" files"):
         if path == asked:
             continue
         name = identifier_of(path.relative_to(folder).as_posix())

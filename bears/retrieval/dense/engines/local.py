@@ -2,8 +2,8 @@
 
 from collections.abc import Generator, Iterable
 
-from bears.retrieval.dense.shards import ShardCache, TextShard
-from bears.retrieval.models.encoder import Encoder, encoded
+from bears.retrieval.dense.shards import TextShard, VectorCache
+from bears.retrieval.models.encoder import Encoder, batches, encoded
 from bears.retrieval.stores.vector_store import Shard
 
 
@@ -11,8 +11,13 @@ class Local:
     """One batch after the other."""
 
     def shards(
-        self, batches: Iterable[TextShard], encoder: Encoder, kept: ShardCache
+        self, texts: Iterable[TextShard], encoder: Encoder, kept: VectorCache
     ) -> Generator[Shard, None, None]:
-        """The batches with their vectors; one of them is in memory at a time."""
-        for batch in batches:
-            yield kept.find(batch) or kept.keep(batch, *encoded(encoder, batch.texts))
+        """The shards with their vectors; one of them is in memory at a time."""
+        for shard in texts:
+            rows = kept.find(shard.texts)
+            missing = shard.missing(rows)
+            for batch in batches(encoder, missing):
+                some = [missing[position] for position in batch]
+                rows |= kept.keep(shard, some, encoded(encoder, some))
+            yield shard.with_vectors(rows)

@@ -15,9 +15,8 @@ import numpy as np
 from pydantic import Field
 
 from bears.errors import BearsError, ConfigurationError, RetrieverUnavailable
-from bears.retrieval.cut import Cut
-from bears.retrieval.dense.shards import ShardCache, TextShard
-from bears.retrieval.models.encoder import Encoder, Vectors, encoded
+from bears.retrieval.dense.shards import Rows, TextShard, VectorCache
+from bears.retrieval.models.encoder import Encoded, Encoder, encoded
 from bears.retrieval.stores.vector_store import Shard
 from bears.types import Positive
 
@@ -53,7 +52,7 @@ class RayActors:
     address: str = ""
 
     def shards(
-        self, batches: Iterable[TextShard], encoder: Encoder, kept: ShardCache
+        self, texts: Iterable[TextShard], encoder: Encoder, kept: VectorCache
     ) -> Generator[Shard, None, None]:
         """The batches with their vectors, in order.
 
@@ -62,15 +61,19 @@ class RayActors:
             ConfigurationError: the cluster is too small for the workers.
         """
         ray = _ray()
-        under_way: deque[tuple[TextShard, Any]] = deque()
+        under_way: deque[tuple[TextShard, Rows, list[str], Any]] = deque()
 
         def finished() -> Shard:
-            batch, found = under_way.popleft()
-            return found if isinstance(found, Shard) else kept.keep(batch, *actors.answer(found))
+            shard, rows, missing, asked = under_way.popleft()
+            if missing:
+                rows |= kept.keep(shard, missing, actors.answer(asked))
+            return shard.with_vectors(rows)
 
         with closing(_Actors(ray, lambda: self._start(ray, encoder))) as actors:
-            for batch in batches:
-                under_way.append((batch, kept.find(batch) or actors.ask(batch.texts)))
+            for shard in texts:
+                rows = kept.find(shard.texts)
+                missing = shard.missing(rows)
+                under_way.append((shard, rows, missing, missing and actors.ask(missing)))
                 if len(under_way) > AHEAD * self.workers:
                     yield finished()
             while under_way:
@@ -116,9 +119,9 @@ class _Encode:
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
 
-    def documents(self, texts: Sequence[str]) -> tuple[Vectors, Cut]:
-        vectors, cut = encoded(self._encoder, texts)
-        return np.asarray(vectors, np.float32), cut
+    def documents(self, texts: Sequence[str]) -> Encoded:
+        found = encoded(self._encoder, texts)
+        return found._replace(vectors=np.asarray(found.vectors, np.float32))
 
 
 class _Actors:
@@ -135,11 +138,11 @@ class _Actors:
         self._left.rotate(-1)
         return self._left[0], self._left[0].documents.remote(texts), texts
 
-    def answer(self, asked: Any) -> tuple[Vectors, Cut]:
+    def answer(self, asked: Any) -> Encoded:
         """Wait for what `encoded` gives; where their actor is lost, another one is asked."""
         actor, reply, texts = asked
         try:
-            answered: tuple[Vectors, Cut] = self._ray.get(reply)
+            answered: Encoded = self._ray.get(reply)
         except self._ray.exceptions.RayTaskError as error:
             if isinstance(error.cause, BearsError | OSError):
                 raise error.cause from None  # What the user can mend, as it is.
