@@ -306,7 +306,9 @@ def test_a_ledger_that_would_not_do_what_it_says_is_refused(
 ) -> None:
     ledger_of(project, yaml.safe_dump(content))
     with chdir(project), pytest.raises(BearsError, match=re.escape(message)):
-        config.main(Path("conf"), Path("data/config.yaml"), Path("data/language.yaml"), [])
+        config.main(
+            Path("conf"), *(Path(f"data/{n}.yaml") for n in ("config", "language", "code")), []
+        )
     assert not (project / "data").exists()
 
 
