@@ -57,6 +57,7 @@ def project(tmp_path: Path) -> Path:
     """What `config` reads, in a folder of its own."""
     shutil.copytree(CONF, tmp_path / "conf")
     written(tmp_path, yaml.safe_dump(MINI))
+    shutil.copy(ROOT / "dvc.yaml", tmp_path)
     return tmp_path
 
 
@@ -401,7 +402,7 @@ def test_the_stage_takes_overrides_by_hand(project: Path) -> None:
 def test_the_stage_explains_itself(project: Path) -> None:
     done = compose_stage(project, "--help")
     assert done.returncode == 0
-    assert "params.yaml and conf/" in done.stdout
+    assert "params.yaml, conf/ and the code" in done.stdout
 
 
 def test_a_group_is_chosen_by_its_word_and_not_by_an_override(project: Path) -> None:

@@ -305,10 +305,9 @@ def test_a_ledger_that_would_not_do_what_it_says_is_refused(
     content: Any, message: str, project: Path
 ) -> None:
     ledger_of(project, yaml.safe_dump(content))
+    out, language, code = (Path(f"data/{n}.yaml") for n in ("config", "language", "code"))
     with chdir(project), pytest.raises(BearsError, match=re.escape(message)):
-        config.main(
-            Path("conf"), *(Path(f"data/{n}.yaml") for n in ("config", "language", "code")), []
-        )
+        config.main(Path("conf"), out, language, code, [])
     assert not (project / "data").exists()
 
 
