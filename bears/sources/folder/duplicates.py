@@ -3,8 +3,10 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from zlib import crc32
 
+from bears.formats.progress import Progress
 from bears.language.scripts import HAN, KANA, SOUTH_EAST_ASIAN
 
 UNSPACED = SOUTH_EAST_ASIAN + KANA + HAN
@@ -27,10 +29,11 @@ def near_duplicates(texts: Sequence[str], least: float) -> Iterator[tuple[int, i
     Yields:
         The text's position, that of the earlier one, and the share.
     """
-    grams = [_grams(text) for text in texts]
+    bar = partial(Progress, desc="near duplicates", unit=" texts", leave=False)
+    grams = [_grams(text) for text in bar(texts)]
     frequency = Counter(gram for found in grams for gram in found)
     kept: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for position, found in enumerate(grams):
+    for position, found in enumerate(bar(grams)):
         # Two texts that share so much share one of their rarest n-grams (Chaudhuri et al. 2006).
         ordered = sorted(found, key=lambda gram: (frequency[gram], gram))
         numbers = crc32(" ".join(sorted(re.findall(r"\d+", texts[position]))).encode())
