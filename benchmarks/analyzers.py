@@ -16,7 +16,7 @@ from tabulate import tabulate
 
 from bears.evaluation.evaluate import evaluate, summarise
 from bears.evaluation.measure import parse_measure
-from bears.formats.records import read_documents, read_questions
+from bears.files.records import read_documents, read_questions
 from bears.retrieval.retriever import Query
 from bears.retrieval.sparse.analysis import ANALYZERS
 from bears.retrieval.sparse.bm25 import BM25

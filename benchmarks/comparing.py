@@ -1,4 +1,4 @@
-"""What the statistics of `bears.comparison` promise, held against simulated systems.
+"""What the statistics of `bears.evaluation.comparison` promise, held against simulated systems.
 
     python -m benchmarks.comparing [DRAWS]
 
@@ -20,10 +20,10 @@ from scipy.special import ndtr
 from statsmodels.stats.multitest import multipletests
 from tabulate import tabulate
 
-from bears.bootstrap import RESAMPLES, Floats
-from bears.comparison.paired import exact_critical_value, mcnemar, score_interval
-from bears.comparison.pairs import of_means, of_shares
-from bears.intervals import Z
+from bears.evaluation.bootstrap import RESAMPLES, Floats
+from bears.evaluation.comparison.paired import exact_critical_value, mcnemar, score_interval
+from bears.evaluation.comparison.pairs import of_means, of_shares
+from bears.evaluation.intervals import Z
 
 GRADES = np.array([0.0, 0.3, 0.387, 0.5, 0.613, 0.693, 0.85, 0.92, 1.0])
 SIZES = (60, 300, 3000)

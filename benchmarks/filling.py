@@ -16,9 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from bears.configuration import compose, parse, read_selection
+from bears.config import compose, parse, read_selection
 from bears.language.profile import Language
-from bears.memory.workflow import Workflow
+from bears.llm.replies.workflow import Workflow
 from bears.translation.settings import TranslatorSettings
 from bears.translation.source_texts import SourceTexts
 from bears.translation.task import TranslationTask

@@ -21,13 +21,13 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from bears.configuration import compose, parse, read_selection
-from bears.formats.records import read_documents, read_questions
-from bears.intervals import wilson
-from bears.memory.workflow import Workflow
-from bears.reading.remarks import Remark
-from bears.reading.settings import ReaderSettings
-from bears.reading.task import ReadingRequest, ReadingTask
+from bears.config import compose, parse, read_selection
+from bears.evaluation.intervals import wilson
+from bears.files.records import read_documents, read_questions
+from bears.llm.replies.workflow import Workflow
+from bears.translation.reading.remarks import Remark
+from bears.translation.reading.settings import ReaderSettings
+from bears.translation.reading.task import ReadingRequest, ReadingTask
 from tests.workspace import ROOT
 
 EACH, CLEAN, LONGEST = 6, 30, 400

@@ -26,8 +26,8 @@ from tabulate import tabulate
 
 from bears.evaluation.evaluate import evaluate
 from bears.evaluation.measure import parse_measure
-from bears.formats.run_table import table_of_run
-from bears.formats.trec import read_table
+from bears.files.run_table import table_of_run
+from bears.files.trec import read_table
 from bears.types import Hit, Run
 
 POOL = 100_000

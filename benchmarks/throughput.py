@@ -16,10 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import openai
 
-from bears.client.chat import Online
-from bears.client.endpoint import Endpoint
-from bears.client.models import Models
-from bears.client.wire import ChatAnswer, ChatRequest
+from bears.llm.client.chat import Online
+from bears.llm.client.endpoint import Endpoint
+from bears.llm.client.models import Models
+from bears.llm.client.wire import ChatAnswer, ChatRequest
 from tests.provider_server import ProviderServer
 
 SYSTEM = "Translate into Traditional Chinese as written in Taiwan. " * 5

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from bears.audit.audit import Audit, audit, summarise
-from bears.audit.pool import Pool
-from bears.audit.settings import AuditSettings
-from bears.configuration import Config, build, parse
-from bears.configuration.pipeline import Paths, exit_with
+from bears.config import Config, build, parse
+from bears.config.ledger.acceptance import Acceptance, accept
+from bears.config.ledger.entries import judgements_of
+from bears.config.pipeline import Paths, exit_with
 from bears.errors import VerificationFailed
-from bears.formats.digest import check_digest
-from bears.formats.records import read_documents, read_questions, write_json, write_lines
-from bears.formats.shown import complain, one_line
+from bears.files.digest import check_digest
+from bears.files.records import read_documents, read_questions, write_json, write_lines
+from bears.files.shown import complain, one_line
 from bears.language.native import languages_of
-from bears.ledger.acceptance import Acceptance, accept
-from bears.ledger.entries import judgements_of
+from bears.quality.audit.audit import Audit, audit, summarise
+from bears.quality.audit.pool import Pool
+from bears.quality.audit.settings import AuditSettings
 from bears.retrieval.retriever import Query
 from bears.retrieval.sparse.bm25 import BM25Searcher
 from bears.retrieval.stopwatch import Stopwatch

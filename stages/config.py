@@ -5,14 +5,14 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from bears.configuration import compose, parse, read_selection, write_yaml
-from bears.configuration.artefacts import CONFIG, LOCKS
-from bears.configuration.code import code_digests
-from bears.configuration.edge import ended
-from bears.configuration.locks import locked
-from bears.configuration.pipeline import CODE, GROUPS, LANGUAGE, configuration_of_stages
+from bears.config import compose, parse, read_selection, write_yaml
+from bears.config.artefacts import CONFIG, LOCKS
+from bears.config.code import code_digests
+from bears.config.edge import ended
+from bears.config.ledger.entries import WholeLedger
+from bears.config.locks import locked
+from bears.config.pipeline import CODE, GROUPS, LANGUAGE, configuration_of_stages
 from bears.errors import ConfigurationError
-from bears.ledger.entries import WholeLedger
 
 ROOT = Path(__file__).resolve().parents[1]
 

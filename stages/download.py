@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from bears.configuration import Config, checkout, parse
-from bears.configuration.pipeline import Paths, exit_with
-from bears.formats.records import write_json
-from bears.formats.shown import complain
+from bears.config import Config, checkout, parse
+from bears.config.pipeline import Paths, exit_with
+from bears.files.records import write_json
+from bears.files.shown import complain
 from bears.sources.convert import convert, report_of
 from bears.sources.source import Source, reader_of
 

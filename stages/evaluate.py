@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from bears.configuration import Config
-from bears.configuration import parse as parse_settings
-from bears.configuration.pipeline import Paths, exit_with
+from bears.config import Config
+from bears.config import parse as parse_settings
+from bears.config.ledger.entries import judgements_of
+from bears.config.pipeline import Paths, exit_with
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.audited import Audited, audited, evaluate_audited, judged_share
 from bears.evaluation.evaluate import evaluate, gold_of, summarise
@@ -22,15 +23,14 @@ from bears.evaluation.results import results_of, write_plot, write_values
 from bears.evaluation.table import table
 from bears.evaluation.tie_bounds import Gold
 from bears.evaluation.timing import read_timing
-from bears.formats.benchmark_state import benchmark_state
-from bears.formats.digest import sha256_of
-from bears.formats.manifest import manifest_of, read_manifest
-from bears.formats.records import read_questions, stream_documents, write_json
-from bears.formats.rewritten import read_rewritten
-from bears.formats.run_table import RunTable
-from bears.formats.shown import complain
-from bears.formats.trec import read_table
-from bears.ledger.entries import judgements_of
+from bears.files.benchmark_state import benchmark_state
+from bears.files.digest import sha256_of
+from bears.files.manifest import manifest_of, read_manifest
+from bears.files.records import read_questions, stream_documents, write_json
+from bears.files.rewritten import read_rewritten
+from bears.files.run_table import RunTable
+from bears.files.shown import complain
+from bears.files.trec import read_table
 from bears.types import Closed, Question
 
 SHOWN = 12

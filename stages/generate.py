@@ -1,8 +1,8 @@
 """generate: questions and the first documents of their rankings → answers with their evidence."""
 
-from bears.configuration import Config, checkout
-from bears.configuration.pipeline import Paths, exit_with
-from bears.formats.records import write_lines, write_text
+from bears.config import Config, checkout
+from bears.config.pipeline import Paths, exit_with
+from bears.files.records import write_lines, write_text
 
 
 def main(config: Config, paths: Paths) -> None:
@@ -14,9 +14,9 @@ def main(config: Config, paths: Paths) -> None:
     # Half a second that an experiment with a retriever alone does not spend.
     from bears.answers.answered import answered
     from bears.answers.task import read_task
-    from bears.formats.shown import complain
-    from bears.memory.published import load
-    from bears.memory.workflow import Workflow
+    from bears.files.shown import complain
+    from bears.llm.replies.published import load
+    from bears.llm.replies.workflow import Workflow
 
     files = (paths[name] for name in ("queries", "corpus", "run", "within"))
     task = read_task(config, *files)

@@ -5,11 +5,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bears.configuration import Config, build, checkout
-from bears.configuration.pipeline import Paths, exit_with
-from bears.formats.digest import check_digest
-from bears.formats.records import document_count, stream_documents, write_json
-from bears.formats.shown import complain
+from bears.config import Config, build, checkout
+from bears.config.pipeline import Paths, exit_with
+from bears.files.digest import check_digest
+from bears.files.records import document_count, stream_documents, write_json
+from bears.files.shown import complain
 from bears.retrieval.chunking import NoChunking, chunks
 from bears.retrieval.cut import cuts_below, plain, told
 from bears.retrieval.index_files import write_made_from

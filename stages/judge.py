@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bears.configuration import Config, checkout
-from bears.configuration.pipeline import Paths, exit_with
-from bears.formats.headline import write_headline
-from bears.formats.records import read_json, write_json
-from bears.formats.spreadsheet import write_csv
+from bears.config import Config, checkout
+from bears.config.pipeline import Paths, exit_with
+from bears.files.headline import write_headline
+from bears.files.records import read_json, write_json
+from bears.files.spreadsheet import write_csv
 
 if TYPE_CHECKING:
-    from bears.judging.bench import Rulings
-    from bears.judging.hearing import Hearing
+    from bears.answers.judging.bench import Rulings
+    from bears.answers.judging.hearing import Hearing
 
 
 def main(config: Config, paths: Paths) -> None:
@@ -24,9 +24,9 @@ def main(config: Config, paths: Paths) -> None:
         write_headline(paths["headline"], config["headline"], read_json(paths["retrieval"]), {})
         return
     # Without a generator nothing of this is needed, and that run is to cost next to nothing.
-    from bears.judging.files import read_hearing
-    from bears.judging.judged import results_of
-    from bears.judging.tables import table, write_judged
+    from bears.answers.judging.files import read_hearing
+    from bears.answers.judging.judged import results_of
+    from bears.answers.judging.tables import table, write_judged
 
     generator = config["generator"]
     context = generator.get("context", "retrieved")
@@ -44,10 +44,10 @@ def main(config: Config, paths: Paths) -> None:
 
 
 def _rulings(config: Config, paths: Paths, hearing: "Hearing") -> "Rulings":
-    from bears.judging.bench import judges_of, rulings_of, tasks_of
-    from bears.judging.model import NAME
-    from bears.memory.published import load
-    from bears.memory.workflow import Workflow
+    from bears.answers.judging.bench import judges_of, rulings_of, tasks_of
+    from bears.answers.judging.model import NAME
+    from bears.llm.replies.published import load
+    from bears.llm.replies.workflow import Workflow
 
     judges = judges_of(config["judge"])
     memory = paths["memory"] / f"{config['benchmark']['name']}.verdicts.jsonl"
@@ -58,8 +58,8 @@ def _rulings(config: Config, paths: Paths, hearing: "Hearing") -> "Rulings":
 
 def _measured(config: Config, paths: Paths, questions: int) -> dict[str, Any]:
     """Of what the results are."""
-    from bears.formats.benchmark_state import benchmark_state
-    from bears.formats.digest import sha256_of
+    from bears.files.benchmark_state import benchmark_state
+    from bears.files.digest import sha256_of
 
     generator, files = config["generator"], (paths["queries"], paths["corpus"])
     state = benchmark_state(config["benchmark"]["name"], config["sources"], questions, *files)

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from bears.configuration import Config, build, parse
-from bears.configuration.pipeline import Paths, exit_with
-from bears.formats.digest import sha256_of
-from bears.formats.progress import Progress
-from bears.formats.records import read_questions, write_json
-from bears.formats.rewritten import read_rewritten
-from bears.formats.shown import complain
-from bears.formats.trec import run_writer
+from bears.config import Config, build, parse
+from bears.config.pipeline import Paths, exit_with
+from bears.files.digest import sha256_of
+from bears.files.progress import Progress
+from bears.files.records import read_questions, write_json
+from bears.files.rewritten import read_rewritten
+from bears.files.shown import complain
+from bears.files.trec import run_writer
 from bears.retrieval.cut import Cut, Limited, cuts_below, plain, summed, told
 from bears.retrieval.index_files import check_made_from
 from bears.retrieval.retrieve_settings import RetrieveSettings

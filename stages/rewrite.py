@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from bears.configuration import Config, checkout, parse
-from bears.configuration.pipeline import Paths, exit_with
-from bears.formats.records import read_questions
-from bears.formats.rewritten import write_rewritten
-from bears.rewriting.turns import Turns
+from bears.config import Config, checkout, parse
+from bears.config.pipeline import Paths, exit_with
+from bears.files.records import read_questions
+from bears.files.rewritten import write_rewritten
+from bears.retrieval.rewriting.turns import Turns
 from bears.types import Asked
 
 
@@ -23,7 +23,7 @@ def _by_turns(config: Config, paths: Paths) -> Iterable[Asked]:
 
 
 def _by_rules(config: Config, paths: Paths) -> Iterable[Asked]:
-    from bears.rewriting.rules import Rules
+    from bears.retrieval.rewriting.rules import Rules
 
     rules = parse(Rules, config["rewriter"], "rewriter").of(config["written_in"]["name"])
     return map(rules.asked, read_questions(paths["queries"]))
@@ -31,10 +31,10 @@ def _by_rules(config: Config, paths: Paths) -> Iterable[Asked]:
 
 def _by_a_model(config: Config, paths: Paths) -> Iterable[Asked]:
     """Replay the memory; needs no key and no network, unless the rewriter says fill: auto."""
-    from bears.memory.published import load
-    from bears.memory.use import all_of
-    from bears.memory.workflow import Workflow
-    from bears.rewriting.task import read_task
+    from bears.llm.replies.published import load
+    from bears.llm.replies.use import all_of
+    from bears.llm.replies.workflow import Workflow
+    from bears.retrieval.rewriting.task import read_task
 
     task = read_task(config, paths["queries"])
     memory = paths["memory"] / f"{config['benchmark']['name']}.rewrites.jsonl"

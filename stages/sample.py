@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bears.configuration import Config, checkout, parse
-from bears.configuration.pipeline import Paths, exit_with
-from bears.formats.records import write_json, write_lines, write_records
-from bears.formats.rows import open_rows
-from bears.formats.shown import complain
-from bears.formats.spreadsheet import write_csv
-from bears.ledger.entries import Ledger
+from bears.config import Config, checkout, parse
+from bears.config.ledger.entries import Ledger
+from bears.config.pipeline import Paths, exit_with
+from bears.files.records import write_json, write_lines, write_records
+from bears.files.rows import open_rows
+from bears.files.shown import complain
+from bears.files.spreadsheet import write_csv
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import count_reasons, sample
 from bears.sampling.whole import WholeSettings, sample_whole
@@ -67,10 +67,10 @@ def _take(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path)
 def _make(config: Config, paths: Paths) -> None:
     """Replay what a model wrote about documents; needs no key, unless it says fill: auto."""
     # Half a second that a benchmark with questions of people does not spend.
-    from bears.memory.published import load
-    from bears.memory.workflow import Workflow
-    from bears.questioning.bench import read_bench
-    from bears.questioning.made import COLUMNS, made
+    from bears.llm.replies.published import load
+    from bears.llm.replies.workflow import Workflow
+    from bears.questions.bench import read_bench
+    from bears.questions.made import COLUMNS, made
 
     bench = read_bench(config, paths["rows"])
     name, out = config["benchmark"]["name"], paths["out"]

@@ -1,11 +1,11 @@
 """translate: sampled records and the memory → the benchmark in its target language."""
 
-from bears.configuration import Config, checkout
-from bears.configuration.pipeline import Paths, exit_with
-from bears.formats.records import write_json, write_records
+from bears.config import Config, checkout
+from bears.config.pipeline import Paths, exit_with
+from bears.files.records import write_json, write_records
 from bears.language.tags import check_tag
-from bears.memory.published import load
-from bears.memory.workflow import Workflow
+from bears.llm.replies.published import load
+from bears.llm.replies.workflow import Workflow
 from bears.translation.replay import apply
 from bears.translation.task import read_task, sidecar
 

@@ -4,26 +4,26 @@ from collections import Counter
 from dataclasses import asdict
 from itertools import islice
 
-from bears.configuration import Config, checkout, parse
-from bears.configuration.pipeline import Paths, exit_with
+from bears.config import Config, checkout, parse
+from bears.config.ledger.acceptance import Acceptance
+from bears.config.ledger.entries import reviews_of
+from bears.config.pipeline import Paths, exit_with
 from bears.errors import FormatError, VerificationFailed
-from bears.formats.digest import digest_files, sha256_of
-from bears.formats.records import (
+from bears.files.digest import digest_files, sha256_of
+from bears.files.records import (
     read_documents,
     read_json,
     read_questions,
     write_json,
     write_lines,
 )
-from bears.formats.shown import complain, one_line
+from bears.files.shown import complain, one_line
 from bears.language.native import languages_of
 from bears.language.profile import Language
-from bears.ledger.acceptance import Acceptance
-from bears.ledger.entries import reviews_of
+from bears.quality.verification.benchmark import Benchmark
+from bears.quality.verification.bundles import LEAST_TERMS
+from bears.quality.verification.verify import reviewed, summarise, verify
 from bears.types import Document, Finding
-from bears.verification.benchmark import Benchmark
-from bears.verification.bundles import LEAST_TERMS
-from bears.verification.verify import reviewed, summarise, verify
 
 # Findings of one kind that are printed.
 SHOWN = 20
@@ -65,9 +65,9 @@ def _read(config: Config, paths: Paths, b: Benchmark) -> list[Finding]:
     """What a model that read the translations said of them."""
     if config["reader"]["name"] == "none":
         return []
-    from bears.memory.published import load
-    from bears.memory.workflow import Workflow
-    from bears.reading.task import read_task
+    from bears.llm.replies.published import load
+    from bears.llm.replies.workflow import Workflow
+    from bears.translation.reading.task import read_task
 
     raw, translated = (b.raw_questions, b.raw_documents), (b.questions, b.documents)
     task = read_task(config, raw, translated)

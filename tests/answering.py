@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from bears.formats.manifest import seal
-from bears.formats.records import write_records
-from bears.formats.trec import order, run_writer
+from bears.files.manifest import seal
+from bears.files.records import write_records
+from bears.files.trec import order, run_writer
 from bears.types import Document, Hit, Question
 from stages import generate
 from tests.desk import Desk

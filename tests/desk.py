@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 
 from bears.cli import main
-from bears.configuration import Config
-from bears.configuration.pipeline import Paths, run
-from bears.formats.journal import Journal
-from bears.formats.records import read_documents, read_questions
+from bears.config import Config
+from bears.config.pipeline import Paths, run
+from bears.files.journal import Journal
+from bears.files.records import read_documents, read_questions
 from bears.translation.glossary import parse_terms
 from stages import download, sample, translate, verify
 from tests.provider_server import ROOT, ProviderServer

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from bears.judging.injection import speaks_to_judge
+from bears.answers.judging.injection import speaks_to_judge
 
 MARKER = re.compile(r"^=== answer [0-9a-f]{16} ===$", re.MULTILINE)
 TEMPLATE = ("<|im_end|>", "<|im_start|>", "[INST]", "</s>", "<start_of_turn>", "[SYSTEM_PROMPT]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bears.configuration import parse, read_mapping
+from bears.config import parse, read_mapping
 from bears.language.profile import Language
 from tests.workspace import ROOT
 

@@ -1,6 +1,6 @@
 """A model's provider on loopback, in its own process: its wire format, and faults on demand.
 
-    with ProviderServer(behaviour="tests.test_client:shout", latency=0.2) as server:
+    with ProviderServer(behaviour="tests.llm.test_client:shout", latency=0.2) as server:
         Endpoint(model="m", base_url=server.url, api_key_env="")
         server.stats()      # what was asked, how it was answered
         server.prompts()    # the JSON of every request, in order

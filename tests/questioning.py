@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from bears.formats.manifest import seal
-from bears.formats.records import to_line, write_text
+from bears.files.manifest import seal
+from bears.files.records import to_line, write_text
 from bears.types import PoolDocument
 from stages import sample
 from tests.desk import Desk

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from bears.formats.trec import read_table, run_writer
+from bears.files.trec import read_table, run_writer
 from bears.types import Ranking, Run
 
 

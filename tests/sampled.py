@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 from uuid import NAMESPACE_DNS, uuid5
 
-from bears.configuration import compose, parse
-from bears.formats.rows import open_rows
-from bears.ledger.entries import Ledger
+from bears.config import compose, parse
+from bears.config.ledger.entries import Ledger
+from bears.files.rows import open_rows
 from bears.sampling.drafts import Sources
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import Sample, sample

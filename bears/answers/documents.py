@@ -5,8 +5,8 @@ from pathlib import Path
 
 from bears.answers.settings import GeneratorSettings
 from bears.errors import FormatError
-from bears.formats.records import stream_documents
-from bears.formats.trec import read_table
+from bears.files.records import stream_documents
+from bears.files.trec import read_table
 from bears.types import Document, Question
 
 Ids = Mapping[str, Sequence[str]]

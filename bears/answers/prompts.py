@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from bears.client.template_words import broken
-from bears.memory.prompt import check_names
-from bears.memory.published import key_of
+from bears.llm.client.template_words import broken
+from bears.llm.replies.prompt import check_names
+from bears.llm.replies.published import key_of
 from bears.types import Closed, Turn
 
 
@@ -31,7 +31,7 @@ class AnswerPrompt(Closed):
 
 @dataclass(frozen=True)
 class WrittenIn(Closed):
-    """The language of the questions, as `bears.configuration.written_in` tells it."""
+    """The language of the questions, as `bears.config.written_in` tells it."""
 
     name: str
     title: str

@@ -2,9 +2,9 @@
 
 from bears.answers.citations import cited
 from bears.answers.given_up import GIVEN_UP, given_up
-from bears.client.wire import ChatAnswer
-from bears.intake.texts import blank
-from bears.memory.use import CheckedReply
+from bears.files.intake.texts import blank
+from bears.llm.client.wire import ChatAnswer
+from bears.llm.replies.use import CheckedReply
 
 
 def check(answer: ChatAnswer, shown: int, mark: str) -> CheckedReply:

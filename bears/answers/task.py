@@ -9,11 +9,11 @@ from bears.answers.prompts import AnswerPrompt, WrittenIn, mark_of, messages
 from bears.answers.reply_check import check
 from bears.answers.settings import GeneratorSettings
 from bears.answers.shown import Shown, show
-from bears.client.wire import ChatAnswer, ChatRequest
-from bears.configuration import Config, parse
-from bears.formats.records import read_questions
-from bears.memory.published import PublishedMemory
-from bears.memory.use import CheckedReply, Needs
+from bears.config import Config, parse
+from bears.files.records import read_questions
+from bears.llm.client.wire import ChatAnswer, ChatRequest
+from bears.llm.replies.published import PublishedMemory
+from bears.llm.replies.use import CheckedReply, Needs
 from bears.types import Question, Turn
 
 OUTPUT_TOKENS = 5, 150
@@ -41,7 +41,7 @@ class Answers(Needs[AnswerRequest]):
 
 @dataclass(frozen=True)
 class AnswerTask:
-    """Answering one benchmark's questions: a `bears.memory.use.Use`.
+    """Answering one benchmark's questions: a `bears.llm.replies.use.Use`.
 
     Args:
         settings: who answers, and from what.

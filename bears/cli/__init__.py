@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from bears.configuration.edge import ended
+from bears.config.edge import ended
 
 COMMANDS = {
     "doctor": "what keeps this checkout from working, and the mend",
@@ -28,7 +28,7 @@ COMMANDS = {
     "show": "the metrics as a table",
     "plot-template": "an HTML template for `dvc plots` that needs no network",
 }
-"""Each is a module of this folder with ``add_arguments``; `bears.doctor` is a room of its own."""
+"""Each is a module of this package with ``add_arguments``."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,8 +46,7 @@ def _run(words: Sequence[str]) -> None:
         command = commands.add_parser(name, help=told)
         # The packages of all commands together take seconds to import.
         if [name] == list(words[:1]):
-            module = "doctor" if name == "doctor" else f"cli.{name.replace('-', '_')}"
-            import_module(f"bears.{module}").add_arguments(command)
+            import_module(f"bears.cli.{name.replace('-', '_')}").add_arguments(command)
     if not words:
         parser.print_help(sys.stderr)
         sys.exit(2)

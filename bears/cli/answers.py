@@ -9,6 +9,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from bears.answers.judging.files import records_in
 from bears.cli import judging
 from bears.cli.answers_row import publish_answers
 from bears.cli.selection import (
@@ -23,10 +24,9 @@ from bears.evaluation.answers.forms import FORMS, read_answers
 from bears.evaluation.answers.predictions import Answers, answers_of
 from bears.evaluation.answers.references import read_referenced, references_of
 from bears.evaluation.answers.score import literal, score_answers, summarise_answers
-from bears.formats.records import read_documents, write_json
-from bears.formats.shown import complain, one_line
-from bears.formats.spreadsheet import write_csv
-from bears.judging.files import records_in
+from bears.files.records import read_documents, write_json
+from bears.files.shown import complain, one_line
+from bears.files.spreadsheet import write_csv
 from bears.types import Document, Question
 
 FAULTS = {

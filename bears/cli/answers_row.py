@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from bears.formats.benchmark_state import BenchmarkState
-from bears.formats.digest import sha256_of
-from bears.leaderboard.board import BOARD
-from bears.leaderboard.publish import publish
-from bears.leaderboard.row import ANSWERS, OF_ANSWERS, submission_row
+from bears.files.benchmark_state import BenchmarkState
+from bears.files.digest import sha256_of
+from bears.publishing.leaderboard.board import BOARD
+from bears.publishing.leaderboard.publish import publish
+from bears.publishing.leaderboard.row import ANSWERS, OF_ANSWERS, submission_row
 
 
 def publish_answers(

@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 
 from bears.cli.selection import add_selection, composed
-from bears.configuration import parse
+from bears.config import parse
 from bears.errors import AttestationFailed
-from bears.formats.digest import sha256_of
-from bears.intake.json_text import json_value
+from bears.files.digest import sha256_of
+from bears.files.intake.json_text import json_value
 from bears.publishing.attestation import ATTESTATION, RECORDS, Attestation, attest, differences
 from bears.publishing.finished import read_finished
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from bears.cli.compared_systems import ran, system_of
 from bears.cli.selection import composed, main_of
-from bears.comparison.plan import plan_text, planned
-from bears.comparison.result import KINDS, compare
-from bears.comparison.table import shown
-from bears.comparison.values import System
 from bears.errors import FormatError
-from bears.formats.records import to_json, write_text
-from bears.formats.shown import complain, one_line
-from bears.leaderboard.row import MAIN
+from bears.evaluation.comparison.plan import plan_text, planned
+from bears.evaluation.comparison.result import KINDS, compare
+from bears.evaluation.comparison.table import shown
+from bears.evaluation.comparison.values import System
+from bears.files.records import to_json, write_text
+from bears.files.shown import complain, one_line
+from bears.publishing.leaderboard.row import MAIN
 
 COMPARISON = Path("metrics/comparison.json")
 FORMS = ("table", "json", "markdown", "latex", "csv")

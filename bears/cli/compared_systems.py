@@ -8,9 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from bears.cli.doctor.objects import cache_folder
 from bears.cli.scored_submission import evaluation_of
 from bears.cli.selection import composed, results_of, state_of
-from bears.comparison.revision import (
+from bears.config import checkout
+from bears.config import parse as parse_settings
+from bears.errors import ConfigurationError, FormatError, SubmissionRefused
+from bears.evaluation.comparison.revision import (
     ANSWERS,
     GROUPS,
     WORKSPACE,
@@ -22,25 +26,21 @@ from bears.comparison.revision import (
     selection_at,
     system_at,
 )
-from bears.comparison.values import System, read_values
-from bears.configuration import checkout
-from bears.configuration import parse as parse_settings
-from bears.doctor.objects import cache_folder
-from bears.errors import ConfigurationError, FormatError, SubmissionRefused
+from bears.evaluation.comparison.values import System, read_values
 from bears.evaluation.evaluate import evaluate, gold_of, tie_range
 from bears.evaluation.measure import parse_measure
-from bears.formats.manifest import check as check_manifest
-from bears.formats.records import read_questions, stream_documents
-from bears.formats.shown import complain, one_line
-from bears.formats.trec import read_table
-from bears.intake.files import read_whole
-from bears.leaderboard.board import BOARD, read_board
-from bears.leaderboard.experiments import configuration_digest
-from bears.leaderboard.row import LeaderboardRow
+from bears.files.intake.files import read_whole
+from bears.files.manifest import check as check_manifest
+from bears.files.records import read_questions, stream_documents
+from bears.files.shown import complain, one_line
+from bears.files.trec import read_table
 from bears.library.scores import frames_of
+from bears.publishing.leaderboard.board import BOARD, read_board
+from bears.publishing.leaderboard.experiments import configuration_digest
+from bears.publishing.leaderboard.row import LeaderboardRow
+from bears.results.check import EMPTY, check
+from bears.results.read import read_submission
 from bears.retrieval.retrieve_settings import RetrieveSettings
-from bears.submissions.check import EMPTY, check
-from bears.submissions.read import read_submission
 
 
 def system_of(word: str, benchmark: str) -> System:

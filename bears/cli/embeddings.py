@@ -9,11 +9,11 @@ from tabulate import tabulate
 
 from bears.cli.selection import add_overrides, composed, rewritten_file
 from bears.cli.spending import show, spending
-from bears.configuration import Config, build
+from bears.config import Config, build
 from bears.errors import ConfigurationError
-from bears.formats.manifest import check
-from bears.formats.records import read_questions, stream_documents
-from bears.formats.rewritten import read_rewritten
+from bears.files.manifest import check
+from bears.files.records import read_questions, stream_documents
+from bears.files.rewritten import read_rewritten
 from bears.retrieval.chunking import chunks
 from bears.retrieval.models.encoder import Kind
 from bears.retrieval.models.hosted import Cost, Hosted

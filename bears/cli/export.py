@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bears.cli.selection import EXPORTED, add_selection, composed, exported_part, language_of
 from bears.errors import ConfigurationError, FormatError
-from bears.formats.digest import sha256_of
-from bears.formats.records import write_json, write_text
+from bears.files.digest import sha256_of
+from bears.files.records import write_json, write_text
 from bears.publishing import beir, parquet
 from bears.publishing.attestation import ATTESTATION, Attestation, attest
 from bears.publishing.card import card

@@ -6,9 +6,9 @@ from tabulate import tabulate
 
 from bears.cli.spending import show, spending
 from bears.errors import MemoryMiss
-from bears.formats.shown import complain
-from bears.memory.fill import FillReport
-from bears.memory.workflow import FillPlan, Workflow
+from bears.files.shown import complain
+from bears.llm.replies.fill import FillReport
+from bears.llm.replies.workflow import FillPlan, Workflow
 
 
 def fill(workflow: Workflow[Any], agreed: bool) -> None:

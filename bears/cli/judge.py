@@ -8,15 +8,15 @@ from typing import Any
 
 from tabulate import tabulate
 
+from bears.answers.judging.bench import majority
+from bears.answers.judging.calibration import JudgedAnswer, calibrate
+from bears.answers.judging.files import read_hearing, records_in
+from bears.answers.judging.labels import JudgedAlready, LabelledAnswer, read_labels
+from bears.answers.judging.ruling import Case
 from bears.cli.selection import language_of, results_of
 from bears.cli.verdicts import add_asking, read_judges, verdicts
-from bears.formats.records import write_json
-from bears.formats.spreadsheet import write_csv
-from bears.judging.bench import majority
-from bears.judging.calibration import JudgedAnswer, calibrate
-from bears.judging.files import read_hearing, records_in
-from bears.judging.labels import JudgedAlready, LabelledAnswer, read_labels
-from bears.judging.ruling import Case
+from bears.files.records import write_json
+from bears.files.spreadsheet import write_csv
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
 

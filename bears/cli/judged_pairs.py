@@ -5,11 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bears.configuration import Config
-from bears.formats.manifest import check
-from bears.formats.records import read_lines, read_questions, stream_documents
-from bears.ledger.entries import judgements_of
-from bears.ledger.table import Row, read_judgements
+from bears.config import Config
+from bears.config.ledger.entries import judgements_of
+from bears.config.ledger.table import Row, read_judgements
+from bears.files.manifest import check
+from bears.files.records import read_lines, read_questions, stream_documents
 from bears.translation.review import COLUMNS
 
 

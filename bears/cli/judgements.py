@@ -9,15 +9,15 @@ from typing import Literal
 
 from bears.cli.pooled_runs import pooled_runs
 from bears.cli.selection import CONF, composed, results_of
-from bears.comparison.pool import pooled
-from bears.configuration import Config
+from bears.config import Config
+from bears.config.ledger.entries import Judgement, judgements_of
+from bears.config.ledger.table import read_judgements
+from bears.config.ledger.update import add
 from bears.errors import FormatError, LedgerError
-from bears.formats.records import read_questions, stream_documents
-from bears.formats.shown import one_line
-from bears.formats.spreadsheet import write_csv
-from bears.ledger.entries import Judgement, judgements_of
-from bears.ledger.table import read_judgements
-from bears.ledger.update import add
+from bears.evaluation.comparison.pool import pooled
+from bears.files.records import read_questions, stream_documents
+from bears.files.shown import one_line
+from bears.files.spreadsheet import write_csv
 from bears.types import Question
 
 COLUMNS = (

@@ -7,6 +7,12 @@ from typing import Any
 
 from tabulate import tabulate
 
+from bears.answers.judging.bench import Judges
+from bears.answers.judging.files import read_hearing, read_verdicts, records_in
+from bears.answers.judging.judged import JudgedQuestion
+from bears.answers.judging.judged import results_of as judged_results
+from bears.answers.judging.ranking import ranked
+from bears.answers.judging.tables import table, write_judged
 from bears.cli.answers_row import publish_answers
 from bears.cli.selection import (
     add_benchmark_arguments,
@@ -16,17 +22,11 @@ from bears.cli.selection import (
     state_of,
 )
 from bears.cli.verdicts import add_asking, read_judges, verdicts
-from bears.configuration import parse
-from bears.configuration.shape import Name
+from bears.config import parse
+from bears.config.shape import Name
 from bears.errors import ConfigurationError
-from bears.formats.records import write_json
-from bears.formats.shown import one_line
-from bears.judging.bench import Judges
-from bears.judging.files import read_hearing, read_verdicts, records_in
-from bears.judging.judged import JudgedQuestion
-from bears.judging.judged import results_of as judged_results
-from bears.judging.ranking import ranked
-from bears.judging.tables import table, write_judged
+from bears.files.records import write_json
+from bears.files.shown import one_line
 
 
 def add_command(commands: Any) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 
 from bears.cli.compared_systems import revisions
 from bears.cli.standings import placed, states
-from bears.configuration import read_selection
+from bears.config import read_selection
 from bears.evaluation.timing import read_timing
-from bears.formats.digest import sha256_of
-from bears.leaderboard import pandachat
-from bears.leaderboard.board import BOARD, markdown
-from bears.leaderboard.experiments import entries, entry_of
-from bears.leaderboard.publish import publish
-from bears.leaderboard.row import LeaderboardRow
+from bears.files.digest import sha256_of
+from bears.publishing.leaderboard import pandachat
+from bears.publishing.leaderboard.board import BOARD, markdown
+from bears.publishing.leaderboard.experiments import entries, entry_of
+from bears.publishing.leaderboard.publish import publish
+from bears.publishing.leaderboard.row import LeaderboardRow
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,15 +10,15 @@ from bears.cli.judged_pairs import candidate_rows, judged_pairs
 from bears.cli.proxied import add_serve
 from bears.cli.selection import CONF, add_overrides, composed
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
-from bears.configuration import Config, parse
+from bears.config import Config, parse
+from bears.config.ledger.entries import reviews_of
+from bears.config.ledger.update import add
 from bears.errors import ConfigurationError, MemoryMiss
-from bears.formats.shown import complain
+from bears.files.shown import complain
 from bears.language.profile import Language
-from bears.ledger.entries import reviews_of
-from bears.ledger.update import add
-from bears.memory.published import MemoryEntry, PublishedMemory, extend
-from bears.memory.use import missing_message
-from bears.questioning.made import for_review
+from bears.llm.replies.published import MemoryEntry, PublishedMemory, extend
+from bears.llm.replies.use import missing_message
+from bears.questions.made import for_review
 from bears.translation.glossary_file import Term, write_glossary
 from bears.translation.published import import_published
 from bears.translation.review import (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from vl_convert import javascript_bundle
 
-from bears.formats.records import write_text
+from bears.files.records import write_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from bears.cli.compared_systems import revisions
-from bears.comparison.revision import selection_at
 from bears.errors import FormatError
-from bears.formats.shown import complain, one_line
-from bears.formats.trec import read_table
+from bears.evaluation.comparison.revision import selection_at
+from bears.files.shown import complain, one_line
+from bears.files.trec import read_table
 from bears.types import Run
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from bears.answers.task import read_task as read_answering
 from bears.cli.embeddings import hosted
-from bears.client.embedding_wire import token_range
-from bears.client.models import Models, estimate, load_models
-from bears.configuration import parse
+from bears.config import parse
 from bears.errors import BearsError
-from bears.formats.records import read_questions
-from bears.memory.published import PublishedMemory
-from bears.memory.use import Use
+from bears.files.records import read_questions
+from bears.llm.client.embedding_wire import token_range
+from bears.llm.client.models import Models, estimate, load_models
+from bears.llm.replies.published import PublishedMemory
+from bears.llm.replies.use import Use
 from bears.retrieval.models.hosted_settings import HostedSettings
-from bears.rewriting.task import read_task as read_rewriting
+from bears.retrieval.rewriting.task import read_task as read_rewriting
 
 
 def dollars(

@@ -5,13 +5,13 @@ import asyncio
 from pathlib import Path
 
 from bears.cli.selection import add_selection, composed
-from bears.configuration import Config, checkout, parse
-from bears.formats.shown import complain
-from bears.memory.kept import Kept
-from bears.memory.proxied import ProxySettings, proxied
-from bears.memory.proxy import NAME, Proxy
-from bears.memory.published import extend
-from bears.memory.server import serving
+from bears.config import Config, checkout, parse
+from bears.files.shown import complain
+from bears.llm.replies.kept import Kept
+from bears.llm.replies.proxied import ProxySettings, proxied
+from bears.llm.replies.proxy import NAME, Proxy
+from bears.llm.replies.published import extend
+from bears.llm.replies.server import serving
 
 
 def proxy_of(config: Config) -> tuple[ProxySettings, Kept]:

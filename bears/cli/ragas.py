@@ -10,6 +10,10 @@ from typing import Any
 
 from tabulate import tabulate
 
+from bears.answers.ragas.plan import planned
+from bears.answers.ragas.rows import RagasRow, read_rows
+from bears.answers.ragas.run import python, scored
+from bears.answers.ragas.scores import METRICS, Score, summary
 from bears.cli.filling import fill, show_plan
 from bears.cli.proxied import proxy_of, publish
 from bears.cli.ragas_inputs import answering, with_answers, with_contexts
@@ -17,19 +21,15 @@ from bears.cli.ragas_report import check_whole, described, table, write
 from bears.cli.ragas_row import ragas_row
 from bears.cli.selection import add_selection, composed
 from bears.cli.spending import show, spending
-from bears.configuration import Config
+from bears.config import Config
 from bears.errors import ConfigurationError, MemoryMiss
-from bears.formats.shown import complain, one_line
-from bears.leaderboard.board import BOARD
-from bears.leaderboard.publish import publish as publish_rows
-from bears.memory.kept import Kept
-from bears.memory.proxied import ProxySettings, prices, proxied
-from bears.memory.proxy import Proxy
-from bears.memory.server import serving
-from bears.ragas.plan import planned
-from bears.ragas.rows import RagasRow, read_rows
-from bears.ragas.run import python, scored
-from bears.ragas.scores import METRICS, Score, summary
+from bears.files.shown import complain, one_line
+from bears.llm.replies.kept import Kept
+from bears.llm.replies.proxied import ProxySettings, prices, proxied
+from bears.llm.replies.proxy import Proxy
+from bears.llm.replies.server import serving
+from bears.publishing.leaderboard.board import BOARD
+from bears.publishing.leaderboard.publish import publish as publish_rows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

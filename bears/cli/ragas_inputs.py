@@ -6,16 +6,16 @@ from pathlib import Path
 
 from bears.answers.answered import answered
 from bears.answers.prompts import WrittenIn
+from bears.answers.ragas.rows import RagasRow
 from bears.answers.settings import GeneratorSettings
 from bears.answers.shown import show
 from bears.answers.task import AnswerTask
 from bears.cli.uses import ANSWERS
-from bears.configuration import Config, build, checkout, parse
+from bears.config import Config, build, checkout, parse
 from bears.errors import ConfigurationError
-from bears.formats.manifest import check
-from bears.formats.records import stream_documents
-from bears.memory.workflow import Workflow
-from bears.ragas.rows import RagasRow
+from bears.files.manifest import check
+from bears.files.records import stream_documents
+from bears.llm.replies.workflow import Workflow
 from bears.retrieval.retriever import Query
 from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Question

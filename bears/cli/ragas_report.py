@@ -7,14 +7,14 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.configuration import Config
+from bears.answers.ragas.rows import RagasRow
+from bears.answers.ragas.scores import METRICS, UNANSWERED, Score, cells
+from bears.config import Config
 from bears.errors import MemoryMiss
-from bears.formats.benchmark_state import generated_in, heading
-from bears.formats.digest import digest_of, sha256_of
-from bears.formats.records import write_json
-from bears.formats.spreadsheet import write_csv
-from bears.ragas.rows import RagasRow
-from bears.ragas.scores import METRICS, UNANSWERED, Score, cells
+from bears.files.benchmark_state import generated_in, heading
+from bears.files.digest import digest_of, sha256_of
+from bears.files.records import write_json
+from bears.files.spreadsheet import write_csv
 
 
 def described(

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from bears.cli.selection import state_of
-from bears.configuration import Config
-from bears.formats.digest import digest_of
-from bears.formats.records import read_questions
-from bears.leaderboard.row import OF_ANSWERS, LeaderboardRow, submission_row
+from bears.config import Config
+from bears.files.digest import digest_of
+from bears.files.records import read_questions
+from bears.publishing.leaderboard.row import OF_ANSWERS, LeaderboardRow, submission_row
 
 
 def ragas_row(

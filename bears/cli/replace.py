@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 
 from bears.cli.selection import CONF, composed
+from bears.config.ledger.update import add
 from bears.errors import LedgerError
-from bears.formats.records import read_questions
-from bears.intake.texts import blank
-from bears.ledger.update import add
+from bears.files.intake.texts import blank
+from bears.files.records import read_questions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from bears.cli.compared_systems import ran
+from bears.cli.doctor.objects import cache_folder
 from bears.cli.prices import dollars
 from bears.cli.selection import composed, main_of, results_of
-from bears.comparison.result import compare
-from bears.comparison.revision import WORKSPACE, Revision, commit_of, configuration_at
-from bears.comparison.values import System
-from bears.doctor.objects import cache_folder
 from bears.errors import ConfigurationError, FormatError
+from bears.evaluation.comparison.result import compare
+from bears.evaluation.comparison.revision import WORKSPACE, Revision, commit_of, configuration_at
+from bears.evaluation.comparison.values import System
 from bears.evaluation.timing import read_timing
-from bears.formats.digest import sha256_of
-from bears.formats.records import read_json, read_questions, write_text
-from bears.report.benchmark import BenchmarkFolders
-from bears.report.comparison import Comparison, parse_comparison
-from bears.report.system import SystemFiles
+from bears.files.digest import sha256_of
+from bears.files.records import read_json, read_questions, write_text
+from bears.publishing.report.benchmark import BenchmarkFolders
+from bears.publishing.report.comparison import Comparison, parse_comparison
+from bears.publishing.report.system import SystemFiles
 from bears.types import Question
 
 DATA = Path("data")
@@ -67,7 +67,7 @@ def _report(arguments: argparse.Namespace) -> None:
             f"the page is made with {' and '.join(lacking)}, which `make report` installs"
         )
     # Only now, since `lacking` may be what it draws with.
-    from bears.report.report import report
+    from bears.publishing.report.report import report
 
     config = composed(arguments.benchmark, [])
     name = config["benchmark"]["name"]

@@ -10,13 +10,13 @@ from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, summarise
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
-from bears.formats.benchmark_state import BenchmarkState
-from bears.formats.shown import one_line
-from bears.leaderboard import pandachat
-from bears.leaderboard.board import number
-from bears.leaderboard.row import MEASURES, LeaderboardRow, submission_row
-from bears.submissions.check import CheckedSubmission
-from bears.submissions.submission import Submission
+from bears.files.benchmark_state import BenchmarkState
+from bears.files.shown import one_line
+from bears.publishing.leaderboard import pandachat
+from bears.publishing.leaderboard.board import number
+from bears.publishing.leaderboard.row import MEASURES, LeaderboardRow, submission_row
+from bears.results.check import CheckedSubmission
+from bears.results.submission import Submission
 from bears.types import Hit, Question
 
 

@@ -7,19 +7,19 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from bears.configuration import Config, compose, parse, read_selection
-from bears.configuration.shape import Evaluate, Name
+from bears.config import Config, compose, parse, read_selection
+from bears.config.ledger.entries import WholeLedger
+from bears.config.shape import Evaluate, Name
 from bears.errors import AttestationFailed, ConfigurationError
-from bears.formats.benchmark_state import BenchmarkState, benchmark_state
-from bears.formats.digest import sha256_of
-from bears.formats.manifest import check
-from bears.formats.records import read_json
-from bears.formats.shown import complain
-from bears.intake.json_text import json_value
+from bears.files.benchmark_state import BenchmarkState, benchmark_state
+from bears.files.digest import sha256_of
+from bears.files.intake.json_text import json_value
+from bears.files.manifest import check
+from bears.files.records import read_json
+from bears.files.shown import complain
 from bears.language.tags import check_tag
-from bears.leaderboard.row import MAIN
-from bears.ledger.entries import WholeLedger
 from bears.publishing.attestation import ATTESTATION, Attestation
+from bears.publishing.leaderboard.row import MAIN
 
 CONF = Path("conf")
 EXPORTED = "benchmark.json"

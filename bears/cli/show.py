@@ -6,13 +6,13 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.configuration import parse, read_selection
+from bears.answers.judging.tables import Results as JudgedResults
+from bears.answers.judging.tables import table as judged_table
+from bears.config import parse, read_selection
 from bears.errors import FormatError
 from bears.evaluation.table import Results, table
-from bears.formats.records import read_json
-from bears.formats.shown import complain
-from bears.judging.tables import Results as JudgedResults
-from bears.judging.tables import table as judged_table
+from bears.files.records import read_json
+from bears.files.shown import complain
 from bears.retrieval.cut import cuts_below, told
 
 SELECTION = Path("params.yaml")

@@ -10,12 +10,12 @@ from typing import Any
 
 import yaml
 
-from bears.configuration import checkout, parse
+from bears.config import checkout, parse
 from bears.errors import ConfigurationError
-from bears.formats.records import write_text
-from bears.formats.shown import one_line
-from bears.intake.files import read_text
-from bears.intake.yaml_text import yaml_value
+from bears.files.intake.files import read_text
+from bears.files.intake.yaml_text import yaml_value
+from bears.files.records import write_text
+from bears.files.shown import one_line
 from bears.sources.convert import convert
 from bears.sources.hub import found_on_hub
 from bears.sources.inspection import Look, inspect

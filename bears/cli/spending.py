@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from bears.errors import ConfigurationError
-from bears.formats.progress import Progress, reported
-from bears.formats.shown import complain
+from bears.files.progress import Progress, reported
+from bears.files.shown import complain
 
 
 @contextmanager

@@ -9,21 +9,21 @@ import pandas as pd
 
 from bears.cli.compared_systems import kept_values, revisions
 from bears.cli.selection import composed, main_of
-from bears.comparison.revision import (
+from bears.errors import BearsError, FormatError
+from bears.evaluation.comparison.revision import (
     METRICS,
     Revision,
     configuration_at,
     selection_at,
     system_at,
 )
-from bears.comparison.standings import Standing, standings
-from bears.comparison.values import read_values
-from bears.errors import BearsError, FormatError
-from bears.formats.shown import one_line
-from bears.intake.json_text import json_value
-from bears.leaderboard.board import state_of
-from bears.leaderboard.experiments import State, decided, entry_of
-from bears.leaderboard.row import MAIN, MEASURES, LeaderboardRow
+from bears.evaluation.comparison.standings import Standing, standings
+from bears.evaluation.comparison.values import read_values
+from bears.files.intake.json_text import json_value
+from bears.files.shown import one_line
+from bears.publishing.leaderboard.board import state_of
+from bears.publishing.leaderboard.experiments import State, decided, entry_of
+from bears.publishing.leaderboard.row import MAIN, MEASURES, LeaderboardRow
 
 ANSWERED = "metrics/answers.json"
 TOLERANCE = 2e-6

@@ -17,23 +17,23 @@ from bears.cli.selection import (
     unattested_part,
 )
 from bears.cli.standings import placed
-from bears.configuration import Config
-from bears.configuration import parse as parse_settings
+from bears.config import Config
+from bears.config import parse as parse_settings
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import write_values
-from bears.formats.digest import sha256_of
-from bears.formats.manifest import manifest_of, read_manifest
-from bears.formats.records import read_questions, stream_documents, to_json, write_text
-from bears.formats.rewritten import read_rewritten
-from bears.formats.trec import read_table
-from bears.leaderboard import pandachat
-from bears.leaderboard.board import BOARD
-from bears.leaderboard.publish import publish
+from bears.files.digest import sha256_of
+from bears.files.manifest import manifest_of, read_manifest
+from bears.files.records import read_questions, stream_documents, to_json, write_text
+from bears.files.rewritten import read_rewritten
+from bears.files.trec import read_table
+from bears.publishing.leaderboard import pandachat
+from bears.publishing.leaderboard.board import BOARD
+from bears.publishing.leaderboard.publish import publish
+from bears.results.check import check
+from bears.results.read import read_submission
+from bears.results.science_ko import TOP, submission_row
 from bears.retrieval.retrieve_settings import RetrieveSettings
-from bears.submissions.check import check
-from bears.submissions.read import read_submission
-from bears.submissions.science_ko import TOP, submission_row
 from bears.types import Finding
 
 SHOWN = 10

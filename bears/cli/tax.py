@@ -9,17 +9,17 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.cli.selection import add_selection, composed, results_of
-from bears.configuration import Config
+from bears.cli.translation_tax.records import Records, read_sides
+from bears.cli.translation_tax.tax import Values, taxes, values_by_question
+from bears.config import Config
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.measure import parse_measure
-from bears.formats.benchmark_state import benchmark_state, heading
-from bears.formats.manifest import check
-from bears.formats.records import to_json, write_json
-from bears.formats.spreadsheet import write_csv
+from bears.files.benchmark_state import benchmark_state, heading
+from bears.files.manifest import check
+from bears.files.records import to_json, write_json
+from bears.files.spreadsheet import write_csv
 from bears.language.native import languages_of
 from bears.language.tags import check_tag
-from bears.tax.records import Records, read_sides
-from bears.tax.tax import Values, taxes, values_by_question
 
 DATA = Path("data")
 MEASURES = ("ndcg@10", "strict@10")

@@ -5,36 +5,36 @@ from pathlib import Path
 from typing import Any
 
 from bears.answers.answered import answered
+from bears.answers.judging.bench import judges_of, tasks_of
+from bears.answers.judging.files import read_hearing, records_in
+from bears.answers.judging.model import VerdictTask
 from bears.answers.task import AnswerTask, read_task
 from bears.cli.verdicts import MEMORY
-from bears.configuration import Config, checkout, parse
+from bears.config import Config, checkout, parse
+from bears.config.ledger.entries import WholeLedger
 from bears.errors import ConfigurationError, MemoryMiss
-from bears.formats.manifest import check
-from bears.formats.records import (
+from bears.files.manifest import check
+from bears.files.records import (
     read_documents,
     read_json,
     read_lines,
     read_questions,
     to_line,
 )
-from bears.formats.shown import complain
-from bears.judging.bench import judges_of, tasks_of
-from bears.judging.files import read_hearing, records_in
-from bears.judging.model import VerdictTask
-from bears.ledger.entries import WholeLedger
-from bears.memory.kept import Kept
-from bears.memory.published import PublishedMemory
-from bears.memory.use import Use
-from bears.memory.workflow import U, Workflow
-from bears.questioning.bench import Bench, read_bench
-from bears.questioning.made import sifted_of
-from bears.questioning.readings import ReadingTask as MadeReadingTask
-from bears.questioning.sift import Sifted
-from bears.questioning.task import QuestionTask
-from bears.reading.task import ReadingTask
-from bears.reading.task import read_task as read_readings
-from bears.rewriting.task import RewriteTask
-from bears.rewriting.task import read_task as read_rewriting
+from bears.files.shown import complain
+from bears.llm.replies.kept import Kept
+from bears.llm.replies.published import PublishedMemory
+from bears.llm.replies.use import Use
+from bears.llm.replies.workflow import U, Workflow
+from bears.questions.bench import Bench, read_bench
+from bears.questions.made import sifted_of
+from bears.questions.readings import ReadingTask as MadeReadingTask
+from bears.questions.sift import Sifted
+from bears.questions.task import QuestionTask
+from bears.retrieval.rewriting.task import RewriteTask
+from bears.retrieval.rewriting.task import read_task as read_rewriting
+from bears.translation.reading.task import ReadingTask
+from bears.translation.reading.task import read_task as read_readings
 from bears.translation.task import TranslationTask
 from bears.translation.task import read_task as read_translation
 

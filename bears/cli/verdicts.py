@@ -4,16 +4,16 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from bears.answers.judging.bench import Judges, Rulings, judges_of, rulings_of, tasks_of
+from bears.answers.judging.model import NAME, VerdictTask
+from bears.answers.judging.ruling import Case
 from bears.cli.filling import asked
 from bears.cli.selection import CONF, composed
-from bears.configuration import checkout
+from bears.config import checkout
 from bears.errors import ConfigurationError, MemoryMiss
-from bears.formats.shown import complain
-from bears.judging.bench import Judges, Rulings, judges_of, rulings_of, tasks_of
-from bears.judging.model import NAME, VerdictTask
-from bears.judging.ruling import Case
-from bears.memory.published import MemoryEntry, load
-from bears.memory.workflow import Workflow
+from bears.files.shown import complain
+from bears.llm.replies.published import MemoryEntry, load
+from bears.llm.replies.workflow import Workflow
 
 JUDGES = CONF / "judge"
 MEMORY = "data/memory/{}.verdicts.jsonl"

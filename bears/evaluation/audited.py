@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
+from bears.config.ledger.entries import Judgement
 from bears.evaluation.evaluate import Evaluation, evaluate, gold_of
 from bears.evaluation.measure import Measure
 from bears.evaluation.measures.ndcg import ndcg
 from bears.evaluation.tie_bounds import Gold
-from bears.formats.run_table import RunTable
-from bears.ledger.entries import Judgement
+from bears.files.run_table import RunTable
 from bears.types import Question
 
 RELEVANT, PARTIAL = 2, 1

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.errors import FormatError
+from bears.evaluation.intervals import wilson
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, ideal_ranks
 from bears.evaluation.measure import Measure
 from bears.evaluation.tie_bounds import Gold, relevant, tie_bounds
-from bears.formats.run_table import RunTable, table_of_run
-from bears.intervals import wilson
+from bears.files.run_table import RunTable, table_of_run
 from bears.types import Question, Run
 
 Columns = Mapping[str, Floats]
@@ -27,7 +27,7 @@ class Evaluation:
     """What a run scores, for each of the n questions of the gold, in the gold's order.
 
     Attributes:
-        values: the measures, in the order asked for, ties broken by `bears.formats.trec.order`.
+        values: the measures, in the order asked for, ties broken by `bears.files.trec.order`.
         lowest: the same with the documents of equal score in their worst order; unchanged for
             kor_map_official, which a relevant document that moves up may lower.
         highest: the same with the documents of equal score in their best order.

@@ -17,9 +17,9 @@ from bears.evaluation.evaluate import (
     tie_range,
     undefined,
 )
+from bears.evaluation.intervals import share_interval
 from bears.evaluation.measure import Measure
-from bears.formats.spreadsheet import write_csv
-from bears.intervals import share_interval
+from bears.files.spreadsheet import write_csv
 from bears.types import Question
 
 

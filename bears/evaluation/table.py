@@ -6,7 +6,7 @@ from typing import Any, NotRequired
 from tabulate import tabulate
 from typing_extensions import TypedDict
 
-from bears.formats.benchmark_state import heading
+from bears.files.benchmark_state import heading
 
 Means = dict[str, float | None]
 

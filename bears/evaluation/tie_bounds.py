@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.evaluation.judged_rankings import Integers, JudgedRankings, ideal_ranks, relevant_ranks
-from bears.formats.run_table import RunTable
+from bears.files.run_table import RunTable
 
 Gold = Mapping[str, Mapping[str, int] | None]
 """question_id to doc_id to grade, of which 0 and less say "not relevant"; None: not judged."""

@@ -6,8 +6,8 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from bears.errors import FormatError
-from bears.formats.records import problems_of
-from bears.intake.json_text import json_value
+from bears.files.intake.json_text import json_value
+from bears.files.records import problems_of
 
 
 class Percentiles(TypedDict):

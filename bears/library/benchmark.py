@@ -8,8 +8,8 @@ from typing import Any
 from bears.errors import FormatError
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
-from bears.formats.records import read_documents, read_questions
-from bears.formats.trec import read_table
+from bears.files.records import read_documents, read_questions
+from bears.files.trec import read_table
 from bears.language.tags import check_tag
 from bears.library.index import Index
 from bears.library.rankings import Rankings, run_of

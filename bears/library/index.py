@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterable
 from pathlib import Path
 
-from bears.configuration import Config, build, parse
+from bears.config import Config, build, parse
 from bears.errors import FormatError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.retrieve_settings import RetrieveSettings

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from bears.comparison.result import compare as compare_systems
-from bears.comparison.values import QUESTION, SOURCE, TYPE, System
 from bears.errors import FormatError
+from bears.evaluation.comparison.result import compare as compare_systems
+from bears.evaluation.comparison.values import QUESTION, SOURCE, TYPE, System
 from bears.evaluation.evaluate import Evaluation
 from bears.types import Question
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from bears.configuration import Config, compose, read_selection
-from bears.configuration.packaged import conf_folder
+from bears.config import Config, compose, read_selection
+from bears.config.packaged import conf_folder
 
 
 def settings(retriever: str, language: str, overrides: Sequence[str]) -> Config:

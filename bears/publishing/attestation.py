@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bears.formats.benchmark_state import records_digest
-from bears.formats.digest import digest_of, sha256_of
+from bears.files.benchmark_state import records_digest
+from bears.files.digest import digest_of, sha256_of
 from bears.publishing.finished import Finished
 from bears.types import Closed
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bears.formats.records import write_lines, write_text
+from bears.files.records import write_lines, write_text
 from bears.publishing.finished import Finished
 
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from bears.formats.digest import sha256_of
+from bears.files.digest import sha256_of
 from bears.publishing import parquet
 from bears.publishing.finished import Finished
 from bears.publishing.licences import follows

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.formats.digest import check_digest
-from bears.formats.manifest import check
-from bears.formats.records import read_documents, read_json, read_lines, read_questions
+from bears.files.digest import check_digest
+from bears.files.manifest import check
+from bears.files.records import read_documents, read_json, read_lines, read_questions
 from bears.types import Document, Question
 
 

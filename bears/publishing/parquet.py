@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bears.formats.records import atomic_write
+from bears.files.records import atomic_write
 from bears.publishing.finished import Finished
 from bears.types import Judgement
 

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from bears.formats.records import read_json, write_json
+from bears.files.records import read_json, write_json
 from bears.types import Ranking
 
 FILE = "cut.json"

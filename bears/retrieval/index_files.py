@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import StoreError
-from bears.formats.digest import sha256_of
-from bears.formats.records import problems_of, write_json
-from bears.intake.files import read_whole
+from bears.files.digest import sha256_of
+from bears.files.intake.files import read_whole
+from bears.files.records import problems_of, write_json
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from bears.errors import SamplingError
-from bears.formats.rows import PoolRow
+from bears.files.rows import PoolRow
 from bears.sampling.identity import unused_name
 from bears.types import (
     Article,

@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Iterable, Sequence
 
+from bears.config.ledger.entries import Edit
 from bears.errors import LedgerError
-from bears.ledger.entries import Edit
 from bears.types import Document, Question
 
 

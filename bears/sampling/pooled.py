@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from bears.formats.rows import PoolRow
+from bears.files.rows import PoolRow
 from bears.sampling.identity import unused_name
 from bears.types import Article, Passage, PassageRow, PoolDocument, Question, SourceQuestion
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from bears.config.ledger.entries import Ledger
 from bears.errors import LedgerError, SamplingError
-from bears.ledger.entries import Ledger
 from bears.sampling.bears import Pool, bears_pool, passage_texts, questions_of, role
 from bears.sampling.drafts import Draft, Sources, Visit
 from bears.sampling.edits import apply_edits

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from bears.config.ledger.entries import Ledger
 from bears.errors import LedgerError, SamplingError
-from bears.formats.rows import PoolRow
-from bears.ledger.entries import Ledger
+from bears.files.rows import PoolRow
 from bears.sampling.lineage import document_lines
 from bears.sampling.pooled import Pooled
 from bears.types import (

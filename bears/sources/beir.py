@@ -15,8 +15,8 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
-from bears.intake.files import decoded, numbered_lines
-from bears.intake.texts import blank
+from bears.files.intake.files import decoded, numbered_lines
+from bears.files.intake.texts import blank
 from bears.sources.naming import Id, Naming, Words
 from bears.sources.parts import Parts, numbered
 from bears.sources.rows import Ids, Row, not_blank

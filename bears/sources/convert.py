@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import SourceError
-from bears.formats.progress import Progress
-from bears.formats.records import atomic_write
-from bears.formats.rows import PoolRow, row_to_line
-from bears.formats.spreadsheet import write_csv
+from bears.files.progress import Progress
+from bears.files.records import atomic_write
+from bears.files.rows import PoolRow, row_to_line
+from bears.files.spreadsheet import write_csv
 from bears.language.declared import LENGTH, MOST, SOME, disagreeing
 from bears.language.scripts import letters
 from bears.sources.first_fetch import check_digest

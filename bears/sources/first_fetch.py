@@ -10,8 +10,8 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from bears.errors import SourceError
-from bears.formats.exclusive import exclusive
-from bears.formats.records import read_json, write_json
+from bears.files.exclusive import exclusive
+from bears.files.records import read_json, write_json
 from bears.sources.source import Source
 
 RECORD = "fetched.json"

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from bears.errors import FormatError, SourceError
-from bears.intake.hub_rows import commit_of, configs_of, exists, files_of, splits_of
+from bears.files.intake.hub_rows import commit_of, configs_of, exists, files_of, splits_of
 from bears.sources.first_fetch import first_seen
 from bears.sources.source import Part, Source, same_split
 

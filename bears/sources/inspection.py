@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import BearsError, MalformedRow, SourceError
-from bears.intake.hub_rows import card_of
+from bears.files.intake.hub_rows import card_of
 from bears.language.declared import disagreeing
 from bears.language.identified import identified
 from bears.language.tags import SCRIPTS, primary

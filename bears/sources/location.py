@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path
 
 from bears.errors import SourceError
-from bears.formats.digest import sha256_of
-from bears.intake.hub_rows import fetched
+from bears.files.digest import sha256_of
+from bears.files.intake.hub_rows import fetched
 from bears.sources.first_fetch import check_digest
 from bears.sources.parts import Table
 from bears.sources.rows import SUFFIXES

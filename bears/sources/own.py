@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bears.errors import MalformedRow, SourceError
-from bears.formats.records import read_questions, stream_documents
-from bears.intake.texts import blank
+from bears.files.intake.texts import blank
+from bears.files.records import read_questions, stream_documents
 from bears.sources.folder.read import read_folder
 from bears.sources.parts import Parts
 from bears.sources.rows import Ids

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from bears.errors import MalformedRow
-from bears.formats.rows import PoolRow
-from bears.intake.hub_rows import hub_rows
+from bears.files.intake.hub_rows import hub_rows
+from bears.files.rows import PoolRow
 from bears.sources.rows import Numbered, Row, read_rows
 from bears.types import Article, PassageRow
 

@@ -13,8 +13,8 @@ from typing import Annotated
 from pydantic import Field
 
 from bears.errors import ConfigurationError, FormatError, SourceError
-from bears.formats.records import atomic_write
-from bears.intake.texts import blank
+from bears.files.intake.texts import blank
+from bears.files.records import atomic_write
 from bears.sources.pdf_text import pages_of
 from bears.types import Closed
 

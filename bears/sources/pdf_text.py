@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bears.errors import FormatError, first_line
-from bears.intake.files import opened
+from bears.files.intake.files import opened
 
 
 def pages_of(path: Path) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bears.formats.digest import sha256_of
+from bears.files.digest import sha256_of
 from bears.sources.parts import Parts, Table
 from bears.sources.source import Source
 

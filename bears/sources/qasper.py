@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
-from bears.configuration import parse
+from bears.config import parse
 from bears.errors import SourceError
-from bears.formats.progress import Progress
+from bears.files.progress import Progress
 from bears.language.overlap import Chunks
 from bears.sources.parts import Parts
 from bears.sources.pdf import Library, PaperFailed, PdfSettings, Unreachable

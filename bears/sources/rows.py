@@ -15,12 +15,12 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from bears.errors import FormatError, MalformedRow, SourceError
-from bears.formats.records import reason_of
-from bears.intake.json_stream import begin, items, members, pairs
-from bears.intake.json_text import json_value, lines
-from bears.intake.parquet_rows import parquet_rows
-from bears.intake.table_text import csv_rows
-from bears.intake.texts import blank
+from bears.files.intake.json_stream import begin, items, members, pairs
+from bears.files.intake.json_text import json_value, lines
+from bears.files.intake.parquet_rows import parquet_rows
+from bears.files.intake.table_text import csv_rows
+from bears.files.intake.texts import blank
+from bears.files.records import reason_of
 
 Row = dict[str, Any]
 Numbered = tuple[str, int, Row]

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import AliasChoices, Field, StrictInt, StrictStr, TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.configuration import parse
+from bears.config import parse
 from bears.errors import MalformedRow
-from bears.intake.texts import blank
+from bears.files.intake.texts import blank
 from bears.sources.parts import Parts
 from bears.sources.rows import Ids, Row, check_row
 from bears.types import Closed, PoolDocument, PoolQuestion, Turn

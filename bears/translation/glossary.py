@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from bears.errors import FormatError
-from bears.intake.json_text import json_value
+from bears.files.intake.json_text import json_value
 from bears.translation.spans import whole_word
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

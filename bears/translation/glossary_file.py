@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.formats.spreadsheet import read_cells, write_csv
+from bears.files.spreadsheet import read_cells, write_csv
 from bears.translation.glossary import CONTROL, fault_in
 
 COLUMNS = ("source", "target", "source_language", "target_language", "note")

@@ -6,8 +6,8 @@ from operator import attrgetter
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.formats.records import Record, read_documents, read_questions
-from bears.memory.published import MemoryEntry
+from bears.files.records import Record, read_documents, read_questions
+from bears.llm.replies.published import MemoryEntry
 from bears.translation.source_texts import SourceTexts
 from bears.translation.translator import TranslationRequest, Translator
 from bears.types import Document, Question

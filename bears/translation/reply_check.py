@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bears.client.wire import ChatAnswer
 from bears.errors import FormatError
-from bears.gates import GateSeverity, check
-from bears.intake.json_text import json_value
-from bears.intake.texts import blank
+from bears.files.intake.json_text import json_value
+from bears.files.intake.texts import blank
+from bears.language.gates import GateSeverity, check
 from bears.language.profile import Language
 from bears.language.text import Text
-from bears.memory.use import CheckedReply
+from bears.llm.client.wire import ChatAnswer
+from bears.llm.replies.use import CheckedReply
 from bears.translation.glossary import parse_terms
 from bears.translation.spans import TOKEN, read_back
 from bears.translation.translator import TranslationRequest

@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bears.configuration import parse
+from bears.config import parse
+from bears.config.ledger.entries import Review
+from bears.config.ledger.table import Row, read_table, write_table
 from bears.errors import ConfigurationError
-from bears.gates import check
 from bears.language.answers import kept
+from bears.language.gates import check
 from bears.language.text import Text
 from bears.language.yes_no import yes_or_no
-from bears.ledger.entries import Review
-from bears.ledger.table import Row, read_table, write_table
 from bears.translation.source_texts import Place, Resolution
 from bears.translation.spans import mark
 from bears.translation.task import TranslationTask

@@ -10,17 +10,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bears.client.models import estimate
-from bears.client.wire import ChatAnswer, ChatRequest
-from bears.configuration import Config, parse
-from bears.formats.records import read_documents, read_lines, read_questions
-from bears.gates import GateSeverity
+from bears.config import Config, parse
+from bears.config.ledger.entries import reviews_of
+from bears.files.records import read_documents, read_lines, read_questions
 from bears.language.answers import aliases
+from bears.language.gates import GateSeverity
 from bears.language.native import languages_of
 from bears.language.profile import Language
-from bears.ledger.entries import reviews_of
-from bears.memory.published import PublishedMemory
-from bears.memory.use import CheckedReply
+from bears.llm.client.models import estimate
+from bears.llm.client.wire import ChatAnswer, ChatRequest
+from bears.llm.replies.published import PublishedMemory
+from bears.llm.replies.use import CheckedReply
 from bears.translation.bundles import resolve_bundles
 from bears.translation.glossary_file import read_glossary
 from bears.translation.prompts import TERMS_SCHEMA, TRANSLATION_SCHEMA, messages
@@ -39,7 +39,7 @@ TERMS_TOKENS = 4096
 
 @dataclass(frozen=True)
 class TranslationTask:
-    """Translating one benchmark: a `bears.memory.use.Use`.
+    """Translating one benchmark: a `bears.llm.replies.use.Use`.
 
     Args:
         settings: how to translate.

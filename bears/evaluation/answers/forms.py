@@ -15,10 +15,10 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from bears.errors import FormatError
-from bears.formats.records import problems_of
-from bears.formats.spreadsheet import read_named
-from bears.intake.files import numbered_lines
-from bears.intake.json_text import json_value, lines
+from bears.files.intake.files import numbered_lines
+from bears.files.intake.json_text import json_value, lines
+from bears.files.records import problems_of
+from bears.files.spreadsheet import read_named
 
 IDS = ("question_id", "eval_id")
 TEXTS = ("predicted_answer", "answer")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bears.formats.records import read_lines, read_questions
+from bears.files.records import read_lines, read_questions
 from bears.language.yes_no import yes_or_no
 from bears.types import Answer, Question
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from operator import length_hint
 from typing import IO
 
-from bears.formats.records import to_line
+from bears.files.records import to_line
 from bears.types import Document
 
 

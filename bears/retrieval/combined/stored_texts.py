@@ -7,7 +7,7 @@ from operator import length_hint
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.formats.records import atomic_write, to_line, write_text
+from bears.files.records import atomic_write, to_line, write_text
 from bears.retrieval.index_files import read_value
 from bears.types import Document
 

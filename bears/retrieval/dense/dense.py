@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bears.errors import StoreError
-from bears.formats.progress import Progress
+from bears.files.progress import Progress
 from bears.retrieval.cut import Cut, write_cuts
 from bears.retrieval.dense.engines.local import Local
 from bears.retrieval.dense.shards import TextShard, VectorCache, text_shards

@@ -9,9 +9,9 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
-from bears.configuration.packaged import install_command
+from bears.config.packaged import install_command
 from bears.errors import ConfigurationError, RetrieverUnavailable, first_line
-from bears.formats.digest import sha256_of
+from bears.files.digest import sha256_of
 
 PACKAGE = "package:"
 COMMIT = "[0-9a-f]{40}"

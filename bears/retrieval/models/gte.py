@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bears.errors import RetrieverUnavailable
-from bears.formats.records import read_json
+from bears.files.records import read_json
 from bears.retrieval.models.checkpoint import Checkpoint
 from bears.retrieval.models.placement import required
 

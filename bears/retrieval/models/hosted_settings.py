@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bears.client.embedding_wire import EmbeddingRequest, token_range
-from bears.client.endpoint import Endpoint
-from bears.client.models import ceiling
 from bears.errors import ConfigurationError
+from bears.llm.client.embedding_wire import EmbeddingRequest, token_range
+from bears.llm.client.endpoint import Endpoint
+from bears.llm.client.models import ceiling
 from bears.types import Positive
 
 WHERE = "retriever.encoder"

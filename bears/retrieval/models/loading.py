@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bears.errors import RetrieverUnavailable, first_line
-from bears.formats.records import read_json
+from bears.files.records import read_json
 from bears.retrieval.models.checkpoint import Checkpoint
 from bears.retrieval.models.gte import in_transformers_layout
 from bears.retrieval.models.placement import Placement, required

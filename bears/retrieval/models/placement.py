@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bears.configuration.packaged import install_command
+from bears.config.packaged import install_command
 from bears.errors import ConfigurationError, RetrieverUnavailable
 from bears.types import Positive
 

@@ -1,6 +1,6 @@
 """Vectors that were paid for, kept for good: a journal of its own for each model and kind.
 
-A line of `bears.formats.journal` holds the key and the float32 values in base64: for 1,536
+A line of `bears.files.journal` holds the key and the float32 values in base64: for 1,536
 dimensions 8.4 KB, where the bare values are 6.1. In return there is one journal format, whose
 tests cover kills, torn lines, flipped bits and several writers, and whose lines a person can take
 out or move to another machine. Only the places of the vectors are held in memory.
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from bears.errors import FormatError
-from bears.formats.journal import Journal
-from bears.formats.shown import complain
+from bears.files.journal import Journal
+from bears.files.shown import complain
 from bears.retrieval.models.encoder import Vectors
 
 Keep = Callable[[str, Vectors], "Future[None]"]

@@ -13,9 +13,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.formats.progress import Progress
-from bears.formats.records import atomic_write, write_text
-from bears.intake.files import read_whole
+from bears.files.intake.files import read_whole
+from bears.files.progress import Progress
+from bears.files.records import atomic_write, write_text
 from bears.retrieval.index_files import damaged, map_array, read_value
 from bears.retrieval.sparse.analysis import Analyzer
 from bears.retrieval.sparse.vocabulary import TOGETHER, Counts, Vocabulary, changes

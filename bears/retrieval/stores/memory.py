@@ -8,7 +8,7 @@ from typing import IO, Any
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from bears.formats.records import atomic_write, problems_of, read_lines, to_line
+from bears.files.records import atomic_write, problems_of, read_lines, to_line
 from bears.retrieval.index_files import damaged, map_array
 from bears.retrieval.models.encoder import Vectors
 from bears.retrieval.ranking import best

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from bears.formats.records import atomic_write
+from bears.files.records import atomic_write
 
 CHUNK = 1 << 20
 HOLES = 1 << 30

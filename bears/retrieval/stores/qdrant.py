@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.configuration import parse
+from bears.config import parse
 from bears.errors import StoreError
-from bears.formats.records import write_json
+from bears.files.records import write_json
 from bears.retrieval.index_files import read_value
 from bears.retrieval.stores.hnsw import Hnsw
 from bears.retrieval.stores.numbered_shards import NumberedShard, numbered

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from bears.client.endpoint import check_variable, environment
-from bears.configuration import checkout
+from bears.config import checkout
 from bears.errors import ConfigurationError, StoreError
+from bears.llm.client.endpoint import check_variable, environment
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from uuid import NAMESPACE_DNS, uuid5
 
 from bears.errors import SourceError
-from bears.formats.spreadsheet import read_cells
-from bears.intake.texts import blank
+from bears.files.intake.texts import blank
+from bears.files.spreadsheet import read_cells
 from bears.sources.folder.places import Places
 from bears.types import PoolQuestion
 

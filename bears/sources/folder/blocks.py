@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bears.errors import FormatError
-from bears.intake.yaml_text import yaml_value
+from bears.files.intake.yaml_text import yaml_value
 
 UNDERLINED = re.compile(r"([=\-~^*#\"'`+.:_])\1{2,}")
 FENCE = re.compile(r" {0,3}(```+|~~~+)")

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
-from bears.configuration.packaged import install_command
+from bears.config.packaged import install_command
 from bears.errors import FormatError, SourceError, first_line
-from bears.intake.encodings import text_and_encoding
-from bears.intake.files import read_whole
-from bears.intake.packed import check_packed
+from bears.files.intake.encodings import text_and_encoding
+from bears.files.intake.files import read_whole
+from bears.files.intake.packed import check_packed
 from bears.sources.folder.blocks import Block, blocks_of_markdown, blocks_of_text
 from bears.sources.folder.html import blocks_of_html, declared_encoding
 from bears.sources.folder.margins import margins

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from bears.configuration import parse
+from bears.config import parse
 from bears.errors import BearsError, SourceError
-from bears.formats.progress import Progress
-from bears.formats.shown import one_line
+from bears.files.progress import Progress
+from bears.files.shown import one_line
 from bears.sources.folder.asked import questions
 from bears.sources.folder.documents import KINDS, Content, read_document
 from bears.sources.folder.duplicates import near_duplicates

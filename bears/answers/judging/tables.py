@@ -1,0 +1,95 @@
+"""Judged answers as people read them: a row a question, and a table of what they come to."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+from typing_extensions import TypedDict
+
+from bears.answers.judging.causes import CAUSES
+from bears.answers.judging.judged import JudgedQuestion
+from bears.files.benchmark_state import heading
+from bears.files.spreadsheet import write_csv
+
+Group = dict[str, float | list[float] | dict[str, int] | None]
+
+
+class Results(TypedDict):
+    """What is read of metrics/answers.json."""
+
+    all: Group
+    by_type: dict[str, Group]
+    by_source: dict[str, Group]
+    by_answer_type: dict[str, dict[str, float | None]]
+
+
+HEADER = (
+    *("question_id", "source_dataset", "question_type", "question", "gold_answers", "answer"),
+    *("verdict", "reason", "answer_f1", "exact_match", "evidence_f1", "cause"),
+    *("n_gold", "gold_shown", "gold_cut", "gold_not_retrieved", "cited_not_given", "flags"),
+)
+
+
+def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
+    """One row a question, empty where a value is undefined."""
+    write_csv(path, HEADER, (_cells(row) for row in rows))
+
+
+def _cells(row: JudgedQuestion) -> list[Any]:
+    question, ruling, stops = row.question, row.ruling, list(row.gold_places.values())
+    return [
+        *(question.question_id, question.source_dataset, question.question_type),
+        *(question.question, " / ".join(row.case.golds), row.case.answer),
+        *((ruling.verdict, ruling.reason) if ruling else (None, None)),
+        *(row.score.answer_f1, row.score.exact_match, row.score.evidence_f1, row.cause),
+        *(len(stops), stops.count("reader") + stops.count("cut"), stops.count("cut")),
+        *(stops.count("not_retrieved"), row.cited_not_given, ";".join(row.flags)),
+    ]
+
+
+def table(results: Mapping[str, Any]) -> str:
+    """Return a row for each figure and cause, a column for each group; and types of answers.
+
+    Args:
+        results: the content of metrics/answers.json, as `Results` has it. A heading says of what
+            it is, where that is known.
+    """
+    groups = {"all": results["all"], **results["by_type"], **results["by_source"]}
+    names = [name for name, value in results["all"].items() if not isinstance(value, dict)]
+    rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
+    counted = [_causes(group) for group in groups.values()]
+    rows += [
+        [f"cause: {cause}", *(str(counts.get(cause, 0)) for counts in counted)]
+        for cause in CAUSES
+        if cause in counted[0]
+    ]
+    align = ("left", *("right" for _ in groups))
+    parts = [_heading(results)] if "benchmark" in results else []
+    parts.append(tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True))
+    scores = ("n", "answer_f1", "exact_match")
+    if kinds := results["by_answer_type"]:
+        typed = [[kind, *map(own.get, scores)] for kind, own in kinds.items()]
+        headers = ["type of the best reference", *scores]
+        parts.append(tabulate(typed, headers, floatfmt=".3f", missingval="–"))
+    return "\n\n".join(parts)
+
+
+def _heading(results: Mapping[str, Any]) -> str:
+    """Return who answered which questions from what, and who judged."""
+    words = ("retriever", "context", "within", "judge")
+    known = ", ".join(f"{word} {results[word]}" for word in words if results.get(word))
+    return heading(results["benchmark"], f"{results.get('generator', '')} ({known})")
+
+
+def _causes(group: Group) -> dict[str, int]:
+    causes = group.get("causes")
+    return causes if isinstance(causes, dict) else {}
+
+
+def _cell(value: float | list[float] | dict[str, int] | None) -> str:
+    if isinstance(value, list):
+        return "–".join(f"{end:.3f}" for end in value)
+    if value is None:
+        return "–"
+    return str(value) if isinstance(value, int) else f"{value:.3f}"

@@ -1,0 +1,128 @@
+"""The content of DVC's cache and of the outputs, held against their digests.
+
+DVC takes a cached file for what its name says, and an output of unchanged size and time for what it
+was, so it never sees a flipped bit by itself.
+"""
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from bears.cli.doctor.finding import Finding
+
+Files = dict[str, Path]
+"""md5 in hexadecimal to a file that has it."""
+
+
+def cache_folder(root: Path) -> Path:
+    """Where DVC's cache lies, by its configuration."""
+    try:
+        from dvc.config import Config
+
+        configured = Config(dvc_dir=str(root / ".dvc"))["cache"].get("dir")
+    except Exception:  # Other checks say that DVC or its configuration is not in order.
+        configured = None
+    return Path(configured or root / ".dvc" / "cache")
+
+
+def check(root: Path) -> Iterator[Finding]:
+    """Every object of the cache, and every output in the workspace."""
+    damaged = _damaged(cache_folder(root) / "files" / "md5")
+    wrong = []
+    for stage, path, digest in _outputs(root):
+        found, files = _present(root / path)
+        if found and found != digest:
+            what = f"{path} is not what dvc.lock says that {stage} made"
+            wrong.append(Finding(what, _again(root, stage)))
+        elif digest in damaged and (digest.endswith(".dir") or not found):
+            what = f"in DVC's cache, {path} of {stage} is damaged"
+            wrong.append(Finding(what, _again(root, stage, damaged.pop(digest))))
+        elif found and (problem := _unsealed(root / path)):
+            wrong.append(Finding(problem, _again(root, stage)))
+        for name in files.keys() & damaged.keys():
+            whole, object_ = files[name].relative_to(root), damaged.pop(name)
+            what = f"in DVC's cache, {whole} of {stage} is damaged; in the workspace it is whole"
+            yield Finding(what, f"install -m 444 {_quoted(whole)} {_quoted(object_)}")
+    for object_ in damaged.values():
+        what = f"{object_} in DVC's cache is damaged, and nothing here has what it should hold"
+        yield Finding(what, f"rm -f {_quoted(object_)}")
+    # Last, so that what is made again does not meet a damaged object of its name.
+    yield from wrong
+
+
+def _again(root: Path, stage: str, *objects: Path) -> str:
+    """The command that makes an output again, and what was made from it.
+
+    The cache of runs goes too: it may hold what was made from damaged files under the digest of
+    whole ones. Only time is lost with it.
+    """
+    lost = " ".join(map(_quoted, [*objects, cache_folder(root) / "runs"]))
+    return f"rm -rf {lost} && dvc repro --force --downstream {stage}"
+
+
+def _unsealed(path: Path) -> str:
+    """What an output's own manifest has against it: it was damaged before DVC saw it."""
+    from bears.errors import FormatError
+    from bears.files import manifest
+
+    try:
+        manifest.check(path)
+    except FormatError as error:
+        return str(error).split(". ")[0]
+    return ""
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
+
+
+def _damaged(objects: Path) -> Files:
+    """The objects whose content is not what their name says."""
+    from bears.files.progress import Progress
+
+    named = {
+        path.parent.name + path.name: path
+        for path in sorted(objects.glob("??/*"))
+        if path.is_file()
+    }
+    return {
+        name: path
+        for name, path in Progress(named.items(), "DVC's cache", unit=" files")
+        if re.fullmatch(r"[0-9a-f]{32}(\.dir)?", name) and _md5(path) != name[:32]
+    }
+
+
+def _outputs(root: Path) -> Iterator[tuple[str, str, str]]:
+    """Stage, path and digest of every output that dvc.lock has."""
+    from bears.config import read_mapping
+
+    stages: dict[str, Any] = read_mapping(root / "dvc.lock").get("stages", {})
+    for stage, known in stages.items():
+        for out in known.get("outs", []):
+            yield stage, out["path"], out["md5"]
+
+
+def _present(path: Path) -> tuple[str, Files]:
+    """An output's digest as DVC makes it (empty where there is none), and its files by theirs."""
+    if not path.is_dir():
+        digest = _md5(path) if path.is_file() else ""
+        return digest, {digest: path} if digest else {}
+    files = [
+        file for file in path.rglob("*") if file.is_file() and not fnmatch(file.name, ".*.tmp")
+    ]
+    entries = [{"md5": _md5(file), "relpath": file.relative_to(path).as_posix()} for file in files]
+    entries.sort(key=itemgetter("relpath"))
+    written = json.dumps(entries, sort_keys=True).encode()
+    digest = f"{hashlib.md5(written, usedforsecurity=False).hexdigest()}.dir"
+    return digest, {entry["md5"]: path / entry["relpath"] for entry in entries}
+
+
+def _md5(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "md5").hexdigest()

@@ -1,0 +1,52 @@
+"""Adding entries to a ledger's file."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bears.config import parse, read_ledger, write_yaml
+from bears.config.ledger.entries import WholeLedger
+from bears.errors import ConfigurationError
+from bears.files.exclusive import exclusive
+
+
+def add(
+    path: Path,
+    part: str,
+    entries: Sequence[Mapping[str, Any]],
+    same: Sequence[str],
+    final: bool = False,
+) -> None:
+    """Add entries; one replaces an earlier one that has the same values under ``same``.
+
+    Entries are sorted, so that the order of adding leaves no trace. The file is changed by one
+    process at a time, whole or not at all.
+
+    Args:
+        path: of the ledger; made if it is absent.
+        part: replacements, edits, reviews or judgements.
+        final: whether an earlier one is not replaced, but another one refused.
+
+    Raises:
+        ConfigurationError: the file holds something that is no ledger, or an entry is refused; it
+            stays as it is.
+    """
+    with exclusive(path):
+        content = read_ledger(path)
+        parse(WholeLedger, content, str(path))
+        by_place: dict[tuple[str, ...], Mapping[str, Any]] = {}
+        for entry in [*content[part], *entries]:
+            place = tuple(entry[name] for name in same)
+            if final and by_place.setdefault(place, entry) != entry:
+                raise ConfigurationError(
+                    f"{' and '.join(place)}: {_canonical(by_place[place])} was decided before; "
+                    f"change or remove that entry in {path} by hand"
+                )
+            by_place[place] = entry
+        content[part] = sorted(map(dict, by_place.values()), key=_canonical)
+        write_yaml(path, content)
+
+
+def _canonical(entry: Mapping[str, Any]) -> str:
+    return json.dumps(entry, ensure_ascii=False, sort_keys=True)

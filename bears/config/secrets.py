@@ -1,0 +1,115 @@
+"""No secret passes through the configuration: it is written to files that are in git."""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from bears.errors import ConfigurationError
+from bears.files.addresses import holds_password
+
+MEND = (
+    "It would be written to data/config.yaml and dvc.lock, which are in git. Take it out, put the "
+    "key into an environment variable or into .env, and name that variable in the setting "
+    "api_key_env"
+)
+VARIABLE_FORM = (
+    "which has at most 64 capital letters, digits and underscores, such as OPENAI_API_KEY"
+)
+VARIABLE = re.compile(r"\w*(key|token|secret|password|passwd)s?", re.IGNORECASE)
+SETTING = re.compile(
+    r"(x-)?(api|access|auth)?[_-]?(key|token|secret)|password|passwd"
+    r"|(proxy-)?authorization|(set-)?cookie",
+    re.IGNORECASE,
+)
+"""Settings and HTTP headers that hold a secret."""
+NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+"""An environment variable, as the settings that end in ``_env`` name it."""
+KEY = re.compile(
+    r"\b(sk-(proj-|svcacct-|admin-)?\w{20}|hf_[A-Za-z]{30}|gh[pousr]_\w{30}|AKIA[A-Z0-9]{16})"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY"
+)
+SHORTEST = 8
+"""Characters of an environment variable's value under which it is also an everyday word."""
+PATH = re.compile(r"://[^/\\\s]*([^\s?#]*)")
+COMMIT = re.compile(r"[0-9a-f]{40}")
+"""A revision of Git, which addresses of data have in their paths."""
+UNBROKEN = re.compile(r"[A-Za-z0-9]{16,}")
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+SHORT_WORDS = 3.3
+"""Mean length of the words in a random run of letters and digits is below this. It is about 2 in
+base64 and hexadecimal, and above 3.3 even in names such as ``MyNewDatasetForRAGOf2024``."""
+
+
+def refuse_secrets(config: Any) -> None:
+    """Refuse a configuration that holds a key or a password; the message never shows it.
+
+    A key is what a setting of such a name holds, what looks like one, or what an environment
+    variable of such a name holds.
+
+    Raises:
+        ConfigurationError: naming the setting, and how keys are given.
+    """
+    known = {
+        value: name
+        for name, value in os.environ.items()
+        if VARIABLE.fullmatch(name) and len(value) >= SHORTEST
+    }
+    for place, name, text in _texts(config, ""):
+        if problem := _secret_in(name, text, known):
+            raise ConfigurationError(f"{place} holds {problem}. {MEND}")
+
+
+def without_secret(override: str) -> str:
+    """Return a Hydra override with an ellipsis in place of a value that may be a secret."""
+    name, sign, value = override.partition("=")
+    try:
+        refuse_secrets({name.rpartition(".")[2]: value.strip("'\"")})
+    except ConfigurationError:
+        return f"{name}{sign}…"
+    return override
+
+
+def _secret_in(name: str, text: str, known: dict[str, str]) -> str:
+    """What is secret of a setting and its text, in words; empty: nothing."""
+    for value, variable in known.items():
+        if value in text:
+            return f"what the environment variable {variable} holds"
+    if holds_password(text):
+        return "an address with a user's name, a password or a key in it"
+    if KEY.search(text) or (text and SETTING.fullmatch(name)):
+        return "what looks like a key"
+    if any(_is_random(part) for path in PATH.findall(text) for part in re.split(r"[/\\]", path)):
+        return (
+            "an address with a long random-looking part, which may be a key (if the server needs "
+            "it there, leave base_url empty and set OPENAI_BASE_URL in .env)"
+        )
+    if name.endswith("_env") and not is_variable(text):
+        return f"something other than the name of an environment variable, {VARIABLE_FORM}"
+    return ""
+
+
+def is_variable(name: str) -> bool:
+    """Return whether a setting may give ``name`` as an environment variable; empty means none."""
+    return not name or bool(NAME.fullmatch(name) and not KEY.search(name) and not _is_random(name))
+
+
+def _is_random(text: str) -> bool:
+    """Return whether ``text`` holds a long run without words, as keys do."""
+    if COMMIT.fullmatch(text):
+        return False
+    return any(len(run) < SHORT_WORDS * len(WORD.findall(run)) for run in UNBROKEN.findall(text))
+
+
+def _texts(value: Any, place: str, name: str = "") -> Iterator[tuple[str, str, str]]:
+    """Every text: where it is, what the setting is called, the text; names are texts as well."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield f"a name in {place or 'the configuration'}", "", str(key)
+            yield from _texts(part, f"{place}.{key}".lstrip("."), str(key))
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from _texts(part, f"{place}.{number}", name)
+    elif isinstance(value, str | int) and not isinstance(value, bool):
+        # YAML takes a key of digits for a number.
+        yield place, name, str(value)

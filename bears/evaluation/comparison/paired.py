@@ -1,0 +1,161 @@
+"""Two systems on the same questions: the interval of their difference, and how it comes by chance.
+
+Everything is done for m pairs at once, since all pairs share the questions that are drawn.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bears.evaluation.bootstrap import RESAMPLES, SEED, Floats, sizes
+from bears.evaluation.intervals import Z
+
+OFTEN = 100
+EXACT = 13
+"""Questions up to which every change of signs is tried, rather than some that are drawn."""
+
+
+def randomisation(differences: Floats, draws: int) -> Floats:
+    """Two-sided p of each column under random changes of sign, of its mean.
+
+    Source: Fisher's paired randomisation test. What is observed counts as one of the draws (the
+    +1), so that p is never 0. Few questions have few signs, and all of those are tried.
+
+    Args:
+        differences: shape (n, m).
+        draws: changes of sign; p is at least 1 / (draws + 1). What is not rare after `RESAMPLES` of
+            them takes no more.
+
+    Returns:
+        p, shape (m,).
+    """
+    n, m = differences.shape
+    observed = np.abs(differences.sum(axis=0)) * (1 - 1e-12) - 1e-12
+    found = np.zeros(m, np.int64)
+    if n <= EXACT:
+        _count(found, differences, observed, _every_sign(n))
+        share: Floats = found / 2**n
+        return share
+    first = min(draws, RESAMPLES)
+    _count(found, differences, observed, _drawn_signs(n, first, SEED + 1))
+    done = np.full(m, first)
+    # What is seen often after so many draws needs no more of them to be known well.
+    if (rare := found < OFTEN).any() and draws > first:
+        more = found[rare]
+        signs = _drawn_signs(n, draws - first, SEED + 2)
+        _count(more, differences[:, rare], observed[rare], signs)
+        found[rare], done[rare] = more, draws
+    p: Floats = (found + 1) / (done + 1)
+    return p
+
+
+def _count(
+    found: NDArray[np.int64], differences: Floats, observed: Floats, signs: Iterator[Floats]
+) -> None:
+    for each in signs:
+        found += (np.abs(each @ differences) >= observed).sum(axis=0)
+
+
+def _every_sign(n: int) -> Iterator[Floats]:
+    yield _signs(np.arange(2**n)[:, None] >> np.arange(n) & 1)
+
+
+def _drawn_signs(n: int, draws: int, seed: int) -> Iterator[Floats]:
+    rng = np.random.default_rng(seed)
+    for size in sizes(draws, n):
+        yield _signs(rng.integers(0, 2, (size, n), np.int8))
+
+
+def _signs(bits: NDArray[Any]) -> Floats:
+    return 1.0 - 2.0 * bits.astype(np.float64)
+
+
+def mcnemar(only_a: Floats, only_b: Floats) -> Floats:
+    """Exact two-sided p of McNemar's test.
+
+    Args:
+        only_a, only_b: questions that one has and the other lacks, shape (m,).
+    """
+    p: Floats = 2 * stats.binom.cdf(np.minimum(only_a, only_b), only_a + only_b, 0.5)
+    return np.minimum(p, 1.0)
+
+
+def score_statistic(only_a: Floats, only_b: Floats, n: Floats, difference: Floats) -> Floats:
+    """Tango's statistic: standard errors from ``difference`` to what was observed.
+
+    Source: Tango, Statistics in Medicine 17 (1998). All arguments have shape (m,).
+    """
+    linear = (2 * n - only_a + only_b) * difference - only_a - only_b
+    constant = -only_b * difference * (1 - difference)
+    share = (np.sqrt(np.maximum(linear**2 - 8 * n * constant, 0)) - linear) / (4 * n)
+    variance = n * (2 * share + difference * (1 - difference))
+    # It is 0 at the ends alone, where nothing but what was observed is possible.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = (only_a - only_b - n * difference) / np.sqrt(np.maximum(variance, 0))
+    return np.nan_to_num(ratio, nan=0.0)
+
+
+def exact_critical_value(differing: Floats) -> Floats:
+    """Return the score statistic beyond which `mcnemar` has a p of at most 0.05.
+
+    Between ``m`` differing questions the statistic at a difference of 0 takes the values
+    ``(only_a - only_b) / sqrt(m)``. The critical value lies halfway between the last value that the
+    exact test accepts and the first that it rejects, and is never below that of the normal
+    distribution.
+
+    Args:
+        differing: questions that one system has and the other lacks, shape (m,).
+    """
+    accepted = stats.binom.ppf(0.025, differing, 0.5)
+    halfway = (differing - 2 * accepted + 1) / np.sqrt(np.maximum(differing, 1))
+    critical: Floats = np.maximum(halfway, Z)
+    return critical
+
+
+def score_interval(
+    only_a: Floats, only_b: Floats, n: Floats, z: Floats | float
+) -> tuple[Floats, Floats]:
+    """Return Tango's interval of the difference between two shares of the same n questions.
+
+    Args:
+        only_a, only_b, n: as in `score_statistic`.
+        z: the critical value. With that of `exact_critical_value` the interval excludes 0 if and
+            only if `mcnemar` has a p of at most 0.05.
+    """
+
+    def end(sign: float) -> Floats:
+        observed = (only_a - only_b) / n
+        return _bisected(
+            lambda d: sign * score_statistic(only_a, only_b, n, d) < -z,
+            observed,
+            np.full_like(observed, sign),
+        )
+
+    return end(-1.0), end(1.0)
+
+
+def _bisected(outside: Callable[[Floats], NDArray[np.bool_]], near: Floats, far: Floats) -> Floats:
+    for _ in range(60):
+        middle = (near + far) / 2
+        out = outside(middle)
+        near, far = np.where(out, near, middle), np.where(out, middle, far)
+    return (near + far) / 2
+
+
+def bounded_interval(
+    only_a: Floats, only_b: Floats, n: Floats, level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """An interval that holds however few questions differ, and is wide.
+
+    No question differs by more than 1, so the mean difference is at most the share of questions on
+    which A is better; the ends are Clopper and Pearson's of the two shares.
+    """
+    tail = (1 - level) / 2
+
+    def most(hits: Floats) -> Floats:
+        return np.where(hits < n, stats.beta.isf(tail, hits + 1, np.maximum(n - hits, 1e-9)), 1.0)
+
+    return -most(only_b), most(only_a)

@@ -1,0 +1,40 @@
+"""Digests that tie a result to the files that it was made from."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bears.errors import FormatError
+from bears.files.records import read_json, to_line
+
+
+def sha256_of(path: Path) -> str:
+    """The sha256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digest_of(value: Mapping[str, Any]) -> str:
+    """The sha256 of plain values as one line of canonical JSON, in hexadecimal."""
+    return hashlib.sha256(to_line(value).encode("utf-8")).hexdigest()
+
+
+def digest_files(paths: Sequence[Path]) -> dict[str, str]:
+    """File name to sha256 of its bytes, in hexadecimal."""
+    return {path.name: sha256_of(path) for path in paths}
+
+
+def check_digest(path: Path, record: Path) -> None:
+    """Refuse a file that is not the one that ``record`` was written for.
+
+    Raises:
+        FormatError: the digest is another one, or not recorded.
+    """
+    known = read_json(record)
+    expected = known.get(path.name) if isinstance(known, dict) else None
+    if (found := sha256_of(path)) != expected:
+        raise FormatError(
+            f"{path} has sha256 {found}, but {record} vouches for {expected}; "
+            "run `dvc repro verify` on the present file first"
+        )

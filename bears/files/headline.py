@@ -1,0 +1,56 @@
+"""The dozen figures of a result that `dvc metrics show` and `dvc metrics diff` show."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bears.files.records import write_json
+from bears.files.shown import complain
+
+GROUPS = ("by_type", "by_source")
+
+
+def write_headline(
+    path: Path,
+    names: Mapping[str, Sequence[str]],
+    retrieval: Mapping[str, Any],
+    answers: Mapping[str, Any],
+) -> None:
+    """Write what DVC compares of a run, as a flat mapping, after what it is of.
+
+    Args:
+        path: of the file.
+        names: under ``retrieval`` and ``answers`` a figure of all questions (``ndcg@10``), or of a
+            group of them, which is a type, a source or ``within`` (``multi-hop.strict@10``). What
+            is not among the results is left out, and named on stderr.
+        retrieval: the content of metrics/retrieval.json.
+        answers: the content of metrics/answers.json; empty without a generator.
+    """
+    records = retrieval["benchmark"]
+    figures = {"benchmark": records["name"], "retriever": retrieval["retriever"]}
+    figures |= {"n": retrieval["all"]["n"], "state": records["state"]}
+    about = ("source", "generated", "kept", "written")
+    figures |= {name: records[name] for name in about if records.get(name)}
+    figures |= _figures(retrieval, names["retrieval"])
+    if answers:
+        figures |= _figures(answers, names["answers"])
+    write_json(path, figures)
+
+
+def _figures(results: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    figures = {}
+    for name in names:
+        group, _, figure = name.rpartition(".")
+        means = _group(results, group)
+        if figure in means:
+            figures[name] = means[figure]
+        else:
+            complain(f"headline: {name} is not among the results; `headline` in conf/ asks for it")
+    return figures
+
+
+def _group(results: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    if name in ("", "within"):
+        means: Mapping[str, Any] = (results.get(name, {}) if name else results).get("all", {})
+        return means
+    return next((results[by][name] for by in GROUPS if name in results.get(by, {})), {})

@@ -1,0 +1,52 @@
+"""Texts of people, whose encoding is told by the bytes or by somebody, and never guessed."""
+
+import codecs
+
+from bears.errors import FormatError
+from bears.files.intake.files import decoded
+
+MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""Of two marks the longer one first: that of UTF-32 begins with that of UTF-16."""
+MEANT = {"iso8859-1": "cp1252", "ascii": "cp1252"}
+"""What pages mean by these names, as the WHATWG's Encoding Standard has it."""
+OF_PYTHON = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
+"""Encodings of no file; some take hours for a long text."""
+
+
+def text_and_encoding(data: bytes, where: str, declared: str = "") -> tuple[str, str]:
+    """``data`` as text, and the encoding that it was in: ``utf-8``, or what something says.
+
+    Args:
+        data: UTF-8; UTF-16 or UTF-32 with its byte order mark; or in what is ``declared``.
+        where: it is from; begins what is raised.
+        declared: an encoding for what is not UTF-8.
+
+    Raises:
+        FormatError: it is in none of these, or holds a NUL, which no text does.
+    """
+    marked = next((name for mark, name in MARKS.items() if data.startswith(mark)), "")
+    if not marked:
+        try:
+            return decoded(data, where), "utf-8"
+        except FormatError:
+            if not declared or b"\0" in data:
+                raise
+    name = marked or declared
+    try:
+        known = codecs.lookup(name).name
+        if known in OF_PYTHON:
+            raise LookupError("no encoding of files")
+        name = marked or MEANT.get(known, known)
+        text = data.decode(name)
+        # UTF-7 and UTF-16 can give halves of characters.
+        text.encode("utf-8")
+    except (LookupError, UnicodeError, ValueError) as error:
+        raise FormatError(f"{where}: not UTF-8, and not {name!r:.40} either ({error})") from None
+    if "\0" in text:
+        raise FormatError(f"{where}: it holds a NUL, which no text does")
+    return text, name

@@ -1,0 +1,136 @@
+"""Opening a file from outside: a regular one, unpacked where it is packed, and text as UTF-8."""
+
+import gzip
+import io
+import os
+import stat
+import zlib
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from bears.errors import FormatError
+from bears.files.intake.limits import beyond, limits
+
+KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+UNBOUNDED = 64 * 1024 * 1024
+"""Bytes to which any packed file may grow."""
+
+
+def opened(path: Path) -> IO[bytes]:
+    """The bytes of a regular file, unpacked where its name ends in ``.gz``.
+
+    Raises:
+        FormatError: there is no such file, it is a pipe, device or directory, or it may not be
+            read; and from reading, a packed file is damaged or grows beyond measure.
+    """
+    try:
+        # Opening a pipe that nobody writes to would wait for ever.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        link = f"; the link leads to {path.readlink()}" if path.is_symlink() else ""
+        raise FormatError(f"{path}: no such file{link}") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise FormatError(f"{path}: it cannot be read ({reason})") from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        kind = KINDS.get(stat.S_IFMT(mode), "something else")
+        raise FormatError(f"{path}: it is {kind}, not a regular file; give a file's name")
+    stream = os.fdopen(descriptor, "rb")
+    return io.BufferedReader(_Unpacked(stream, path), 1 << 17) if path.suffix == ".gz" else stream
+
+
+class _Unpacked(io.RawIOBase):
+    """What a gzip file holds, as long as it does not grow beyond what text can be packed to."""
+
+    def __init__(self, packed: IO[bytes], path: Path) -> None:
+        self._packed, self._path, self._size = packed, path, 0
+        self._inner = gzip.GzipFile(fileobj=packed, mode="rb")
+        ratio = limits().ratio * os.fstat(packed.fileno()).st_size
+        self._most = max(UNBOUNDED, ratio)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            count = self._inner.readinto(buffer)
+        except (OSError, EOFError, zlib.error) as error:
+            raise FormatError(
+                f"{self._path}: it cannot be unpacked ({error}); it is truncated or damaged"
+            ) from None
+        self._size += count
+        if self._size > self._most:
+            raise beyond(str(self._path), f"it unpacks to more than {self._most} bytes", "ratio")
+        return count
+
+    def close(self) -> None:
+        self._inner.close()
+        self._packed.close()
+        super().close()
+
+
+def read_whole(path: Path) -> bytes:
+    """The bytes of a file that fits into memory. Raises FormatError, also where it is too large."""
+    most = limits().whole_bytes
+    with opened(path) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise beyond(str(path), "it is too large", "whole_bytes")
+    return data
+
+
+def read_text(path: Path) -> str:
+    """The text of a file in UTF-8, without its byte order mark. Raises FormatError."""
+    return decoded(read_whole(path), str(path))
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (number from 1, line) of a file, split on LF only, without its byte order mark.
+
+    Raises:
+        FormatError: as `opened`, or a line is larger than what may be held in memory.
+    """
+    most = limits().whole_bytes
+    with closing(opened(path)) as stream:
+        for number, line in enumerate(iter(partial(stream.readline, most + 1), b""), start=1):
+            if len(line) > most:
+                raise beyond(f"{path}, line {number}", "the line is too long", "whole_bytes")
+            yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
+
+
+def decoded(data: bytes, where: str) -> str:
+    """``data`` as text, without a byte order mark; ``where`` it is from begins what is raised.
+
+    Raises:
+        FormatError: it is not UTF-8, or holds a NUL, which no text does.
+    """
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise _not_utf8(where, "it begins as UTF-16 does", "UTF-16")
+    if (place := data.find(b"\0")) >= 0:
+        raise _not_utf8(where, f"{_place(data, place)} is a NUL, which no text holds", "UTF-16")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        found = f"{_place(data, error.start)} is 0x{data[error.start]:02X}"
+        raise _not_utf8(where, found, "LATIN1") from None
+
+
+def _place(data: bytes, byte: int) -> str:
+    return f"line {data.count(10, 0, byte) + 1}, byte {byte - data.rfind(10, 0, byte)}"
+
+
+def _not_utf8(where: str, found: str, guess: str) -> FormatError:
+    return FormatError(
+        f"{where}: not UTF-8: {found}. Save it as UTF-8, or: iconv -f {guess} -t UTF-8 OLD > NEW"
+    )

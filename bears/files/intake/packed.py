@@ -1,0 +1,34 @@
+"""Files that are a zip of other files (Word's), which may be made to grow beyond all measure."""
+
+import zipfile
+from pathlib import Path
+from typing import IO
+
+from bears.errors import FormatError
+from bears.files.intake.limits import beyond
+
+
+def check_packed(stream: IO[bytes], path: Path, most: int) -> None:
+    """Refuse a zip whose parts unpack to more than ``most`` bytes; the stream is then at its begin.
+
+    What a part says of its size holds: a reader of zips gives no byte more.
+
+    Raises:
+        FormatError: it is no zip, is encrypted or damaged, or unpacks to too much.
+    """
+    try:
+        with zipfile.ZipFile(stream) as packed:
+            parts = packed.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise FormatError(f"{path}: it cannot be unpacked ({error})") from None
+    if any(part.flag_bits & 1 for part in parts):
+        raise FormatError(f"{path}: it is encrypted; save it without a password")
+    # Pictures are not read, and hardly shrink; what is called a picture and shrinks is a text.
+    size = sum(
+        part.file_size
+        for part in parts
+        if part.filename.endswith((".xml", ".rels")) or part.file_size > 4 * part.compress_size
+    )
+    if size > most:
+        raise beyond(str(path), f"its texts unpack to {size} bytes, more than {most}", "text_bytes")
+    stream.seek(0)

@@ -1,0 +1,276 @@
+"""An append-only journal for work that was paid for: nothing finished is lost, whatever is killed.
+
+A line is ``{"checksum":"…","row":…}`` where the checksum is the sha256 of the bytes of the row, in
+canonical JSON. A line is trusted when it says so itself, never because of where it stands.
+"""
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from io import FileIO
+from pathlib import Path
+from typing import IO, Any
+
+from bears.errors import FormatError
+from bears.files.shown import complain
+
+LINE = re.compile(rb'\{"checksum":"([0-9a-f]{64})","row":(\{.*\})\}\n?', re.DOTALL)
+
+Append = Callable[[Mapping[str, Any]], "Future[None]"]
+
+
+class Journal:
+    """JSON Lines that are only ever appended to.
+
+    Args:
+        path: of the file; it and its folders are made by the first `writer`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.damaged: list[tuple[int, str]] = []
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows that were on the file when this began; an absent file has none.
+
+        Lines that are torn or corrupted are skipped; ``damaged`` is filled anew, as the rows are
+        taken, with their (line number from 1, reason).
+        """
+        return (row for _, row in self.places())
+
+    def places(self, start: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+        """As `rows` from byte ``start`` on, each with the byte at which its line begins.
+
+        Line numbers count from ``start`` too.
+        """
+        self.damaged = []
+        try:
+            stream = self.path.open("rb")
+        except FileNotFoundError:
+            return
+        with stream:
+            end = _settled_size(stream)
+            place = stream.seek(start)
+            for number, line in enumerate(stream, start=1):
+                if place >= end:
+                    return
+                row = _read(line[: end - place])
+                if isinstance(row, dict):
+                    yield place, row
+                else:
+                    self.damaged.append((number, row))
+                place += len(line)
+
+    def at(self, places: Iterable[int]) -> Iterator[dict[str, Any]]:
+        """The rows whose lines begin at these bytes, in this order.
+
+        Raises:
+            FormatError: the file has changed since `places` told them.
+        """
+        with self.path.open("rb") as stream:
+            for place in places:
+                stream.seek(place)
+                row = _read(stream.readline())
+                if not isinstance(row, dict):
+                    raise FormatError(f"{self.path}, byte {place}: {row}; start again")
+                yield row
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold the journal for one process at a time; the kernel releases it when that one dies.
+
+        Whoever has to wait says on stderr for which process.
+        """
+        _make_folder(self.path.parent)
+        # The side file stays: removing it would let two processes lock two files of one name.
+        lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            _acquire(lock)
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+            yield
+            os.ftruncate(lock, 0)
+        finally:
+            os.close(lock)
+
+    @contextmanager
+    def writer(self) -> Iterator[Append]:
+        """Give a function that takes a row and returns a future, done once the row is on disk.
+
+        It may be called from any thread and does not block; rows keep the order of the calls. A
+        row that was handed in is written even if nobody waits for its future. On leaving, all of
+        them are on disk.
+
+        Raises:
+            OSError: the journal cannot be opened or written. Every row that is not on disk has it
+                in its future, and leaving the block raises it.
+            TypeError, ValueError: from the function, for a row that JSON cannot hold.
+        """
+        group = _GroupCommit(self.path)
+        try:
+            yield group.append
+        finally:
+            group.close()
+        if group.error is not None:
+            raise group.error
+
+
+class _GroupCommit:
+    """One thread that writes everything queued at once: one write and one fsync for many rows."""
+
+    def __init__(self, path: Path) -> None:
+        self.error: OSError | None = None
+        self._path, self._stream = path, _open(path)
+        self._queued: list[tuple[bytes, Future[None]]] = []
+        self._closed = False
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name=f"journal {path.name}", daemon=True)
+        self._thread.start()
+
+    def append(self, row: Mapping[str, Any]) -> Future[None]:
+        line = _line(row)
+        future: Future[None] = Future()
+        # No longer cancellable: a task that is cancelled must not stop the writing of its row.
+        future.set_running_or_notify_cancel()
+        with self._changed:
+            if self._closed:
+                raise ValueError(f"{self._path}: append after the journal's writer was closed")
+            self._queued.append((line, future))
+            self._changed.notify()
+        return future
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _run(self) -> None:
+        # Closed here and not in `close`, which an interrupt can leave while this still writes.
+        with self._stream:
+            while batch := self._take():
+                if self.error is None:  # after a failure nothing is known of what the disk holds
+                    self._commit(b"".join(line for line, _ in batch))
+                for _, future in batch:
+                    if self.error is None:
+                        future.set_result(None)
+                    else:
+                        future.set_exception(self.error)
+
+    def _commit(self, data: bytes) -> None:
+        try:
+            _write(self._stream, data)
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            self.error = OSError(error.errno, error.strerror, str(self._path))
+
+    def _take(self) -> list[tuple[bytes, Future[None]]]:
+        with self._changed:
+            self._changed.wait_for(lambda: self._queued or self._closed)
+            batch, self._queued = self._queued, []
+            return batch
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    content = _canonical(row)
+    checksum = hashlib.sha256(content).hexdigest().encode()
+    return b'{"checksum":"' + checksum + b'","row":' + content + b"}\n"
+
+
+def _canonical(row: Mapping[str, Any]) -> bytes:
+    if not isinstance(row, Mapping):
+        raise TypeError(f"a journal holds mappings, not {type(row).__name__}")
+    options: dict[str, Any] = {"sort_keys": True, "separators": (",", ":"), "allow_nan": False}
+    try:
+        return json.dumps(dict(row), ensure_ascii=False, **options).encode("utf-8")
+    except UnicodeEncodeError:  # half a surrogate pair, which models do send, and was paid for
+        return json.dumps(dict(row), **options).encode("utf-8")
+
+
+def _read(line: bytes) -> dict[str, Any] | str:
+    """The row of a line, or what is wrong with it."""
+    match = LINE.fullmatch(line)
+    if match is None:
+        ended = line.endswith(b"\n")
+        return "torn or not a line of a journal" if ended else "torn: the file ends within it"
+    checksum, content = match.groups()
+    if hashlib.sha256(content).hexdigest().encode() != checksum:
+        return "corrupted: the checksum does not fit"
+    try:
+        row = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        return f"not valid JSON ({error})"
+    return row if isinstance(row, dict) else "not an object"
+
+
+def _open(path: Path) -> FileIO:
+    _make_folder(path.parent)
+    stream = path.open("ab+", buffering=0)
+    _sync_folder(path.parent)
+    return stream
+
+
+def _settled_size(stream: IO[bytes]) -> int:
+    """The file's size while nobody is half way through an append."""
+    with _locked(stream, fcntl.LOCK_SH):
+        return os.fstat(stream.fileno()).st_size
+
+
+@contextmanager
+def _locked(stream: IO[bytes], how: int) -> Iterator[None]:
+    fcntl.flock(stream, how)
+    try:
+        yield
+    finally:
+        fcntl.flock(stream, fcntl.LOCK_UN)
+
+
+def _write(stream: FileIO, data: bytes) -> None:
+    """Append ``data`` on a line of its own, all of it or nothing, one process at a time."""
+    with _locked(stream, fcntl.LOCK_EX):
+        status = os.fstat(stream.fileno())
+        if status.st_nlink == 0:
+            raise OSError(errno.ESTALE, "the journal was removed while it was being written")
+        if status.st_size and os.pread(stream.fileno(), 1, status.st_size - 1) != b"\n":
+            data = b"\n" + data
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[stream.write(rest) :]
+        except OSError:
+            with suppress(OSError):
+                stream.truncate(status.st_size)
+            raise
+
+
+def _acquire(lock: int) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(lock, 32, 0).decode().strip() or "unknown"
+        complain(f"another fill (process {holder}) is running; waiting for it")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and its parents so that they outlast a power cut."""
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _sync_folder(folder.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,173 @@
+"""What an artefact says of itself: size and sha256 of each of its files, written last of all.
+
+A folder has its ``manifest.json`` within. Files that belong together have one beside them, under
+the first one's name: ``bm25.trec`` and ``bm25.within.trec`` have ``bm25.manifest.json``.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from bears.errors import FormatError
+from bears.files.digest import sha256_of
+from bears.files.intake.files import read_whole
+from bears.files.records import problems_of, write_json
+from bears.types import Closed
+
+NAME = "manifest.json"
+Digest = Callable[[Path], str]
+
+
+@dataclass(frozen=True)
+class SealedFile(Closed):
+    """One file: its size in bytes, and the sha256 of its content in hexadecimal."""
+
+    bytes: int
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+@dataclass(frozen=True)
+class Manifest(Closed):
+    """The files of an artefact.
+
+    Args:
+        files: by their paths below the manifest's folder, with slashes.
+        made_from: what a stage read, by the name of its option, to the sha256 of that file, or of
+            that folder's manifest. A folder's own manifest does not say: it would be another one
+            for the same content, and DVC would run what depends on it again.
+    """
+
+    files: dict[str, SealedFile]
+    made_from: dict[str, str] = field(default_factory=dict)
+
+
+def seal(outputs: Sequence[Path], made_from: Mapping[str, str], digest: Digest = sha256_of) -> None:
+    """Write the manifest of each folder, and one for all files among ``outputs`` together."""
+    files = [path for path in outputs if not path.is_dir()]
+    for folder in (path for path in outputs if path.is_dir()):
+        names = {name: folder / name for name in _names(folder)}
+        _write(folder / NAME, names, {}, digest)
+    if files:
+        manifest = files[0].with_suffix(f".{NAME}")
+        names = {Path(os.path.relpath(file, manifest.parent)).as_posix(): file for file in files}
+        _write(manifest, names, made_from, digest)
+
+
+def _write(
+    path: Path, files: Mapping[str, Path], made_from: Mapping[str, str], digest: Digest
+) -> None:
+    sealed = {
+        name: asdict(SealedFile(file.stat().st_size, digest(file)))
+        for name, file in sorted(files.items())
+    }
+    write_json(path, {"files": sealed, **({"made_from": made_from} if made_from else {})})
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest.
+
+    Raises:
+        FormatError: there is none, or it is malformed.
+    """
+    try:
+        return _shape().validate_json(read_whole(path), strict=True)
+    except ValidationError as error:
+        raise FormatError(f"{path} is no manifest: {problems_of(error)}") from None
+
+
+@cache
+def _shape() -> TypeAdapter[Manifest]:
+    return TypeAdapter(Manifest)
+
+
+def manifest_of(path: Path) -> Path | None:
+    """The manifest that speaks of an artefact: a folder's own, or one that names the file."""
+    if path.is_dir():
+        return found if (found := path / NAME).is_file() else None
+    return next(filter(lambda found: _names_file(found, path), _beside(path)), None)
+
+
+def _beside(file: Path) -> Iterator[Path]:
+    """Where a file's manifest can be: ``a.b.c`` has a.b.manifest.json, a.manifest.json, or its
+    folder's."""
+    words = file.name.split(".")
+    for count in range(len(words) - 1, 0, -1):
+        yield file.with_name(f"{'.'.join(words[:count])}.{NAME}")
+    yield file.with_name(NAME)
+
+
+def _names_file(manifest: Path, file: Path) -> bool:
+    # Somebody else's manifest.json may be anything, and then speaks of nothing here.
+    try:
+        # Path.is_file raises where the name is too long.
+        return os.path.isfile(manifest) and file.name in read_manifest(manifest).files  # noqa: PTH113
+    except FormatError:
+        return False
+
+
+def check(path: Path, digest: Digest = sha256_of, promised: bool = False) -> str | None:
+    """Hold an artefact against its manifest.
+
+    Args:
+        path: a folder, which must have the files of its manifest and no other; or a file.
+        digest: of a file's content; a memory of digests saves reading what did not change.
+        promised: there must be a manifest.
+
+    Returns:
+        The sha256 of the file, or of the folder's manifest; None where no manifest speaks of it.
+
+    Raises:
+        FormatError: naming the file that is missing, is one too many, or has another content, and
+            the way to mend it.
+    """
+    place = manifest_of(path)
+    if place is None and not promised:
+        return None
+    try:
+        if place is None:
+            raise FormatError(f"{path} has no manifest that says it is whole")
+        return _checked(path, place, digest)
+    except FormatError as error:
+        raise FormatError(
+            f"{error}. Remove {path} and run `dvc repro`; if it comes back like this, `python -m "
+            "bears doctor` finds the damaged file of DVC's cache"
+            + (f". If you changed it on purpose, remove {place}" if place and not promised else "")
+        ) from None
+
+
+def _checked(path: Path, place: Path, digest: Digest) -> str:
+    manifest = read_manifest(place)
+    if not path.is_dir():
+        _check_file(path, manifest.files[path.name], place, digest)
+        return manifest.files[path.name].sha256
+    there = set(_names(path))
+    for name in sorted(there | manifest.files.keys()):
+        if name not in there:
+            raise FormatError(f"{path / name} is missing, and {place} names it")
+        if name not in manifest.files:
+            raise FormatError(f"{path / name} is one file too many: {place} does not name it")
+        _check_file(path / name, manifest.files[name], place, digest)
+    return sha256_of(place)
+
+
+def _check_file(file: Path, expected: SealedFile, manifest: Path, digest: Digest) -> None:
+    size = file.stat().st_size if file.is_file() else "no"
+    if size != expected.bytes:
+        raise FormatError(f"{file} has {size} bytes, but {expected.bytes} by {manifest}")
+    # What is remembered of a file may be wrong, and is no reason to refuse it.
+    if digest(file) != expected.sha256 and (found := sha256_of(file)) != expected.sha256:
+        raise FormatError(f"{file} has sha256 {found}, but {expected.sha256} by {manifest}")
+
+
+def _names(folder: Path) -> Iterator[str]:
+    """What lies in a folder, as its manifest has it; not what a killed run left half-written,
+    which DVC does not keep either."""
+    for path in folder.rglob("*"):
+        half_written = path.name.startswith(".") and path.suffix == ".tmp"
+        if not path.is_dir() and not half_written and path != folder / NAME:
+            yield path.relative_to(folder).as_posix()

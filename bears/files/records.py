@@ -1,0 +1,166 @@
+"""Reading and writing of files: the published JSON form, JSON Lines, and atomic replacement."""
+
+import dataclasses
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from errno import EDQUOT, EFBIG, ENOSPC
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from bears.errors import FormatError
+from bears.files.intake.files import opened
+from bears.files.intake.json_stream import items
+from bears.files.intake.json_text import json_value, lines
+from bears.types import Document, Question
+
+Record = TypeVar("Record", Question, Document)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, indent=2, allow_nan=False)
+
+read_json, read_lines = json_value, lines
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
+    """Open a temporary file beside ``path`` that replaces it when the block ends without error.
+
+    The data is on disk (fsync) before the name changes, so that a file with its final name is
+    always a complete one.
+
+    Raises:
+        FormatError: there is a device, a pipe or a socket, which a file must not replace.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise FormatError(f"{path} is a device or a pipe; name a file to write to")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EFBIG):
+            error.filename = str(path)  # The system does not say which file has no room.
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write ``text`` as UTF-8 with LF line ends, atomically."""
+    with atomic_write(path) as stream:
+        stream.write(text.encode("utf-8"))
+
+
+def to_json(value: Any) -> str:
+    """JSON in the form of the published files: two spaces, no escapes, no final newline."""
+    return _ENCODER.encode(value)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write small JSON for people and git: the published form plus a final newline."""
+    write_text(path, to_json(value) + "\n")
+
+
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Write questions or documents, byte for byte in the form of the published BEARS files.
+
+    Fields beyond the published ones are written only where they say something.
+    """
+    with atomic_write(path) as stream:
+        separator = "[\n"
+        for record in records:
+            stream.write(f"{separator}  ".encode())
+            # In pieces: a long text would be copied four times as one.
+            for piece in _ENCODER.iterencode(_plain(record)):
+                stream.write(piece.replace("\n", "\n  ").encode())
+            separator = ",\n"
+        stream.write(b"[]" if separator == "[\n" else b"\n]")
+
+
+def _plain(record: Record) -> dict[str, Any]:
+    values = dataclasses.asdict(record)
+    return {
+        field.name: values[field.name]
+        for field in dataclasses.fields(record)
+        if field.default is dataclasses.MISSING or values[field.name] != field.default
+    }
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Read a ``queries.json`` of the published form.
+
+    Raises:
+        FormatError: naming the record and the field, when one is missing, unknown or mistyped.
+    """
+    return list(_records(path, Question))
+
+
+def read_documents(path: Path) -> list[Document]:
+    """Read a ``corpus.json`` of the published form. Raises FormatError as `read_questions`."""
+    return list(_records(path, Document))
+
+
+def stream_documents(path: Path) -> Iterator[Document]:
+    """As `read_documents`, one at a time: a corpus may be larger than memory."""
+    return _records(path, Document)
+
+
+def document_count(path: Path) -> int:
+    """How many documents a file of them holds, found without parsing it, at a GB a second or so.
+
+    Within a text of JSON every quotation mark has a backslash before it, so the key's name with its
+    own marks stands nowhere but at a document; and no line ends within it.
+    """
+    with opened(path) as stream:
+        return sum(line.count(b'"doc_id":') for line in stream)
+
+
+def _records(path: Path, record: type[Record]) -> Iterator[Record]:
+    adapter = TypeAdapter(record)
+    names = ", ".join(field.name for field in dataclasses.fields(record))
+    for position, row in enumerate(items(path), start=1):
+        try:
+            # Strict, since a number for a text is an error; JSON, since it has no tuples.
+            yield adapter.validate_json(json.dumps(row, ensure_ascii=False), strict=True)
+        except ValidationError as error:
+            problem = f"{problems_of(error)}; the fields are {names}"
+            raise FormatError(f"{path}, record {position}: {problem}") from None
+
+
+def reason_of(problem: Mapping[str, Any]) -> str:
+    """What Pydantic says of one value, without its name for errors of ours."""
+    return str(problem["msg"]).removeprefix("Value error, ")
+
+
+def problems_of(error: ValidationError, where: str = "") -> str:
+    """What does not fit of the values at ``where``: the place, why, and what is there of each."""
+    told = []
+    for item in error.errors(include_url=False):
+        place = ".".join(filter(None, [where, *map(str, item["loc"])])) or "record"
+        told.append(f"{place}: {reason_of(item)}, found {item['input']!r:.80}")
+    return "; ".join(told)
+
+
+def to_line(row: Mapping[str, Any]) -> str:
+    """One line of canonical JSON Lines: sorted keys, no spaces to spare, no escapes.
+
+    U+2028 and U+2029 stay as they are, so files of such lines must be split on LF only.
+    """
+    return json.dumps(row, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
+
+
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write JSON Lines atomically and return how many there are."""
+    count = 0
+    with atomic_write(path) as stream:
+        for row in rows:
+            stream.write(to_line(row).encode("utf-8"))
+            count += 1
+    return count

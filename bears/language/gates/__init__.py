@@ -1,0 +1,96 @@
+"""Gates: what is wrong with a translation, told by rule. Gates of one subject share a file."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from bears.errors import ConfigurationError
+from bears.files.intake import texts
+from bears.language.gates import (
+    blank,
+    chatter,
+    ending,
+    length_ratio,
+    lost_words,
+    names,
+    numbers,
+    other_language,
+    questions,
+    source_left,
+    yes_no,
+)
+from bears.language.profile import Language
+from bears.language.text import Text
+
+Severity = Literal["error", "warning", "off"]
+GateSeverity = Literal[Severity, "question_error"]
+"""``question_error``: an error in a question or an answer, a warning in a document."""
+
+GATES: Mapping[str, Callable[[Text, Language], str | None]] = {
+    "empty": blank.empty,
+    "punctuation_only": blank.punctuation_only,
+    "echo": source_left.echo,
+    "untranslated": source_left.untranslated,
+    "script": other_language.script,
+    "variant": other_language.variant,
+    "chatter": chatter.gate,
+    "yes_no": yes_no.gate,
+    "question_mood": questions.question_mood,
+    "question_kind": questions.question_kind,
+    "answered": questions.answered,
+    "length_ratio": length_ratio.gate,
+    "unfinished": ending.unfinished,
+    "repeated": ending.repeated,
+    "sentence_for_phrase": ending.sentence_for_phrase,
+    "changed_number": numbers.changed,
+    "numbers": numbers.gate,
+    "invented_name": names.invented_name,
+    "lost_word": lost_words.lost_word,
+    "lost_detail": lost_words.lost_detail,
+    "answer_hint": questions.answer_hint,
+}
+"""Name to gate: each says what is wrong, or None."""
+
+_SEVERITIES = ("error", "question_error", "warning", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """What a gate says of a translation."""
+
+    gate: str
+    severity: Literal["error", "warning"]
+    message: str
+
+
+def check(text: Text, language: Language, severities: Mapping[str, GateSeverity]) -> list[Flag]:
+    """What the gates say of one translation, in the order of `GATES`.
+
+    Args:
+        severities: by gate; one that is not named here has severity error.
+
+    Returns:
+        Nothing for a text that is in the target language already: no one translated it.
+
+    Raises:
+        ConfigurationError: ``severities`` names an unknown gate or has an unknown severity.
+    """
+    if unknown := severities.keys() - GATES.keys():
+        raise ConfigurationError(
+            f"gates: unknown {', '.join(sorted(unknown))}; there are {', '.join(GATES)}"
+        )
+    if strange := [f"{k}: {v}" for k, v in severities.items() if v not in _SEVERITIES]:
+        raise ConfigurationError(
+            f"gates: {strange[0]} is no severity; there are {', '.join(_SEVERITIES)}"
+        )
+    if text.source_language == text.target:
+        return []
+    names = ["empty"] if texts.blank(text.translation) else list(GATES)
+    flags = []
+    for name in names:
+        severity = severities.get(name, "error")
+        if severity != "off" and (message := GATES[name](text, language)):
+            if severity == "question_error":
+                severity = "warning" if text.field == "content" else "error"
+            flags.append(Flag(name, severity, message))
+    return flags

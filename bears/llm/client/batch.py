@@ -1,0 +1,212 @@
+"""Asking a model through the provider's Batch API: half the price, within a day, restartable.
+
+A process killed between making a batch and writing its id finds it again by its mark, which the
+provider keeps in the batch's metadata; see `bears.llm.client.batch_state`.
+"""
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Mapping
+from pathlib import Path
+
+import openai
+from openai import HttpxBinaryResponseContent
+from openai.types import Batch as ProviderBatch
+from openai.types import FileObject
+
+from bears.llm.client.batch_files import BatchPart, not_answered, outcomes, parts
+from bears.llm.client.batch_provider import batch_client, create, find, retrying
+from bears.llm.client.batch_state import Pending, read_pending, write_pending
+from bears.llm.client.budget import Budget
+from bears.llm.client.endpoint import Endpoint, find_access
+from bears.llm.client.errors import RequestFailed
+from bears.llm.client.models import Models, Price
+from bears.llm.client.streak import Streak
+from bears.llm.client.wire import ChatAnswer, ChatRequest, Keep, Outcome, forget
+
+MOST_REQUESTS = 50_000
+MOST_BYTES = 200_000_000
+LONGEST_POLL_S = 300.0
+ENDED = ("completed", "failed", "expired", "cancelled")
+
+
+class BatchApi:
+    """A model that answers within a day.
+
+    Args:
+        endpoint: where it is; ``attempts`` bounds how often a request is submitted.
+        models: what the models accept and cost.
+        state: the state file; one for each provider and account.
+        budget: what may be spent, at the price of batches; None: no cap.
+        env_folder: the folder of ``.env``.
+        poll_s: the first wait between two looks at a batch; it grows to `LONGEST_POLL_S`.
+        most_requests, most_bytes: the provider's limits of one file.
+
+    Raises:
+        ConfigurationError: there is no key.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        models: Models,
+        state: Path,
+        budget: Budget | None = None,
+        env_folder: Path | None = None,
+        poll_s: float = 10.0,
+        most_requests: int = MOST_REQUESTS,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self.endpoint = endpoint
+        self.budget = budget or Budget(None, Price(0, 0))
+        self._model = models.model(endpoint.model)
+        self._access = find_access(endpoint, env_folder)
+        self._state, self._poll_s = state, poll_s
+        self._most = (most_requests, most_bytes)
+        self._call = retrying(endpoint)
+        self._others = list[Pending]()
+
+    async def answers(
+        self, requests: Iterable[ChatRequest], keep: Keep = forget
+    ) -> AsyncIterator[tuple[ChatRequest, Outcome]]:
+        """Yield each request with its answer, or why it has none, batch by batch.
+
+        Requests that are in a batch already (of a run that was killed) are not submitted again. A
+        batch without any of ``requests`` is left for whoever asks for it.
+        All of ``requests`` is taken at once; what does not fit the budget yields BudgetExhausted.
+
+        Raises:
+            RunStopped: the provider takes no batches from us.
+        """
+        asked = {request.key: request for request in requests}
+        rounds, held = Counter[str](), dict[str, float]()
+        async with batch_client(self._access, self.endpoint) as client:
+            pending = await self._found(client, asked)
+            for key in {key for batch in pending for key in batch.keys} & asked.keys():
+                held[key] = self.budget.bound(asked[key])
+                self.budget.hold(held[key])
+            fresh = [request for key, request in asked.items() if key not in held]
+            while pending or fresh:
+                fitting, unfit = self._fitting(fresh, held)
+                rounds.update(request.key for request in fitting)
+                for part in parts(fitting, self.endpoint.model, self._model, *self._most):
+                    await self._submit(client, part, pending)
+                if not pending:
+                    for request in unfit:
+                        yield request, self.budget.exhausted(self.budget.bound(request))
+                    return
+                batch, seen = await self._next_ended(client, pending)
+                results = await self._results(client, batch, seen, asked)
+                again, streak, ours = (
+                    [],
+                    Streak[ChatRequest, ChatAnswer](),
+                    held.keys() & batch.keys,
+                )
+                for key in batch.keys:
+                    if key not in held:
+                        continue
+                    outcome = results[key]
+                    await self._settle(held.pop(key), outcome)
+                    if isinstance(outcome, RequestFailed) and rounds[key] < self.endpoint.attempts:
+                        again.append(asked[key])
+                    else:
+                        if isinstance(outcome, ChatAnswer):
+                            # A batch is closed, and never read again, after its last row.
+                            await keep(asked[key], outcome)
+                        for pair in streak.told(asked[key], outcome):
+                            yield pair
+                failed, stop = streak.ended()
+                for pair in failed:
+                    yield pair
+                pending.remove(batch)
+                self._write(pending)
+                if stop and len(failed) == len(ours):
+                    raise stop
+                fresh = again + unfit
+
+    def _fitting(
+        self, requests: list[ChatRequest], held: dict[str, float]
+    ) -> tuple[list[ChatRequest], list[ChatRequest]]:
+        """Those that the budget has room for, now reserved, and the others."""
+        fitting, unfit = [], []
+        for request in requests:
+            amount = self.budget.bound(request)
+            if self.budget.fits(amount):
+                self.budget.hold(amount)
+                held[request.key] = amount
+                fitting.append(request)
+            else:
+                unfit.append(request)
+        return fitting, unfit
+
+    async def _submit(
+        self, client: openai.AsyncOpenAI, part: BatchPart, pending: list[Pending]
+    ) -> None:
+        content = b"".join(line for _, line in part)
+        named = ("requests.jsonl", content, "application/jsonl")
+        file: FileObject = await self._call(client.files.create, file=named, purpose="batch")
+        batch = Pending(uuid.uuid4().hex, tuple(key for key, _ in part))
+        pending.append(batch)
+        self._write(pending)
+        batch.id = await self._call(create, client, self._call, file.id, batch.mark)
+        self._write(pending)
+
+    async def _found(
+        self, client: openai.AsyncOpenAI, asked: Mapping[str, ChatRequest]
+    ) -> list[Pending]:
+        """Our batches of earlier runs; those that never reached the provider are dropped."""
+        pending = read_pending(self._state)
+        ours = [batch for batch in pending if asked.keys() & batch.keys]
+        self._others = [batch for batch in pending if batch not in ours]
+        for batch in ours:
+            batch.id = batch.id or await self._call(find, client, batch.mark)
+        found = [batch for batch in ours if batch.id]
+        self._write(found)
+        return found
+
+    def _write(self, pending: list[Pending]) -> None:
+        write_pending(self._state, [*self._others, *pending])
+
+    async def _next_ended(
+        self, client: openai.AsyncOpenAI, pending: list[Pending]
+    ) -> tuple[Pending, ProviderBatch | None]:
+        """Look at the batches, less and less often, until one has ended; None: it is not known."""
+        pause = self._poll_s
+        while True:
+            for batch in pending:
+                try:
+                    seen: ProviderBatch = await self._call(client.batches.retrieve, batch.id)
+                except openai.NotFoundError:
+                    return batch, None
+                if seen.status in ENDED:
+                    return batch, seen
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_POLL_S, pause * 1.5)
+
+    async def _results(
+        self,
+        client: openai.AsyncOpenAI,
+        batch: Pending,
+        seen: ProviderBatch | None,
+        asked: Mapping[str, ChatRequest],
+    ) -> dict[str, Outcome]:
+        if seen is None:
+            return dict.fromkeys(batch.keys, not_answered("the provider lost the batch"))
+        reason = self._access.clean(f"the batch {seen.status}{_told(seen)}")
+        results: dict[str, Outcome] = dict.fromkeys(batch.keys, not_answered(reason))
+        for file in filter(None, (seen.error_file_id, seen.output_file_id)):
+            found: HttpxBinaryResponseContent = await self._call(client.files.content, file)
+            results.update(outcomes(found.content, batch.keys, asked, self._access))
+        return results
+
+    async def _settle(self, amount: float, outcome: Outcome) -> None:
+        if isinstance(outcome, Exception):
+            await self.budget.release(amount)
+        else:
+            await self.budget.settle(amount, outcome.input_tokens, outcome.output_tokens)
+
+
+def _told(seen: ProviderBatch) -> str:
+    errors = (seen.errors.data or []) if seen.errors else []
+    return "".join(f"; {error.code}: {error.message}" for error in errors[:3])

@@ -1,0 +1,130 @@
+"""Asking many requests side by side, until there are none or one shows that none can succeed."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import suppress
+from typing import ClassVar, TypeVar
+
+from bears.files.shown import complain
+from bears.llm.client.errors import BudgetExhausted, ClientError, RunStopped
+from bears.llm.client.streak import Streak
+
+QUIET_S = 60.0
+"""After a reported wait, others that end within this time are not reported."""
+
+R = TypeVar("R")
+A = TypeVar("A")
+
+
+class NotSent(Exception):
+    """A request was not sent, or not again, because the run has stopped."""
+
+
+class RequestPool:
+    """One call of `answers` of a client."""
+
+    long_s: ClassVar[float] = 10.0
+    """A longer wait is reported, and counts as an attempt if the server asked for it."""
+
+    def __init__(self) -> None:
+        self.answered = 0
+        """Requests that a server has answered."""
+        self._over = False
+        self._quiet_until = 0.0
+        self._stopped: RunStopped | None = None
+        self._stop, self._news = asyncio.Event(), asyncio.Event()
+        self._places = asyncio.Semaphore(0)
+
+    async def outcomes(
+        self, requests: Iterable[R], answer: Callable[[R], Awaitable[A]], concurrency: int
+    ) -> AsyncIterator[tuple[R, A | ClientError]]:
+        """Yield each request with its answer, or why it has none, as they come.
+
+        A request is taken from ``requests`` when one of the ``concurrency`` places is free. After
+        BudgetExhausted or RunStopped no more are taken, nor while a `Streak` of failures is long.
+
+        Raises:
+            RunStopped: ``answer`` raised it, or too many failed alike. What is in flight is waited
+                for and yielded first; what waits for its turn or its next attempt is not sent.
+        """
+        source, running = iter(requests), dict[asyncio.Task[A | ClientError | None], R]()
+        self._places = asyncio.Semaphore(concurrency)
+        streak = Streak[R, A]()
+        try:
+            while True:
+                while not (self._over or streak.is_long or self._places.locked()):
+                    if (request := next(source, None)) is None:
+                        break
+                    await self._places.acquire()
+                    running[asyncio.create_task(self._outcome(answer(request)))] = request
+                    # They go out one behind the other, and not all of them at the end.
+                    await asyncio.sleep(0)
+                if not running:
+                    break
+                await self._news.wait()
+                self._news.clear()
+                for task in [task for task in running if task.done()]:
+                    request, outcome = running.pop(task), task.result()
+                    self._places.release()
+                    for pair in streak.told(request, outcome) if outcome is not None else ():
+                        yield pair
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+        failed, stop = streak.ended()
+        for pair in failed:
+            yield pair
+        if stop := self._stopped or stop:
+            raise stop
+
+    async def _outcome(self, answer: Awaitable[A]) -> A | ClientError | None:
+        """An answer, why there is none, or None if it was not asked for."""
+        try:
+            return await answer
+        except NotSent:
+            return None
+        except RunStopped as stopped:
+            self._over, self._stopped = True, self._stopped or stopped
+            self._stop.set()
+            return None
+        except ClientError as error:
+            self._over = self._over or isinstance(error, BudgetExhausted)
+            return error
+        finally:
+            self._news.set()
+
+    async def rest(self, seconds: float, reason: str) -> None:
+        """As `pause`, and another has the place meanwhile.
+
+        Raises:
+            NotSent: the run has stopped.
+        """
+        self._places.release()
+        self._news.set()
+        await self.pause(seconds, reason)
+        await self._places.acquire()
+
+    async def pause(self, seconds: float, reason: str = "") -> None:
+        """Wait before a request is sent, and report a long wait.
+
+        Args:
+            reason: why, for the report.
+
+        Raises:
+            NotSent: the run has stopped.
+        """
+        self._report(seconds, reason)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stop.wait()
+        if self._stop.is_set():
+            raise NotSent
+
+    def _report(self, seconds: float, reason: str) -> None:
+        end = time.monotonic() + seconds
+        # Many requests wait for the same reason, and one line is enough for all of them.
+        if seconds > self.long_s and end > self._quiet_until:
+            self._quiet_until = end + QUIET_S
+            complain(f"waiting {seconds:.0f} s before the next request: {reason}")

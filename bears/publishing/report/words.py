@@ -1,0 +1,92 @@
+"""The page's words in both of its languages, and its numbers with their units."""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from bears.files.intake.json_text import json_value
+
+LANGUAGES = ("en", "zh-Hant")
+BETWEEN = " / "
+"""What stands between the names of a list, in which there may be commas."""
+
+
+@cache
+def words() -> dict[str, list[str]]:
+    """Key to the text in each of `LANGUAGES`: ``{name}`` is a value, ``*…*`` stands out."""
+    table: dict[str, list[str]] = json_value(part("words.json").encode(), "words.json")
+    return table
+
+
+def part(name: str) -> str:
+    """A file of this room, as text."""
+    return files("bears.publishing.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def said(key: str, **values: Any) -> Markup:
+    """A text in every language, as HTML; the page shows the one that its reader chose."""
+    spoken = []
+    for language, text in zip(LANGUAGES, words()[key], strict=True):
+        # Also what comes from the table is escaped: it is text, and no markup.
+        shown = str(escape(text.replace(" %", "\u00a0%")))
+        shown = re.sub(r"\*(.+?)\*", r"<strong>\1</strong>", shown)
+        pieces = re.split(r"\{(\w+)\}", shown)
+        pieces[1::2] = (_value(values[name]) for name in pieces[1::2])
+        spoken.append(f'<span class="t" lang="{language}">{"".join(pieces)}</span>')
+    return Markup("".join(spoken))
+
+
+def _value(value: Any) -> Markup:
+    if isinstance(value, list | tuple):
+        return Markup(BETWEEN).join(map(_value, value))
+    if isinstance(value, float):
+        return escape(share(value))
+    return Markup("<bdi>{}</bdi>").format(value) if isinstance(value, str) else escape(value)
+
+
+def share(value: float | None) -> str:
+    """A value from 0 to 1, as all measures are, or a difference of two."""
+    return "–" if value is None else f"{value:.3f}".replace("-", "−")
+
+
+def signed(value: float | None) -> str:
+    """A difference, with its sign."""
+    return "–" if value is None else f"{value:+.3f}".replace("-", "−")
+
+
+def p_value(value: float | None) -> str:
+    """A probability, as journals print it."""
+    return "–" if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def unit(value: float, form: str) -> str:
+    """A time or a size with a unit that leaves few digits."""
+    if form == "milliseconds":
+        return f"{value:.3g} ms" if value < 1000 else f"{value / 1000:.3g} s"
+    if form == "seconds":
+        return f"{value:.3g} s" if value < 600 else f"{value / 60:.0f} min"
+    for name in ("B", "kB", "MB", "GB"):
+        if value < 1000 or name == "GB":
+            return f"{value:.3g} {name}"
+        value /= 1000
+    raise AssertionError(form)
+
+
+def dollars(low: float, high: float) -> str:
+    """An estimate of a price, with the digits that it deserves."""
+    if high == 0:
+        return "0"
+    return " – ".join(f"{value:.2g}" if value < 100 else f"{value:,.0f}" for value in (low, high))
+
+
+def as_data(value: Mapping[str, Any]) -> str:
+    """JSON that can stand within a script element: nothing in it ends that element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text

@@ -1,0 +1,1 @@
+"""Whether a benchmark is sound: verification and audit."""

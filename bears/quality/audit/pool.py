@@ -1,0 +1,139 @@
+"""What an audit looks at: questions, documents, and how their words weigh."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import pairwise
+from math import fsum
+
+from bears.language.normalisation import unspaced
+from bears.language.tags import unspaced as no_spaces
+from bears.quality.audit.sought import Sought, sought
+from bears.types import Document, Question
+
+DATES = frozenset("年月日世")
+"""What follows a number that is no part of a name."""
+Terms = Mapping[int, float]
+"""Term to its idf."""
+
+
+class Pool:
+    """A benchmark in its own language, beside the texts that it was translated from.
+
+    Args:
+        questions, documents: after translation.
+        raw_questions, raw_documents: before it; the same objects where nothing was translated.
+        terms: the terms of a text that the documents have, with their idf.
+        languages: source to the BCP 47 tag of its texts before translation.
+        language: after it.
+    """
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        documents: Sequence[Document],
+        raw_questions: Sequence[Question],
+        raw_documents: Sequence[Document],
+        terms: Callable[[str], Terms],
+        languages: Mapping[str, str],
+        language: str,
+    ) -> None:
+        self.questions, self.language = questions, language
+        self.contents = {document.doc_id: document.content for document in documents}
+        self._raw_questions = {one.question_id: one for one in raw_questions}
+        self._raw_contents = {document.doc_id: document.content for document in raw_documents}
+        self._languages = languages
+        # The same few texts come again and again.
+        self.terms_of_text = cache(terms)
+        self.normal = cache(lambda text: f" {unspaced(text)} ")
+        self.both = cache(self._both)
+
+    def terms(self, doc_id: str) -> Terms:
+        """The terms of a document."""
+        return self.terms_of_text(self.contents[doc_id])
+
+    def raw(self, question: Question) -> Question:
+        """The question before translation; itself where none is known."""
+        return self._raw_questions.get(question.question_id, question)
+
+    def raw_content(self, doc_id: str) -> str:
+        """The document before translation."""
+        return self._raw_contents.get(doc_id, self.contents[doc_id])
+
+    def gold(self, question: Question) -> list[str]:
+        """Its gold documents that are in the pool."""
+        return [doc_id for doc_id in question.gold_doc_ids if doc_id in self.contents]
+
+    @cached_property
+    def sought(self) -> dict[str, Sought]:
+        """question_id to its answer as it is looked for, where it is evidence at all."""
+        found = {}
+        for one in self.questions:
+            raw = self.raw(one)
+            tags = {self.language, self._languages.get(one.source_dataset, self.language)}
+            wanted = sought((one.question, raw.question), (one.gold_answer, raw.gold_answer), tags)
+            if wanted is not None:
+                found[one.question_id] = wanted
+        return found
+
+    def asked_of(self, question: Question, doc_id: str) -> set[int]:
+        """The terms of the question that a document has."""
+        return self.terms_of_text(question.question).keys() & self.terms(doc_id).keys()
+
+    def names_subject(self, question: Question, gold_id: str, doc_id: str, least: float) -> bool:
+        """Return whether a document names the question's own subject.
+
+        The subject is what a gold document begins with and the question says too, as articles
+        begin with their title, and a number that both have, such as that of a bus route. Articles
+        of one form share everything else. Only languages without spaces need this: they have no
+        words that are the same in two texts, so that a name may be missing among the terms. A
+        document names the subject if it has all its characters, and most pairs of characters that
+        adjoin in it.
+
+        Args:
+            least: the share of the pairs that is most.
+        """
+        if not no_spaces(self.language):
+            return True
+        asked, text = self.normal(question.question), self.both(doc_id)
+        gold = self.normal(self.contents[gold_id])
+        numbers = [pair for pair in _numbers(asked) if pair in gold]
+        subject = _beginning(gold, asked)
+        pairs = [f" {one} {other} " for one, other in pairwise(subject)]
+        whole = all(f" {token} " in text for token in subject)
+        named = sum(pair in text for pair in pairs) >= least * len(pairs)
+        return whole and named and all(pair in text for pair in numbers)
+
+    def holds(self, doc_id: str, answer: Sought) -> bool:
+        """Whether the document has the answer as whole tokens, after or before translation."""
+        return answer.stands_in(self.both(doc_id))
+
+    def _both(self, doc_id: str) -> str:
+        # No answer spans them: two spaces stand between.
+        texts = dict.fromkeys([self.contents[doc_id], self.raw_content(doc_id)])
+        return "".join(map(self.normal, texts))
+
+    def share(self, terms: Iterable[int], weights: Terms, held: Iterable[int]) -> float:
+        """The share by idf of ``terms`` that are among ``held``; 0 where there are none."""
+        wanted = sorted(terms)
+        whole = fsum(weights[term] for term in wanted)
+        there = set(held)
+        return fsum(weights[term] for term in wanted if term in there) / whole if whole else 0.0
+
+
+def _beginning(normal: str, asked: str) -> list[str]:
+    """Return the first tokens of a normal form, as far as they stand in ``asked`` together."""
+    found: list[str] = []
+    for token in normal.split():
+        if f" {' '.join([*found, token])} " not in asked:
+            break
+        found.append(token)
+    return found
+
+
+def _numbers(normal: str) -> list[str]:
+    """Return the numbers in a normal form, each with the token after it; dates aside."""
+    return [
+        f" {one} {other} "
+        for one, other in pairwise(normal.split())
+        if any(map(str.isdigit, one)) and other not in DATES
+    ]

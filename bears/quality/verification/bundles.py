@@ -1,0 +1,161 @@
+"""Checks of a question together with its gold documents: is it still answerable?"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bears.language.answers import kept, term_renderings
+from bears.language.yes_no import yes_or_no
+from bears.quality.verification.benchmark import Benchmark
+from bears.types import Finding, Question
+
+_RENDERED = re.compile(r"([^\s（）()，。；：、！？,.;:!?]+)\s*[（(]([^（）()]+)[）)]")
+_TITLE = re.compile(r"[《「『〈“]([^》」』〉”]+)[》」』〉”]?\Z")
+_UNMARKED = str.maketrans("", "", "《》「」『』〈〉“”\"'")
+_JOINTS = tuple("·・‧•＝=-－–")
+_BEFORE_NAMES = tuple("與和及跟同或由是為在於從向對將被讓把給的之は")
+"""What ends the words before a name in languages that part no words by spaces."""
+LEAST_TERMS = 10
+"""A share of fewer terms says nothing."""
+_SURELY_A_NAME = 4
+"""So many characters are the same by more than chance."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One translated question with its gold documents, each as (before, after)."""
+
+    raw: Question
+    question: Question
+    documents: list[tuple[str, str]]
+    source_language: str
+
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        return [(self.raw.question, self.question.question), *self.documents]
+
+
+def bundles(b: Benchmark) -> Iterator[Bundle]:
+    """Every question that was translated, with its translated gold documents."""
+    contents = {
+        after.doc_id: (before.content, after.content) for before, after in b.documents_beside()
+    }
+    for raw, question in b.questions_beside():
+        language = b.languages.get(question.source_dataset, "")
+        if language != b.target.name:
+            documents = [contents[i] for i in question.gold_doc_ids if i in contents]
+            yield Bundle(raw, question, documents, language)
+
+
+def extractive(bundle: Bundle) -> bool:
+    """Whether the answer is no yes or no and stood in a gold document before translation.
+
+    Case is no matter: 2WikiMultihopQA capitalises the small words of titles in answers.
+    """
+    answer = bundle.raw.gold_answer.strip().casefold()
+    if not answer or yes_or_no(answer, bundle.source_language):
+        return False
+    return any(answer in before.casefold() for before, _ in bundle.documents)
+
+
+def answers_lost(b: Benchmark) -> Iterator[Finding]:
+    """An extractive answer still stands in a gold document."""
+    severity = b.bundle_gates.get("answer_lost", "warning")
+    if severity == "off":
+        return
+    for bundle in bundles(b):
+        if extractive(bundle) and _kept(b, bundle) == "lost":
+            message = f"the answer {bundle.question.gold_answer!r:.60} stands in no gold document"
+            record_id = bundle.question.question_id
+            yield Finding("answer_lost", severity, record_id, message, "gold_answer")
+
+
+def terms_inconsistent(b: Benchmark) -> Iterator[Finding]:
+    """A name or term has one rendering in a question and its gold documents."""
+    severity = b.bundle_gates.get("term_consistency", "warning")
+    if severity == "off":
+        return
+    for bundle in bundles(b):
+        for term, same in _terms(b, bundle):
+            if not same:
+                message = f"{term!r:.60} has several renderings in the question and its documents"
+                yield Finding("term_consistency", severity, bundle.question.question_id, message)
+
+
+def measures(b: Benchmark) -> dict[str, Any]:
+    """How far questions stayed answerable.
+
+    Returns:
+        ``answer_preserved``: of ``n`` extractive answers, how many stand in a translated gold
+        document to the letter (``exact``), when both are normalised (``normalised``), in another
+        form (``alias``: a part, the original, without particles), and not at all (``lost``);
+        ``term_consistency``: of ``terms``, the share with one rendering. None where they are so
+        few that a share says nothing.
+    """
+    kinds = Counter(_kept(b, bundle) for bundle in bundles(b) if extractive(bundle))
+    terms = [same for bundle in bundles(b) for _, same in _terms(b, bundle)]
+    return {
+        "answer_preserved": {
+            "n": kinds.total(),
+            **{kind: kinds[kind] for kind in ("exact", "normalised", "alias", "lost")},
+        },
+        "term_consistency": sum(terms) / len(terms) if len(terms) >= LEAST_TERMS else None,
+        "terms": len(terms),
+    }
+
+
+def _kept(b: Benchmark, bundle: Bundle) -> str:
+    documents = [after for _, after in bundle.documents]
+    return kept(bundle.question.gold_answer, bundle.raw.gold_answer, documents, b.target)
+
+
+def _terms(b: Benchmark, bundle: Bundle) -> Iterator[tuple[str, bool]]:
+    """(term, whether it has one rendering): those of the glossary, or else those that the
+    translations themselves give with the original in parentheses."""
+    if pairs := b.terms.get(bundle.question.question_id):
+        yield from term_renderings(pairs, bundle.texts, b.target)
+        return
+    found: dict[str, list[str]] = defaultdict(list)
+    for before, after in bundle.texts:
+        for match in _RENDERED.finditer(after):
+            original = match[2].strip()
+            # A year after a title is no name.
+            if original in before and any(character.isalpha() for character in original):
+                found[original].append(match[1])
+    for term, renderings in found.items():
+        if len(renderings) > 1:
+            yield term, _one_rendering(renderings, b.target.spaced)
+
+
+def _one_rendering(found: Sequence[str], spaced: bool) -> bool:
+    """Whether what stands before the parentheses is one name.
+
+    Where spaces part words, or a mark opens the name, its beginning is known. Elsewhere other
+    words of the clause may stand before it, so the renderings need to end alike, and what
+    differs must be such words: 由諾蘭 and 導演諾蘭 differ, as nobody can tell, 由諾蘭 and 和諾蘭
+    do not, and 基里巴斯 and 吉里巴斯 do.
+    """
+    titles = [title[1].translate(_UNMARKED) for text in found if (title := _TITLE.search(text))]
+    names = [text.translate(_UNMARKED) for text in found]
+    shortest = min(names, key=len)
+    if spaced:
+        return all(name.casefold() == shortest.casefold() for name in names)
+    if titles or all(name.endswith(shortest) for name in names):
+        return all(name.endswith(known) for name in names for known in titles or [shortest])
+    common = _common_ending(names)
+    if not common or common.startswith(_JOINTS):
+        return False
+    others = [name.removesuffix(common) for name in names]
+    clauses = all(not other or other.endswith(_BEFORE_NAMES) for other in others)
+    return clauses or len(common) >= _SURELY_A_NAME
+
+
+def _common_ending(names: Sequence[str]) -> str:
+    ending = ""
+    for characters in zip(*(reversed(name) for name in names), strict=False):
+        if len(set(characters)) > 1:
+            break
+        ending = characters[0] + ending
+    return ending

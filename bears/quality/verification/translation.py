@@ -1,0 +1,79 @@
+"""Checks of the translated records against those before translation."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from bears.language.gates import check
+from bears.language.text import Text
+from bears.quality.verification.benchmark import Benchmark
+from bears.types import Finding
+
+CHANGED = "differs from the raw record in more than its texts"
+NATIVE_CHANGED = "is in the target language already, but its text was changed"
+
+
+def same_records(b: Benchmark) -> Iterator[Finding]:
+    """The same records in the same order, changed in nothing but their texts."""
+    yield from _same_ids(
+        "queries", [q.question_id for q in b.raw_questions], [q.question_id for q in b.questions]
+    )
+    yield from _same_ids(
+        "corpus", [d.doc_id for d in b.raw_documents], [d.doc_id for d in b.documents]
+    )
+    for raw, question in b.questions_beside():
+        if replace(question, question=raw.question, gold_answer=raw.gold_answer) != raw:
+            yield Finding("changed_field", "error", question.question_id, CHANGED)
+    for before, document in b.documents_beside():
+        if replace(document, content=before.content) != before:
+            yield Finding("changed_field", "error", document.doc_id, CHANGED)
+
+
+def texts(b: Benchmark) -> Iterator[Finding]:
+    """Native texts are untouched; all others are in the target language."""
+    for raw, question in b.questions_beside():
+        answers = (raw.gold_answer, question.gold_answer)
+        languages = (b.languages.get(question.source_dataset, ""), b.target.name)
+        asked = Text("question", raw.question, question.question, *languages, answers)
+        yield from _of_record(
+            b, question.question_id, [asked, Text("gold_answer", *answers, *languages)]
+        )
+    for before, document in b.documents_beside():
+        languages = (b.languages.get(document.original_source, ""), b.target.name)
+        text = Text("content", before.content, document.content, *languages)
+        yield from _of_record(b, document.doc_id, [text])
+
+
+def calibrated(b: Benchmark) -> Iterator[Finding]:
+    """How often the gates cry at sound texts of the target language was counted."""
+    if not b.target.calibrated_on and set(b.languages.values()) - {b.target.name}:
+        message = f"nobody counted how often the gates are wrong about {b.target.title}"
+        yield Finding("not_calibrated", "warning", b.target.name, message)
+
+
+def doubts(b: Benchmark) -> Iterator[Finding]:
+    """Nothing was left doubtful when the texts were translated, such as a mark that got lost."""
+    for doubt in b.doubts:
+        yield Finding(
+            doubt["kind"], "warning", doubt["record_id"], doubt["message"], doubt["field"]
+        )
+
+
+def _same_ids(file: str, raw: Sequence[str], translated: Sequence[str]) -> Iterator[Finding]:
+    before, after = dict.fromkeys(raw), dict.fromkeys(translated)
+    for record_id in (i for i in before if i not in after):
+        yield Finding("record_set", "error", record_id, f"is in {file}_raw.json only")
+    for record_id in (i for i in after if i not in before):
+        yield Finding("record_set", "error", record_id, f"is in {file}.json only")
+    if before.keys() == after.keys() and list(raw) != list(translated):
+        message = f"{file}.json has another order than {file}_raw.json"
+        yield Finding("order", "error", file, message)
+
+
+def _of_record(b: Benchmark, record_id: str, found: Sequence[Text]) -> Iterator[Finding]:
+    for text in found:
+        if text.source_language == text.target and text.source != text.translation:
+            yield Finding("native_changed", "error", record_id, NATIVE_CHANGED)
+            return
+        # `structure.empty_texts` says it of native texts too.
+        for flag in check(text, b.target, {**b.gates, "empty": "off"}):
+            yield Finding(flag.gate, flag.severity, record_id, flag.message, text.field)

@@ -1,0 +1,141 @@
+"""From what models said to the benchmark, and what was thrown away for it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bears.errors import SamplingError
+from bears.llm.replies.published import PublishedMemory
+from bears.questions.bench import Bench
+from bears.questions.readings import Readings
+from bears.questions.sift import Sifted
+from bears.questions.task import Questions
+from bears.sampling.edits import apply_edits
+from bears.sampling.lineage import document_lines
+from bears.types import Document, Generated, Question
+
+COLUMNS = ("question_id", "outcome", "filter", "reason", "question", "answer", "documents")
+"""Of what is written about the questions that are not kept."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A benchmark of made questions, and what was thrown away for it."""
+
+    bench: Bench
+    questions: list[Question]
+    documents: list[Document]
+    sifted: list[Sifted]
+    read: Readings
+    keys: dict[str, str]
+    unmatched: list[str]
+
+    @property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many questions were kept, wait for a person or were thrown, by the first reason."""
+        counted = Counter((each.outcome, _why(each)) for each in self.sifted)
+        return {
+            outcome: {why: n for (of, why), n in sorted(counted.items()) if of == outcome}
+            for outcome in ("kept", "waiting", "thrown")
+        }
+
+    def table(self) -> Iterator[list[Any]]:
+        """A row of `COLUMNS` for every question that is not kept."""
+        for each in self.sifted:
+            if each.outcome != "kept":
+                draft = each.draft
+                words = [draft.question, draft.answer] if draft else ["", ""]
+                ids = " ".join(document.doc_id for document in each.unit.documents)
+                told = "; ".join(message for _, message in each.faults)
+                yield [each.unit.question_id, each.outcome, _why(each), told, *words, ids]
+
+    def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
+        """One row for each record: of a question who wrote it about what, and what was read."""
+        taken = {each.unit.question_id: each for each in self.sifted if each.outcome == "kept"}
+        for question in self.questions:
+            each = taken[question.question_id]
+            yield {
+                "record_id": question.question_id,
+                "kind": "question",
+                "source": question.source_dataset,
+                "licence": licence,
+                "questioner": self.bench.questioner.name,
+                "model": self.bench.questioner.model,
+                "memory_key": self.keys[question.question_id],
+                "written_about": [document.doc_id for document in each.unit.documents],
+                "also_gold": list(each.gold),
+                "difficulty": each.difficulty,
+                "readings": self.read.read.get(question.question_id, {}),
+                "accepted_by_a_person": each.decided,
+            }
+        yield from document_lines(self.documents, self.questions, licence)
+
+
+def sifted_of(
+    bench: Bench, questions: PublishedMemory, readings: PublishedMemory
+) -> tuple[Questions, Readings, list[Sifted]]:
+    """What was written, what was read of it, and what became of each question, in order.
+
+    Raises:
+        MemoryMiss: something was never asked.
+    """
+    written = bench.questions.complete(questions)
+    read = bench.readings(questions).complete(readings)
+    return written, read, list(bench.sieve.sifted(bench.units, written, read))
+
+
+def for_review(sifted: Iterable[Sifted]) -> Iterator[dict[str, str]]:
+    """The texts of the questions that wait for a person, two rows each."""
+    for each in sifted:
+        if each.draft and each.outcome == "waiting":
+            common = {
+                "record_id": each.unit.question_id,
+                "flags": "; ".join(message for _, message in each.faults),
+                "source": "\n\n".join(each.unit.texts),
+            }
+            yield {**common, "field": "question", "translation": each.draft.question}
+            yield {**common, "field": "gold_answer", "translation": each.draft.answer}
+
+
+def made(bench: Bench, questions: PublishedMemory, readings: PublishedMemory) -> Made:
+    """The benchmark, from what is published; no model is asked, and none has to be there.
+
+    Raises:
+        MemoryMiss: something was never asked.
+        SamplingError: nothing is left.
+    """
+    written, read, sifted = sifted_of(bench, questions, readings)
+    kept = [each for each in sifted if each.outcome == "kept"]
+    generated = Generated(bench.questioner.model, len(sifted), len(kept))
+    gold = {doc_id for each in kept for doc_id in _gold(each)}
+    documents = [replace(each, is_gold=each.doc_id in gold) for each in bench.sieve.pool.documents]
+    asked, documents, unused = apply_edits(
+        [_question(each, generated) for each in kept], documents, bench.ledger.edits
+    )
+    known = {each.unit.question_id for each in sifted}
+    unmatched = [*(edit.record_id for edit in unused), *bench.ledger.replaced - known]
+    found = Made(bench, asked, documents, sifted, read, written.keys, sorted(unmatched))
+    if not kept:
+        raise SamplingError(
+            f"none of {len(sifted)} questions is kept ({found.counts}); look at what was written: "
+            "python -m bears memory review --export FILE.csv"
+        )
+    return found
+
+
+def _question(each: Sifted, generated: Generated) -> Question:
+    assert each.draft is not None
+    source = each.unit.documents[0].original_source
+    words = each.unit.question_id, each.draft.question, each.draft.answer, _gold(each)
+    return Question(*words, source, each.unit.question_type, generated=generated)
+
+
+def _gold(each: Sifted) -> tuple[str, ...]:
+    return (*(document.doc_id for document in each.unit.documents), *each.gold)
+
+
+def _why(each: Sifted) -> str:
+    if each.faults:
+        return each.faults[0][0]
+    return f"{each.unit.question_type}, {each.difficulty}"

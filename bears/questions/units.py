@@ -1,0 +1,114 @@
+"""The pool of documents, and what of it questions are written about: passages, and pairs."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+from typing import Any, Literal
+
+from bears.errors import SamplingError
+from bears.questions.pool import Pool
+from bears.questions.settings import MadeSettings
+from bears.sampling.drafts import paragraphs
+from bears.sampling.identity import document_id, question_id
+from bears.types import Article, Document, PassageRow, PoolDocument
+
+LINKED = 10
+"""How far down what BM25 finds for a passage its partner is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What one question is written about.
+
+    Args:
+        question_id: of the question; over who writes it and about what, not over its words.
+        documents: its gold: one, or two that are linked.
+    """
+
+    question_id: str
+    question_type: Literal["single-hop", "multi-hop"]
+    documents: tuple[Document, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(document.content for document in self.documents)
+
+
+def pool_of(rows: Sequence[Any], settings: MadeSettings) -> list[Document]:
+    """The documents of a source, each text once, or as many of them as the seed draws.
+
+    Its own questions, where it has any, are not looked at.
+
+    Raises:
+        SamplingError: there are none.
+    """
+    unique = {document.content: document for document in reversed(list(_documents(rows, settings)))}
+    documents = list(reversed(unique.values()))
+    if not documents:
+        raise SamplingError(f"source {settings.source} has no document to write a question about")
+    if settings.max_docs is None or settings.max_docs >= len(documents):
+        return documents
+    places = Random(settings.seed).sample(range(len(documents)), settings.max_docs)
+    return [documents[place] for place in sorted(places)]
+
+
+def _documents(rows: Iterable[Any], settings: MadeSettings) -> Iterator[Document]:
+    name = settings.source
+    for row in rows:
+        match row:
+            case Article() | PassageRow():
+                for key, text in paragraphs([row]):  # type: ignore[arg-type]
+                    yield Document(document_id(name, key), text, name, key, False)
+            case PoolDocument():
+                yield Document(row.id, row.text, name, row.id, False)
+            case Document():
+                yield Document(row.doc_id, row.content, row.original_source, row.original_id, False)
+
+
+def units_of(pool: Pool, settings: MadeSettings, questioner: str) -> list[Unit]:
+    """Passages, then pairs; more of either leave those that were there as they are.
+
+    A pair is a passage and the first other one that BM25 finds for its text, of those that are no
+    copy of it.
+
+    Args:
+        questioner: its name, since another one's questions are others.
+    """
+    least, most = settings.passage_bytes
+    fit = [d for d in pool.documents if least <= len(d.content.encode()) <= most]
+    Random(settings.seed).shuffle(fit)
+    alone = [(document,) for document in fit[: settings.passages]]
+    # From the other end, so that more passages move no pair.
+    twos = islice(_pairs(reversed(fit), {d.doc_id for d in fit}, pool), settings.pairs)
+    units = [_unit(documents, questioner) for documents in (*alone, *twos)]
+    if len(units) < settings.passages + settings.pairs:
+        raise SamplingError(
+            f"sample.passages and sample.pairs are {settings.passages} and {settings.pairs}, but "
+            f"of {len(pool.documents)} documents {len(fit)} have {least} to {most} bytes, and "
+            f"{len(units) - len(alone)} pairs are linked; ask for fewer, or change "
+            "sample.passage_bytes"
+        )
+    return units
+
+
+def _pairs(
+    order: Iterable[Document], fit: set[str], pool: Pool
+) -> Iterator[tuple[Document, Document]]:
+    used: set[str] = set()
+    for document in order:
+        if document.doc_id in used:
+            continue
+        near = (pool.by_id[doc_id] for doc_id in pool.ranking(document.content, LINKED))
+        for other in near:
+            free = other.doc_id in fit - used - {document.doc_id}
+            if free and not pool.alike(document.content, other.content):
+                used |= {document.doc_id, other.doc_id}
+                yield document, other
+                break
+
+
+def _unit(documents: tuple[Document, ...], questioner: str) -> Unit:
+    ids = "+".join(document.doc_id for document in documents)
+    name = question_id(documents[0].original_source, f"{questioner}:{ids}")
+    return Unit(name, "single-hop" if len(documents) == 1 else "multi-hop", documents)

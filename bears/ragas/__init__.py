@@ -1,4 +1,0 @@
-"""The four metrics of RAGAS, computed by the package itself, in an environment of its own.
-
-Only `bears.ragas.program` runs there, and nothing of ours is imported there.
-"""

@@ -1,0 +1,16 @@
+"""One conf/reader/<name>.yaml that asks a model."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bears.llm.replies.prompt import SystemPrompt
+from bears.llm.replies.settings import AskingSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReaderSettings(AskingSettings):
+    """How a model reads translations. See conf/endpoint/openai.yaml for what each field means."""
+
+    where: ClassVar[str] = "reader"
+
+    prompt: SystemPrompt

@@ -1,0 +1,233 @@
+"""Judges of answers, held against people: EVOUNA's labels, textbook values, draws of a hundred."""
+
+import csv
+import json
+import random
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.answers.judging.calibration import JudgedAnswer, calibrate
+from bears.answers.judging.correction import corrected_pass_rate
+from bears.answers.judging.labels import LabelledAnswer, read_labels
+from bears.answers.judging.lexical import Contains, Exact
+from bears.cli import main
+from bears.errors import FormatError
+from tests.workspace import ROOT
+
+# Of the issue that asked for it: people, contains, exact match, agreement, kappa, TPR, TNR.
+EVOUNA = {
+    "fid": (0.6893, 0.5913, 0.5614, 0.8973, 0.7794, 0.8544, 0.9925),
+    "gpt35": (0.6549, 0.5061, 0.0275, 0.8466, 0.6921, 0.7693, 0.9933),
+    "chatgpt": (0.7297, 0.5783, 0.0149, 0.8029, 0.5753, 0.7612, 0.9154),
+    "gpt4": (0.7883, 0.6171, 0.0000, 0.8248, 0.5948, 0.7803, 0.9906),
+    "newbing": (0.7993, 0.6532, 0.0000, 0.8221, 0.5644, 0.7973, 0.9208),
+}
+ROW = {
+    "system": "a",
+    "question_id": "1",
+    "question": "Who?",
+    "gold_answers": ["Ada Lovelace", "Lovelace"],
+    "answer": "It was Lovelace.",
+    "label": True,
+}
+
+
+def answer(system: str, number: int, label: bool | None) -> LabelledAnswer:
+    return LabelledAnswer(system, str(number), "?", ("gold",), "", label)
+
+
+def judged(counts: Mapping[Any, int]) -> list[JudgedAnswer]:
+    """So many answers of each (label, verdict)."""
+    pairs = [pair for pair, count in counts.items() for _ in range(count)]
+    return [
+        JudgedAnswer(answer("a", number, label), verdict)
+        for number, (label, verdict) in enumerate(pairs)
+    ]
+
+
+def evouna(shared_data: Path) -> dict[str, tuple[list[bool], list[bool]]]:
+    """System to what ``contains`` says of its answers, and what people say."""
+    found: dict[str, tuple[list[bool], list[bool]]] = {}
+    for each in read_labels(shared_data / "evouna" / "NQ.json"):
+        verdicts, labels = found.setdefault(each.system, ([], []))
+        verdict = Contains().verdict(each.question, each.golds, each.answer, "en")
+        verdicts.append(verdict == "pass")
+        labels.append(bool(each.label))
+    return found
+
+
+def test_evouna_gives_the_known_figures(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    labels = str(shared_data / "evouna" / "NQ.json")
+    found = {}
+    for judge in ("contains", "exact"):
+        out = tmp_path / f"{judge}.json"
+        assert main(["judge", "calibrate", labels, "--judge", judge, "--out", str(out)]) == 0
+        found[judge] = json.loads(out.read_text(encoding="utf-8"))
+    assert found["contains"]["language"] == "en"
+    for system, expected in EVOUNA.items():
+        one, other = (found[judge]["systems"][system] for judge in ("contains", "exact"))
+        names = ("agreement", "kappa", "tpr", "tnr")
+        values = (one["human"], one["judge"], other["judge"], *(one[name] for name in names))
+        assert tuple(round(value, 4) for value in values) == expected
+        assert one["n"] == 3019
+        assert one["corrected"] == pytest.approx(one["human"])
+    assert list(found["contains"]["systems"]) == list(EVOUNA)
+
+
+def test_the_table_in_the_docs_is_that_of_evouna() -> None:
+    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\w+) \|((?: [.\d]+ \|){7})$", text, re.MULTILINE)
+    table = {name: tuple(float(v) for v in cells.split("|")[:-1]) for name, cells in rows}
+    assert table == EVOUNA
+
+
+def test_kappa_is_that_of_the_textbook() -> None:
+    # Fleiss, Levin and Paik's definition worked by hand: po = .7, pe = .5, kappa = .4.
+    counts = {(True, "pass"): 20, (True, "fail"): 5, (False, "pass"): 10, (False, "fail"): 15}
+    found = calibrate(judged(counts))["a"]
+    assert (found["agreement"], found["kappa"]) == pytest.approx((0.7, 0.4))
+    assert (found["tpr"], found["tnr"]) == pytest.approx((20 / 25, 15 / 25))
+    # Altman's interval: kappa ± 1.96 sqrt(po (1 - po) / (n (1 - pe)²)), near the exact variance.
+    low, high = found["interval_95"]["kappa"]
+    assert (low, high) == pytest.approx((0.146, 0.654), abs=0.01)
+
+
+def test_what_nobody_knows_is_no_fail() -> None:
+    counts = {(True, "pass"): 4, (False, "fail"): 4, (True, "unscored"): 7, (None, "pass"): 3}
+    found = calibrate(judged(counts))["a"]
+    assert (found["n"], found["judged"], found["unscored"]) == (8, 11, 7)
+    assert found["agreement"] == 1
+    assert found["corrected"] == pytest.approx(7 / 11)
+
+
+@pytest.mark.parametrize(
+    ("counts", "kappa"),
+    [
+        # By (po - pe) / (1 - pe), with po = pe wherever one side is constant.
+        ({(True, "pass"): 3, (False, "pass"): 2}, 0),
+        ({(True, "fail"): 3, (False, "fail"): 2}, 0),
+        ({(True, "pass"): 3, (True, "fail"): 2}, 0),
+        ({(True, "fail"): 5}, 0),
+        # pe = 1, so that nothing is divided by nothing.
+        ({(True, "pass"): 5}, None),
+        ({(True, "unscored"): 3, (False, "unscored"): 2}, None),
+    ],
+)
+def test_kappa_of_constant_verdicts_is_0_where_chance_does_not_explain_everything(
+    counts: dict[tuple[bool | None, str], int], kappa: int | None
+) -> None:
+    found = calibrate(judged(counts))["a"]
+    assert found["kappa"] == kappa
+    assert found["interval_95"]["kappa"] is None
+
+
+def test_labels_drawn_in_the_judges_proportions_give_rogan_and_gladens_rate() -> None:
+    # 600 of 1,000 pass; of 60 and 40 labelled ones people pass 54 and 8.
+    verdicts = [True] * 600 + [False] * 400
+    labels: list[bool | None] = [None] * 1000
+    labels[:60] = [True] * 54 + [False] * 6
+    labels[600:640] = [True] * 8 + [False] * 32
+    tpr, tnr, passed = 54 / 62, 32 / 38, 0.6
+    found = corrected_pass_rate(verdicts, labels)
+    assert found is not None
+    assert found.value == pytest.approx((passed + tnr - 1) / (tpr + tnr - 1))
+    assert found.low < 0.6 * 0.9 + 0.4 * 0.2 < found.high
+
+
+def test_without_a_label_among_what_the_judge_fails_nothing_is_corrected() -> None:
+    assert corrected_pass_rate([True, True, False], [True, None, None]) is None
+    assert corrected_pass_rate([True, True], [True, None]) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [100, 300])
+def test_the_corrected_interval_holds_the_true_rate(shared_data: Path, size: int) -> None:
+    draw = random.Random(0)
+    for system, (verdicts, people) in evouna(shared_data).items():
+        truth, held = sum(people) / len(people), 0
+        for _ in range(1000):
+            seen = set(draw.sample(range(len(people)), size))
+            labels = [label if i in seen else None for i, label in enumerate(people)]
+            rate = corrected_pass_rate(verdicts, labels)
+            held += rate is not None and rate.low <= truth <= rate.high
+        assert 930 <= held <= 970, (system, held)
+
+
+def test_lexical_judges_compare_normal_forms() -> None:
+    golds = ("The Beatles", "Beatles")
+    assert Exact().verdict("", golds, "the BEATLES!", "en") == "pass"
+    assert Exact().verdict("", golds, "It was the Beatles", "en") == "fail"
+    assert Contains().verdict("", golds, "It was the Beatles [CITE:3].", "en") == "pass"
+    assert Contains().verdict("", ("台北市",), "答案是臺北市。", "zh-Hant-TW") == "pass"
+    assert Contains().verdict("", ("台北市",), "高雄市", "zh-Hant-TW") == "fail"
+
+
+def test_a_gold_answer_of_nothing_passes_no_answer() -> None:
+    assert Contains().verdict("", ("The",), "anything", "en") == "unscored"
+    assert Contains().verdict("", ("?", "ada"), "anything", "en") == "fail"
+
+
+def test_a_question_without_gold_passes_no_answer() -> None:
+    assert Contains().verdict("", (), "", "en") == "unscored"
+    assert Exact().verdict("", (), "", "en") == "unscored"
+
+
+def test_labels_are_the_same_from_every_form(tmp_path: Path) -> None:
+    rows = [ROW, {**ROW, "question_id": "2", "label": False}, {**ROW, "system": "b", "label": None}]
+    lines, array, table = (tmp_path / name for name in ("l.jsonl", "l.json", "l.csv"))
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    array.write_text(json.dumps(rows), encoding="utf-8")
+    with table.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(ROW))
+        writer.writeheader()
+        words = {True: "Pass", False: "0", None: ""}
+        for row, golds in zip(
+            rows, ("Ada Lovelace/Lovelace", *['["Ada Lovelace", "Lovelace"]'] * 2), strict=True
+        ):
+            writer.writerow({**row, "gold_answers": golds, "label": words[row["label"]]})  # type: ignore[index]
+    expected = read_labels(lines)
+    assert expected[0].golds == ("Ada Lovelace", "Lovelace")
+    assert [each.label for each in expected] == [True, False, None]
+    assert read_labels(array) == read_labels(table) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "named"),
+    [
+        ([{**ROW, "label": "maybe"}], "row 1: label 'maybe'"),
+        ([ROW, ROW], "row 2: 'a' answers '1' in an earlier row too"),
+        ([{k: v for k, v in ROW.items() if k != "answer"}], "row 1: lacks answer"),
+        ([{**ROW, "gold_answers": 5}], "gold_answers"),
+        ([{**ROW, "question_id": 7}], "question_id"),
+        ([{**ROW, "answer": 0}], "answer"),
+        (["text"], "expected an object"),
+        ([], "no labels"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_named(tmp_path: Path, rows: object, named: str) -> None:
+    path = tmp_path / "labels.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    with pytest.raises(FormatError, match=re.escape(named)):
+        read_labels(path)
+
+
+def test_the_command_lists_the_disagreements_and_knows_its_judges(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    labels, out = tmp_path / "labels.jsonl", tmp_path / "differ.csv"
+    rows = [ROW, {**ROW, "question_id": "2", "answer": "=Babbage", "label": True}]
+    labels.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    words = ["judge", "calibrate", str(labels), "--disagreements", str(out)]
+    assert main([*words, "--judge", "contains"]) == 0
+    with out.open(encoding="utf-8", newline="") as stream:
+        assert [row["answer"] for row in csv.DictReader(stream)] == ["'=Babbage"]
+    assert main([*words, "--judge", "gpt"]) == 1
+    assert "conf/judge has contains, exact" in capsys.readouterr().err

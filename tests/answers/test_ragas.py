@@ -1,0 +1,429 @@
+"""``bears ragas``: what it reads and counts, and (slow) that its numbers are those of ragas."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.answers.ragas.program import inputs
+from bears.answers.ragas.rows import read_rows
+from bears.answers.ragas.run import ENVIRONMENT, PROGRAM
+from bears.answers.ragas.scores import METRICS, Score, summary
+from bears.cli import main
+from bears.errors import FormatError
+from tests.provider_server import ROOT, ProviderServer
+from tests.workspace import Workspace, finished
+
+HEADER = "question,ground_truth,answer,contexts\n"
+WHOLE = 'Where?,Oslo,In Oslo.,"[""It is in Oslo.""]"\n'
+
+# -------------------------------------------------------------------------------- what is read
+
+
+def read(folder: Path, text: str) -> Any:
+    file = folder / "in.csv"
+    file.write_text(text, encoding="utf-8")
+    return read_rows(file)
+
+
+def test_a_row_without_contexts_is_told_from_one_that_was_shown_nothing(tmp_path: Path) -> None:
+    rows, _ = read(tmp_path, f"{HEADER}{WHOLE}Who?,Ann,,\nWho?,Ann,Ann,[]\n")
+    assert [row.contexts for row in rows] == [("It is in Oslo.",), None, ()]
+    assert [row.answer for row in rows] == ["In Oslo.", None, "Ann"]
+
+
+def test_two_columns_are_enough_and_others_are_named(tmp_path: Path) -> None:
+    rows, unread = read(tmp_path, "id,question,ground_truth\n1,誰？,安\n")
+    assert (rows[0].question, rows[0].ground_truth, rows[0].answer) == ("誰？", "安", None)
+    assert unread == ["id"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("question,answer\na,b\n", "lacks the column ground_truth"),
+        (HEADER, "no rows"),
+        ("", "lacks the column question, ground_truth"),
+        (f"{HEADER}  ,x,y,[]\n", "line 2: the question is empty"),
+        (f"{HEADER}q,x,y,one text\n", "line 2"),
+        (f"{HEADER}q,x,y,\"['one', 'two']\"\n", "json.dumps"),
+        (f'{HEADER}q,x,y,"[1, 2]"\n', "expected a JSON list of texts"),
+        (f'{HEADER}q,x,y,"{{""a"": 1}}"\n', "expected a JSON list of texts"),
+        (f"{HEADER}q,x,y,{'[' * 100_000}\n", "line 2"),
+    ],
+)
+def test_a_file_that_cannot_be_scored_is_refused_naming_the_place(
+    text: str, told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(FormatError, match=told):
+        read(tmp_path, text)
+
+
+# ----------------------------------------------------------------------------- what is counted
+
+
+def test_a_mean_is_of_what_was_scored_and_the_rest_is_counted_by_its_reason() -> None:
+    scores = [
+        Score(0, "faithfulness", 0.5),
+        Score(1, "faithfulness", None, "NaN"),
+        Score(2, "faithfulness", 1.0),
+        Score(3, "faithfulness", None, "InstructorRetryException: … 'code': 'not_in_memory' …"),
+    ]
+    found = summary(scores, 5)
+    assert found["faithfulness"] == {
+        "mean": 0.75,
+        "n_scored": 2,
+        "n_total": 5,
+        "unscored": {"NaN": 1, "never came": 1, "not in the memory": 1},
+    }
+    assert found["context_recall"]["mean"] is None
+    assert found["context_recall"]["unscored"] == {"never came": 5}
+
+
+# ------------------------------------------------------------------------------- the command
+
+PLAYED = """#!{python}
+import json, sys
+asked = json.load(sys.stdin)
+{body}
+"""
+SCORES = """
+print(json.dumps({"ragas": "0.0.1"}))
+for row in range(len(asked["rows"])):
+    for place, metric in enumerate({metrics}):
+        problem = "NaN" if (row, place) == (0, 1) else ""
+        value = None if problem else place / 4
+        print(json.dumps({"row": row, "metric": metric, "value": value, "problem": problem}))
+""".replace("{metrics}", repr(METRICS))
+
+SEEN = 'print(json.dumps(asked["rows"]), file=open("seen.json", "w"))'
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return finished(tmp_path_factory.getbasetemp())[0]
+
+
+@pytest.fixture
+def project(made: Workspace, tmp_path: Path) -> Workspace:
+    return made.copied(tmp_path / "project")
+
+
+def played(project: Workspace, body: str) -> None:
+    """Put a program in the place of the environment's Python."""
+    program = project.root / ENVIRONMENT / "bin" / "python"
+    program.parent.mkdir(parents=True)
+    program.write_text(PLAYED.format(python=sys.executable, body=body), encoding="utf-8")
+    program.chmod(0o755)
+
+
+def ragas(project: Workspace, *words: str, code: int = 0) -> str:
+    out, errors = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(out),
+        redirect_stderr(errors),
+    ):
+        patch.chdir(project.root)
+        patch.delenv("BEARS_RAGAS", raising=False)
+        status = main(["ragas", *words])
+    told = out.getvalue() + errors.getvalue()
+    assert status == code, told
+    return told
+
+
+def given(project: Workspace, rows: list[list[str]]) -> Path:
+    file = project.root / "mine.csv"
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([HEADER.strip().split(","), *rows])
+    return file
+
+
+def questions(project: Workspace) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(project.text("data/mini/translated/queries.json"))
+    return found
+
+
+def test_without_its_environment_it_says_how_to_make_one(project: Workspace) -> None:
+    file = given(project, [["Where?", "Oslo", "In Oslo.", "[]"]])
+    told = ragas(project, str(file), code=1)
+    assert "make ragas" in told
+    assert len(told.splitlines()) == 1
+
+
+def test_what_is_not_scored_stands_beside_the_mean_and_on_the_leaderboard(
+    project: Workspace,
+) -> None:
+    played(project, SCORES)
+    rows = [[q["question"], q["gold_answer"], "an answer", "[]"] for q in questions(project)]
+    given(project, rows)
+    told = ragas(project, "mine.csv", "--out", "out/scores.json")
+    assert "17 of 18  1 NaN" in told
+    assert told.startswith("mine.csv on mini, 18 questions\n\n")
+    result = json.loads(project.text("out/scores.json"))
+    metric = result["metrics"]["answer_relevancy"]
+    assert (metric["mean"], metric["n_scored"], metric["n_total"]) == (0.25, 17, 18)
+    assert result["versions"] == {"ragas": "0.0.1"}
+    by_row = list(csv.DictReader(project.text("out/scores.csv").splitlines()))
+    assert [row["context_recall"] for row in by_row] == ["0.750000"] * 18
+    assert by_row[0]["answer_relevancy"] == ""
+    board = list(csv.DictReader(project.text("metrics/leaderboard.csv").splitlines()))
+    assert [row["system"] for row in board] == ["mine"]
+    assert (board[0]["context_precision"], board[0]["questions"]) == ("0.5", "18")
+    assert "answer_relevancy of 17 of 18 questions" in board[0]["warnings"]
+
+
+def test_scores_that_another_run_may_give_keep_the_means_off_the_leaderboard(
+    project: Workspace,
+) -> None:
+    codes = ["not_in_memory", "budget_exhausted", "no_answer", "not_kept"]
+    told = "InstructorRetryException: Error code: 402 - {'error': {'code': 'CODE'}}"
+    body = SCORES.replace("if (row, place) == (0, 1)", f"if row < {len(codes)} and place == 1")
+    body = body.replace('"NaN"', f"{told!r}.replace('CODE', {codes!r}[row])")
+    played(project, body)
+    given(project, [[q["question"], q["gold_answer"], "x", "[]"] for q in questions(project)])
+    told = ragas(project, "mine.csv", "--out", "scores.json", code=1)
+    assert "the memory lacks answers for 4 of 72 scores" in told
+    assert '"n_scored": 14' in project.text("scores.json")
+    assert not (project.root / "metrics" / "leaderboard.csv").exists()
+
+
+def test_questions_of_elsewhere_come_on_no_benchmark_s_table(project: Workspace) -> None:
+    played(project, SCORES)
+    given(project, [["Where on the moon?", "Mare", "Here.", "[]"]])
+    assert "no row on the leaderboard" in ragas(project, "mine.csv")
+    assert not (project.root / "metrics" / "leaderboard.csv").exists()
+
+
+def test_one_question_as_often_as_the_benchmark_has_questions_is_not_the_benchmark(
+    project: Workspace,
+) -> None:
+    played(project, SCORES)
+    first = questions(project)[0]
+    given(project, [[first["question"], first["gold_answer"], "an answer", "[]"]] * 18)
+    assert "no row on the leaderboard" in ragas(project, "mine.csv")
+    assert not (project.root / "metrics" / "leaderboard.csv").exists()
+
+
+def test_missing_contexts_are_the_first_documents_of_the_selected_retriever(
+    project: Workspace,
+) -> None:
+    played(project, SCORES + SEEN)
+    asked = questions(project)[:3]
+    given(project, [[q["question"], q["gold_answer"], "x", ""] for q in asked])
+    ragas(project, "mine.csv", "--top", "3")
+    documents = json.loads(project.text("data/mini/translated/corpus.json"))
+    texts = {document["doc_id"]: document["content"] for document in documents}
+    run = [line.split(" ") for line in project.text("data/mini/runs/bm25.trec").splitlines()]
+    wanted = [
+        [texts[row[2]] for row in run if row[0] == q["question_id"] and int(row[3]) <= 3]
+        for q in asked
+    ]
+    assert [row["contexts"] for row in json.loads(project.text("seen.json"))] == wanted
+
+
+def test_missing_contexts_without_an_index_are_a_sentence(project: Workspace) -> None:
+    played(project, SCORES)
+    given(project, [["Where?", "Oslo", "x", ""]])
+    told = ragas(project, "mine.csv", "retriever=wordllama", code=1)
+    assert "1 rows have no contexts, and data/mini/index/wordllama is not there" in told
+
+
+def test_missing_answers_are_those_of_the_selected_generator(project: Workspace) -> None:
+    played(project, SCORES + SEEN)
+    told = ["Ann lives in Oslo. She is a cook.", "Oslo is a city."]
+    given(project, [["Who is a cook?", "Ann", "", json.dumps(told)]])
+    ragas(project, "mine.csv", "generator=sentence", "--out", "scores.json")
+    (seen,) = json.loads(project.text("seen.json"))
+    assert (seen["answer"], seen["contexts"]) == ("She is a cook.", told)
+    made = json.loads(project.text("scores.json"))["input"]
+    assert (made["generator"], made["retriever"]) == ("sentence", None)
+
+
+def test_without_a_generator_rows_without_answers_are_counted(project: Workspace) -> None:
+    played(project, SCORES)
+    given(project, [["Who?", "Ann", "", "[]"]])
+    assert "1 rows have no answer, and generator: none" in ragas(project, "mine.csv")
+
+
+@pytest.mark.slow
+def test_answers_of_a_model_are_planned_asked_once_and_published(project: Workspace) -> None:
+    played(project, SCORES + SEEN)
+    given(project, [["Who?", "Ann", "", '["Ann."]'], ["Who?", "Ann", "Bob", '["Ann."]']])
+    with ProviderServer("tests.fake_ragas:judge") as server:
+        words = ["mine.csv", "generator=local", f"generator.base_url={server.url}"]
+        assert "lacks 1 answers by local" in ragas(project, *words, code=1)
+        assert "1 answer" in ragas(project, *words, "--plan")
+        assert "requests" not in server.stats()
+        ragas(project, *words, "--fill", "--yes", "--publish")
+        ragas(project, *words)
+        assert server.stats()["requests"] == 1
+    answers = [row["answer"] for row in json.loads(project.text("seen.json"))]
+    assert answers == ["It was Ann. She came in May.", "Bob"]
+    memory = map(json.loads, project.text("data/memory/mini.answers.jsonl").splitlines())
+    assert [row["answer"] for row in memory if row["text"] == "Who?"] == answers[:1]
+
+
+def test_a_generator_that_wants_gold_documents_is_refused(project: Workspace) -> None:
+    played(project, SCORES)
+    given(project, [["Who?", "Ann", "", "[]"]])
+    told = ragas(project, "mine.csv", "generator=gpt-4.1-mini-gold", code=1)
+    assert "is shown gold documents, and the rows name none" in told
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("sys.exit('no module named ragas')", "status 1 after 0 scores: no module named ragas"),
+        ("print('hello')", "not valid JSON"),
+        ("print(json.dumps({'ragas': '1'})); print('[]')", "a score of ragas is"),
+        ("print('{}'); import os; os.kill(os.getpid(), 9)", "ragas ended with status -9"),
+    ],
+)
+def test_a_ragas_that_fails_is_a_sentence(body: str, told: str, project: Workspace) -> None:
+    played(project, body)
+    given(project, [["Where?", "Oslo", "x", "[]"]])
+    assert told in ragas(project, "mine.csv", code=1)
+    assert not (project.root / "metrics" / "leaderboard.csv").exists()
+
+
+PAYING = """
+import os, signal, time, urllib.error, urllib.request
+print(json.dumps({"ragas": "0.0.1"}), flush=True)
+chat = {"model": asked["model"], "messages": [{"role": "user", "content": "Hello?"}]}
+try:
+    urllib.request.urlopen(urllib.request.Request(
+        asked["base_url"] + "/chat/completions", json.dumps(chat).encode(),
+        {"Authorization": "Bearer " + asked["key"]},
+    ))
+except urllib.error.HTTPError:
+    sys.exit()
+os.kill(os.getppid(), signal.SIGINT)
+time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+def test_an_interrupt_says_what_was_spent_though_nothing_is_scored_yet(project: Workspace) -> None:
+    played(project, PAYING)
+    given(project, [["Where?", "Oslo", "x", "[]"]])
+    with ProviderServer("tests.fake_ragas:judge") as server:
+        words = [f"proxy.chat.base_url={server.url}", "proxy.chat.api_key_env=''"]
+        words += ["proxy.chat.price={input: 1000, output: 1000}", "--fill", "--yes"]
+        done = subprocess.run(
+            [sys.executable, "-m", "bears", "ragas", "mine.csv", *words],
+            cwd=project.root,
+            env={name: value for name, value in os.environ.items() if name != "BEARS_RAGAS"},
+            capture_output=True,
+            text=True,
+            # Where the tests themselves run in the background, an interrupt would be ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+    told = done.stdout + done.stderr
+    assert done.returncode == 130, told
+    said = re.search(r"^0 done; US\$ ([\d.]+) spent, .*in flight$", told, re.MULTILINE)
+    assert said, told
+    assert float(said[1]) > 0
+
+
+# --------------------------------------------------------------------------------- ragas itself
+
+ROWS = [
+    ["Where was Ada born?", "Ada was born in London.", "Ada was born in London. She liked cats.",
+     '["Ada Lovelace was born in London.", "Berlin is big.", "Ada had a cat in London."]'],
+    ["Who wrote it?", "Ann wrote it. It was in May.", "I don't know, said Ann in May.",
+     '["Ann wrote a book."]'],
+    ["A gibberish one?", "It is gibberish.", "Some gibberish, then more of it.", '["gibberish"]'],
+    ["誰寫的？", "安寫的。", "...", '["安寫的書。"]'],
+    ["Nothing shown?", "No.", "No, nothing.", "[]"],
+    ["No answer?", "No.", "", '["No."]'],
+]  # fmt: skip
+
+
+@pytest.fixture
+def environment(project: Workspace) -> None:
+    here = Path(os.environ.get("BEARS_RAGAS", ROOT / ENVIRONMENT))
+    if not (here / "bin" / "python").exists():
+        pytest.skip(f"ragas is not in {here}; `make ragas` puts it there")
+    (project.root / ENVIRONMENT).symlink_to(here)
+
+
+def direct(project: Workspace, url: str) -> dict[tuple[int, str], Any]:
+    """What ragas says with nothing of ours between it and the provider."""
+    rows = [
+        {"question": q, "ground_truth": gold, "answer": answer, "contexts": json.loads(contexts)}
+        for q, gold, answer, contexts in ROWS
+    ]
+    asked = {"base_url": url, "key": "none", "concurrency": 4, "rows": rows}
+    asked |= {"model": "gpt-4.1-mini", "embedding_model": "text-embedding-3-small"}
+    done = subprocess.run(
+        [project.root / ENVIRONMENT / "bin" / "python", "-I", PROGRAM],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert told[0]["ragas"] == "0.4.3"
+    return {(each["row"], each["metric"]): each["value"] for each in told[1:]}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("environment")
+def test_the_replayed_numbers_are_those_of_a_direct_run(project: Workspace) -> None:
+    with ProviderServer("tests.fake_ragas:judge") as server:
+        wanted = direct(project, server.url)
+    given(project, ROWS)
+    with ProviderServer("tests.fake_ragas:judge") as server:
+        words = [f"proxy.chat.base_url={server.url}", "proxy.chat.api_key_env=''"]
+        more = ["--no-board", "--publish", "--out", "out/scores.json"]
+        filled = ragas(project, "mine.csv", *words, "--fill", "--yes", *more)
+        asked = server.stats()["requests"]
+    out = project.bytes_below("out")
+    (project.root / ".bears" / "journal.jsonl").unlink()
+    replayed = ragas(project, "mine.csv", "--no-board", "--out", "out/scores.json")
+    assert project.bytes_below("out") == out
+    assert "\n".join(replayed.splitlines()[:6]) in filled
+    found = {
+        (place, metric): float(row[metric]) if row[metric] else None
+        for place, row in enumerate(csv.DictReader(out["scores.csv"].decode().splitlines()))
+        for metric in METRICS
+    }
+    assert found.keys() == wanted.keys()
+    assert {key for key, value in found.items() if value is None} == {
+        *((3, m) for m in ["faithfulness"]),
+        *((4, m) for m in METRICS if m != "answer_relevancy"),
+        *((5, m) for m in METRICS if m in ("faithfulness", "answer_relevancy")),
+    }
+    assert all(
+        value is None or math.isclose(value, wanted[key], abs_tol=5e-7)
+        for key, value in found.items()
+    )
+    assert asked > 30
+    for metric, told in json.loads(out["scores.json"])["metrics"].items():
+        values = [wanted[row, metric] for row in range(len(ROWS))]
+        scored = [value for value in values if value is not None]
+        assert told["mean"] == math.fsum(scored) / len(scored)
+
+
+def test_a_metric_is_given_what_it_looks_at_and_nothing_more() -> None:
+    row = {"question": "q", "answer": "a", "ground_truth": "g", "contexts": ["c"]}
+    given = {metric: set(inputs(metric, row)) for metric in METRICS}
+    assert given == {
+        "faithfulness": {"user_input", "response", "retrieved_contexts"},
+        "answer_relevancy": {"user_input", "response"},
+        "context_precision": {"user_input", "reference", "retrieved_contexts"},
+        "context_recall": {"user_input", "reference", "retrieved_contexts"},
+    }

@@ -1,0 +1,276 @@
+"""`python -m bears`: what it does, what it refuses, and on which stream it says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bears.cli import main
+from bears.errors import FormatError
+from bears.files.records import write_json, write_text
+from bears.llm.replies.published import load
+from tests.workspace import ROOT, environment_for
+
+QUESTIONS = ["q-one", "q-two"]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The configuration, and two sampled questions, in a folder of their own."""
+    shutil.copytree(ROOT / "conf", tmp_path / "conf")
+    shutil.rmtree(tmp_path / "conf" / "ledger", ignore_errors=True)
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    sampled = tmp_path / "data" / "mini" / "sampled"
+    sampled.mkdir(parents=True)
+    rows = [
+        {
+            "question_id": question_id,
+            "question": "Who?",
+            "gold_answer": "A bear",
+            "gold_doc_ids": ["d1"],
+            "source_dataset": "drcd",
+            "question_type": "single-hop",
+        }
+        for question_id in QUESTIONS
+    ]
+    (sampled / "queries_raw.json").write_text(json.dumps(rows), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ledger(project: Path) -> list[dict[str, str]]:
+    text = (project / "conf" / "ledger" / "mini.yaml").read_text(encoding="utf-8")
+    entries: list[dict[str, str]] = yaml.safe_load(text)["replacements"]
+    return entries
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--help"], "the pipeline itself is `dvc repro`"),
+        (["memory", "import", "--help"], "queries_raw.json, corpus_raw.json, queries.json"),
+        (["replace", "--help"], "Remove the entry to undo it"),
+        (["plot-template", "--help"], "an HTML template with vega inside it"),
+    ],
+)
+def test_it_explains_itself(words: list[str], expected: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bears", *words],
+        cwd=ROOT,
+        env=environment_for(sys.executable),
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert expected in " ".join(done.stdout.split())
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["nosuch"],
+        ["memory"],
+        ["replace"],
+        ["replace", "q-one"],
+        ["memory", "import"],
+        ["memory", "serve", "--port", "65536"],
+    ],
+)
+def test_an_incomplete_command_shows_its_usage(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: python -m bears")
+
+
+def test_without_a_command_it_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "the metrics as a table" in err
+    assert "replace a question" in err
+
+
+def test_a_reader_that_stops_early_is_no_error() -> None:
+    command = f"set -o pipefail; {sys.executable} -m bears metrics | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env=environment_for(sys.executable),
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Of rankings")
+
+
+def test_the_metrics_are_shown_as_a_table_and_outside_the_root_it_says_where_to_go(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show"]) == 1
+    assert "run `dvc repro`, in the project's root" in capsys.readouterr().err
+    shutil.copytree(ROOT / "metrics", project / "metrics")
+    assert main(["show"]) == 0
+    out = capsys.readouterr().out
+    metrics = json.loads((ROOT / "metrics" / "retrieval.json").read_text(encoding="utf-8"))
+    assert re.search(rf"^ndcg@10 +{metrics['all']['ndcg@10']:.3f} ", out, re.MULTILINE)
+    assert re.search(r"^errors +0$", out, re.MULTILINE)
+    assert "answers.json" not in out
+    means = {"n": 2, "answer_f1": 0.25, "pass_rate": None, "causes": {"reader": 1, "cut": 1}}
+    groups = {"all": means, "by_type": {}, "by_source": {"drcd": means}}
+    judged = {"generator": "sentence", "context": "gold", "within": False, **groups}
+    judged["benchmark"] = {"name": "drcd", "source": "", "state": "5e", "questions": 2}
+    typed = {"free-form": {"n": 2, "answer_f1": 0.25, "exact_match": None}}
+    write_json(project / "metrics" / "answers.json", {**judged, "by_answer_type": typed})
+    assert main(["show"]) == 0
+    out = capsys.readouterr().out
+    heading = "sentence (context gold) on drcd, state 5e, 2 questions"
+    assert f"metrics/answers.json:\n{heading}\n" in out
+    for line in ("answer_f1 +0.250 +0.250", "pass_rate +– +–", "cause: cut +1 +1", "n +2 +2"):
+        assert re.search(rf"^{line}$", out, re.MULTILINE), line
+    assert re.search("^free-form +2 +0.250 +–$", out, re.MULTILINE)
+    write_json(project / "metrics" / "answers.json", {**judged, "all": {"n": "two"}})
+    assert main(["show"]) == 1
+    assert "metrics/answers.json" in capsys.readouterr().err
+
+
+def test_after_another_selection_the_table_still_says_what_was_measured(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "metrics", project / "metrics")
+    path = project / "metrics" / "retrieval.json"
+    metrics = json.loads(path.read_text(encoding="utf-8"))
+    metrics["benchmark"] |= {"name": "beir", "source": "nfcorpus, test", "state": "5e"}
+    write_json(path, {**metrics, "retriever": "wordllama"})
+    assert main(["show"]) == 0
+    out, err = capsys.readouterr()
+    heading = "wordllama on beir (nfcorpus, test), state 5e, 18 questions"
+    assert out.startswith(f"metrics/retrieval.json:\n{heading}\n")
+    selects = "and params.yaml selects"
+    assert f"is of benchmark beir, {selects} mini; run `dvc repro`" in err
+    assert f"is of retriever wordllama, {selects} bm25; run `dvc repro`" in err
+
+
+def test_a_replacement_is_kept_with_its_reason(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replace", "q-one", "--reason", "無法回答", "--author", "Ada"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("conf/ledger/mini.yaml: q-one will be replaced at the next `dvc repro`")
+    assert err == ""
+    assert ledger(project) == [{"question_id": "q-one", "reason": "無法回答", "author": "Ada"}]
+    assert "無法回答" in (project / "conf/ledger/mini.yaml").read_text(encoding="utf-8")
+
+
+def test_the_order_of_adding_leaves_no_trace(project: Path) -> None:
+    path = project / "conf" / "ledger" / "mini.yaml"
+    main(["replace", "q-two", "--reason", "b"])
+    main(["replace", "q-one", "--reason", "a"])
+    backwards = path.read_bytes()
+    path.unlink()
+    main(["replace", "q-one", "--reason", "a"])
+    main(["replace", "q-two", "--reason", "b"])
+    assert path.read_bytes() == backwards
+    assert {entry["question_id"] for entry in ledger(project)} == set(QUESTIONS)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["q-three", "--reason", "x"], "mini has no question q-three; its ids stand in data/mini/"),
+        (["q-one", "--reason", " "], "an entry needs a reason"),
+        (["q-one", "--reason", "x", "--benchmark", "bears"], "run `dvc repro sample` first"),
+        (["q-one", "--reason", "x", "--benchmark", "nosuch"], "Available options in 'benchmark'"),
+    ],
+)
+def test_what_cannot_be_replaced_is_refused(
+    project: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replace", *words]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("bears: ")
+    assert message in err
+    assert not (project / "conf" / "ledger").exists()
+
+
+def test_a_question_is_replaced_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replace", "q-one", "--reason", "x"]) == 0
+    assert main(["replace", "q-one", "--reason", "y"]) == 1
+    assert capsys.readouterr().err == "bears: q-one is replaced already\n"
+    assert [entry["reason"] for entry in ledger(project)] == ["x"]
+
+
+def test_a_published_set_becomes_a_memory(
+    project: Path, shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    published = str(shared_data / "bears-published")
+    path = project / "data" / "memory" / "bears.jsonl"
+    assert main(["memory", "import", "bears", published]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    size = len(load(path, "translation"))
+    assert out.startswith(f"data/memory/bears.jsonl: {size} entries, {size} of them new; ")
+    assert size > 400
+
+    first = path.read_bytes()
+    assert main(["memory", "import", "bears", published]) == 0
+    assert f"{size} entries, 0 of them new; " in capsys.readouterr().out
+    assert path.read_bytes() == first
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    places = [(json.loads(line)["key"], json.loads(line)["record_id"]) for line in lines]
+    assert places == sorted(places)
+
+
+def test_a_folder_that_is_no_published_set_is_refused(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["memory", "import", "bears", str(tmp_path / "nosuch")]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("bears: ")
+    assert "queries_raw.json: no such file" in err
+    assert not (project / "data" / "memory").exists()
+
+
+def test_a_set_with_sources_of_another_benchmark_is_refused(
+    project: Path, shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["~sources.hotpotqa"]
+    published = str(shared_data / "bears-published")
+    assert main(["memory", "import", "bears", published, *words]) == 1
+    assert "source hotpotqa is not one of the benchmark's: drcd, 2wiki" in capsys.readouterr().err
+    assert not (project / "data" / "memory").exists()
+
+
+def test_outside_the_project_it_says_where_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    replacing, judging = ["replace", "q", "--reason", "x"], ["judge", "calibrate", "x.csv"]
+    for words in (replacing, ["leaderboard"], [*judging, "--judge", "contains"]):
+        assert main(words) == 1
+        assert "run from the project's root" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FormatError, match="is a device or a pipe; name a file"):
+        write_text(pipe, "text")
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]

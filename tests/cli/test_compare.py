@@ -1,0 +1,457 @@
+"""``python -m bears compare`` on files, and on revisions of which nothing is checked out."""
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bears.cli import main
+from bears.cli.compared_systems import kept_values
+from bears.cli.standings import differing, placed
+from bears.evaluation.comparison.revision import ANSWERS
+from bears.evaluation.comparison.values import read_values
+from bears.files.manifest import seal
+from bears.files.records import write_records
+from bears.publishing.leaderboard.board import in_order
+from bears.publishing.leaderboard.experiments import configuration_digest
+from bears.publishing.leaderboard.publish import publish
+from bears.publishing.leaderboard.row import LeaderboardRow
+from bears.types import Document, Question
+from tests.workspace import ROOT, SETTINGS, finished
+
+ROWS = [f"q{i:02}" for i in range(40)]
+GOOD = dict.fromkeys(ROWS, 1.0)
+POOR = {question: float(i % 3 == 0) for i, question in enumerate(ROWS)}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project in git that DVC has run twice, with nothing of it in the workspace."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "conf").symlink_to(ROOT / "conf")
+    (tmp_path / ".dvc").mkdir()
+    git("init", "--quiet")
+    return tmp_path
+
+
+def git(*words: str) -> str:
+    return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout
+
+
+def csv(path: Path, values: Mapping[str, object], measure: str = "success@1") -> str:
+    lines = [f"question_id,question_type,{measure}"]
+    lines += [f"{question},single-hop,{value}" for question, value in values.items()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def committed(
+    project: Path, retriever: str, values: Mapping[str, float], state: str = "one"
+) -> str:
+    """A commit with the results of a retriever, as DVC leaves them."""
+    selected = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    write(project / "params.yaml", yaml.safe_dump({**selected, "retriever": retriever}))
+    config = {"benchmark": {"name": "mini"}, "retriever": {"name": retriever}}
+    write(project / "data/config.yaml", yaml.safe_dump(config))
+    records = {"name": "mini", "state": state, "queries": state, "corpus": "same"}
+    write(
+        project / "metrics/retrieval.json",
+        json.dumps({"benchmark": records, "tie_range": {}, "all": {"n": 40}}),
+    )
+    content = Path(csv(project / "values.csv", values)).read_bytes()
+    (project / "values.csv").unlink()
+    digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    place = project / ".dvc/cache/files/md5" / digest[:2] / digest[2:]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(content)
+    out = {"path": f"data/mini/runs/{retriever}.questions.csv", "md5": digest}
+    write(project / "dvc.lock", yaml.safe_dump({"stages": {"evaluate": {"outs": [out]}}}))
+    git("add", "--all", "params.yaml", "data", "metrics", "dvc.lock")
+    git("commit", "--quiet", "--message", retriever)
+    return git("rev-parse", "HEAD").strip()
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert main(["compare", *words]) == code
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return err if code else out
+
+
+def test_revisions_and_experiments_are_compared_without_checking_anything_out(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    poor, good = committed(project, "bm25", POOR), committed(project, "wordllama", GOOD)
+    git("reset", "--quiet", "--hard", poor)
+    git("update-ref", f"refs/exps/{poor[:2]}/{poor[2:]}/brave-emu", good)
+    found = json.loads(told(capsys, "brave-emu", "HEAD", "--format", "json"))
+    (pair,) = found["pairs"]
+    assert (pair["a"], pair["b"], pair["verdict"]) == ("brave-emu", "HEAD", "brave-emu better")
+    assert pair["difference"] == pytest.approx(26 / 40)
+    assert pair["p"] == pytest.approx(2 * 0.5**26)
+    assert found["by"]["type"]["single-hop"]["n"] == 40
+    assert len(found["flips"][0]["only_a"]) == 26
+    assert not list((project / "data").rglob("*.csv"))
+    grid = json.loads(told(capsys, "--format", "json"))
+    assert [s["name"] for s in grid["systems"]] == ["bm25", "wordllama"]
+    before = (project / "metrics/comparison.json").read_bytes()
+    told(capsys)
+    assert (project / "metrics/comparison.json").read_bytes() == before
+
+
+def test_another_state_of_the_benchmark_is_refused_and_what_differs_is_said(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    committed(project, "bm25", POOR)
+    committed(project, "wordllama", GOOD, state="two")
+    error = told(capsys, "HEAD~", "HEAD", code=1)
+    assert "mini in state one" in error
+    assert "questions with their gold differ" in error
+
+
+@pytest.mark.parametrize("damage", [b"", b"question_id,success@1\nq00,1\n", None])
+def test_values_that_are_damaged_or_gone_are_no_values(
+    project: Path, capsys: pytest.CaptureFixture[str], damage: bytes | None
+) -> None:
+    committed(project, "bm25", POOR)
+    committed(project, "wordllama", GOOD)
+    for place in (project / ".dvc/cache/files").rglob("*"):
+        if place.is_file():
+            place.unlink() if damage is None else place.write_bytes(damage)
+    error = told(capsys, "HEAD~", "HEAD", code=1)
+    assert ("is not in DVC's cache" if damage is None else "is damaged") in error
+
+
+def test_damaged_values_of_the_workspace_are_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    committed(project, "bm25", POOR)
+    committed(project, "wordllama", GOOD)
+    file = project / "data/mini/runs/wordllama.questions.csv"
+    file.parent.mkdir(parents=True)
+    csv(file, GOOD)
+    seal([file], {})
+    told(capsys, "workspace", "HEAD~")
+    csv(file, {**GOOD, "q00": 0.0})
+    assert "wordllama.questions.csv has sha256" in told(capsys, "workspace", "HEAD~", code=1)
+
+
+BAD = {
+    "a question twice": ("question_id,m\nq00,1\nq00,1\n", "'q00' stands twice"),
+    "no question_id": ("id,m\nq00,1\n", "no column question_id"),
+    "a word for a number": ("question_id,m\nq00,1\nq01,good\n", "line 3, m: 'good' is no number"),
+    "an underscore": ("question_id,m\nq00,1\nq01,0_1\n", "line 3, m: '0_1' is no number"),
+    "digits of another script": ("question_id,m\nq00,1\nq01,１\n", "'１' is no number"),
+    "above the best": (
+        "question_id,ndcg@10\nq00,1.7\n",
+        "1.7 of question 'q00' is not from 0 to 1",
+    ),
+    "below 0": ("question_id,pass_rate\nq00,-1\n", "-1 of question 'q00' is not from 0 to 1"),
+    "infinity": ("question_id,m\nq00,1\nq01,inf\n", "'inf' is no number"),
+    "nan": ("question_id,m\nq00,1\nq01,nan\n", "'nan' is no number"),
+    "a vast number": ("question_id,m\nq00,1\nq01,1e308\n", "line 3, m: '1e308' is beyond 1e+15"),
+    "no measure": ("question_id,text\nq00,a\n", "not a single measure"),
+    "two of one measure": ("question_id,verdict,pass_rate\nq00,pass,0\n", "leave one of them out"),
+    "no question": ("question_id,m\n", "not a single question"),
+    "other questions": ("question_id,success@1\nq00,1\n", "the questions differ: only"),
+    "other measures": ("question_id,m\n" + "".join(f"{q},1\n" for q in ROWS), "share no measure"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_values_that_cannot_be_compared_are_refused_in_a_sentence(
+    bad: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, reason = BAD[bad]
+    (project / "bad.csv").write_text(text, encoding="utf-8")
+    good = csv(project / "good.csv", GOOD)
+    error = told(capsys, str(project / "bad.csv"), good, code=1)
+    assert reason in error
+    assert error.count("\n") == 1
+
+
+def test_a_judges_verdicts_are_a_pass_rate_in_which_unscored_is_no_fail(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["unscored", *["pass"] * 20, *["fail"] * 19]
+    a = csv(project / "a.csv", dict(zip(ROWS, words, strict=True)), "verdict")
+    b = csv(project / "b.csv", dict.fromkeys(ROWS, "pass"), "verdict")
+    (pair,) = json.loads(told(capsys, a, b, "--format", "json"))["pairs"]
+    assert (pair["measure"], pair["n"]) == ("pass_rate", 39)
+    assert pair["mean_a"] == pytest.approx(20 / 39)
+
+
+def test_of_answers_only_scores_are_measures_though_a_text_may_be_a_number(tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    rows = "q1,1968,pass,0.5\nq2,1968年 / 1968,fail,1.0\n"
+    file.write_text(f"question_id,gold_answers,verdict,answer_f1\n{rows}", encoding="utf-8")
+    values, _ = read_values(file, chosen=ANSWERS)
+    assert values.to_dict("list") == {"pass_rate": [1.0, 0.0], "answer_f1": [0.5, 1.0]}
+
+
+def test_the_same_measure_in_percent_is_doubted(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = csv(project / "a.csv", GOOD, "m")
+    b = csv(project / "b.csv", {q: 100 * v for q, v in POOR.items()}, "m")
+    assert "are both in the same unit?" in told(capsys, a, b)
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv"])
+def test_hostile_names_act_in_no_form(
+    form: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["=cmd|x.csv", "a\x1b[31m[x](http:b)<b>|.csv", "$&_%\\.csv"]
+    (project / "http:b)<b>|.csv").parent.mkdir(exist_ok=True)
+    paths = []
+    for name, values in zip(names, (GOOD, POOR, GOOD), strict=True):
+        place = project / name.replace("/", "")
+        csv(place, values)
+        paths.append(place.name)
+    text = told(capsys, *paths, "--format", form)
+    assert "\x1b" not in text
+    if form == "csv":
+        assert "\n=cmd" not in text
+        assert ",=cmd" not in text
+    if form == "markdown":
+        assert "<b>" not in text
+    if form == "latex":
+        tables = [line for line in text.split("\n") if not line.startswith("%")]
+        assert any(r"\$\&\_\%\textbackslash" in line for line in tables)
+        assert not any("$&" in line for line in tables)
+
+
+def test_a_plan_says_that_four_times_the_questions_show_half_the_difference(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = csv(project / "a.csv", GOOD), csv(project / "b.csv", POOR)
+    plan = json.loads(told(capsys, a, b, "--plan", "--format", "json"))
+    asked = plan["measures"][0]["questions"]
+    assert asked["0.01"] / asked["0.02"] == pytest.approx(4, rel=0.01)
+    assert told(capsys, a, b, "--plan").startswith(
+        f"a, b on values from elsewhere, {plan['questions']} questions\n\n"
+    )
+    assert not (project / "metrics/comparison.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("nothing-is-called-so", "HEAD"), "no file, no revision, no experiment"),
+        (("a.csv",), "one system cannot be compared"),
+        (("a.csv", "a.csv"), "named twice"),
+        ((), "fewer than two results"),
+        (("a.csv", "b.csv", "--measure", "ndcg"), "no measure 'ndcg'"),
+        (("a.csv", "b.csv", "--benchmark", "nope"), "Could not find 'benchmark/nope'"),
+        (("a.csv", "n" * 300), "no file, no revision, no experiment"),
+    ],
+)
+def test_what_cannot_be_compared_is_said_in_a_sentence(
+    words: tuple[str, ...], reason: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    csv(project / "a.csv", GOOD), csv(project / "b.csv", POOR)
+    (project / "params.yaml").symlink_to(ROOT / "params.yaml")
+    assert reason in told(capsys, *words, code=1)
+
+
+def run_file(path: Path, questions: int) -> str:
+    lines = [f"q{i:02} Q0 d{i} 1 1.0 tag\n" for i in range(questions)]
+    write(path, "".join(lines))
+    return str(path)
+
+
+@pytest.fixture
+def records(project: Path) -> Path:
+    """The folder of a project that has the records of `mini`."""
+    write(project / "params.yaml", (ROOT / "params.yaml").read_text(encoding="utf-8"))
+    folder = project / "data/mini/translated"
+    questions = [Question(q, "?", "", (f"d{i}",), "s", "ad-hoc") for i, q in enumerate(ROWS)]
+    documents = [Document(f"d{i}", "text", "s", f"{i}", True) for i in range(len(ROWS))]
+    write_records(folder / "queries.json", questions)
+    write_records(folder / "corpus.json", documents)
+    return project
+
+
+@pytest.mark.parametrize("form", ["trec", "csv"])
+def test_a_file_that_differs_from_its_manifest_is_refused(
+    records: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    other = run_file(records / "other.trec", 40)
+    file = records / f"runs/bm25.{form}"
+    run_file(file, 40)
+    if form == "csv":
+        other, _ = csv(records / "other.csv", POOR), csv(file, GOOD)
+    seal([file], {})
+    told(capsys, str(file), other, "--benchmark", "mini")
+    kept = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    write(file, "".join(kept[:30]))
+    error = told(capsys, str(file), other, "--benchmark", "mini", code=1)
+    assert f"{file} has {file.stat().st_size} bytes, but" in error
+    assert "runs/bm25.manifest.json" in error
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("empty.trec", ""), ("empty.json", '{"q00": [], "q01": []}')]
+)
+def test_a_run_without_a_document_is_refused(
+    records: Path, capsys: pytest.CaptureFixture[str], name: str, text: str
+) -> None:
+    write(records / name, text)
+    other = run_file(records / "other.trec", 40)
+    error = told(capsys, str(records / name), other, "--benchmark", "mini", code=1)
+    assert name in error
+    assert "no document for any question" in error
+
+
+def test_where_nobody_tells_the_sources_of_questions_that_is_said(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = csv(project / "a.csv", GOOD), csv(project / "b.csv", POOR)
+    assert main(["compare", *words, "--by", "source", "--by", "type"]) == 0
+    out, said = capsys.readouterr()
+    assert "no source of questions is known: no column source_dataset" in said
+    assert "question_type" not in said
+    # p (Holm) of the types' tables is corrected over those tables.
+    assert ", in the tables by type over all of these; intervals" in out
+    assert "tables by source" not in out
+
+
+def test_results_of_another_retriever_than_the_chosen_one_are_not_called_by_its_name(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    committed(project, "bm25", POOR)
+    (project / "data/mini/runs").mkdir(parents=True)
+    csv(project / "data/mini/runs/bm25.questions.csv", POOR)
+    chosen = yaml.safe_load((project / "params.yaml").read_text(encoding="utf-8"))
+    write(project / "params.yaml", yaml.safe_dump({**chosen, "retriever": "wordllama"}))
+    error = told(capsys, "HEAD", "workspace", code=1)
+    assert "workspace: no results by question of wordllama" in error
+
+
+def test_a_csv_file_may_be_called_so_in_capitals(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = csv(project / "good.CSV", GOOD), csv(project / "poor.csv", POOR)
+    assert "good better" in told(capsys, *files)
+
+
+def test_no_two_files_are_called_the_same(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "x").mkdir()
+    files = ("x/a.csv", "a.csv.csv", "a.csv")
+    for name, values in zip(files, (GOOD, dict.fromkeys(ROWS, 0.0), POOR), strict=True):
+        csv(project / name, values)
+    found = json.loads(told(capsys, *files, "--format", "json"))["systems"]
+    assert [system["name"] for system in found] == list(files)
+    assert [system["measures"]["success@1"]["mean"] for system in found] == [1.0, 0.0, 0.35]
+
+
+def test_experiments_of_one_name_on_two_commits_are_told_apart(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    poor, good = committed(project, "bm25", POOR), committed(project, "bm25", GOOD)
+    base = committed(project, "wordllama", {**GOOD, "q00": 0.0})
+    for start, made in ((poor, good), (good, poor)):
+        git("update-ref", f"refs/exps/{start[:2]}/{start[2:]}/mine", made)
+    git("reset", "--quiet", "--hard", base)
+    found = json.loads(told(capsys, "--all-commits", "--format", "json"))["systems"]
+    means = {system["name"]: system["measures"]["success@1"]["mean"] for system in found}
+    assert sorted(means.values()) == [0.35, 0.975, 1.0]
+
+
+def test_the_leaderboard_puts_what_cannot_be_told_apart_into_one_group_by_name(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    almost = {**GOOD, "q00": 0.0}
+    places = {}
+    for retriever, values in (("zeta", GOOD), ("alpha", almost), ("poor", POOR)):
+        committed(project, retriever, values)
+        places[retriever] = values
+        head = git("rev-parse", "HEAD").strip()
+        git("update-ref", f"refs/exps/{head[:2]}/{head[2:]}/{retriever}", head)
+    rows = [
+        LeaderboardRow(
+            "mini",
+            "",
+            "one",
+            retriever,
+            configuration_digest({"retriever": {"name": retriever}}),
+            "experiment",
+            questions=40,
+            values={"success@1": sum(values.values()) / 40, "ndcg@10": None},
+        )
+        for retriever, values in places.items()
+    ]
+    monkeypatch.setattr("bears.cli.standings.main_measure", lambda _: "success@1")
+    told = in_order(placed(rows))
+    assert [(row.system, row.group, row.rank, row.known_by) for row in told] == [
+        ("alpha", "a", "1 to 2", "question"),
+        ("zeta", "a", "1 to 2", "question"),
+        ("poor", "b", "3", "question"),
+    ]
+    lone = in_order(placed([replace(row, system=f"other {row.system}") for row in rows]))
+    assert {row.known_by for row in lone} == {"mean"}
+    assert [row.group for row in lone] == ["a", "a", "b"]
+
+
+def test_a_row_of_the_leaderboard_tells_the_settings_that_are_not_its_neighbours() -> None:
+    deep = {"retrieve": {"depth": 100}, "retriever": {"name": "bm25", "k1": 0.9}}
+    flat = {"retrieve": {"depth": 20}, "retriever": {"name": "bm25", "k1": 0.9}}
+    dense = {"retrieve": {"depth": 100}, "retriever": {"name": "e5", "model": "m"}}
+    told = differing(["bm25", "bm25", "e5"], [deep, flat, dense])
+    assert told == ["retrieve.depth=100", "retrieve.depth=20", "retrieve.depth=100"]
+    assert differing(["bm25", "e5"], [deep, dense]) == ["", ""]
+
+
+def test_a_submission_that_was_scored_here_is_compared_by_its_name_on_the_leaderboard(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = LeaderboardRow("mini", "", "one", "theirs", "0123456789ab", "submission")
+    publish(project / "metrics/leaderboard.csv", [row], {})
+    kept_values(row).parent.mkdir(parents=True)
+    csv(kept_values(row), GOOD)
+    committed(project, "bm25", POOR)
+    (pair,) = json.loads(told(capsys, "theirs", "HEAD", "--format", "json"))["pairs"]
+    assert (pair["a"], pair["verdict"]) == ("theirs", "theirs better")
+
+
+def test_the_answers_of_a_judged_file_are_no_measures_though_they_be_numbers(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"{q},1949,in {i},pass,0.5" for i, q in enumerate(ROWS)]
+    text = "\n".join(["question_id,gold_answers,answer,verdict,answer_f1", *lines]) + "\n"
+    for name in ("a.csv", "b.csv"):
+        (project / name).write_text(text.replace("in 3,", "3,"), encoding="utf-8")
+    found = json.loads(told(capsys, "a.csv", "b.csv", "--format", "json"))
+    assert [pair["measure"] for pair in found["pairs"]] == ["pass_rate", "answer_f1"]
+
+
+@pytest.mark.slow
+def test_a_queued_grid_is_compared_with_one_command_and_leaves_the_tree_clean(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    made = finished(tmp_path_factory.getbasetemp())[0]
+    workspace = made.copied(tmp_path_factory.mktemp("grid") / "project")
+    workspace.dvc("exp", "run", "--queue", "-S", "retriever=wordllama,hybrid")
+    workspace.dvc("exp", "run", "--run-all")
+    before = workspace.git("status", "--porcelain")
+    found = json.loads(workspace.python("bears", "compare", "--format", "json"))
+    means = {s["name"]: s["measures"]["ndcg@10"]["mean"] for s in found["systems"]}
+    assert sorted(means) == ["bm25", "hybrid", "wordllama"]
+    own = json.loads(workspace.text("metrics/retrieval.json"))["all"]["ndcg@10"]
+    assert means["bm25"] == pytest.approx(own, abs=1e-9)
+    assert found["corrected_over"] == "3 pairs of ndcg@10"
+    assert workspace.git("status", "--porcelain") == before

@@ -1,0 +1,187 @@
+"""Pooling what nobody has judged, and people's judgements on their way into the ledger."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bears.cli import main
+from bears.config import read_ledger
+from bears.config.ledger.entries import judgements_of
+from bears.evaluation.comparison.pool import pooled
+from bears.files.records import write_records
+from bears.types import Document, Hit, Question
+from tests.workspace import ROOT
+
+
+def run(**rankings: str) -> dict[str, tuple[Hit, ...]]:
+    """A run of documents that are called by one letter each."""
+    return {q: tuple(Hit(d, -i) for i, d in enumerate(ids)) for q, ids in rankings.items()}
+
+
+def test_the_pool_is_what_any_system_has_up_to_the_depth_without_what_is_judged() -> None:
+    runs = [run(q="abcd", r="a"), run(q="efgh", r="b", z="x")]
+    found = pooled(runs, 2, {"q": {"a", "z"}, "r": set(), "s": set()})
+    assert {q: set(ids) for q, ids in found.items()} == {
+        "q": set("bef"),
+        "r": set("ab"),
+        "s": set(),
+    }
+
+
+def test_the_order_of_the_pool_tells_neither_systems_nor_ranks() -> None:
+    letters = "abcdefghijklmnop"
+    one, other = run(q=letters), run(q=letters[::-1])
+    judged: dict[str, set[str]] = {"q": set()}
+    found = pooled([one, other], 16, judged)["q"]
+    assert found == pooled([other, one], 16, judged)["q"]
+    assert found not in (list(letters), list(letters[::-1]))
+    # Nor is a document always before another one.
+    both = pooled(
+        [run(**{f"q{n}": "ab" for n in range(20)})], 2, {f"q{n}": set() for n in range(20)}
+    )
+    assert {tuple(ids) for ids in both.values()} == {("a", "b"), ("b", "a")}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with a benchmark of three questions, and a run of it."""
+    for name in ("conf", "params.yaml", "dvc.yaml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "conf").unlink()
+    (tmp_path / "conf").mkdir()
+    for path in (ROOT / "conf").iterdir():
+        (tmp_path / "conf" / path.name).symlink_to(path)
+    (tmp_path / "conf/ledger").unlink(missing_ok=True)
+    (tmp_path / "conf/ledger").mkdir()
+    translated = tmp_path / "data/mini/translated"
+    questions = [
+        Question("q1", "one?", "=answer", ("a",), "s", "ad-hoc"),
+        Question("q2", "two?", "", (), "s", "ad-hoc", judged=False),
+    ]
+    documents = [Document(d, f"{d} " * 2000, "s", d, d == "a") for d in "abcd"]
+    write_records(translated / "queries.json", questions)
+    write_records(translated / "corpus.json", documents)
+    lines = [f"{q} Q0 {d} 1 {-n} t" for q in ("q1", "q2") for n, d in enumerate("abcd")]
+    (tmp_path / "run.trec").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    return tmp_path
+
+
+def bears(*words: str) -> int:
+    return main(["judgements", *words, "--benchmark", "mini"])
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def decided(
+    project: Path, decide: Callable[[dict[str, str]], str], name: str = "judged.csv", depth: int = 3
+) -> Path:
+    """A pool of the run with decisions in it."""
+    pool = project / "pool.csv"
+    assert bears("pool", str(pool), "--systems", "run.trec", "--depth", str(depth)) == 0
+    rows = table(pool)
+    with (project / name).open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({**row, "decision": decide(row)} for row in rows)
+    return project / name
+
+
+def in_ledger() -> dict[tuple[str, str], tuple[str, str]]:
+    found = judgements_of(read_ledger(Path("conf/ledger/mini.yaml"))["judgements"])
+    return {one.place: (one.decision, one.author) for one in found}
+
+
+@pytest.mark.usefixtures("project")
+def test_the_table_shows_a_judge_the_documents_and_no_system() -> None:
+    assert bears("pool", "pool.csv", "--systems", "run.trec", "--depth", "2") == 0
+    rows = table(Path("pool.csv"))
+    assert {(row["record_id"], row["doc_id"]) for row in rows} == {
+        ("q1", "b"),
+        *(("q2", d) for d in "ab"),
+    }
+    assert all(len(row["document"]) == 2000 and row["document"].endswith("…") for row in rows)
+    # A spreadsheet computes nothing of what stands in it.
+    assert {row["answer"] for row in rows} == {"'=answer", ""}
+    assert "run" not in "".join(rows[0]) + "".join(rows[0].values())
+    assert bears("pool", "p.csv", "--systems", "run.trec", "--without-gold") == 0
+    assert {row["record_id"] for row in table(Path("p.csv"))} == {"q2"}
+
+
+def test_what_is_imported_is_judged_and_the_rest_is_pooled_again(project: Path) -> None:
+    path = decided(project, lambda row: "relevant" if row["doc_id"] == "b" else "")
+    assert bears("import", str(path), "--author", "A. Reader") == 0
+    assert in_ledger() == {(q, "b"): ("relevant", "A. Reader") for q in ("q1", "q2")}
+    assert bears("pool", "pool.csv", "--systems", "run.trec", "--depth", "3") == 0
+    left = {(row["record_id"], row["doc_id"]) for row in table(Path("pool.csv"))}
+    assert left == {("q1", "c"), ("q2", "a"), ("q2", "c")}
+
+
+def test_one_decision_on_all_pairs_has_no_kappa_and_no_warning(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = decided(project, lambda _: "relevant")
+    for _ in range(2):
+        assert bears("import", str(path)) == 0
+    assert "5 pairs were judged before: 5 of them the same\n" in capsys.readouterr().out
+
+
+def test_a_second_judge_is_compared_and_changes_nothing_unless_told(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = decided(project, lambda row: "relevant" if row["doc_id"] in "ab" else "not", "1.csv")
+    second = project / "2.csv"
+    second.write_text(first.read_text(encoding="utf-8").replace("not,", "partial,", 1), "utf-8")
+    assert bears("import", str(first)) == 0
+    before = in_ledger()
+    capsys.readouterr()
+    assert bears("import", str(first)) == 0
+    assert (
+        "5 pairs were judged before: 5 of them the same, Cohen's kappa 1.00"
+        in capsys.readouterr().out
+    )
+    assert bears("import", str(second)) == 1
+    told = capsys.readouterr()
+    # By hand: 3 relevant, 2 not; one of the latter is partial: (0.8 - 0.44) / (1 - 0.44).
+    assert "5 pairs were judged before: 4 of them the same, Cohen's kappa 0.64" in told.out
+    assert "1 pairs are judged otherwise already: " in told.err
+    assert "was not, is partial" in told.err
+    assert in_ledger() == before
+    assert bears("import", str(second), "--replace") == 0
+    assert sorted(said for said, _ in in_ledger().values()) == ["not", "partial", *["relevant"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("pool", "p.csv", "--systems", "bge-m3"), "nothing of mini that ran is called so"),
+        (("pool", "p.csv", "--systems", "run.trec", "--depth", "0"), "--depth is 0; expected"),
+        (("pool", "p.csv", "--systems", "other.trec"), "other.trec: its document 'zz' is not in"),
+        (("pool", "p.csv"), "nothing ran on mini as it is now"),
+        (("import", "absent.csv"), "absent.csv: no such file"),
+        (("import", "yes.csv"), "decision"),
+        (("import", "gone.csv"), "the benchmark has no document nobody"),
+        (("import", "empty.csv"), "no row has a decision"),
+        (("import", "undecided.csv"), "undecided.csv: no row has a decision"),
+    ],
+)
+def test_what_cannot_be_pooled_or_imported_is_said_in_a_sentence(
+    project: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
+) -> None:
+    (project / "other.trec").write_text("q1 Q0 zz 1 1 t\n", encoding="utf-8")
+    header = "record_id,doc_id,decision,reason,author\n"
+    (project / "yes.csv").write_text(f"{header}q1,b,yes,,\n", encoding="utf-8")
+    (project / "gone.csv").write_text(f"{header}q1,nobody,not,,\n", encoding="utf-8")
+    (project / "empty.csv").write_text("", encoding="utf-8")
+    (project / "undecided.csv").write_text(f"{header}q1,b,,,\n", encoding="utf-8")
+    assert bears(*words) == 1
+    assert message in capsys.readouterr().err
+    assert not Path("conf/ledger/mini.yaml").exists()

@@ -1,0 +1,416 @@
+"""From params.yaml and conf/ to data/config.yaml: what is chosen, what is refused, and how."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bears.config import (
+    build,
+    compose,
+    parse,
+    pick,
+    read_mapping,
+    read_selection,
+)
+from bears.errors import ConfigurationError, FormatError
+from bears.types import Closed
+from tests.workspace import ROOT, environment_for
+
+CONF = ROOT / "conf"
+MINI: dict[str, Any] = {
+    "benchmark": "mini",
+    "retriever": "bm25",
+    "vector_store": "memory",
+    "chunking": "none",
+    "engine": "local",
+    "questioner": "none",
+    "translator": "published",
+    "reader": "none",
+    "rewriter": "none",
+    "generator": "none",
+    "judge": "none",
+    "language": "zh-Hant-TW",
+    "mirror": "",
+    "overrides": [],
+}
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "params.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """What `config` reads, in a folder of its own."""
+    shutil.copytree(CONF, tmp_path / "conf")
+    written(tmp_path, yaml.safe_dump(MINI))
+    shutil.copy(ROOT / "dvc.yaml", tmp_path)
+    return tmp_path
+
+
+def compose_stage(project: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**environment_for(sys.executable), "PYTHONPATH": str(ROOT), **variables}
+    command = [sys.executable, "-m", "stages.config", *words]
+    return subprocess.run(
+        command, cwd=project, env=environment, capture_output=True, encoding="utf-8"
+    )
+
+
+def test_a_word_of_the_selection_brings_in_its_file() -> None:
+    config = compose(CONF, MINI)
+    assert config["benchmark"]["name"] == "mini"
+    assert config["retriever"]["_target_"] == "bears.retrieval.sparse.bm25.BM25"
+    assert list(config["sources"]) == ["drcd", "hotpotqa", "2wiki"]
+
+
+def test_a_benchmark_builds_on_another() -> None:
+    bears = compose(CONF, {**MINI, "benchmark": "bears"})
+    larger = compose(CONF, {**MINI, "benchmark": "bears-5k"})
+    assert larger["sample"]["documents"] == 5000
+    assert larger["sample"]["seed"] == bears["sample"]["seed"] == 42
+    assert list(larger["sources"]) == [*bears["sources"], "squad_v2", "ms_marco"]
+
+
+def test_the_result_is_plain_and_survives_yaml() -> None:
+    config = compose(CONF, {**MINI, "benchmark": "bears-v1"})
+    assert type(config["sample"]["sources"]) is list
+    assert yaml.safe_load(yaml.safe_dump(config)) == config
+
+
+def test_a_later_override_wins() -> None:
+    selection = {**MINI, "overrides": ["sample.seed=1", "sample.seed=2"]}
+    assert compose(CONF, selection)["sample"]["seed"] == 2
+    assert compose(CONF, selection, ["sample.seed=3"])["sample"]["seed"] == 3
+    assert compose(CONF, selection, ["sample.seed=3", "sample.seed=4"])["sample"]["seed"] == 4
+
+
+def test_an_entry_of_a_list_is_overridden_by_its_index() -> None:
+    sources = compose(CONF, MINI, ["sample.sources.0.questions=3"])["sample"]["sources"]
+    assert sources[0] == {"source": "drcd", "questions": 3}
+    assert sources[1:] == compose(CONF, MINI)["sample"]["sources"][1:]
+
+
+def test_a_ledger_is_part_of_its_benchmark_and_of_no_other(project: Path) -> None:
+    replacement = {"question_id": "q1", "reason": "unanswerable"}
+    ledger = {"replacements": [replacement], "edits": [], "reviews": [], "judgements": []}
+    (project / "conf" / "ledger").mkdir(exist_ok=True)
+    path = project / "conf" / "ledger" / "mini.yaml"
+    path.write_text(yaml.safe_dump(ledger), encoding="utf-8")
+    assert compose(project / "conf", MINI)["ledger"] == ledger
+    other = compose(project / "conf", {**MINI, "benchmark": "bears"})
+    assert other["ledger"] == {"replacements": [], "edits": [], "reviews": [], "judgements": []}
+
+
+def test_a_benchmark_can_change_what_all_share(project: Path) -> None:
+    path = project / "conf" / "benchmark" / "mini.yaml"
+    path.write_text(path.read_text(encoding="utf-8") + "\nretrieve:\n  depth: 7\n")
+    assert compose(project / "conf", MINI)["retrieve"]["depth"] == 7
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        "benchmark",
+        "retriever",
+        "vector_store",
+        "chunking",
+        "engine",
+        "translator",
+        "reader",
+        "rewriter",
+        "generator",
+        "judge",
+        "language",
+    ],
+)
+def test_an_unknown_choice_lists_the_right_ones(group: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"Available options in '{group}'") as refused:
+        compose(CONF, {**MINI, group: "nosuch"})
+    lines = str(refused.value).splitlines()
+    assert {f"\t{path.stem}" for path in (CONF / group).glob("*.yaml")} <= {*lines}
+    assert "search path" not in str(refused.value)
+
+
+@pytest.mark.parametrize("word", ["retriver=bm25", "sources.drcd.paht=x", "retriever.k9=2"])
+def test_a_setting_that_there_is_not_is_named_alone(word: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        compose(CONF, MINI, [word])
+    name = word.partition("=")[0]
+    assert re.fullmatch(
+        rf"Could not override '{name}'\.[^+\n]*conf/ list them\.", str(refused.value)
+    )
+
+
+def test_a_group_without_a_choice_is_asked_for() -> None:
+    without = {key: value for key, value in MINI.items() if key != "retriever"}
+    with pytest.raises(ConfigurationError, match=r"must specify 'retriever'(?s:.*)bm25"):
+        compose(CONF, without)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("sample.sed=7", "Could not override 'sample.sed'"),
+        ("sample.sources.9.questions=5", "list index out of range"),
+        ("sample.seed", "missing EQUAL"),
+        ("sample.seed=1,2", "Ambiguous value"),
+        ("retriever.k1=???", "Missing mandatory value: k1"),
+        ("mirror=${nosuch}", "'nosuch' not found"),
+    ],
+)
+def test_an_override_that_does_not_fit_is_an_error(override: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message.replace("$", r"\$")):
+        compose(CONF, MINI, [override])
+
+
+def test_an_override_that_an_earlier_experiment_left_is_shown_with_the_remedy() -> None:
+    selection = {**MINI, "overrides": ["sources.beir.path=/data"]}
+    with pytest.raises(ConfigurationError, match=r"Could not override 'sources\.beir\.path'") as no:
+        compose(CONF, selection)
+    assert "params.yaml has overrides: ['sources.beir.path=/data']; -S 'overrides=[]'" in str(
+        no.value
+    )
+    with pytest.raises(ConfigurationError) as no:
+        compose(CONF, MINI, ["sources.beir.path=/data"])
+    assert "params.yaml" not in str(no.value)
+
+
+def test_a_misspelt_name_in_params_yaml_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match="retreiver"):
+        compose(CONF, {**MINI, "retreiver": "bm25"})
+
+
+def test_a_broken_file_below_conf_is_named(project: Path) -> None:
+    (project / "conf" / "language" / "broken.yaml").write_text("name: [", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"broken\.yaml"):
+        compose(project / "conf", {**MINI, "language": "broken"})
+
+
+@pytest.mark.parametrize(
+    "mirror",
+    [
+        "../shared/data/raw",
+        "C:\\data\\raw",
+        "it's here\\",
+        "資料",
+        "2024",
+        "true",
+        "a b, c=d",
+        None,
+    ],
+)
+def test_the_mirror_arrives_as_it_was_written(mirror: str | None) -> None:
+    assert compose(CONF, {**MINI, "mirror": mirror})["mirror"] == mirror
+
+
+@settings(max_examples=15)
+@given(st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="$?")))
+def test_any_text_arrives_as_it_was_written(mirror: str) -> None:
+    assert compose(CONF, {**MINI, "mirror": mirror})["mirror"] == mirror
+
+
+def test_params_yaml_is_read_as_it_stands(tmp_path: Path) -> None:
+    path = written(tmp_path, "benchmark: mini  # the small one\noverrides: ['sample.seed=7']\n")
+    assert read_selection(path) == {"benchmark": "mini", "overrides": ["sample.seed=7"]}
+
+
+@pytest.mark.parametrize("text", ["", "- benchmark\n", "mini\n"])
+def test_params_yaml_must_be_a_mapping(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"params\.yaml: expected a mapping"):
+        read_selection(written(tmp_path, text))
+
+
+def test_params_yaml_must_be_yaml(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"params\.yaml: not valid YAML"):
+        read_selection(written(tmp_path, "benchmark: [mini\n"))
+
+
+@pytest.mark.parametrize("line", ["benchmark: 5", "retriever: null", "mirror: 7", "engine: [a]"])
+def test_a_choice_must_be_a_word(tmp_path: Path, line: str) -> None:
+    key, _, value = line.partition(": ")
+    found = {"null": "None", "[a]": r"\['a'\]"}.get(value, value)
+    with pytest.raises(ConfigurationError, match=rf"{key} is {found}; expected a word"):
+        read_selection(written(tmp_path, f"{line}\n"))
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("vector_store=nan", "Config group override must be a string or a list"),
+        ("mirror=7", "mirror: Input should be a valid string, found 7"),
+        ("~sources.drcd.language", r"sources\.drcd\.language: Field required"),
+        ("benchmark.name=../../elsewhere", r"benchmark\.name: String should match pattern"),
+        ("evaluate=null", "evaluate: Input should be a valid dictionary"),
+        ("gates=null", "gates: Input should be a valid dictionary"),
+    ],
+)
+def test_what_every_stage_relies_on_is_there(override: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        compose(CONF, MINI, [override])
+
+
+@pytest.mark.parametrize("overrides", ["sample.seed=7", "{sample.seed: 7}", "[7]", "null"])
+def test_overrides_must_be_a_list_of_texts(tmp_path: Path, overrides: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"expected a list of Hydra overrides such as"):
+        read_selection(written(tmp_path, f"benchmark: mini\noverrides: {overrides}\n"))
+
+
+def test_an_absent_file_says_where_to_run(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"no such file; run from the project's root"):
+        read_selection(tmp_path / "params.yaml")
+    with pytest.raises(ConfigurationError, match=r"config\.yaml: no such file; make it"):
+        read_mapping(tmp_path / "config.yaml", "make it")
+
+
+def test_pick_takes_the_named_keys_alone() -> None:
+    config = {"language": {"name": "zh", "title": "Chinese"}, "sample": {"seed": 1}, "mirror": ""}
+    assert pick(config, ["language.name", "sample"], "it") == {
+        "language": {"name": "zh"},
+        "sample": {"seed": 1},
+    }
+    assert pick(config, [], "it") == {}
+    assert config["language"] == {"name": "zh", "title": "Chinese"}
+
+
+@pytest.mark.parametrize("key", ["langage", "language.nam", "mirror.folder"])
+def test_pick_names_the_key_that_is_missing(key: str) -> None:
+    config = {"language": {"name": "zh"}, "mirror": ""}
+    with pytest.raises(ConfigurationError, match=rf"data/config\.yaml has no key {key};"):
+        pick(config, [key], "data/config.yaml")
+
+
+@dataclass(frozen=True)
+class Bear(Closed):
+    name: str
+    age: int
+
+
+def test_parse_builds_the_dataclass() -> None:
+    assert parse(Bear, {"name": "Ada", "age": 3}, "bear") == Bear("Ada", 3)
+
+
+def test_parse_names_key_value_and_expectation_of_everything_that_does_not_fit() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        parse(Bear, {"name": ["Ada"], "age": "old", "colour": "brown"}, "zoo.0")
+    message = str(refused.value)
+    assert "zoo.0.name: Input should be a valid string, found ['Ada']" in message
+    assert "zoo.0.age: Input should be a valid integer" in message
+    assert "found 'old'" in message
+    assert "zoo.0.colour: Unexpected keyword argument, found 'brown'" in message
+
+
+def test_parse_names_a_field_that_is_missing() -> None:
+    with pytest.raises(ConfigurationError, match=r"bear\.age: Field required|bear\.age: Missing"):
+        parse(Bear, {"name": "Ada"}, "bear")
+
+
+RETRIEVER = {
+    "_target_": "bears.retrieval.sparse.bm25.BM25",
+    "name": "bm25",
+    "k1": 0.9,
+    "b": 0.4,
+    "analyzer": "words",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"analyzer": "nosuch"}, "^retriever.analyzer: .*one of cjk-bigrams, .*found 'nosuch'"),
+        ({"k2": 1}, "^retriever has no setting k2; expected k1, b, language"),
+        ({"b": "no"}, "^retriever.b: Input should be a valid number, found 'no'"),
+        ({"b": True}, "^retriever.b: Input should be a valid number, found True"),
+        ({"k1": float("nan")}, "^retriever.k1: Input should be a finite number, found nan"),
+        ({"default": 7}, "^retriever.default: Input should be a valid string, found 7"),
+        ({"_target_": "bears.nosuch.BM25"}, "^retriever._target_ is 'bears.nosuch.BM25'; expected"),
+        ({"_target_": "bears.retrieval.nosuch.BM25"}, "^retriever._target_ .*No module named"),
+    ],
+)
+def test_what_cannot_be_built_is_a_matter_of_configuration(
+    change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        build({**RETRIEVER, **change}, "retriever")
+
+
+def test_what_a_retriever_is_made_of_is_looked_at_as_well() -> None:
+    encoder = {
+        "_target_": "bears.retrieval.models.wordllama.WordLlama",
+        "dimensions": "256",
+    }
+    store = {"_target_": "bears.retrieval.stores.qdrant_local.QdrantLocal", "name": "local"}
+    dense = {
+        "_target_": "bears.retrieval.dense.dense.Dense",
+        "encoder": encoder,
+        "vector_store": store,
+    }
+    with pytest.raises(ConfigurationError, match=r"^retriever\.encoder\.dimensions: .*found '256'"):
+        build(dense, "retriever")
+    encoder["dimensions"] = 256  # type: ignore[assignment]
+    store["exact"] = "no"
+    with pytest.raises(ConfigurationError, match=r"^retriever\.vector_store\.exact: .*found 'no'"):
+        build(dense, "retriever")
+    store["ef"] = 1  # type: ignore[assignment]
+    with pytest.raises(ConfigurationError, match="no setting ef; expected exact, hnsw"):
+        build(dense, "retriever")
+
+
+def test_the_stage_writes_what_was_composed(project: Path) -> None:
+    done = compose_stage(project, "--conf", "conf", "--out", "data/config.yaml")
+    assert (done.returncode, done.stderr) == (0, "")
+    text = (project / "data" / "config.yaml").read_text(encoding="utf-8")
+    composed = compose(CONF, MINI)
+    language = (project / "data" / "language.yaml").read_text(encoding="utf-8")
+    assert yaml.safe_load(language) == composed["language"]
+    assert yaml.safe_load(text) == {**composed, "language": {"name": "zh-Hant-TW"}}
+    assert (project / "data" / "memory" / "mini.jsonl").read_bytes() == b""
+
+
+def test_the_same_configuration_is_the_same_bytes_everywhere(project: Path) -> None:
+    some = {"PYTHONHASHSEED": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    others = {"PYTHONHASHSEED": "2", "LC_ALL": "C", "TZ": "Asia/Taipei", "LANG": "tr_TR"}
+    compose_stage(project, "--out", "one/config.yaml", **some)
+    compose_stage(project, "--out", "two/config.yaml", **others)
+    for name in ("config.yaml", "language.yaml"):
+        one, two = ((project / folder / name).read_bytes() for folder in ("one", "two"))
+        assert one == two
+    assert "Traditional Chinese" in one.decode("utf-8")
+
+
+def test_the_stage_takes_overrides_by_hand(project: Path) -> None:
+    done = compose_stage(project, "sample.seed=7", "--out", "seven.yaml", "benchmark=bears")
+    assert (done.returncode, done.stderr) == (0, "")
+    config = yaml.safe_load((project / "seven.yaml").read_text(encoding="utf-8"))
+    assert (config["benchmark"]["name"], config["sample"]["seed"]) == ("bears", 7)
+    assert (project / "language-seven.yaml").exists()
+    assert not (project / "language.yaml").exists()
+
+
+def test_the_stage_explains_itself(project: Path) -> None:
+    done = compose_stage(project, "--help")
+    assert done.returncode == 0
+    assert "params.yaml, conf/ and the code" in done.stdout
+
+
+def test_a_group_is_chosen_by_its_word_and_not_by_an_override(project: Path) -> None:
+    written(project, yaml.safe_dump({**MINI, "overrides": ["benchmark=bears"]}))
+    done = compose_stage(project, "--out", "data/config.yaml")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "config: benchmark is 'mini' in params.yaml, but 'bears' after its overrides; choose it "
+        "with -S benchmark=bears, since the paths in dvc.yaml carry the name in params.yaml\n"
+    )
+    assert not (project / "data").exists()

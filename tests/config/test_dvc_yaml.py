@@ -1,0 +1,292 @@
+"""dvc.yaml against the code: nothing used is undeclared, nothing declared is unused."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hydra.utils import get_class, get_method
+
+from bears.answers import task as answer_task
+from bears.config import Config, compose, pick, read_selection
+from bears.config.ledger.entries import Ledger
+from bears.config.pipeline import GROUPS
+from bears.questions import bench
+from bears.retrieval.rewriting import task as rewrite_task
+from bears.sources.shapes import SHAPES
+from bears.translation.task import read_task
+from tests.workspace import ROOT, STAGES
+
+DEFINITIONS: dict[str, dict[str, Any]] = yaml.safe_load(
+    (ROOT / "dvc.yaml").read_text(encoding="utf-8")
+)["stages"]
+CONF = ROOT / "conf"
+CHOICES = sorted(path for path in CONF.glob("*/*.yaml"))
+HUB_SOURCES = [path for path in CHOICES if path.parent.name == "source" and path.stem != "any"]
+
+
+def names(group: str) -> list[str]:
+    return [path.stem for path in CHOICES if path.parent.name == group]
+
+
+@cache
+def composed(benchmark: str, retriever: str) -> Config:
+    selection = read_selection(ROOT / "params.yaml")
+    return compose(CONF, {**selection, "benchmark": benchmark, "retriever": retriever})
+
+
+@cache
+def every_configuration() -> tuple[Config, ...]:
+    """Each benchmark with one retriever, and each retriever and other choice with one benchmark."""
+    selection = read_selection(ROOT / "params.yaml") | {"retriever": "wordllama"}
+    groups = ("vector_store", "chunking", "engine")
+    others = [(group, name) for group in groups for name in names(group)]
+    return (
+        *(composed(benchmark, "bm25") for benchmark in names("benchmark")),
+        *(composed("mini", retriever) for retriever in names("retriever")),
+        *(compose(CONF, selection | {group: name}) for group, name in others),
+    )
+
+
+def source(stage: str) -> str:
+    return (ROOT / "stages" / f"{stage}.py").read_text(encoding="utf-8")
+
+
+def declared(stage: str) -> list[str]:
+    """What a stage declares of data/config.yaml, and the language where it declares that file."""
+    params = DEFINITIONS[stage]["params"]
+    keys = [
+        key for item in params if "data/config.yaml" in item for key in item["data/config.yaml"]
+    ]
+    return [*keys, "language"] if "data/language.yaml" in DEFINITIONS[stage]["deps"] else keys
+
+
+READERS: dict[str, dict[Any, str]] = {
+    "sample": {Ledger: "ledger", bench.read_bench: ""},
+    "translate": {read_task: ""},
+    "rewrite": {rewrite_task.read_task: ""},
+    "generate": {answer_task.read_task: ""},
+}
+"""What a stage hands its configuration to, and the key of it that it hands over; "": all of it."""
+
+
+def used_keys(stage: str) -> set[str]:
+    """The keys that a stage reads, to the depth at which its program or what it calls does."""
+    used = subscripts(source(stage))
+    for reader, key in READERS.get(stage, {}).items():
+        assert re.search(rf"\b{reader.__name__}\b", source(stage)), f"{stage}: {reader.__name__}"
+        if isinstance(reader, type):
+            used.discard(key)
+            used |= {f"{key}.{field.name}" for field in fields(reader)}
+        else:
+            used |= subscripts(inspect.getsource(import_module(reader.__module__)))
+    return used
+
+
+def subscripts(text: str) -> set[str]:
+    """Each ``config["a"]["b"]`` of a program as a.b."""
+    found = re.findall(r"""\bconfig((?:\[["']\w+["']\])+)""", text)
+    return {".".join(re.findall(r"\w+", keys)) for keys in found}
+
+
+def parts(key: str) -> set[str]:
+    """A key and those that it lies in: a.b, a."""
+    words = key.split(".")
+    return {".".join(words[:n]) for n in range(1, len(words) + 1)}
+
+
+def targets(value: Any) -> Iterator[str]:
+    """Every ``_target_``, those of nested parts too."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from [part] if key == "_target_" else targets(part)
+
+
+def test_the_stages_stand_in_reading_order() -> None:
+    assert list(DEFINITIONS) == STAGES
+    assert {path.stem for path in (ROOT / "stages").glob("*.py")} == {*STAGES, "__init__"}
+
+
+@pytest.mark.parametrize("stage", STAGES[1:])
+def test_every_stage_depends_on_its_code_by_one_line(stage: str) -> None:
+    assert {"data/code.yaml": [stage]} in DEFINITIONS[stage]["params"]
+    assert not [dep for dep in DEFINITIONS[stage]["deps"] if dep.startswith(("bears", "stages"))]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_dependencies_and_parameters_are_sorted_and_named_once(stage: str) -> None:
+    params = DEFINITIONS[stage]["params"]
+    keys = [item["data/config.yaml"] for item in params if "data/config.yaml" in item]
+    for listed in (DEFINITIONS[stage]["deps"], *keys):
+        assert listed == sorted(set(listed))
+
+
+@pytest.mark.parametrize("stage", STAGES[1:])
+def test_declared_keys_exist_and_are_the_ones_that_the_stage_uses(stage: str) -> None:
+    for config in every_configuration():
+        pick(config, declared(stage), "the composed configuration")
+    named, used = set(declared(stage)), used_keys(stage)
+    for key in used:
+        assert parts(key) & named, f"{stage} reads {key}, which it does not declare"
+    for key in named:
+        # As deep as it is declared, or deeper.
+        assert any(key in parts(each) for each in used), f"{stage} never reads {key}"
+
+
+def test_only_the_first_stage_depends_on_the_selection_and_the_files_behind_it() -> None:
+    selection = read_selection(ROOT / "params.yaml")
+    assert DEFINITIONS["config"]["params"] == sorted(selection)
+    for stage in STAGES[1:]:
+        assert "conf" not in DEFINITIONS[stage]["deps"]
+        assert not [item for item in DEFINITIONS[stage]["params"] if isinstance(item, str)]
+
+
+def declared_paths(stage: str) -> set[str]:
+    definition = DEFINITIONS[stage]
+    listed = [
+        item for kind in ("deps", "outs", "metrics", "plots") for item in definition.get(kind, [])
+    ]
+    return {next(iter(item)) if isinstance(item, dict) else item for item in listed}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_path_of_the_command_is_declared(stage: str) -> None:
+    words = shlex.split(DEFINITIONS[stage]["cmd"])
+    assert words[:3] == ["python", "-m", f"stages.{stage}"]
+    for option, path in zip(words[3::2], words[4::2], strict=True):
+        # The timing differs on every machine and in every run, so it must not be an output.
+        if option != "--timing":
+            assert path in declared_paths(stage), f"{option} {path}"
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_output_is_a_path_of_the_command(stage: str) -> None:
+    definition = DEFINITIONS[stage]
+    for kind in ("outs", "metrics", "plots"):
+        for item in definition.get(kind, []):
+            path = next(iter(item)) if isinstance(item, dict) else item
+            # Around every stage manifests are written, below the names of its own files.
+            if not path.endswith(".manifest.json"):
+                assert path in shlex.split(definition["cmd"]), f"{stage} does not write {path}"
+
+
+def test_no_output_holds_a_timing() -> None:
+    for stage in STAGES:
+        assert not [path for path in declared_paths(stage) if "timing" in path]
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "retriever"),
+    [(each, "bm25") for each in names("benchmark")]
+    + [("mini", each) for each in names("retriever")],
+)
+def test_every_choice_composes_and_names_code_that_exists(benchmark: str, retriever: str) -> None:
+    config = composed(benchmark, retriever)
+    assert (config["benchmark"]["name"], config["retriever"]["name"]) == (benchmark, retriever)
+    for target in targets(config["retriever"]):
+        get_class(target)
+    for entry in config["sources"].values():
+        if entry.get("shape") not in SHAPES:
+            get_method(entry["reader"])
+
+
+def test_shares_and_negatives_of_every_benchmark_are_sources_of_it() -> None:
+    for benchmark in names("benchmark"):
+        config = composed(benchmark, "bm25")
+        sampling = config["sample"]
+        if sampling["sampler"] in ("whole", "made"):
+            assert [sampling["source"]] == [*config["sources"]]
+        else:
+            named = {quota["source"] for quota in sampling["sources"]}
+            assert named | set(sampling["negatives"]) <= config["sources"].keys()
+        assert all(entry["name"] == name for name, entry in config["sources"].items())
+
+
+def test_a_choice_is_called_what_its_file_is_called() -> None:
+    # A ledger is no choice, the parts of other choices have no name, and benchmarks and
+    # retrievers are composed above.
+    elsewhere = ("ledger", "endpoint", "conversation", "benchmark", "retriever")
+    called = [
+        (path.parent.name, path.stem) for path in CHOICES if path.parent.name not in elsewhere
+    ]
+    probes = [f"+{group}@probe.p{n}={name}" for n, (group, name) in enumerate(called)]
+    config = compose(CONF, read_selection(ROOT / "params.yaml"), probes)
+    names = [config["probe"][f"p{n}"]["name"] for n, _ in enumerate(called)]
+    assert names == [name for _, name in called]
+
+
+def test_a_ledger_belongs_to_a_benchmark() -> None:
+    assert set(names("ledger")) <= set(names("benchmark"))
+
+
+KEY_LIKE = re.compile(
+    r"oc\.env|sk-\w{6}|hf_\w{8}|AKIA\w{8}|-----BEGIN|://[^/\s]+@"
+    r"|(api_?key|password|passwd|secret|token)['\"]?\s*[:=]\s*['\"]?[^\s'\"]",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["key: ${oc.env:OPENAI_API_KEY}", "api_key: abc", "password: 'x'", "x: sk-abcdef1234"],
+)
+def test_what_looks_like_a_key_is_recognised(text: str) -> None:
+    assert KEY_LIKE.search(text)
+    assert not KEY_LIKE.search("api_key_env: OPENAI_API_KEY")
+
+
+@pytest.mark.parametrize(
+    "path", [*CONF.rglob("*.yaml"), ROOT / "params.yaml", ROOT / "dvc.yaml"], ids=lambda p: p.name
+)
+def test_no_secret_passes_through_the_configuration(path: Path) -> None:
+    assert not KEY_LIKE.search(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", HUB_SOURCES, ids=lambda path: path.stem)
+def test_a_hub_source_is_pinned_to_a_commit(path: Path) -> None:
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert re.fullmatch(r"[0-9a-f]{40}", content["revision"])
+    for digest in content.get("sha256", {}).values():
+        assert re.fullmatch(r"[0-9a-f]{64}", digest)
+
+
+def test_params_yaml_names_one_word_a_group() -> None:
+    selection = read_selection(ROOT / "params.yaml")
+    assert selection.keys() == {*GROUPS, "mirror", "overrides"}
+    assert selection["overrides"] == []
+    assert selection["mirror"] == ""
+
+
+@pytest.mark.parametrize("name", ["core.txt", "dense.txt", "dev.txt", "uv.txt", "torch.txt"])
+def test_requirements_are_pinned_with_hashes_and_name_no_address(name: str) -> None:
+    text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
+    assert "://" not in text
+    assert "index-url" not in text
+    entries = re.sub(r"\\\n\s*", " ", text).splitlines()
+    entries = [entry for entry in entries if entry.strip() and not entry.startswith("#")]
+    assert entries
+    for entry in entries:
+        assert re.match(r"[\w.\-\[\]]+==\S+ .*--hash=sha256:[0-9a-f]{64}", entry), entry
+
+
+def test_the_core_needs_no_torch() -> None:
+    text = (ROOT / "requirements" / "core.txt").read_text(encoding="utf-8")
+    packages = set(re.findall(r"^([\w.\-]+)==", text, re.MULTILINE))
+    assert not {name for name in packages if re.match(r"torch|nvidia|cuda|triton", name)}
+    assert {"dvc", "hydra-core", "qdrant-client"} <= packages
+
+
+def test_a_benchmark_that_is_not_translated_has_its_empty_memory_in_git() -> None:
+    """A queued experiment has only what git tracks, and DVC wants every dependency."""
+    for benchmark in names("benchmark"):
+        if composed(benchmark, "bm25")["sample"]["sampler"] == "whole":
+            assert (ROOT / "data" / "memory" / f"{benchmark}.jsonl").read_bytes() == b""

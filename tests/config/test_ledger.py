@@ -1,0 +1,128 @@
+"""Corrections of single fields: applied where they fit, refused where they do not."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+from pathlib import Path
+
+import pytest
+
+from bears.config import parse
+from bears.config.ledger.entries import Edit, Ledger, Replacement
+from bears.config.ledger.update import add
+from bears.errors import ConfigurationError, LedgerError
+from bears.files.intake.yaml_text import yaml_value
+from bears.sampling.edits import apply_edits
+from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.sample import sample
+from bears.types import Article, Document, Question, SourceParagraph, SourceQuestion
+
+QUESTIONS = [
+    Question("q1", "Who wrot it?", "Ann", ("d1",), "hop", "multi-hop"),
+    Question("q2", "When?", "1990", ("d2",), "hop", "multi-hop"),
+]
+DOCUMENTS = [
+    Document("d1", "Ann wrote it.", "hop", "a", True),
+    Document("d2", "It was in 1990.", "hop", "b", True),
+]
+TYPO = Edit("q1", "question", "Who wrot it?", "Who wrote it?", "typing error")
+
+
+def test_an_edit_changes_one_field_of_one_record() -> None:
+    questions, documents, unused = apply_edits(QUESTIONS, DOCUMENTS, [TYPO])
+    assert questions == [
+        Question("q1", "Who wrote it?", "Ann", ("d1",), "hop", "multi-hop"),
+        QUESTIONS[1],
+    ]
+    assert (documents, unused) == (DOCUMENTS, [])
+
+
+def test_edits_of_every_field_apply_in_any_order() -> None:
+    edits = [
+        TYPO,
+        Edit("q1", "gold_answer", "Ann", "Anne", "her name"),
+        Edit("d1", "content", "Ann wrote it.", "Anne wrote it.", "her name"),
+    ]
+    rng = random.Random(0)
+    for _ in range(6):
+        rng.shuffle(edits)
+        questions, documents, unused = apply_edits(QUESTIONS, DOCUMENTS, edits)
+        assert (questions[0].question, questions[0].gold_answer) == ("Who wrote it?", "Anne")
+        assert documents[0].content == "Anne wrote it."
+        assert (questions[1], documents[1], unused) == (QUESTIONS[1], DOCUMENTS[1], [])
+
+
+def test_an_edit_of_a_text_that_has_changed_is_refused() -> None:
+    stale = Edit("q1", "question", "Who wrote it", "Who wrote it?", "question mark")
+    with pytest.raises(LedgerError, match=r"question of q1 is 'Who wrot it\?', but the edit"):
+        apply_edits(QUESTIONS, DOCUMENTS, [stale])
+
+
+def test_only_texts_can_be_edited() -> None:
+    for field in ("gold_doc_ids", "is_gold", "questoin", ""):
+        edit = {"record_id": "q1", "field": field, "old": "o", "new": "n", "reason": "none"}
+        expected = r"edits\.0\.field: Input should be 'question', 'gold_answer' or 'content'"
+        with pytest.raises(ConfigurationError, match=expected):
+            parse(Ledger, {"edits": [edit]}, "ledger")
+
+
+def test_two_edits_of_one_field_are_refused() -> None:
+    other = Edit("q1", "question", "Who wrot it?", "Who is the author?", "better")
+    with pytest.raises(LedgerError, match="two edits of question of q1; keep one of them"):
+        apply_edits(QUESTIONS, DOCUMENTS, [TYPO, other])
+    questions, _, _ = apply_edits(QUESTIONS, DOCUMENTS, [TYPO, TYPO])
+    assert questions[0].question == "Who wrote it?"
+
+
+def test_edits_without_a_record_are_handed_back() -> None:
+    gone = Edit("q9", "question", "a", "b", "none")
+    misplaced = Edit("d1", "question", "Ann wrote it.", "b", "a document has no question")
+    questions, documents, unused = apply_edits(QUESTIONS, DOCUMENTS, [gone, misplaced])
+    assert (questions, documents, unused) == (QUESTIONS, DOCUMENTS, [gone, misplaced])
+
+
+def paragraph(n: int) -> SourceParagraph:
+    return SourceParagraph(f"p{n}", f"text {n}", (SourceQuestion(f"q{n}", f"q {n}?", ("yes",)),))
+
+
+def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> None:
+    rows = [Article("1", "title", tuple(paragraph(n) for n in range(12)))]
+    mixture = Mixture("bears", 3, 5, (Quota("read", 2),), ("read",))
+    first = sample(mixture, {"read": rows}, Ledger())
+    gone = Replacement(first.questions[0].question_id, "unclear")
+    replaced = sample(mixture, {"read": rows}, Ledger(replacements=(gone,)))
+    asked = replaced.questions[0]
+    gold = next(d for d in replaced.documents if d.doc_id == asked.gold_doc_ids[0])
+    ledger = Ledger(
+        replacements=(gone, Replacement("zzz", "unknown")),
+        edits=(
+            Edit(asked.question_id, "gold_answer", "yes", "Yes.", "house style"),
+            Edit(gold.doc_id, "content", gold.content, "mended", "a hole in the text"),
+            Edit(first.questions[0].question_id, "question", "q?", "Q?", "of a replaced question"),
+            Edit("aaa", "content", "a", "b", "unknown"),
+        ),
+    )
+    drawn = sample(mixture, {"read": rows}, ledger)
+    assert drawn.questions[0].gold_answer == "Yes."
+    assert drawn.questions[1:] == first.questions[1:]
+    assert [d.content for d in drawn.documents if d.doc_id == gold.doc_id] == ["mended"]
+    assert drawn.unmatched == ["zzz", *sorted(["aaa", first.questions[0].question_id])]
+    assert drawn.lineage == replaced.lineage
+
+
+def test_twelve_who_add_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "ledger" / "mini.yaml"
+    context = multiprocessing.get_context("fork")
+    entries = [{"question_id": f"q{n:02}", "reason": "unclear"} for n in range(12)]
+    writers = [
+        context.Process(target=add, args=(path, "replacements", [entry], ["question_id"]))
+        for entry in entries
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * 12
+    assert yaml_value(path)["replacements"] == entries
+    assert [file.name for file in path.parent.iterdir()] == ["mini.yaml"]

@@ -1,0 +1,232 @@
+"""A stage beside another one, an orphan, and inputs that change meanwhile."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from bears.config import locks
+from bears.config.artefacts import StageFiles, guarded
+from bears.config.locks import locked
+from bears.errors import StageConflict
+from tests.workspace import Workspace, environment_for, finished
+
+HOLD = """
+import sys
+from pathlib import Path
+from bears.config.locks import locked
+reads, writes = [[Path(word) for word in words.split()] for words in sys.argv[1:3]]
+with locked(reads, writes, Path("locks"), "index"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def holder(reads: str = "", writes: str = "") -> Iterator[subprocess.Popen[str]]:
+    """Another process that holds locks until it ends."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, reads, writes],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(locks, "PATIENCE_S", 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    ("theirs", "ours", "refused"),
+    [
+        (("", "run"), ("", "run"), True),
+        (("", "run"), ("run", ""), True),
+        (("run", ""), ("", "run"), True),
+        (("run", ""), ("run", ""), False),
+        (("", "run"), ("", "other"), False),
+        (("", "set"), ("set/queries.json", ""), True),
+        (("set/queries.json", ""), ("", "set"), True),
+        (("", "runs/bm25.trec"), ("", "runs/e5.trec"), False),
+        (("runs/bm25.trec", ""), ("", "runs/e5.trec"), False),
+    ],
+)
+def test_who_writes_is_alone_and_a_reader_of_a_file_holds_its_folder(
+    theirs: tuple[str, str], ours: tuple[str, str], refused: bool
+) -> None:
+    reads, writes = ([Path(word) for word in words.split()] for words in ours)
+    with holder(*theirs) as process:
+        if not refused:
+            with locked(reads, writes, Path("locks"), "retrieve"):
+                return
+        with (
+            pytest.raises(StageConflict, match=rf"^process {process.pid} \(index\) still works on"),
+            locked(reads, writes, Path("locks"), "retrieve"),
+        ):
+            pass
+
+
+def test_a_killed_process_leaves_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with holder(writes="run") as process:
+        killing = threading.Timer(0.5, process.kill)
+        killing.start()
+        with locked([], [Path("run")], Path("locks"), "retrieve"):
+            assert process.wait() == -signal.SIGKILL
+        killing.join()
+    assert f"retrieve: process {process.pid} (index) works on" in capsys.readouterr().err
+
+
+def stage_files(at: Path) -> StageFiles:
+    return StageFiles({}, set(), [at / "out"], [at / "out"], [at / "code", at / "in"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda at: (at / "in").write_text("other"),
+        lambda at: (at / "code" / "b.py").unlink(),
+        lambda at: (at / "code" / "new.py").touch(),
+        lambda at: (at / "in").unlink() or (at / "in").write_text("same"),
+    ],
+)
+def test_a_stage_whose_input_changed_meanwhile_seals_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "b.py").touch()
+    (tmp_path / "in").write_text("same")
+
+    def work(meanwhile: Callable[[Path], object]) -> None:
+        with guarded("retrieve", stage_files(tmp_path), tmp_path):
+            (tmp_path / "out").mkdir(exist_ok=True)
+            (tmp_path / "code" / "__pycache__").mkdir(exist_ok=True)
+            (tmp_path / "code" / "__pycache__" / "b.pyc").touch()
+            meanwhile(tmp_path)
+
+    with pytest.raises(StageConflict, match="was changed while this ran"):
+        work(change)
+    assert not (tmp_path / "out" / "manifest.json").exists()
+    work(lambda _: None)
+    assert (tmp_path / "out" / "manifest.json").exists()
+
+
+@contextmanager
+def at_work(workspace: Workspace) -> Iterator[int]:
+    """A `retrieve` under `dvc repro` that waits in the middle; its process id."""
+    workspace.edit("stages/retrieve.py", "\n    started = perf_counter()\n    searcher = ", ASLEEP)
+    workspace.edit("params.yaml", "overrides: []", "overrides: [retrieve.depth=2]")
+    with started(workspace) as dvc:
+        wait_for(lambda: (workspace.root / "asleep").exists())
+        try:
+            yield int(workspace.text("asleep"))
+        finally:
+            (workspace.root / "wake").touch()
+        assert dvc.stdout
+        dvc.stdout.read()
+    assert dvc.returncode == 0
+
+
+def test_config_does_not_write_while_another_stage_of_this_checkout_runs(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+    workspace.edit("bears/config/locks.py", "PATIENCE_S = 30.0", "PATIENCE_S = 0.5")
+    other = workspace.copied(tmp_path / "other")
+    workspace.commit()
+    with at_work(workspace) as process:
+        written = workspace.text("data/config.yaml")
+        workspace.edit("params.yaml", "retrieve.depth=2", "retrieve.depth=3")
+        told = workspace.python("stages.config", code=1)
+        assert f"process {process} (retrieve) still works on" in told
+        assert workspace.text("data/config.yaml") == written
+        other.python("stages.config")
+
+
+# From here on with DVC, which is killed.
+
+ASLEEP = """
+    import os
+    import time
+    from pathlib import Path
+
+    Path("asleep").write_text(str(os.getpid()))
+    while settings.depth == 2 and not Path("wake").exists():
+        time.sleep(0.05)
+    started = perf_counter()
+    searcher = """
+
+
+@pytest.mark.slow
+def test_an_orphan_of_a_killed_dvc_cannot_write_what_the_next_run_measures(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+    workspace.edit("stages/retrieve.py", "\n    started = perf_counter()\n    searcher = ", ASLEEP)
+    workspace.dvc("repro")
+    workspace.commit()
+    right, run = (workspace.text(path) for path in (METRICS, RUN))
+    (workspace.root / "asleep").unlink()
+
+    workspace.edit("params.yaml", "overrides: []", "overrides: [retrieve.depth=2]")
+    with started(workspace) as dvc:
+        wait_for(lambda: (workspace.root / "asleep").exists())
+        dvc.kill()
+    orphan = int(workspace.text("asleep"))
+    # Another question to the same run, so that `evaluate` has something to do.
+    workspace.edit("params.yaml", "retrieve.depth=2", "'evaluate.curve=[1,2]'")
+    with started(workspace) as dvc:
+        assert dvc.stdout
+        while f"evaluate: process {orphan} (retrieve) works on" not in (line := next(dvc.stdout)):
+            assert "Running stage 'retrieve'" not in line
+        (workspace.root / "wake").touch()
+        told = dvc.stdout.read()
+    assert re.search(r"evaluate: data/mini/runs/bm25\S* was changed while this ran", told)
+    assert (dvc.returncode, workspace.text(RUN) != run) == (255, True)
+    workspace.git("checkout", "--quiet", ".")
+    workspace.dvc("repro")
+    assert workspace.text(RUN) == run
+    assert workspace.text(METRICS) == right
+
+
+METRICS, RUN = "metrics/retrieval.json", "data/mini/runs/bm25.trec"
+
+
+def started(workspace: Workspace) -> subprocess.Popen[str]:
+    site = str(workspace.root.parent / f"{workspace.root.name}.site")
+    return subprocess.Popen(
+        ["dvc", "repro"],
+        cwd=workspace.root,
+        env={**environment_for(sys.executable), "DVC_SITE_CACHE_DIR": site},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+    )
+
+
+def wait_for(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

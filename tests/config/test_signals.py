@@ -1,0 +1,105 @@
+"""Signals that end a stage or a command: one sentence, a true exit status, nothing left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bears.files.scratch import temporary
+from tests.workspace import ROOT, environment_for
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+WORKING = """
+import tempfile, time
+from bears.config.edge import ended
+from bears.files.scratch import temporary
+def work():
+    with tempfile.TemporaryDirectory(prefix="plain-"):
+        folder, remove = temporary("held-")
+        try:
+            print("working", flush=True)
+            time.sleep(60)
+        finally:
+            remove()
+raise SystemExit(ended("boil", work))
+"""
+
+
+def started(*words: str, temp: Path, **variables: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, *words],
+        cwd=ROOT,
+        env={**environment_for(sys.executable), "TMPDIR": str(temp), **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("sent", SIGNALS)
+def test_what_is_ended_at_work_says_so_and_leaves_no_temporary_folder(
+    tmp_path: Path, sent: signal.Signals
+) -> None:
+    process = started("-c", WORKING, temp=tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "working\n"
+    process.send_signal(sent)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (
+        128 + sent,
+        "boil: interrupted; what was finished is kept\n",
+    )
+    assert not list(tmp_path.iterdir())
+
+
+LOADING = """
+import builtins, os
+before = builtins.__import__
+def imported(name, *rest, **named):
+    if name.startswith({late!r}):
+        os.kill(os.getpid(), {number})
+    return before(name, *rest, **named)
+builtins.__import__ = imported
+"""
+
+
+@pytest.mark.parametrize("sent", SIGNALS)
+@pytest.mark.parametrize(
+    ("module", "late", "who"),
+    [("stages.index", "bears.retrieval", "stage"), ("bears", "bears.cli", "bears")],
+)
+def test_what_is_ended_while_it_loads_says_one_sentence(
+    tmp_path: Path, sent: signal.Signals, module: str, late: str, who: str
+) -> None:
+    code = LOADING.format(late=late, number=int(sent))
+    (tmp_path / "sitecustomize.py").write_text(code)
+    process = started("-m", module, temp=tmp_path, PYTHONPATH=str(tmp_path))
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (128 + sent, f"{who}: interrupted\n")
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_and_a_living_ones_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed, living = (started("-c", WORKING, temp=tmp_path) for _ in range(2))
+    for process in (killed, living):
+        assert process.stdout is not None
+        process.stdout.readline()
+    killed.kill()
+    killed.communicate()
+    month_ago = time.time() - 31 * 24 * 3600
+    for folder in tmp_path.glob("held-*"):
+        os.utime(folder, (month_ago, month_ago))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    own, remove = temporary("held-")
+    assert len(list(tmp_path.glob("held-*"))) == 2
+    living.terminate()
+    living.communicate(timeout=60)
+    assert list(tmp_path.glob("held-*")) == [own]
+    remove()
+    assert not list(tmp_path.glob("held-*"))

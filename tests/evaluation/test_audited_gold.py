@@ -1,0 +1,154 @@
+"""Decisions of people: gold as published and as audited, and how much of a run is judged."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import ir_measures
+import pytest
+import pytrec_eval
+
+from bears.config.ledger.entries import Judgement, judgements_of
+from bears.config.ledger.table import read_judgements
+from bears.config.ledger.update import add
+from bears.errors import ConfigurationError, FormatError
+from bears.evaluation.audited import audited, evaluate_audited, judged_share
+from bears.evaluation.evaluate import gold_of
+from bears.evaluation.measure import parse_measure
+from bears.files.intake.yaml_text import yaml_value
+from bears.files.run_table import table_of_run
+from bears.types import Hit, Question
+
+PAIR = ("question_id", "doc_id")
+
+
+def question(question_id: str, *gold: str, judged: bool = True) -> Question:
+    return Question(question_id, "who?", "Ann", gold, "s", "multi-hop", judged=judged)
+
+
+def drawn(seed: int) -> tuple[list[Question], list[Judgement], dict[str, tuple[Hit, ...]]]:
+    """Questions that keep a gold document, any decisions on other ones, and a run."""
+    rng = random.Random(seed)
+    docs = [f"d{i:02}" for i in range(30)]
+    questions = [question(f"q{i}", *rng.sample(docs, 2)) for i in range(8)]
+    judgements = [
+        Judgement(one.question_id, doc_id, rng.choice(["relevant", "partial", "not"]))
+        for one in questions
+        for doc_id in rng.sample(sorted({*docs} - {one.gold_doc_ids[0]}), 6)
+    ]
+    run = {
+        one.question_id: tuple(Hit(d, float(-i)) for i, d in enumerate(rng.sample(docs, 20)))
+        for one in questions
+    }
+    return questions, judgements, run
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_trec_eval_measures_the_audited_gold_alike(seed: int) -> None:
+    questions, judgements, run = drawn(seed)
+    grades = {one.question_id: dict.fromkeys(one.gold_doc_ids, 2) for one in questions}
+    for one in judgements:
+        grades[one.question_id][one.doc_id] = {"relevant": 2, "partial": 1, "not": 0}[one.decision]
+    found = audited(questions, {hit.doc_id for hits in run.values() for hit in hits}, judgements)
+    names = {"ndcg@10": "ndcg_cut_10", "map": "map", "recall@5": "recall_5", "mrr": "recip_rank"}
+    ours = evaluate_audited(table_of_run(run), found.gold, list(map(parse_measure, names)))
+    scored = {q: {hit.doc_id: hit.score for hit in hits} for q, hits in run.items()}
+    for level, measures in ((1, ["ndcg@10"]), (2, ["map", "recall@5", "mrr"])):
+        theirs = pytrec_eval.RelevanceEvaluator(
+            grades, {names[name] for name in measures}, relevance_level=level
+        ).evaluate(scored)
+        for name in measures:
+            expected = [theirs[one.question_id][names[name]] for one in questions]
+            assert ours.values[name].tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_judged_at_ten_is_that_of_ir_measures(seed: int) -> None:
+    questions, judgements, run = drawn(seed)
+    found = audited(questions, {hit.doc_id for hits in run.values() for hit in hits}, judgements)
+    qrels = {q: dict.fromkeys(ids, 1) for q, ids in found.judged.items()}
+    scored = {q: {hit.doc_id: hit.score for hit in hits} for q, hits in run.items()}
+    share = judged_share(table_of_run(run), found.judged)
+    theirs = ir_measures.calc_aggregate([ir_measures.Judged @ 10], qrels, scored)
+    assert share["judged@10"] == pytest.approx(theirs[ir_measures.Judged @ 10])
+    unjudged = [d for q, hits in run.items() for d, _ in hits[:10] if d not in qrels[q]]
+    assert share["unjudged@10"] == len(unjudged)
+
+
+def test_decisions_that_say_nothing_new_leave_every_measure_as_it_was() -> None:
+    questions = drawn(7)[0]
+    confirmed = [Judgement(q.question_id, d, "relevant") for q in questions for d in q.gold_doc_ids]
+    found = audited(questions, {one.doc_id for one in confirmed}, confirmed)
+    published = gold_of(questions)
+    doubled = {q: {d: 2 * g for d, g in (grades or {}).items()} for q, grades in published.items()}
+    assert found.gold == doubled
+    assert found.counts == {"relevant": 16}
+    assert found.judged == {q: set(grades) for q, grades in doubled.items()}
+
+
+def test_decisions_on_what_is_gone_are_told_apart_and_refused_gold_leaves_no_zero() -> None:
+    questions = [question("q1", "d1"), question("q2", "d2"), question("q3", judged=False)]
+    judgements = [
+        Judgement("q1", "d1", "not"),
+        Judgement("q2", "lost", "relevant"),
+        Judgement("lost", "d1", "relevant"),
+        Judgement("q3", "d2", "partial"),
+    ]
+    found = audited(questions, {"d1", "d2"}, judgements)
+    assert [one.place for one in found.gone] == [("q2", "lost"), ("lost", "d1")]
+    assert found.gold == {"q1": None, "q2": {"d2": 2}, "q3": {"d2": 1}}
+    assert found.judged == {"q1": {"d1"}, "q2": {"d2"}, "q3": {"d2"}}
+    ours = evaluate_audited(
+        table_of_run({q: (Hit("d2", 1.0),) for q in found.gold}),
+        found.gold,
+        [parse_measure("success@1"), parse_measure("ndcg@10")],
+    )
+    assert str(ours.values["success@1"].tolist()) == "[nan, 1.0, nan]"
+    assert str(ours.values["ndcg@10"].tolist()) == "[nan, 1.0, 1.0]"
+
+
+def test_a_second_decision_on_a_pair_is_refused_and_the_same_one_again_is_no_matter(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "mini.yaml"
+    first = {"question_id": "q", "doc_id": "d", "decision": "relevant", "author": "Ann"}
+    for _ in range(2):
+        add(path, "judgements", [first], PAIR, final=True)
+    before = path.read_bytes()
+    with pytest.raises(ConfigurationError, match=r"q and d: .*Ann.* was decided before"):
+        add(path, "judgements", [{**first, "decision": "not"}], PAIR, final=True)
+    assert path.read_bytes() == before
+    assert judgements_of(yaml_value(path)["judgements"]) == (
+        Judgement("q", "d", "relevant", author="Ann"),
+    )
+    with pytest.raises(ConfigurationError, match="two judgements of d for q"):
+        judgements_of([first, {**first, "decision": "partial"}])
+
+
+HEADER = "record_id,doc_id,decision,reason,author\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "told"),
+    [
+        ("q,d,maybe,,\n", ConfigurationError, "row 2.decision: Input should be 'relevant'"),
+        ("q,other,not,,\n", ConfigurationError, "row 2: the benchmark has no document other"),
+        ("other,d,not,,\n", ConfigurationError, "row 2: the benchmark has no question other"),
+        ("q,d,not,,\nq,d,partial,,\n", ConfigurationError, "row 3: d for q is decided otherwise"),
+    ],
+)
+def test_a_decision_that_cannot_be_meant_is_refused_by_its_row(
+    rows: str, error: type[Exception], told: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "decided.csv"
+    path.write_text(HEADER + rows)
+    with pytest.raises(error, match=told):
+        read_judgements(path, {"q"}, {"d"})
+
+
+def test_a_table_without_the_columns_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "decided.csv"
+    path.write_text("record_id,doc_id,decision\nq,d,not\n")
+    with pytest.raises(FormatError, match="row 2: lacks reason, author"):
+        read_judgements(path, {"q"}, {"d"})

@@ -1,0 +1,321 @@
+"""Differences between systems: against published values, against scipy and statsmodels."""
+
+import itertools
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar as plain_mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import TTestPower
+from statsmodels.stats.weightstats import ttost_paired
+
+from bears.evaluation.bootstrap import RESAMPLES, SEED, Floats, bootstrap, tail_of
+from bears.evaluation.comparison.equivalence import equal_shares
+from bears.evaluation.comparison.groups import letters, rank_ranges
+from bears.evaluation.comparison.paired import (
+    bounded_interval,
+    exact_critical_value,
+    mcnemar,
+    randomisation,
+    score_interval,
+)
+from bears.evaluation.comparison.pairs import of_shares
+from bears.evaluation.comparison.power import questions_for, smallest_difference
+from bears.evaluation.comparison.result import compare
+from bears.evaluation.comparison.table import shown
+from bears.evaluation.comparison.values import System
+from bears.evaluation.intervals import Z
+from bears.files.intake.json_text import json_value
+from tests.workspace import ROOT
+
+EVOUNA = ROOT.parent / "shared" / "data" / "evouna" / "NQ.json"
+PANDACHAT = ROOT.parent / "shared" / "data" / "pandachat"
+
+
+def system(name: str, values: dict[str, list[float]], **known: object) -> System:
+    n = len(next(iter(values.values())))
+    ids = pd.Index([f"q{i:05}" for i in range(n)], name="question_id")
+    return System(name, "", pd.DataFrame(values, index=ids), **known)  # type: ignore[arg-type]
+
+
+def graded(seed: int, n: int = 60) -> list[float]:
+    drawn = np.random.default_rng(seed).choice([0, 0.39, 0.5, 0.63, 1.0], n)
+    return [float(value) for value in drawn]
+
+
+def counts(only_a: float, only_b: float, n: float) -> tuple[Floats, Floats, Floats]:
+    return np.array([only_a * 1.0]), np.array([only_b * 1.0]), np.array([n * 1.0])
+
+
+@pytest.mark.skipif(not PANDACHAT.is_dir(), reason=f"{PANDACHAT} is not here")
+def test_the_published_submissions_of_pandachat_are_one_group() -> None:
+    systems = []
+    for path in sorted((PANDACHAT / "submissions").glob("*.json")):
+        rows = json_value(path, nan="none")["df"]
+        right = [float(row["document"] in row["sources"][:2]) for row in rows]
+        systems.append(system(path.stem, {"success@2": right}))
+    assert len(systems) == 4
+    result = compare(systems)
+    assert {pair["verdict"] for pair in result["pairs"]} == {"cannot be told apart"}
+    assert {s["measures"]["success@2"]["group"] for s in result["systems"]} == {"a"}
+
+
+@pytest.mark.skipif(not EVOUNA.is_file(), reason=f"{EVOUNA} is not here")
+def test_peoples_verdicts_on_evouna_tell_all_systems_apart_but_gpt4_and_newbing() -> None:
+    rows = json.loads(EVOUNA.read_text(encoding="utf-8"))
+    names = ["fid", "gpt35", "chatgpt", "gpt4", "newbing"]
+    whole = [
+        [row[f"judge_{name}"] for name in names]
+        for row in rows
+        if not row["improper"] and all(row[f"judge_{name}"] is not None for name in names)
+    ]
+    assert len(whole) == 3019
+    verdicts = np.array(whole, float)
+    result = compare(
+        [system(n, {"pass_rate": verdicts[:, i].tolist()}) for i, n in enumerate(names)]
+    )
+    pair = {(p["a"], p["b"]): p for p in result["pairs"]}
+    assert result["corrected_over"] == "10 pairs of pass_rate"
+    assert pair["fid", "gpt35"]["p"] == pytest.approx(0.00058, abs=5e-6)
+    assert pair["fid", "gpt35"]["p_holm"] == pytest.approx(0.00116, abs=5e-6)
+    assert pair["gpt4", "newbing"]["p"] == pytest.approx(0.169, abs=5e-4)
+    same = [key for key, p in pair.items() if p["verdict"] == "cannot be told apart"]
+    assert same == [("gpt4", "newbing")]
+    of = {s["name"]: s["measures"]["pass_rate"] for s in result["systems"]}
+    assert {name: of[name]["group"] for name in names} == {
+        **{"gpt4": "a", "newbing": "a", "chatgpt": "b", "fid": "c", "gpt35": "d"}
+    }
+    assert of["gpt4"]["rank"] == of["newbing"]["rank"] == [1, 2]
+    assert of["gpt35"]["rank"] == [5, 5]
+
+
+def test_the_score_interval_is_the_published_one() -> None:
+    """By contingencytables (R), on Cavo et al. 2012; by Fagerland et al. 2014, on Bentur 2009."""
+    low, high = score_interval(*counts(6, 16, 161), Z)
+    assert (round(low[0], 4), round(high[0], 4)) == (-0.1240, -0.0054)
+    low, high = score_interval(*counts(1, 7, 21), Z)
+    assert (round(low[0], 3), round(high[0], 3)) == (-0.517, -0.026)
+
+
+@pytest.mark.parametrize("n", [60, 200])
+def test_an_interval_excludes_0_just_where_the_exact_test_is_significant(n: int) -> None:
+    """All numbers of differing questions up to 60, and all ways to divide them."""
+    pairs = [(k, m - k) for m in range(61) for k in range(m + 1)]
+    only_a, only_b = np.array(pairs, float).T
+    found = of_shares(*(np.array([differing(a, b, n)[i] for a, b in pairs]).T for i in (0, 1)))
+    plain = [stats.binomtest(a, a + b).pvalue if a + b else 1.0 for a, b in pairs]
+    excluded = (found["low"] > 0) | (found["high"] < 0)
+    assert excluded.tolist() == [p <= 0.05 for p in plain]
+    plain_ends = score_interval(only_a, only_b, np.full(len(pairs), float(n)), Z)
+    assert (found["low"] <= plain_ends[0] + 1e-9).all()
+    assert (found["high"] >= plain_ends[1] - 1e-9).all()
+
+
+def differing(only_a: int, only_b: int, n: int) -> tuple[list[float], list[float]]:
+    same = [1.0] * (n - only_a - only_b)
+    return [*same, *[1.0] * only_a, *[0.0] * only_b], [*same, *[0.0] * only_a, *[1.0] * only_b]
+
+
+@pytest.mark.parametrize("better", [0.5, 0.7, 0.9])
+@pytest.mark.parametrize(("n", "share"), [(60, 0.5), (300, 0.1), (1000, 0.05), (1000, 0.3)])
+def test_intervals_of_30_or_more_differing_questions_hold_the_truth_in_93_to_98_percent(
+    n: int, share: float, better: float
+) -> None:
+    shares = [share * better, share * (1 - better), 1 - share]
+    drawn = np.random.default_rng(7).multinomial(n, shares, 4000).astype(float)
+    critical = exact_critical_value(drawn[:, 0] + drawn[:, 1])
+    low, high = score_interval(drawn[:, 0], drawn[:, 1], np.full(4000, float(n)), critical)
+    held = np.mean((low <= shares[0] - shares[1]) & (shares[0] - shares[1] <= high))
+    assert 0.93 <= held <= 0.98
+
+
+def test_mcnemar_is_that_of_statsmodels() -> None:
+    for b, c in itertools.product((0, 1, 7, 40), repeat=2):
+        plain = plain_mcnemar([[5, b], [c, 5]], exact=True).pvalue
+        assert mcnemar(*counts(b, c, 0)[:2])[0] == pytest.approx(plain, abs=1e-9)
+
+
+def test_the_bootstrap_is_that_of_scipy() -> None:
+    d = np.array(graded(1)) - np.array(graded(2))
+    level = 1 - 2 * tail_of(0.95, 60)
+    plain = stats.bootstrap(
+        (d,),
+        np.mean,
+        n_resamples=RESAMPLES,
+        method="percentile",
+        confidence_level=level,
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    low, high = bootstrap(d[:, None])
+    assert (low[0], high[0]) == pytest.approx((plain.low, plain.high), abs=1e-9)
+
+
+def test_few_questions_have_the_exact_p_of_scipy() -> None:
+    d = np.array(graded(3, 11)) - np.array(graded(4, 11))
+    plain = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=np.inf)
+    assert randomisation(d[:, None], 9999)[0] == pytest.approx(plain.pvalue, abs=1e-9)
+
+
+def test_many_questions_have_about_the_p_of_scipy_and_never_0() -> None:
+    d = np.array(graded(1)) - np.array(graded(2)) + 0.05
+    plain = stats.permutation_test((d,), np.mean, permutation_type="samples", rng=1).pvalue
+    ours = randomisation(np.column_stack([d, d * 0 + 1]), 19_999)
+    assert ours[0] == pytest.approx(plain, abs=0.02)
+    assert ours[1] == 1 / 20_000
+
+
+def test_tests_that_nothing_could_pass_are_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    systems = [
+        system(
+            str(i),
+            {"main": graded(i), "m": graded(i), "yes": [1.0] * i + [0.0] * (60 - i)},
+        )
+        for i in (1, 2, 3)
+    ]
+    assert compare(systems)["warnings"] == []
+    # As 10,001 tests are with as many draws as there are: 6 of which 1 in 100 is the least.
+    monkeypatch.setattr("bears.evaluation.comparison.result.MOST_DRAWS", 99)
+    (warning,) = compare(systems)["warnings"]
+    assert warning.startswith(
+        "m: no p passes Holm's correction over 6 tests, since none is under 0.01"
+    )
+    few = compare([system(name, {"m": [float(name)] * 5}) for name in "01"])
+    assert "none is under 0.06" in few["warnings"][0]
+    assert few["pairs"][0]["p"] == 0.0625  # 5 of 5 questions, and still nothing
+
+
+def test_corrections_powers_and_equality_are_those_of_statsmodels() -> None:
+    systems = [system(f"s{i}", {"m": graded(i)}) for i in range(4)]
+    result = compare(systems, within=0.3)
+    p = [pair["p"] for pair in result["pairs"]]
+    holm = [pair["p_holm"] for pair in result["pairs"]]
+    assert holm == pytest.approx(multipletests(p, method="holm")[1], abs=1e-9)
+    a, b = (np.array(graded(i)) for i in (0, 1))
+    plain = ttost_paired(a, b, -0.3, 0.3)[0]
+    assert result["pairs"][0]["p_equal"] == pytest.approx(plain, abs=1e-9)
+    size = TTestPower().solve_power(nobs=60, alpha=0.05 / 6, power=0.8)
+    spread = float(np.std(a - b, ddof=1))
+    shown = result["pairs"][0]["smallest_difference"]
+    assert shown == pytest.approx(size * spread, abs=1e-9)
+
+
+def test_the_main_measure_has_one_p_whatever_else_is_compared() -> None:
+    shifted = [[min(1.0, value + 0.1 * i) for value in graded(i)] for i in range(3)]
+    systems = [
+        system(f"s{i}", {"x": graded(i + 5), "m": shifted[i], "y": graded(i + 9)}) for i in range(3)
+    ]
+    whole, alone = compare(systems, main="m"), compare(systems, ["m"], main="m")
+    assert [pair for pair in whole["pairs"] if pair["measure"] == "m"] == alone["pairs"]
+    assert whole["corrected_over"] == alone["corrected_over"] == "3 pairs of m"
+    assert whole["others_corrected_over"] == "3 pairs x 2 other measures"
+    others = [pair for pair in whole["pairs"] if pair["measure"] != "m"]
+    holm = multipletests([pair["p"] for pair in others], method="holm")[1]
+    assert [pair["p_holm"] for pair in others] == pytest.approx(holm, abs=1e-9)
+
+
+def test_a_difference_that_is_the_same_everywhere_could_show_nothing() -> None:
+    a = [0.1, 0.2, 0.3, 0.7] * 5
+    systems = [system("a", {"m": a}), system("b", {"m": [value + 0.1 for value in a]})]
+    assert compare(systems)["pairs"][0]["smallest_difference"] is None
+
+
+def test_a_graded_measure_has_no_flips() -> None:
+    systems = [system("a", {"m": graded(1)}), system("b", {"m": graded(2)})]
+    assert compare(systems)["flips"] == []
+    assert "lacks" not in shown(compare(systems), "table")
+
+
+def test_what_a_number_of_questions_shows_takes_that_number() -> None:
+    shown = smallest_difference(0.3, 60, 0.05)
+    assert shown is not None
+    assert questions_for(shown * 1.0001, 0.3, 0.05) == 60
+
+
+def test_equal_shares_are_equal_where_the_interval_of_90_percent_is_within() -> None:
+    low, high = score_interval(*counts(4, 6, 100), stats.norm.isf(0.05))
+    widest = max(-low[0], high[0])
+    assert equal_shares(*counts(4, 6, 100), np.array([widest]))[0] == pytest.approx(0.05, abs=1e-6)
+
+
+def test_nothing_between_two_systems_is_no_proof_that_they_are_equal() -> None:
+    systems = [system("a", {"m": [0.5] * 20}), system("b", {"m": [0.5] * 20})]
+    (pair,) = compare(systems, within=0.05)["pairs"]
+    assert pair["verdict"] == "cannot be told apart"
+    assert pair["low"] < 0 < pair["high"]
+    (pair,) = compare(systems, within=0.3)["pairs"]
+    assert pair["verdict"] == "equal to within 0.3"
+
+
+def test_where_few_questions_differ_the_interval_does_not_pretend() -> None:
+    one = [0.5] * 58 + [0.9, 0.8]
+    (pair,) = compare([system("a", {"m": one}), system("b", {"m": [0.5] * 60})])["pairs"]
+    low, high = bounded_interval(*counts(2, 0, 60))
+    assert (pair["low"], pair["high"]) == pytest.approx((low[0], high[0]), abs=1e-9)
+
+
+@pytest.mark.parametrize("values", [[-0.5], [-0.5, -0.5], [-0.5, 0.25]])
+def test_few_values_below_0_have_an_interval_that_does_not_pretend(values: list[float]) -> None:
+    systems = [system("a", {"m": values}), system("b", {"m": [-0.1] * len(values)})]
+    found = compare(systems)["systems"][0]["measures"]["m"]
+    assert found["low"] <= found["mean"] <= found["high"]
+    assert found["high"] - found["low"] > 0.5
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("within", "p_equal"), [(0.2, 1.0), (0.25, 1.0), (0.5, 0.0)])
+def test_systems_that_differ_by_the_same_everywhere_are_equal_to_within_more_alone(
+    within: float, p_equal: float
+) -> None:
+    systems = [system("a", {"m": [0.5] * 20}), system("b", {"m": [0.25] * 20})]
+    (pair,) = compare(systems, within=within)["pairs"]
+    assert pair["p_equal"] == pytest.approx(p_equal)
+
+
+def test_swapping_two_systems_swaps_the_result_and_nothing_else() -> None:
+    a, b = system("a", {"m": graded(1)}), system("b", {"m": graded(2)})
+    (one,), (other,) = compare([a, b])["pairs"], compare([b, a])["pairs"]
+    assert one["difference"] == -other["difference"]
+    assert (one["low"], one["high"]) == pytest.approx((-other["high"], -other["low"]), abs=5e-3)
+    assert one["p"] == other["p"]
+
+
+def test_an_undefined_value_is_left_out_and_never_0() -> None:
+    a, b = graded(1), graded(2)
+    full = compare([system("a", {"m": a[:50]}), system("b", {"m": b[:50]})])["pairs"][0]
+    gaps = [system("a", {"m": [*a[:50], *[np.nan] * 10]}), system("b", {"m": [*b[:50], *b[50:]]})]
+    part = compare(gaps)["pairs"][0]
+    assert part["n"] == 50
+    assert [part[k] for k in ("difference", "low", "high", "p")] == [
+        full[k] for k in ("difference", "low", "high", "p")
+    ]
+
+
+def test_systems_share_a_letter_just_where_they_cannot_be_told_apart() -> None:
+    """The example of Piepho's paper in small: b between a and c, of which only a and c differ."""
+    different = {frozenset("ac")}
+    assert letters(["a", "b", "c"], different) == {"a": "a", "b": "ab", "c": "b"}
+    ranks = rank_ranges({"a": 0.9, "b": 0.8, "c": 0.7}, different)
+    assert ranks == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
+
+
+def test_a_measure_that_is_named_twice_is_one_test() -> None:
+    systems = [system("a", {"m": graded(1)}), system("b", {"m": graded(2)})]
+    assert compare(systems, ["m", "m"]) == compare(systems, ["m"])
+
+
+def test_no_name_is_an_argument_of_the_end_of_a_row_in_latex() -> None:
+    text = shown(compare([system(name, {"m": graded(1)}) for name in ("*a", "[b]")]), "latex")
+    assert "{}*a" in text
+    assert "{}[b]" in text
+    assert not re.search(r"^ *[\[*]", text, re.MULTILINE)
+
+
+def test_a_tie_that_decides_more_than_the_systems_do_is_said() -> None:
+    tied = {"m": {"low": 0.1, "high": 0.9}}
+    systems = [system("a", {"m": graded(1)}, tie_range=tied), system("b", {"m": graded(2)})]
+    (pair,) = compare(systems)["pairs"]
+    assert "a from 0.1000 to 0.9000" in pair["ties"]

@@ -1,0 +1,274 @@
+"""Each measure on literal rankings, with the fraction that the definition gives.
+
+``grades`` is the ranking, best first; ``judged`` holds the grades of all relevant documents.
+"""
+
+from __future__ import annotations
+
+import json
+from math import log2
+from pathlib import Path
+
+import pytest
+
+from bears.errors import ConfigurationError, FormatError
+from bears.evaluation.intervals import share_interval, wilson
+from bears.evaluation.judged_rankings import judged_rankings
+from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF, parse_measure
+from bears.evaluation.measures.kor_map_official import official_score
+from bears.evaluation.measures.precision import precision
+from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
+from tests.measuring import value
+
+EVERY = [f"{word}@{k}" for word in WITH_CUTOFF for k in (1, 10)] + list(WHOLE_RANKING)
+NOTHING_IS_RIGHT = [
+    *("success@1", "success@10", "strict@1", "strict@10"),
+    *("retrieval_accuracy@1", "retrieval_accuracy@10", "kor_map_official", "kor_map_strict"),
+]
+"""The measures that are defined where nothing is relevant."""
+
+# Relevant documents at ranks 2 and 4; a third one was not found.
+FOUND_TWO_OF_THREE = ([0, 1, 0, 1, 0], [1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("success@1", 0),
+        ("success@2", 1),
+        ("recall@1", 0),
+        ("recall@2", 1 / 3),
+        ("recall@4", 2 / 3),
+        ("recall@10", 2 / 3),
+        ("strict@10", 0),
+        ("precision@2", 1 / 2),
+        ("precision@4", 2 / 4),
+        ("precision@10", 2 / 10),  # a ranking of five is still divided by ten
+        ("r_precision", 1 / 3),  # one among the first three
+        ("mrr@1", 0),
+        ("mrr@2", 1 / 2),
+        ("mrr", 1 / 2),
+        ("map@1", 0),
+        ("map@2", (1 / 2) / 3),
+        ("map@4", (1 / 2 + 2 / 4) / 3),  # all relevant documents divide, found or not
+        ("map", (1 / 2 + 2 / 4) / 3),
+        ("ndcg@1", 0),
+        ("ndcg@2", (1 / log2(3)) / (1 + 1 / log2(3))),
+        ("ndcg@10", (1 / log2(3) + 1 / log2(5)) / (1 + 1 / log2(3) + 1 / log2(4))),
+        ("ndcg", (1 / log2(3) + 1 / log2(5)) / (1 + 1 / log2(3) + 1 / log2(4))),
+        ("retrieval_accuracy@1", 0),
+        ("retrieval_accuracy@2", 100),
+        ("kor_map_official", (1 / 2) / 1),  # one hit among the top three divides
+        ("kor_map_strict", (1 / 2) / 3),
+    ],
+)
+def test_two_of_three_found(name: str, expected: float) -> None:
+    assert value(name, *FOUND_TWO_OF_THREE) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ndcg@1", 1 / 3),
+        ("ndcg@2", (1 + 3 / log2(3)) / (3 + 2 / log2(3))),  # the gain is 3, not 2^3 - 1
+        ("ndcg", (1 + 3 / log2(3)) / (3 + 2 / log2(3) + 1 / log2(4))),  # 2 was never found
+        ("recall@2", 2 / 3),
+        ("map", (1 / 1 + 2 / 2) / 3),
+        ("mrr", 1),
+        ("r_precision", 2 / 3),
+    ],
+)
+def test_only_ndcg_looks_at_the_height_of_a_grade(name: str, expected: float) -> None:
+    assert value(name, [1, 3, 0], [1, 2, 3]) == pytest.approx(expected, abs=1e-15)
+
+
+def test_ndcg_sorts_the_judgements_itself() -> None:
+    assert value("ndcg@2", [3, 2], [1, 2, 3]) == value("ndcg@2", [3, 2], [3, 1, 2]) == 1
+
+
+def test_strict_wants_all_gold_documents() -> None:
+    assert value("strict@3", [1, 0, 1], [1, 1]) == 1
+    assert value("strict@2", [1, 0, 1], [1, 1]) == 0
+
+
+def test_more_gold_than_k_caps_some_measures_below_one() -> None:
+    perfect, judged = [1, 1, 1], [1, 1, 1]
+    assert value("strict@2", perfect, judged) == 0
+    assert value("recall@2", perfect, judged) == 2 / 3
+    assert value("map@2", perfect, judged) == 2 / 3
+    assert value("ndcg@2", perfect, judged) == 1
+    assert value("precision@2", perfect, judged) == 1
+    assert value("strict@3", perfect, judged) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name != "precision@10"])
+def test_the_one_gold_document_on_top_scores_one(name: str) -> None:
+    assert value(name, [1, 0, 0], [1]) == parse_measure(name).best
+    assert parse_measure(name).best == (100 if name.startswith("retrieval_accuracy") else 1)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_an_empty_ranking_scores_zero(name: str) -> None:
+    assert value(name, [], [1]) == 0
+
+
+@pytest.mark.parametrize("name", sorted(set(EVERY) - set(NOTHING_IS_RIGHT)))
+@pytest.mark.parametrize("grades", [[], [0, 0]])
+def test_without_gold_most_measures_are_undefined(name: str, grades: list[int]) -> None:
+    assert value(name, grades, []) is None
+
+
+@pytest.mark.parametrize("name", NOTHING_IS_RIGHT)
+def test_without_gold_the_right_answer_is_nothing(name: str) -> None:
+    assert value(name, [], []) == parse_measure(name).best
+    assert value(name, [0], []) == 0
+
+
+def test_without_a_cutoff_precision_divides_by_what_was_returned() -> None:
+    values = precision(judged_rankings([[1, 0, 0], []], [[1], [1]]), None)
+    assert values.tolist() == [1 / 3, 0]
+
+
+# --- The Korean science task's score, with its holes and without ---------------------------------
+
+
+@pytest.mark.parametrize(
+    ("grades", "judged", "official", "strict"),
+    [
+        ([1, 0, 0], [1, 1], 1, 1 / 2),  # one document to a question of two
+        ([0, 0, 1], [1], 1 / 3, 1 / 3),
+        ([1, 0, 1], [1, 1], (1 + 2 / 3) / 2, (1 + 2 / 3) / 2),
+        ([0, 1, 1], [1, 1, 1, 1], (1 / 2 + 2 / 3) / 2, (1 / 2 + 2 / 3) / 3),
+        ([1, 1, 1], [1, 1, 1, 1], 1, 1),
+        ([0, 0, 0, 1], [1], 0, 0),  # only the top three count
+    ],
+)
+def test_the_official_map_divides_by_the_hits_and_the_strict_one_does_not(
+    grades: list[int], judged: list[int], official: float, strict: float
+) -> None:
+    assert value("kor_map_official", grades, judged) == official
+    assert value("kor_map_strict", grades, judged) == pytest.approx(strict, abs=1e-15)
+
+
+GOLD = {"1": ["a"], "2": ["b", "c"], "3": []}
+
+
+@pytest.mark.parametrize(
+    ("predictions", "expected"),
+    [
+        ([("1", ["a"]), ("2", ["c", "x", "b"]), ("3", [])], (1 + (1 + 2 / 3) / 2 + 1) / 3),
+        ([("3", ["a"])], 0),
+        ([("1", ["x", "a"])], 1 / 2),  # who leaves out the others loses nothing
+        ([("1", ["a"]), ("1", ["a"]), ("2", [])], (1 + 1 + 0) / 3),  # a repeated row counts twice
+        ([("2", ["x", "b", "b"])], (1 / 2 + 2 / 3) / 2),  # and so does a repeated document
+        ([("2", ["x", "x", "x", "b"])], 0),
+    ],
+)
+def test_the_official_score_has_the_holes_of_the_official_program(
+    predictions: list[tuple[str, list[str]]], expected: float
+) -> None:
+    assert official_score(predictions, GOLD) == expected
+
+
+def test_a_gold_given_as_a_text_matches_its_parts() -> None:
+    gold = {"1": "doc-17"}
+    assert official_score([("1", ["doc-1", "x", "doc-17"])], gold) == (1 + 2 / 3) / 2
+    assert official_score([("1", [])], {"1": ""}) == 1
+
+
+def test_the_official_score_adds_up_in_the_order_of_the_rows() -> None:
+    predictions = [(str(n), ["x"] * (n % 3) + ["a"]) for n in range(1, 500)]
+    gold = {str(n): ["a"] for n in range(1, 500)}
+    total = 0.0
+    for n in range(1, 500):
+        total += 1 / (n % 3 + 1)
+    assert official_score(predictions, gold) == total / 499
+
+
+def test_a_submission_that_the_official_program_dies_of_is_refused() -> None:
+    with pytest.raises(FormatError, match="no rows"):
+        official_score([], GOLD)
+    with pytest.raises(FormatError, match="question '9' is not in the gold"):
+        official_score([("1", ["a"]), ("9", ["a"])], GOLD)
+
+
+# --- PandaChat -----------------------------------------------------------------------------------
+
+
+def test_each_entry_of_a_source_list_takes_a_place() -> None:
+    sources = [["x", "a"], ["x", "x", "a"], ["a"], [], ["x", "y"]]
+    gold = [["a"]] * 5
+    assert [correct_retrievals(sources, gold, k) for k in (1, 2, 3)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("file", "top_1", "top_2"),
+    [
+        ("pandachat-rag-si_bge-m3_embedding", 205, 206),
+        ("pandachat-rag-si_multilingual-e5-base_embedding", 204, 205),
+        ("pandachat-rag-si_text-embedding-3-small_embedding", 199, 205),
+        ("qdrant-client", 199, 199),
+    ],
+)
+def test_the_published_counts_of_pandachat(
+    shared_data: Path, file: str, top_1: int, top_2: int
+) -> None:
+    folder = shared_data / "pandachat"
+    dataset = json.loads((folder / "pandachat-rag-si-dataset.json").read_bytes())
+    path = folder / "submissions" / f"submission_{file}_evaluation.json"
+    sources = {row["query"]: row["sources"] for row in json.loads(path.read_bytes())["df"]}
+    submitted = [sources.get(row["query"], []) for row in dataset]
+    gold = [[row["document"]] for row in dataset]
+    counts = [correct_retrievals(submitted, gold, k) for k in (1, 2)]
+    assert (len(dataset), counts) == (206, [top_1, top_2])
+
+
+# --- The interval of a share ---------------------------------------------------------------------
+
+
+def test_the_published_wilson_interval() -> None:
+    low, high = wilson(48, 60)
+    assert (f"{low:.0%}", f"{high:.0%}") == ("68%", "88%")
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 1), (1, 1), (0, 18), (18, 18), (7, 18), (999, 1000)])
+def test_the_interval_is_that_of_scipy(hits: int, n: int) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    theirs = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
+    assert wilson(hits, n) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+    assert 0 <= wilson(hits, n)[0] < wilson(hits, n)[1] <= 1
+
+
+def test_the_interval_of_a_mean_is_wilsons_and_never_narrower_than_students() -> None:
+    assert share_interval([1] * 48 + [0] * 12) == wilson(48, 60)
+    stats = pytest.importorskip("scipy.stats")
+    values = [0.2, 0.4, 0.5, 0.5, 0.9] * 12
+    low, high = share_interval(values)
+    theirs = stats.t.interval(0.95, 59, loc=0.5, scale=stats.sem(values))
+    assert low < theirs[0] < theirs[1] < high
+
+
+# --- Names ---------------------------------------------------------------------------------------
+
+
+def test_a_measure_knows_the_name_it_was_asked_by() -> None:
+    assert [parse_measure(name).name for name in EVERY] == EVERY
+    assert parse_measure("ndcg@10").k == 10
+    assert parse_measure("ndcg").k is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("hit@5", "NDCG@10", "ndcg_cut_10", "", "@10", "recall", "success", "strict"),
+        *("precision", "r_precision@5", "kor_map_official@3", "retrieval_accuracy"),
+        *("ndcg@0", "ndcg@010", "ndcg@-1", "ndcg@1.5", "ndcg@"),
+        *("ndcg@10 ", "ndcg@10\n", "ndcg@\uff11", "ndcg@ten"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_right_ones(name: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_measure(name)
+    assert repr(name) in str(caught.value)
+    assert "success@k, strict@k, recall@k" in str(caught.value)
+    assert "r_precision" in str(caught.value)

@@ -1,0 +1,297 @@
+"""Every door for what comes from outside, and the same evils at each.
+
+A door is a function of ours that is given a file (or a server's bytes); its name begins with the
+module that enters `bears.files.intake` for it. tests/files/test_doors.py checks that nothing else
+opens files.
+"""
+
+import ast
+from collections.abc import Callable
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.answers.judging.files import read_verdicts
+from bears.answers.judging.labels import read_labels
+from bears.answers.judging.reply import read_ruling
+from bears.answers.ragas.rows import read_rows as read_rows_of_ragas
+from bears.cli import main
+from bears.cli.compared_systems import system_of
+from bears.cli.selection import language_of, results_of
+from bears.cli.source import pin
+from bears.cli.standings import state_at
+from bears.config import compose, parse, read_ledger, read_mapping, read_selection
+from bears.config.ledger.table import read_judgements
+from bears.config.pipeline import run
+from bears.errors import BearsError
+from bears.evaluation.answers.forms import read_answers
+from bears.evaluation.comparison.revision import Revision
+from bears.evaluation.comparison.values import read_values
+from bears.evaluation.timing import read_timing
+from bears.files.benchmark_state import generated_in
+from bears.files.digest import check_digest
+from bears.files.intake.json_text import json_value
+from bears.files.manifest import read_manifest
+from bears.files.records import (
+    read_documents,
+    read_json,
+    read_lines,
+    read_questions,
+    stream_documents,
+)
+from bears.files.rewritten import read_rewritten
+from bears.files.rows import open_rows
+from bears.files.trec import read_table
+from bears.llm.client.batch_files import outcomes as batch_outcomes
+from bears.llm.client.batch_state import read_pending
+from bears.llm.client.endpoint import Access, environment
+from bears.llm.client.models import load_models
+from bears.llm.client.wire import read_problem
+from bears.llm.replies.published import load
+from bears.publishing.attestation import Attestation
+from bears.publishing.leaderboard import pandachat
+from bears.publishing.leaderboard.board import read_board
+from bears.publishing.leaderboard.experiments import entry_of
+from bears.publishing.report.system import SystemFiles, read_system
+from bears.publishing.report.tax import read_taxes
+from bears.questions.task import draft_of
+from bears.results.read import read_submission
+from bears.retrieval.rewriting.reply_check import parse_rewrite
+from bears.sources.first_fetch import first_seen
+from bears.sources.folder.asked import questions as read_asked
+from bears.sources.folder.documents import read_document
+from bears.sources.folder.places import Places
+from bears.sources.rows import read_rows
+from bears.translation.glossary import parse_terms
+from bears.translation.glossary_file import read_glossary
+from bears.translation.review import read_decisions
+from tests.evils import evils, outcomes
+from tests.workspace import ROOT
+
+Read = Callable[[Path], Any]
+
+
+def content(read: Callable[[bytes], object]) -> Read:
+    """A door that is given bytes, which no folder and no pipe has."""
+    return lambda path: read(path.read_bytes() if path.is_file() else b"")
+
+
+def beside(name: str, read: Callable[[Path], object]) -> Read:
+    """A door that looks for a file of this name in a folder."""
+
+    def look(path: Path) -> object:
+        there = path.parent / name
+        there.parent.mkdir(exist_ok=True)
+        path.rename(there)
+        return read(path.parent)
+
+    return look
+
+
+def in_folder(read: Callable[[], object]) -> Callable[[Path], object]:
+    """A door that looks where the process is."""
+
+    def look(folder: Path) -> object:
+        with chdir(folder):
+            return read()
+
+    return look
+
+
+def definitions() -> int:
+    """What a stage by hand reads first; of a stage that there is none of."""
+    with redirect_stderr(StringIO()) as told:
+        status = run("boil", lambda *_: None, [])
+    assert status == 1, told.getvalue()
+    raise BearsError(told.getvalue())
+
+
+def show() -> None:
+    """The command, which looks into the metrics."""
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as told:
+        status = main(["show"])
+    assert status == 1, told.getvalue()
+    raise BearsError(told.getvalue())
+
+
+ACCESS = Access("http://localhost", "key")
+DOORS: dict[str, tuple[str, Read]] = {
+    "configuration: params.yaml": (".yaml", read_selection),
+    "configuration: any mapping": (".yaml", lambda path: read_mapping(path, "make it")),
+    "configuration: a ledger": (".yaml", read_ledger),
+    "configuration: all of conf/": (".yaml", beside("conf.yaml", lambda conf: compose(conf, {}))),
+    "configuration.pipeline: dvc.yaml": (".yaml", beside("dvc.yaml", in_folder(definitions))),
+    "client.models: conf/models.yaml": (".yaml", load_models),
+    "client.endpoint: .env": ("", beside(".env", environment)),
+    "client.batch_state: batches": (".jsonl", read_pending),
+    "client.batch_files: answers": (
+        ".jsonl",
+        content(lambda data: [*batch_outcomes(data, ["a"], {}, ACCESS)]),
+    ),
+    "client.wire: an error": (".json", content(lambda data: read_problem(500, data))),
+    "formats.records: questions": (".json", read_questions),
+    "formats.records: documents": (".json", read_documents),
+    "formats.records: documents, streamed": (".json", stream_documents),
+    "formats.records: small JSON": (".json", read_json),
+    "formats.records: JSON Lines": (".jsonl", read_lines),
+    "formats.rewritten: what is searched": (".jsonl", lambda path: read_rewritten(path, [])),
+    "formats.rows: rows of ours": (".jsonl", open_rows),
+    "formats.benchmark_state: whether questions were generated": (".json", generated_in),
+    "formats.trec: a run": (".trec", lambda path: read_table(path, {"q"})),
+    "formats.digest: a record": (".json", lambda path: check_digest(ROOT / "README.md", path)),
+    "formats.manifest: a manifest": (".json", read_manifest),
+    "questioning.task: an answer": (
+        ".json",
+        content(lambda data: draft_of(json_value(data, "an answer"))),
+    ),
+    "sources.rows: JSON": (".json", read_rows),
+    "sources.rows: JSON Lines": (".jsonl", read_rows),
+    "sources.rows: parquet": (".parquet", read_rows),
+    "sources.rows: CSV": (".csv", read_rows),
+    "cli.source: a source": (".yaml", pin),
+    "sources.folder.documents: text": (".txt", lambda path: read_document(path, "", 2000)),
+    "sources.folder.documents: Markdown": (".md", lambda path: read_document(path, "", 2000)),
+    "sources.folder.documents: HTML": (".html", lambda path: read_document(path, "", 2000)),
+    "sources.folder.documents: Word": (".docx", lambda path: read_document(path, "", 2000)),
+    "sources.pdf_text: PDF": (".pdf", lambda path: read_document(path, "", 2000)),
+    "sources.folder.asked: CSV": (
+        ".csv",
+        lambda path: read_asked(path, "own", Places({"a": {"a": "text"}}, {}, {})),
+    ),
+    "sources.first_fetch: digests": (
+        ".json",
+        beside("fetched.json", lambda folder: first_seen(folder, "o/n@1/a", str)),
+    ),
+    "evaluation.timing: a timing": (".json", lambda path: read_timing(path, "")),
+    "evaluation.answers.forms: JSON": (".json", read_answers),
+    "evaluation.answers.forms: JSON Lines": (".jsonl", read_answers),
+    "evaluation.answers.forms: CSV": (".csv", read_answers),
+    "judging.files: verdicts": (".csv", read_verdicts),
+    "judging.reply: a verdict": (
+        ".json",
+        content(lambda data: read_ruling(data.decode("latin-1"))),
+    ),
+    "judging.labels: CSV": (".csv", read_labels),
+    "judging.labels: JSON": (".json", read_labels),
+    "judging.labels: JSON Lines": (".jsonl", read_labels),
+    "ragas.rows: CSV": (".csv", read_rows_of_ragas),
+    "report.tax: a tax": (".json", lambda path: list(read_taxes(path.parent, ""))),
+    "report.system: judgements": (
+        ".csv",
+        lambda path: read_system(SystemFiles("", ROOT / "VERSION", {}, (path, path)), []),
+    ),
+    "submissions.read: JSON": (".json", read_submission),
+    "submissions.read: lines": (".trec", read_submission),
+    "comparison.values: CSV": (".csv", read_values),
+    "comparison.revision: dvc.lock": (
+        ".yaml",
+        beside("dvc.lock", in_folder(lambda: Revision("workspace", "", Path()).outputs)),
+    ),
+    "comparison.revision: metrics": (
+        ".json",
+        beside("metrics/retrieval.json", in_folder(lambda: system_of("workspace", ""))),
+    ),
+    "cli.compared_systems: CSV": (".csv", lambda path: system_of(str(path), "")),
+    "formats.spreadsheet: a leaderboard": (".csv", read_board),
+    "leaderboard.board: a leaderboard": (".csv", read_board),
+    "leaderboard.pandachat: a table": (".json", lambda path: pandachat.updated(path, [])),
+    "cli.standings: metrics": (
+        ".json",
+        beside(
+            "metrics/retrieval.json",
+            in_folder(lambda: entry_of(state_at(Revision("workspace", "", Path())))),
+        ),
+    ),
+    "cli.selection: an export": (
+        ".json",
+        beside("benchmark.json", lambda folder: results_of("", folder)),
+    ),
+    "cli.selection: a sidecar": (".json", beside("sidecar.json", language_of)),
+    "cli.attest: an attestation": (
+        ".json",
+        lambda path: parse(Attestation, json_value(path), str(path)),
+    ),
+    "cli.show: metrics": (".json", beside("metrics/retrieval.json", in_folder(show))),
+    "memory.published: a memory": (".jsonl", lambda path: load(path, "translation")),
+    "rewriting.reply_check: an answer": (
+        ".json",
+        content(lambda data: parse_rewrite(data.decode("latin-1"))),
+    ),
+    "translation.glossary_file: CSV": (".csv", read_glossary),
+    "translation.glossary: an answer": (
+        ".json",
+        content(lambda data: parse_terms(data.decode("latin-1"), "")),
+    ),
+    "ledger.table: translations": (".csv", lambda path: read_decisions(path, [])),
+    "ledger.table: documents": (".csv", lambda path: read_judgements(path, [], [])),
+    "ledger.table: JSON Lines": (".jsonl", lambda path: read_judgements(path, [], [])),
+}
+ELSEWHERE = {
+    "client.post": "hands what a server answers to client.wire; tests/llm/test_client.py",
+    "translation.reply_check": "an answer of a model; tests/translation/test_reply_check.py",
+    "evaluation.answers.references": "lineage.jsonl, sealed by its manifest",
+    "cli.judged_pairs": "candidates, sealed by their manifest",
+    "cli.report": "a timing file, whose fields are looked at one by one",
+    "doctor.objects": "dvc.lock; tests/cli/test_doctor.py",
+    "doctor.selection": "params.yaml; tests/cli/test_doctor.py",
+    "doctor.state": "lock files of DVC and git; tests/cli/test_doctor.py",
+    "judging.model": "an entry of the memory; tests/answers/test_judge_model.py",
+    "report.benchmark": "records, sealed by their manifests",
+    "report.words": "a file of the package",
+    "publishing.finished": "records, sealed by their manifests",
+    "translation.task": "lineage.jsonl, sealed by its manifest",
+    "memory.json_reply": "an answer of a model; tests/answers/test_judge_model.py",
+    "reading.remarks": "an entry of the memory; tests/translation/test_reading.py",
+    "cli.uses": "answers that the pipeline wrote, sealed by their manifest",
+    "memory.proxied_requests": "entries of the memory; tests/llm/test_proxy.py",
+    "memory.server": "requests of programs; tests/llm/test_proxy.py",
+    "ragas.run": "what ragas prints; tests/answers/test_ragas.py",
+    "stages.judge": "metrics/retrieval.json, which DVC keeps",
+    "stages.verify": "notes and sidecar, sealed by their manifests",
+    "sources.beir": "tests/sources/test_sources.py",
+    "sources.folder.blocks": "the front matter of what sources.folder.documents reads",
+    "sources.pandachat": "tests/sources/test_sources.py",
+    "sources.qasper_papers": "tests/answers/test_qasper.py",
+}
+"""Modules that enter the intake for what is not walked here, and what stands in for that."""
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_no_evil_passes_a_door_as_anything_but_a_sentence(door: str, tmp_path: Path) -> None:
+    suffix, read = DOORS[door]
+    found = outcomes(suffix, tmp_path, read)
+    assert list(found) == [name for name, _ in evils(suffix)]
+    assert {name: what for name, what in found.items() if what not in ("refused", "taken")} == {}
+
+
+READERS = {
+    *("json_value", "lines", "items", "pairs", "elements", "outline", "yaml_value", "csv_rows"),
+    *("opened", "read_whole", "read_text", "decoded", "numbered_lines", "parquet_rows"),
+    *("read_json", "read_lines", "read_cells", "read_mapping"),
+}
+"""Functions of `bears.files.intake`, and those that hand them on."""
+
+
+def enters_the_intake(tree: ast.Module) -> bool:
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    return any(
+        (node.module or "").startswith("bears.") and {name.name for name in node.names} & READERS
+        for node in imports
+    )
+
+
+def test_no_door_is_forgotten() -> None:
+    known = {name.partition(":")[0] for name in DOORS} | ELSEWHERE.keys()
+    modules = set()
+    for path in [*(ROOT / "bears").rglob("*.py"), *(ROOT / "stages").glob("*.py")]:
+        words = path.relative_to(ROOT).with_suffix("").parts
+        # An index is sealed by its manifest, and its stores have tests of what is damaged.
+        if words[:2] not in (("bears", "intake"), ("bears", "retrieval")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            if enters_the_intake(tree):
+                inside = words[1:] if words[0] == "bears" else words
+                modules.add(".".join(inside).removesuffix(".__init__"))
+    assert modules == known

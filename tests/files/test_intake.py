@@ -1,0 +1,415 @@
+"""The door for files from outside: what it lets in is right, what it refuses it names."""
+
+import gzip
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bears.errors import ConfigurationError, FormatError
+from bears.files.intake import json_stream
+from bears.files.intake.files import numbered_lines, opened, read_text, read_whole
+from bears.files.intake.json_stream import begin, items, members, pairs
+from bears.files.intake.json_text import json_value, lines
+from bears.files.intake.limits import limits
+from bears.files.intake.table_text import csv_rows
+from bears.files.intake.texts import blank
+from bears.files.intake.yaml_text import yaml_value
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from('"\\[]{},:'))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63) + 1, 2**63 - 1) | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@pytest.fixture
+def limited(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Sets BEARS_LIMITS for a test."""
+
+    def set_to(said: str) -> None:
+        monkeypatch.setenv("BEARS_LIMITS", said)
+        limits.cache_clear()
+
+    yield set_to
+    limits.cache_clear()
+
+
+def put(path: Path, content: bytes | str) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def value_of(path: Path) -> Any:
+    return json_value(path)
+
+
+def all_lines(path: Path) -> Any:
+    return list(lines(path))
+
+
+def all_items(path: Path) -> Any:
+    return list(items(path))
+
+
+READERS = [value_of, all_lines, all_items]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(VALUES), st.booleans(), st.sampled_from([None, 2]), st.integers(1, 20))
+def test_elements_are_what_json_loads_finds_wherever_the_file_is_cut(
+    tmp_path_factory: pytest.TempPathFactory,
+    values: list[Any],
+    escapes: bool,
+    indent: int | None,
+    size: int,
+) -> None:
+    path = tmp_path_factory.mktemp("cut") / "a.json"
+    put(path, json.dumps(values, ensure_ascii=escapes, indent=indent))
+    below = put(path.with_name("b.json"), json.dumps({"a": [[1]], "data": values, "b": {"c": []}}))
+    members = {str(n): value for n, value in enumerate(values)}
+    columns = put(path.with_name("c.json"), json.dumps({"x": 1, "data": members}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_stream, "CHUNK", size)
+        assert list(items(path)) == values
+        assert list(items(below, "data")) == values
+        assert dict(pairs(columns, "data")) == members
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1 << 18])
+def test_nan_is_null_outside_of_texts_wherever_the_file_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(json_stream, "CHUNK", size)
+    rows = [float("nan"), "NaN", ["NaN, NaN", float("nan")], {"NaN": float("nan"), "a": '\\"NaN'}]
+    content = json.dumps([*rows, "N" * 99, "NaN\\", {"é": "NaN"}, float("nan")])
+    path = put(tmp_path / "a.json", content)
+    assert list(items(path, nan="none")) == json.loads(content, parse_constant=lambda _: None)
+    with pytest.raises(FormatError):
+        list(items(path))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_a_damaged_list_is_refused_unless_json_loads_reads_it(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    whole = bytearray(json.dumps(data.draw(st.lists(VALUES, min_size=1)), indent=1).encode())
+    place = data.draw(st.integers(0, len(whole) - 1))
+    whole[place : place + data.draw(st.integers(0, 2))] = data.draw(
+        st.sampled_from([b"", b"]", b"}", b"[", b",", b'"', b"\\", b":", b"1"])
+    )
+    path = put(tmp_path_factory.mktemp("damaged") / "a.json", bytes(whole))
+    try:
+        expected = json.loads(whole)
+    except ValueError:
+        expected = None
+    try:
+        found = all_items(path)
+    except FormatError:
+        found = None
+    if isinstance(expected, list) and found is None:
+        # The one thing that json.loads takes and we refuse.
+        with pytest.raises(FormatError, match=r"stands twice|surrogate"):
+            all_items(path)
+    else:
+        assert found == (expected if isinstance(expected, list) else None)
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[" + "1" * 5_000 + "]", "a number has 5000 digits; the limit digits is 400"),
+        ("[" * 30_000, "nested too deeply; the limit depth is 100"),
+        ('[{"a":' * 30_000, "nested too deeply; the limit depth is 100"),
+        ('["' + "a" * 10_000_001 + '"]', "a text is too long; the limit text_bytes is 10000000"),
+        (
+            '[{"a": 1, "b": {"c": 1, "c": 2}}]',
+            'object: "c"|the key .c. stands twice',
+        ),
+        (
+            r'[{"a": 1, "\u0061": 2}]',
+            'object: "a"|the key .a. stands twice',
+        ),
+        (r'["\ud800"]', "half of a surrogate pair"),
+        (r'["\ud800\u0041"]', "half of a surrogate pair"),
+        (r'["\udc00"]', "half of a surrogate pair"),
+        (b'["\xed\xa0\x80"]', "not UTF-8: line 1, byte [12] is 0xED|byte 3 is 0xED"),
+        ('["é"]'.encode("latin-1"), "is 0xE9. Save it as UTF-8, or: iconv -f LATIN1 -t UTF-8"),
+        ('["é"]'.encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),
+        ('["é"]'.encode("utf-16-le"), "byte [12] is a NUL"),
+        (b'["a\0"]', "not UTF-8|control character"),
+        ("[NaN]", "not valid JSON"),
+        ("[-Infinity]", "not valid JSON"),
+        ('["a', "not valid JSON"),
+        ("[1,]", "not valid JSON"),
+        ("[1] 2", "not valid JSON"),
+        ("[1]]", "not valid JSON"),
+        ("[1}", "not valid JSON"),
+    ],
+)
+def test_evil_json_is_refused_in_one_sentence_that_names_the_file(
+    read: Callable[[Path], Any], content: bytes | str, said: str, tmp_path: Path
+) -> None:
+    path = put(tmp_path / "evil.json", content)
+    with pytest.raises(FormatError, match=said) as refused:
+        read(path)
+    assert str(refused.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("read", [value_of, all_items])
+@pytest.mark.parametrize("content", ["", " \n"])
+def test_an_empty_file_holds_no_json(
+    read: Callable[[Path], Any], content: str, tmp_path: Path
+) -> None:
+    with pytest.raises(FormatError, match="not valid JSON"):
+        read(put(tmp_path / "a.json", content))
+
+
+def test_long_numbers_within_a_text_are_text(tmp_path: Path) -> None:
+    pi = ["3." + "14159" * 1_000, 1]
+    path = put(tmp_path / "pi.json", json.dumps(pi))
+    assert value_of(path) == pi == all_items(path)
+
+
+def test_many_brackets_that_are_not_deep_are_let_in(tmp_path: Path) -> None:
+    values = [{"a": [[]], "b": "[" * 500}] * 500
+    path = put(tmp_path / "a.json", json.dumps(values))
+    assert value_of(path) == values == all_items(path)
+
+
+def test_numbers_that_a_c_parser_overflows_are_right_or_refused(tmp_path: Path) -> None:
+    numbers = [-(2**63) - 1, -(2**63), 2**63, 2**64, 10**399, 0.1, 1e22]
+    path = put(tmp_path / "a.json", json.dumps(numbers))
+    assert value_of(path) == numbers
+    for number in numbers[:5]:
+        with pytest.raises(FormatError, match="integer overflow"):
+            all_items(put(tmp_path / "b.json", f"[{number}]"))
+    assert all_items(put(tmp_path / "c.json", "[0.1, 1e22, 9223372036854775807]")) == [
+        0.1,
+        1e22,
+        2**63 - 1,
+    ]
+
+
+def test_nan_is_none_for_those_who_ask(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.json", '[NaN, -Infinity, "NaN", 1.5]')
+    assert json_value(path, nan="none") == [None, None, "NaN", 1.5]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_byte_order_mark_is_no_part_of_the_text(
+    read: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    plain = read(put(tmp_path / "a.json", '["é"]'))
+    assert read(put(tmp_path / "b.json", b'\xef\xbb\xbf["\xc3\xa9"]')) == plain
+
+
+def test_lines_end_with_lf_alone(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.jsonl", '"\u2028\u0085"\n"b"\r\n"c"')
+    assert list(lines(path)) == [(1, "\u2028\u0085"), (2, "b"), (3, "c")]
+
+
+def test_members_tell_a_row_from_columns_from_a_list_without_reading_on(tmp_path: Path) -> None:
+    row = put(tmp_path / "row.json", '{"a": {"7": [0]}, "c": 1, "d": [], "e": {}}\n{"a": nonsense')
+    assert members(row) == {"a": "7", "d": "start_array"}
+    assert begin(put(tmp_path / "list.json", " [nonsense")) == b"["
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"data": {"0": 1, "0": 2}}', "the key '0' stands twice"),
+        ('{"data": {"0": {"b": 1, "b": 2}}}', "the key 'b' stands twice"),
+        ('{"data": {}, "data": {}}', "the key 'data' stands twice"),
+        ('{"data": {} "b": 1}', "not valid JSON"),
+        ('{"data": {},, "b": 1}', "not valid JSON"),
+        ('{"data": {}', "not valid JSON"),
+        ('{"data": {}]', "not valid JSON"),
+    ],
+)
+def test_members_of_a_damaged_object_are_refused(content: str, said: str, tmp_path: Path) -> None:
+    path = put(tmp_path / "a.json", content)
+    with pytest.raises(FormatError, match=said):
+        print(members(path), dict(pairs(path, "data")))
+
+
+@pytest.fixture
+def things(tmp_path: Path) -> Path:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "zeros").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as bound:
+        before = Path.cwd()
+        os.chdir(tmp_path)  # a socket's name may have no more than a hundred characters
+        bound.bind("socket")
+        os.chdir(before)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("pipe", "a pipe, not a regular file"),
+        ("folder", "a directory, not a regular file"),
+        ("zeros", "a device, not a regular file"),
+        ("socket", "cannot be read"),
+        ("dangling", "no such file; the link leads to .*nothing"),
+        ("loop", "cannot be read"),
+        ("absent", "no such file"),
+        ("a\0b", "cannot be read"),
+        ("x" * 300, "cannot be read"),
+    ],
+)
+def test_what_is_no_regular_file_is_not_waited_for(name: str, said: str, things: Path) -> None:
+    for read in (opened, read_whole, read_text, value_of, all_items, all_lines, yaml_value):
+        with pytest.raises(FormatError, match=said):
+            read(things / name)
+
+
+def test_a_packed_file_is_unpacked_but_not_for_ever(tmp_path: Path) -> None:
+    assert all_items(put(tmp_path / "a.json.gz", gzip.compress(b"[1, 2]"))) == [1, 2]
+    bomb = put(tmp_path / "bomb.json.gz", gzip.compress(b" " * 70_000_000 + b"[1]"))
+    with pytest.raises(FormatError, match=r"unpacks to more than .*; the limit ratio is 200"):
+        all_items(bomb)
+    for content in (gzip.compress(b"[1]" * 999)[:-9], b"[1]"):
+        with pytest.raises(FormatError, match="cannot be unpacked"):
+            all_lines(put(tmp_path / "cut.jsonl.gz", content))
+
+
+def test_limits_are_raised_and_lowered_from_outside(
+    limited: Callable[[str], None], tmp_path: Path
+) -> None:
+    path = put(tmp_path / "a.json", json.dumps([[["x" * 50]]]))
+    limited("text_bytes=50, depth=3")
+    assert value_of(path) == all_items(path) == [[["x" * 50]]]
+    for said in ("text_bytes=49", "depth=2", "whole_bytes=30"):
+        limited(said)
+        name = said.partition("=")[0]
+        with pytest.raises(FormatError, match=f"the limit {name} is .*BEARS_LIMITS={name}=NUMBER"):
+            value_of(path)
+    limited("digits=1000")
+    assert value_of(put(tmp_path / "b.json", "1" * 999)) == int("1" * 999)
+    limited("whole_bytes=30")
+    with pytest.raises(FormatError, match=r"line 1: .*whole_bytes"):
+        list(numbered_lines(path))
+
+
+@pytest.mark.parametrize("said", ["depth", "depth=", "depth=0", "depth=-1", "deep=1", "depth=1e3"])
+def test_an_unknown_limit_is_refused_with_those_that_there_are(
+    said: str, limited: Callable[[str], None]
+) -> None:
+    limited(said)
+    with pytest.raises(ConfigurationError, match="whole_bytes, text_bytes, depth, digits, ratio"):
+        limits()
+
+
+LAUGHS = "a0: &a0 [x, x]\n" + "".join(
+    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (LAUGHS, "line 2: its aliases stand for too much"),
+        ("a: &a [1]\nb: [" + "*a, " * 5_000 + "*a]", "its aliases stand for too much"),
+        ("[" * 30_000, "line 1: .*nested too deeply"),
+        ("- " * 30_000, "line 1: .*nested too deeply"),
+        ("a: 1\nb: {c: 1, c: 2}", "line 2: the key 'c' stands twice"),
+        ('a: 1\n"a": 2', "line 2: the key 'a' stands twice"),
+        ("a: " + "1" * 5_000, "a number has 5000 digits"),
+        ("a: " + "1:" * 5_000 + "1", "digits"),
+        ("a: 0x" + "f" * 5_000, "digits"),
+        ("a: 2026-13-45", "not valid YAML"),
+        ("a: [1", "not valid YAML"),
+        ("a: !!python/object:os.path 1", "not valid YAML"),
+        (r'a: "\ud800"', "not valid YAML"),
+        ("? [1]\n: 2", "not valid YAML"),
+        ("a: 1\n---\nb: 2", "not valid YAML"),
+        ("a: é".encode("utf-16"), "iconv -f UTF-16"),
+        ("a: é".encode("latin-1"), "is 0xE9"),
+        (b"a: \0", "NUL"),
+        ("a: " + "x" * 10_000_001, "text_bytes"),
+    ],
+)
+def test_evil_yaml_is_refused_in_one_sentence(
+    content: bytes | str, said: str, tmp_path: Path
+) -> None:
+    path = put(tmp_path / "a.yaml", content)
+    with pytest.raises(FormatError, match=said) as refused:
+        yaml_value(path)
+    assert str(refused.value).startswith(str(path))
+    assert "\n" not in str(refused.value)
+
+
+def test_our_own_yaml_is_read_as_the_library_reads_it() -> None:
+    for path in [*Path("conf").rglob("*.yaml"), Path("dvc.yaml"), Path("params.yaml")]:
+        assert yaml_value(path) == yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def test_a_cell_may_be_longer_than_the_library_allows(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.csv", 'a,b\n1,"' + "x\n" * 100_000 + '"\n2,3\n')
+    assert list(csv_rows(path))[1:] == [(2, ["1", "x\n" * 100_000]), (100_003, ["2", "3"])]
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,2\n", "\ufeffa;b\r\n1;2", "a\tb\n\n1\t2\n\t\n"])
+def test_tables_are_read_as_spreadsheets_save_them(content: str, tmp_path: Path) -> None:
+    rows = list(csv_rows(put(tmp_path / "a.csv", content)))
+    assert [cells for _, cells in rows] == [["a", "b"], ["1", "2"]]
+
+
+def test_empty_cells_that_excel_leaves_out_at_the_end_come_back(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.csv", "a,b,c\r\n1\r\n2,3,4\r\n")
+    assert [cells for _, cells in csv_rows(path, short=True)][1:] == [
+        ["1", "", ""],
+        ["2", "3", "4"],
+    ]
+    with pytest.raises(FormatError, match="line 3: 2 cells, expected 3"):
+        list(csv_rows(put(path, "a,b,c\r\n1,2,3\r\n2,3"), short=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a,a\n", "line 1: two columns are called 'a'"),
+        ("a,b\n1\n", "line 2: 1 cells, expected 2: a, b"),
+        ("a,b\n1,2,3\n", "line 2: 3 cells, expected 2"),
+        ('a,b\n1,"2', "line 2: not valid CSV"),
+        ('a,b\n1,"2"3\n', "line 2: not valid CSV"),
+        (b"a,b\n1,\0\n", "NUL"),
+        ("a,é\n".encode("latin-1"), "not UTF-8: line 1, byte 3"),
+        ("a,b\n".encode("utf-16"), "UTF-16"),
+        ("a\n" + "x" * 10_000_001, "field larger than field limit"),
+    ],
+)
+def test_evil_tables_are_refused_with_their_line(
+    content: bytes | str, said: str, tmp_path: Path
+) -> None:
+    path = put(tmp_path / "a.csv", content)
+    with pytest.raises(FormatError, match=said) as refused:
+        list(csv_rows(path))
+    assert str(refused.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \t\n", "\u200b", "\u2060\ufeff", "\u3164\u2800", "\x00", "\ue000"]
+)
+def test_a_text_that_shows_nothing_is_blank(text: str) -> None:
+    assert blank(text)
+
+
+@pytest.mark.parametrize("text", ["a", " 。", "\u200b1", "字", "\u0301", "😀", "?"])
+def test_a_text_that_shows_something_is_not_blank(text: str) -> None:
+    assert not blank(text)

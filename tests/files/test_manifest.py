@@ -1,0 +1,249 @@
+"""Manifests: what is damaged, missing or one too many is named, whatever it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bears.errors import FormatError
+from bears.files import known_digests
+from bears.files.digest import sha256_of
+from bears.files.known_digests import KnownDigests
+from bears.files.manifest import check, manifest_of, seal
+from bears.files.records import write_json
+from tests.workspace import finished, ran
+
+FILES = {"a.json": b'{"x": 1}', "below/b.npy": bytes(range(256)), "empty": b""}
+
+
+def hexdigest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def artefact(tmp_path: Path) -> Path:
+    folder = tmp_path / "index"
+    for name, content in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    seal([folder], {})
+    return folder
+
+
+def test_a_manifest_has_each_files_size_and_sha256(artefact: Path) -> None:
+    found = json.loads((artefact / "manifest.json").read_bytes())
+    assert found == {
+        "files": {
+            name: {"bytes": len(content), "sha256": hexdigest(content)}
+            for name, content in FILES.items()
+        }
+    }
+    assert check(artefact) == hexdigest((artefact / "manifest.json").read_bytes())
+
+
+def test_sealing_again_gives_the_same_bytes(artefact: Path) -> None:
+    before = (artefact / "manifest.json").read_bytes()
+    seal([artefact], {})
+    assert (artefact / "manifest.json").read_bytes() == before
+
+
+@given(data=st.data())
+def test_any_bit_of_any_file_is_missed(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("index")
+    content = data.draw(st.binary(min_size=1, max_size=40))
+    (folder / "file").write_bytes(content)
+    seal([folder], {})
+    for path in sorted(folder.iterdir()):
+        whole = path.read_bytes()
+        place = data.draw(st.integers(0, 8 * len(whole) - 1))
+        spoilt = bytearray(whole)
+        spoilt[place // 8] ^= 1 << place % 8
+        path.write_bytes(spoilt)
+        try:
+            digest = check(folder)
+        except FormatError:
+            pass
+        else:
+            # White space in a manifest says nothing, but it is another manifest.
+            assert path.name == "manifest.json"
+            assert digest != hexdigest(whole)
+        path.write_bytes(whole)
+        check(folder)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_gone_or_no_file_is_named(artefact: Path, name: str) -> None:
+    (artefact / name).unlink()
+    with pytest.raises(FormatError, match=f"{name} is missing"):
+        check(artefact)
+    os.mkfifo(artefact / name)
+    with pytest.raises(FormatError, match=f"{name} has no bytes, but"):
+        check(artefact)
+    (artefact / name).unlink()
+    (artefact / name).symlink_to("/nowhere")
+    with pytest.raises(FormatError, match=f"{name} has no bytes, but"):
+        check(artefact)
+
+
+def test_a_file_that_nobody_sealed_is_damage_too(artefact: Path) -> None:
+    (artefact / ".left-by-a-kill.tmp").write_bytes(b"half")
+    check(artefact)
+    (artefact / "below" / "c").write_bytes(b"")
+    with pytest.raises(FormatError, match="below/c is one file too many"):
+        check(artefact)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "[1]",
+        '{"files": {}',
+        '{"files": {"a.json": 5}}',
+        '{"files": {"a.json": {"bytes": "8", "sha256": "' + "0" * 64 + '"}}}',
+        '{"files": {"a.json": {"bytes": 8, "sha256": "x"}}}',
+        '{"files": {}, "made_from": {}, "more": 1}',
+        '{"files": {"../../secret": {"bytes": 8, "sha256": "' + "0" * 64 + '"}}}',
+        "[" * 100_000,
+        '{"files": ' + "9" * 5_000 + "}",
+    ],
+)
+def test_a_malformed_manifest_is_damage(artefact: Path, text: str) -> None:
+    (artefact / "manifest.json").write_text(text)
+    with pytest.raises(FormatError, match=r"Remove .*index and run `dvc repro`"):
+        check(artefact)
+
+
+def test_files_share_a_manifest_that_says_what_they_were_made_from(tmp_path: Path) -> None:
+    run, within = tmp_path / "e5-2.5.trec", tmp_path / "e5-2.5.within.trec"
+    run.write_bytes(b"run")
+    within.write_bytes(b"within")
+    seal([run, within], {"index": "0" * 64})
+    manifest = tmp_path / "e5-2.5.manifest.json"
+    assert json.loads(manifest.read_bytes())["made_from"] == {"index": "0" * 64}
+    assert manifest_of(run) == manifest_of(within) == manifest
+    assert check(within) == hexdigest(b"within")
+    within.write_bytes(b"withim")
+    check(run)
+    with pytest.raises(FormatError, match=r"e5-2\.5\.within\.trec has sha256"):
+        check(within)
+
+
+def test_what_no_manifest_speaks_of_is_left_alone_unless_it_was_promised(tmp_path: Path) -> None:
+    own = tmp_path / "somebody.trec"
+    own.write_bytes(b"run")
+    (tmp_path / "manifest.json").write_text('{"short_name": "a web site"}')
+    assert check(own) is None
+    with pytest.raises(FormatError, match="has no manifest"):
+        check(own, promised=True)
+
+
+def test_a_large_file_is_read_once_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+
+    def reading(path: Path) -> str:
+        read.append(path)
+        return sha256_of(path)
+
+    monkeypatch.setattr(known_digests, "LARGE", 4)
+    monkeypatch.setattr(known_digests, "sha256_of", reading)
+    file, memory = tmp_path / "vectors.npy", tmp_path / "kept" / "digests.json"
+    file.write_bytes(b"large")
+    digests = [KnownDigests(memory)(file) for _ in range(3)]
+    assert read == [file]
+    # The same size, and the time of the change set back.
+    status = file.stat()
+    file.write_bytes(b"lArge")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    digests.append(KnownDigests(memory)(file))
+    assert digests == [hexdigest(b"large")] * 3 + [hexdigest(b"lArge")]
+    for damaged in (b"", b"[]", b'{"x": 1}', b"[" * 100_000):
+        memory.write_bytes(damaged)
+        assert KnownDigests(memory)(file) == hexdigest(b"lArge")
+
+
+# From here on with DVC, as its users meet it.
+
+DAMAGED = {
+    "data/raw/mini/rows/drcd.jsonl": "sample",
+    "data/mini/translated/queries.json": "retrieve",
+    "data/mini/index/bm25/lengths.npy": "retrieve",
+    "data/mini/runs/bm25.trec": "evaluate",
+    "data/mini/runs/bm25.manifest.json": "evaluate",
+}
+CHANGED = {
+    "sample": "sample.seed=7",
+    "retrieve": "retrieve.depth=90",
+    "evaluate": "evaluate.curve=[1]",
+}
+
+
+def test_the_metrics_tell_the_run_and_the_index_that_were_measured(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    workspace = finished(tmp_path_factory.getbasetemp())[0]
+    data = workspace.root / "data/mini"
+    assert json.loads(workspace.text("metrics/retrieval.json"))["measured"] == {
+        "run": sha256_of(data / "runs/bm25.trec")[:12],
+        "index": sha256_of(data / "index/bm25/manifest.json")[:12],
+    }
+
+
+def test_an_index_of_another_corpus_is_refused(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+    data = workspace.root / "data/mini"
+    made_from = json.loads((data / "index/bm25/made_from.json").read_bytes())
+    assert made_from == {"corpus": hexdigest((data / "translated/corpus.json").read_bytes())}
+    corpus = json.loads((data / "translated/corpus.json").read_bytes())
+    corpus.pop()
+    write_json(data / "translated/corpus.json", corpus)
+    seal([data / "translated"], {})
+    told = workspace.dvc("repro", "--single-item", "retrieve", code=255)
+    assert "data/mini/index/bm25 was made from a corpus with sha256 " in told
+    assert "`dvc repro index`" in told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", DAMAGED)
+def test_a_damaged_object_of_the_cache_stops_the_next_stage_and_the_mend_mends(
+    path: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+    md5 = hashlib.md5((workspace.root / path).read_bytes()).hexdigest()
+    kept = workspace.root / ".dvc/cache/files/md5" / md5[:2] / md5[2:]
+    kept.chmod(0o644)
+    content = bytearray(kept.read_bytes())
+    content[len(content) // 2] ^= 1
+    kept.write_bytes(content)
+    kept.chmod(0o444)
+    (workspace.root / path).unlink()
+    workspace.dvc("checkout")
+    assert "up to date" in workspace.dvc("status")
+
+    stage = DAMAGED[path]
+    words = ["exp", "run", "-S", f'overrides=["{CHANGED[stage]}"]']
+    told = workspace.dvc(*words, code=255)
+    assert ran(told)[-1] == stage
+    assert f"\n{stage}: --" in told
+    assert "`python -m bears doctor`" in told
+    assert "Traceback" not in told
+
+    kept.unlink()
+    (workspace.root / path).unlink()
+    workspace.git("checkout", "--quiet", ".")
+    workspace.dvc("repro")
+    assert workspace.git("status", "--short") == ""
+    assert hashlib.md5((workspace.root / path).read_bytes()).hexdigest() == md5

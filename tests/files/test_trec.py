@@ -1,0 +1,306 @@
+"""Run files: what is written is what is read, and what cannot be trusted is refused by line."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bears.errors import FormatError
+from bears.files.manifest import seal
+from bears.files.run_table import table_of_run
+from bears.files.trec import order, read_table
+from bears.types import Hit, Ranking
+from tests.runs import read_run, write_run
+
+IDS = st.text(
+    st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=4
+)
+SCORES = st.floats(allow_nan=False, allow_infinity=False)
+RANKINGS = st.dictionaries(IDS, SCORES, min_size=1, max_size=6).map(
+    lambda documents: order(Hit(doc_id, score) for doc_id, score in documents.items())
+)
+
+
+def written(tmp_path: Path, *lines: str) -> Path:
+    path = tmp_path / "run.trec"
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode())
+    return path
+
+
+def ids(ranking: Ranking) -> list[str]:
+    return [hit.doc_id for hit in ranking]
+
+
+def test_the_higher_score_comes_first() -> None:
+    assert ids(order([Hit("a", 0.5), Hit("b", 2.0), Hit("c", -1.0)])) == ["b", "a", "c"]
+
+
+def test_equal_scores_are_ordered_by_descending_id() -> None:
+    assert ids(order([Hit("d1", 1.0), Hit("d3", 1.0), Hit("d10", 1.0)])) == ["d3", "d10", "d1"]
+
+
+def test_negative_zero_ties_with_zero() -> None:
+    assert ids(order([Hit("a", 0.0), Hit("b", -0.0)])) == ["b", "a"]
+
+
+@given(st.sets(IDS))
+def test_ids_are_compared_as_utf8_bytes(doc_ids: set[str]) -> None:
+    expected = sorted(doc_ids, key=lambda doc_id: doc_id.encode(), reverse=True)
+    assert ids(order(Hit(doc_id, 1.0) for doc_id in doc_ids)) == expected
+
+
+def test_an_id_beyond_the_basic_plane_is_above_a_full_width_one() -> None:
+    # In UTF-16 the order is the other way round.
+    assert ids(order([Hit("\uff21", 1.0), Hit("\U0001f43b", 1.0)])) == ["\U0001f43b", "\uff21"]
+
+
+def test_a_ranking_has_each_document_once() -> None:
+    with pytest.raises(FormatError, match="'a' occurs more than once"):
+        order([Hit("a", 2.0), Hit("b", 1.5), Hit("a", 1.0)])
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_a_ranking_has_finite_scores(score: float) -> None:
+    with pytest.raises(FormatError, match=r"document 'a': the score .* is not finite"):
+        order([Hit("a", score), Hit("b", 1.0)])
+
+
+def test_the_file_has_six_columns_in_the_order_of_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "run.trec"
+    run = {"q2": (Hit("a", 0.1), Hit("b", 0.1)), "q1": (Hit("a", 1e-7),)}
+    write_run(path, run, "bm25")
+    assert path.read_bytes() == (
+        b"q2 Q0 b 1 0.1 bm25\n"
+        b"q2 Q0 a 2 0.1 bm25\n"
+        b"q1 Q0 a 1 1e-07 bm25\n"
+    )  # fmt: skip
+
+
+@given(run=st.dictionaries(IDS, RANKINGS, max_size=4))
+def test_reading_what_was_written_gives_it_back(
+    run: dict[str, Ranking], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("identity") / "run.trec"
+    write_run(path, run, "bears")
+    again = read_run(path, set(run))
+    assert again == run
+    assert list(again) == list(run)
+    assert [repr(r) for r in again.values()] == [repr(r) for r in run.values()]
+
+
+def test_a_question_with_an_empty_ranking_leaves_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "run.trec"
+    write_run(path, {"q1": (), "q2": (Hit("a", 1.0),)}, "bears")
+    assert read_run(path, None) == {"q2": (Hit("a", 1.0),)}
+
+
+def test_an_empty_run_is_an_empty_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.trec"
+    write_run(path, {}, "bears")
+    assert path.read_bytes() == b""
+    assert read_run(path, {"q1"}) == {}
+
+
+def test_a_run_that_differs_from_its_manifest_is_refused(tmp_path: Path) -> None:
+    run = written(tmp_path, "q1 Q0 a 1 2.0 tag", "q2 Q0 a 1 2.0 tag")
+    seal([run], {})
+    assert len(read_table(run, None).question_ids) == 2
+    written(tmp_path, "q1 Q0 a 1 2.0 tag")
+    with pytest.raises(FormatError, match=r"run\.trec has 18 bytes, but 36 by .*run\.manifest"):
+        read_table(run, None)
+    # A name so long that a manifest beside it could not be named.
+    own = run.rename(tmp_path / f"{'x' * 250}.trec")
+    assert len(read_table(own, None).question_ids) == 1
+
+
+def test_neither_the_order_of_the_lines_nor_the_rank_column_counts(tmp_path: Path) -> None:
+    lines = [f"q{n % 3} Q0 d{n} {n} {n % 4 / 4} tag" for n in range(30)]
+    expected = read_run(written(tmp_path, *lines), None)
+    shuffled = [line.replace(f" {n} ", " 1 ") for n, line in enumerate(lines)]
+    random.Random(7).shuffle(shuffled)
+    assert read_run(written(tmp_path, *shuffled), None) == expected
+    assert ids(expected["q0"])[:3] == ["d3", "d27", "d15"]
+
+
+def test_tabs_runs_of_spaces_and_windows_line_ends_are_read(tmp_path: Path) -> None:
+    path = written(tmp_path, "q1\tQ0\tFR94-1\t104\t  2.129133\tSTANDARD\r")
+    assert read_run(path, ["q1"]) == {"q1": (Hit("FR94-1", 2.129133),)}
+
+
+def test_words_after_the_tag_belong_to_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "q1 Q0 a 1 1.0 STANDARD more junk at", "q1 Q0 b 2 0.5 tag")
+    assert read_run(path, ["q1"]) == {"q1": (Hit("a", 1.0), Hit("b", 0.5))}
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("1e-3", 0.001),
+        ("-2.5E+2", -250.0),
+        ("+1", 1.0),
+        (".5", 0.5),
+        ("7.", 7.0),
+        ("0.1", 0.1),
+        ("9007199254740993", 9007199254740992.0),
+        ("4.9e-324", 5e-324),
+    ],
+)
+def test_scores_are_read_to_the_last_bit(tmp_path: Path, text: str, score: float) -> None:
+    path = written(tmp_path, f"q1 Q0 a 1 {text} tag")
+    assert read_run(path, None) == {"q1": (Hit("a", score),)}
+
+
+def test_quotes_commas_and_words_that_mean_nothing_are_plain_ids(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, 'NA Q0 "a 1 2.0 "tag', "NA Q0 null 2 1.5 tag", "NA Q0 'b,c\\\" 3 1.0 tag"
+    )
+    assert ids(read_run(path, ["NA"])["NA"]) == ['"a', "null", "'b,c\\\""]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_question(tmp_path: Path) -> None:
+    plain = written(tmp_path, "\ufeffq1 Q0 a 1 1.0 tag")
+    assert read_run(plain, ["q1"]) == {"q1": (Hit("a", 1.0),)}
+    padded = written(tmp_path, "\ufeffq1  Q0 a 1 1.0 tag")
+    assert read_run(padded, ["q1"]) == {"q1": (Hit("a", 1.0),)}
+
+
+def test_a_run_in_columns_has_its_rankings_in_order(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "q2 Q0 b 1 0.5 t", "q1 Q0 a 1 1.0 t", "q2 Q0 a 1 0.5 t", "q2 Q0 c 1 0.7 t"
+    )
+    table = read_table(path, None)
+    assert table.question_ids == ["q2", "q1"]
+    assert table.starts.tolist() == [0, 3, 4]
+    assert [table.doc_ids[code] for code in table.documents] == ["c", "b", "a", "a"]
+    assert table.scores.tolist() == [0.7, 0.5, 0.5, 1.0]
+
+
+def test_the_table_of_rankings_has_them_in_order() -> None:
+    run = {"q1": (Hit("a", 1.0), Hit("b", 2.0)), "q2": (), "q3": (Hit("a", 3.0),)}
+    expected = {"q1": (Hit("b", 2.0), Hit("a", 1.0)), "q2": (), "q3": (Hit("a", 3.0),)}
+    assert table_of_run(run).rankings() == expected
+
+
+RISING, FALLING = ("0.1", "0.2", "0.3"), ("0.3", "0.2", "0.1")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scores", "remark"),
+    [
+        ("123", FALLING, None),
+        ("321", RISING, None),  # the worst document first
+        ("111", RISING, None),  # ranks that say nothing
+        ("123", ("0.3", "0.3", "0.1"), None),
+        ("123", RISING, "in 1 of 1 questions a document of a worse rank has a higher score"),
+        ("012", ("9", "8", "8.5"), "if these are distances, negate them"),
+        ("123", ("0", "0", "0"), "in 1 of 1 questions all documents have the same score"),
+    ],
+)
+def test_scores_that_contradict_the_ranks_are_remarked_on(
+    tmp_path: Path, ranks: str, scores: tuple[str, ...], remark: str | None
+) -> None:
+    lines = [f"q1 Q0 d{r}{s} {r} {s} tag" for r, s in zip(ranks, scores, strict=True)]
+    remarks = read_table(written(tmp_path, *lines), None).remarks
+    assert len(remarks) == (remark is not None)
+    assert (remark or "") in "".join(remarks)
+
+
+def test_unknown_questions_are_left_out_and_counted_if_one_says_so(tmp_path: Path) -> None:
+    lines = ["q1 Q0 a 1 2 t", "x Q0 a 1 2 t", "x Q0 a 1 2 t", "y Q0 b 1 2 t", "q1 Q0 b 2 1 t"]
+    path = written(tmp_path, *lines)
+    with pytest.raises(FormatError, match=r"line 2: question 'x' .*; --ignore-unknown leaves"):
+        read_table(path, ["q1"])
+    table = read_table(path, ["q1"], ignore_unknown=True)
+    assert table.rankings() == {"q1": (Hit("a", 2.0), Hit("b", 1.0))}
+    assert table.unknown == 2
+
+
+def test_ties_can_be_ordered_as_anserini_does(tmp_path: Path) -> None:
+    lines = [f"q1 Q0 {doc_id} 1 {score} t" for doc_id, score in zip("badc", "2232", strict=True)]
+    path = written(tmp_path, *lines)
+    assert ids(read_table(path, None).rankings()["q1"]) == ["d", "c", "b", "a"]
+    table = read_table(path, None, ascending_ids=True)
+    assert ids(table.rankings()["q1"]) == ["d", "a", "b", "c"]
+
+
+def test_an_id_that_no_file_could_hold_is_refused() -> None:
+    with pytest.raises(FormatError, match="no text that UTF-8 can hold"):
+        table_of_run({"q1": (Hit("\ud800", 1.0),)})
+
+
+def test_a_line_ends_at_lf_alone(tmp_path: Path) -> None:
+    path = written(tmp_path, "q1 Q0 a 1 1.0 tag", "q1 Q0 b\u20281 2 0.5 tag")
+    with pytest.raises(FormatError, match=r"run\.trec, line 2: doc_id .* holds whitespace"):
+        read_run(path, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("q1 Q0 b 2 0.5", "5 columns, expected six"),
+        ("q1 Q0 b c 2 0.5 tag", "7 columns, expected six"),
+        ("q1 Q0 b 2 0.5 tag\rq1 Q0 c 3 0.4 tag", "a carriage return within the line"),
+        ("", "0 columns, expected six"),
+        ("q1  Q0 b 1 2.5", "5 columns, expected six"),
+        ("q1 Q0 b 2 0.5 ", "5 columns, expected six"),
+        ("q1\tQ0\tb\t\t0.5\ttag", "5 columns, expected six"),
+        ("q1 Q0 b 2 nan tag", "the score 'nan' is not a finite number"),
+        ("q1 Q0 b 2 -inf tag", "the score '-inf' is not a finite number"),
+        ("q1 Q0 b 2 1e999 tag", "the score '1e999' is not a finite number"),
+        ("q1 Q0 b 2 high tag", "the score 'high' is not a finite number"),
+        ("q1 Q0 b 2 1_0 tag", "the score '1_0' is not a finite number"),
+        ("q1 Q0 b 2 \uff11 tag", "the score '\uff11' is not a finite number"),
+        ("q1 Q0 a 2 0.5 tag", "question 'q1' already has document 'a'"),
+        ("q1 Q0 b\u3000c 2 0.5 tag", "doc_id .* holds whitespace"),
+        ("q\u00a01 Q0 b 2 0.5 tag", "question_id .* holds whitespace"),
+        ("q9 Q0 b 2 0.5 tag", "question 'q9' is not a question of this benchmark"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, line: str, problem: str) -> None:
+    path = written(tmp_path, "q1 Q0 a 1 1.0 tag", line)
+    with pytest.raises(FormatError, match=rf"run\.trec, line 2: {problem}"):
+        read_run(path, ["q1"])
+
+
+def test_a_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "run.trec"
+    path.write_bytes(b"q1 Q0 a 1 1.0 tag\nq1 Q0 \xff 2 0.5 tag\n")
+    with pytest.raises(FormatError, match=r"run\.trec, line 2: .*utf-8"):
+        read_run(path, None)
+
+
+def test_without_question_ids_every_question_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path, "q9 Q0 b 1 0.5 tag")
+    assert read_run(path, None) == {"q9": (Hit("b", 0.5),)}
+
+
+def test_an_absent_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"absent\.trec: no such file"):
+        read_run(tmp_path / "absent.trec", None)
+
+
+@pytest.mark.parametrize(
+    ("run", "tag", "problem"),
+    [
+        ({"q 1": (Hit("a", 1.0),)}, "tag", "question_id 'q 1'"),
+        ({"": (Hit("a", 1.0),)}, "tag", "question_id ''"),
+        ({"q1": (Hit("a\n", 1.0),)}, "tag", "doc_id"),
+        ({"q1": (Hit("a", 1.0),)}, "my tag", "tag 'my tag'"),
+        ({"q1": (Hit("a", math.nan),)}, "tag", "question 'q1', document 'a': the score nan"),
+        ({"q1": (Hit("a", 1.0), Hit("a", 2.0))}, "tag", "'a' occurs more than once"),
+    ],
+)
+def test_what_could_not_be_read_back_is_not_written(
+    tmp_path: Path, run: dict[str, Ranking], tag: str, problem: str
+) -> None:
+    path = written(tmp_path, "q0 Q0 old 1 1.0 tag")
+    before = path.read_bytes()
+    with pytest.raises(FormatError, match=f"was not written: .*{problem}"):
+        write_run(path, run, tag)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]

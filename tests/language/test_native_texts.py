@@ -1,0 +1,84 @@
+"""The gates on texts that people wrote, beside a source that is a filler, or the text itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.evaluation.intervals import wilson
+from bears.language.gates import GATES
+from bears.language.text import Field, Text
+from tests.languages import filler, load
+from tests.workspace import ROOT
+
+OF_THE_SOURCE = {"numbers", "changed_number", "invented_name", "question_kind", "unfinished"}
+"""What these ask for a filler does not have: the text is its own source."""
+TABLE = re.compile(r"^\| (.+?) \| (\w\S*) \| ([\d,]+) \| (\d+): (.*) \| (\S+)–(\S+) % \|$", re.M)
+
+
+def lines(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+
+
+def texts_of(shared: Path, name: str) -> list[str]:
+    """The texts of one row of the table, by what it is called there."""
+    if name.startswith("DRCD"):
+        articles = json.loads((shared / "raw/drcd.json").read_bytes())
+        paragraphs = [p for article in articles for p in article["paragraphs"]]
+        questions = [qa["question"] for p in paragraphs for qa in p["qas"]]
+        return [p["context"] for p in paragraphs] if name == "DRCD paragraphs" else questions
+    if name.startswith("PandaChat"):
+        rows = json.loads((shared / "pandachat/pandachat-rag-si-dataset.json").read_bytes())
+        pages = list({row["document"]: row["text_without_Q"] for row in rows}.values())
+        return pages if name == "PandaChat pages" else [row["query"] for row in rows]
+    files = {"documents": "documents", "questions": "validation_eval_199_with_docid"}
+    rows = lines(shared / f"science_ko/{files.get(name.split()[-1], 'eval')}.jsonl")
+    return [row["content"] if "content" in row else row["msg"][-1]["content"] for row in rows]
+
+
+def flags(text: str, field: Field, tag: str) -> Counter[str]:
+    """The gates that close on a native text."""
+    language = load(tag)
+    sources = {gate: text if gate in OF_THE_SOURCE else filler(text, language) for gate in GATES}
+    return Counter(
+        gate
+        for gate, judge in GATES.items()
+        if judge(Text(field, sources[gate], text, "en", tag), language)
+    )
+
+
+@pytest.mark.slow
+def test_the_table_of_false_alarms_is_what_the_gates_say_of_the_native_sets(
+    shared_data: Path,
+) -> None:
+    rows = TABLE.findall((ROOT / "docs/translation.md").read_text("utf-8"))
+    assert {tag for _, tag, *_ in rows} == {"ko", "sl", "zh-Hant-TW"}
+    for name, tag, n, flagged, which, low, high in rows:
+        texts = texts_of(shared_data, name)
+        field: Field = (
+            "content" if name.split()[-1] in ("documents", "pages", "paragraphs") else "question"
+        )
+        found = [counts for text in texts if (counts := flags(text, field, tag))]
+        by_gate = sum(found, Counter()).most_common()
+        interval = [f"{100 * end:.2f}" for end in wilson(len(found), len(texts))]
+        told = ", ".join(f"{gate} {times}" for gate, times in by_gate) or "none"
+        expected = (f"{len(texts):,}", str(len(found)), told, *interval)
+        assert (n, flagged, which, low, high) == expected, name
+        assert load(tag).calibrated_on
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("merge sort 알고리즘에 대해 설명해줘.", True),
+        ("그 원리가 궁금해.", True),
+        ("오늘 너무 즐거웠다!", False),
+    ],
+)
+def test_a_korean_request_to_be_told_is_a_question(text: str, asks: bool) -> None:
+    assert load("ko").mood.asks(text) is asks

@@ -1,0 +1,221 @@
+"""The Batch API against a loopback provider: half price, restarts, expiry."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bears.errors import ConfigurationError
+from bears.llm.client.batch import BatchApi
+from bears.llm.client.batch_state import Pending, read_pending, write_pending
+from bears.llm.client.budget import Budget
+from bears.llm.client.endpoint import Endpoint
+from bears.llm.client.errors import BudgetExhausted, RequestFailed, RequestRefused, RunStopped
+from bears.llm.client.models import Models, Price
+from bears.llm.client.wire import ChatAnswer, Outcome
+from tests.batches import asked, run
+from tests.provider_server import ROOT, ProviderServer
+
+
+def endpoint(server: ProviderServer, attempts: int = 3) -> Endpoint:
+    return Endpoint(
+        "m", base_url=server.url, api_key_env="", attempts=attempts, backoff_s=0.01, timeout_s=5
+    )
+
+
+def made(server: ProviderServer, path: Path, **more: object) -> BatchApi:
+    return BatchApi(endpoint(server), Models(), path, poll_s=0.01, **more)  # type: ignore[arg-type]
+
+
+def test_all_is_answered_and_nothing_stays_open(tmp_path: Path) -> None:
+    with ProviderServer() as server:
+        answers = run(made(server, tmp_path / "state.jsonl", most_requests=4), asked(10))
+        assert server.stats()["batches"] == 3
+    assert {key: getattr(a, "text", a) for key, a in answers.items()} == {
+        f"key-{n}": f"[text {n}]" for n in range(10)
+    }
+    assert read_pending(tmp_path / "state.jsonl") == []
+
+
+def test_files_keep_below_the_providers_size(tmp_path: Path) -> None:
+    with ProviderServer() as server:
+        run(made(server, tmp_path / "state.jsonl", most_bytes=400), asked(6))
+        assert server.stats()["files"] == 3
+
+
+@pytest.mark.parametrize("end", ["expired", "cancelled", "failed"])
+def test_what_a_broken_batch_finished_is_kept_and_the_rest_submitted_again(
+    tmp_path: Path, end: str
+) -> None:
+    with ProviderServer(batch_end=end, batch_done=0.5, batch_ends=1) as server:
+        answers = run(made(server, tmp_path / "state.jsonl"), asked(10))
+        stats = server.stats()
+    assert all(isinstance(answer, ChatAnswer) for answer in answers.values())
+    assert stats["batches"] == 2
+    assert stats["batch requests"] == 10
+
+
+def test_resubmission_is_bounded(tmp_path: Path) -> None:
+    with ProviderServer(batch_end="expired", batch_done=0) as server:
+        answers = run(made(server, tmp_path / "state.jsonl"), asked(2))
+        assert server.stats()["batches"] == 3
+    assert all(isinstance(answer, RequestFailed) for answer in answers.values())
+
+
+def test_a_refused_line_is_not_submitted_again(tmp_path: Path) -> None:
+    with ProviderServer(content={"text 1": "bad_request", "text 2": "server_error"}) as server:
+        answers = run(made(server, tmp_path / "state.jsonl"), asked(3))
+    assert isinstance(answers["key-0"], ChatAnswer)
+    assert isinstance(answers["key-1"], RequestRefused)
+    assert isinstance(answers["key-2"], RequestFailed)
+
+
+def test_a_batch_that_is_refused_whole_stops_the_run_and_is_asked_for_again_by_the_next(
+    tmp_path: Path,
+) -> None:
+    got: dict[str, Outcome] = {}
+
+    async def collect(batch: BatchApi) -> None:
+        async for request, outcome in batch.answers(asked(30)):
+            got[request.key] = outcome
+
+    with ProviderServer(content={"text": "bad_request"}) as server:
+        batch = made(server, tmp_path / "state.jsonl", most_requests=10)
+        with pytest.raises(RunStopped, match=r"10 requests in a row failed alike.*status 400"):
+            asyncio.run(collect(batch))
+        # No request is to blame, so none counts as refused.
+        assert [type(outcome) for outcome in got.values()] == 10 * [RequestFailed]
+        assert len(read_pending(tmp_path / "state.jsonl")) == 2
+        server.change(content={})
+        asyncio.run(collect(made(server, tmp_path / "state.jsonl")))
+        assert server.stats()["batch requests"] == 40
+    assert [type(outcome) for outcome in got.values()] == 30 * [ChatAnswer]
+
+
+def test_the_budget_pays_half(tmp_path: Path) -> None:
+    price = Price(100, 100)
+    with ProviderServer() as server:
+        budget = Budget(None, price.in_batches())
+        answers = run(made(server, tmp_path / "state.jsonl", budget=budget), asked(5))
+    tokens = sum(
+        a.input_tokens + a.output_tokens for a in answers.values() if isinstance(a, ChatAnswer)
+    )
+    assert budget.spent == pytest.approx(tokens * 100 / 1e6 / 2)
+    assert budget.reserved == 0
+
+
+def test_what_does_not_fit_the_budget_is_told(tmp_path: Path) -> None:
+    budget = Budget(0.01, Price(10, 100))
+    with ProviderServer() as server:
+        answers = run(made(server, tmp_path / "state.jsonl", budget=budget), asked(50))
+    assert budget.spent <= 0.01
+    kinds = {type(answer) for answer in answers.values()}
+    assert kinds == {ChatAnswer, BudgetExhausted}
+    assert len(answers) == 50
+
+
+def test_a_wrong_key_stops_with_one_error_that_does_not_show_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_KEY", "sk-very-secret")
+    with ProviderServer(key="another") as server:
+        batch = BatchApi(Endpoint("m", server.url, "A_KEY"), Models(), tmp_path / "state.jsonl")
+        with pytest.raises(RunStopped) as caught:
+            run(batch, asked(2))
+    assert "401" in str(caught.value)
+    assert "sk-very-secret" not in str(caught.value)
+
+
+def test_a_batch_whose_id_was_not_written_is_found_by_its_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "state.jsonl"
+    written: list[list[Pending]] = []
+
+    def write(path: Path, pending: Iterable[Pending]) -> None:
+        written.append([replace(batch) for batch in pending])
+        write_pending(path, written[-1])
+
+    monkeypatch.setattr("bears.llm.client.batch.write_pending", write)
+    with ProviderServer() as server:
+        run(made(server, path), asked(4))
+        assert [[bool(batch.id) for batch in each] for each in written] == [
+            [], [False], [True], [],
+        ]  # fmt: skip
+        # As if killed right after the provider made the batch, before its id was written.
+        write_pending(path, written[1])
+        answers = run(made(server, path), asked(4))
+        assert server.stats()["batches"] == 1
+    assert all(isinstance(answer, ChatAnswer) for answer in answers.values())
+    assert read_pending(path) == []
+
+
+def test_a_batch_that_never_reached_the_provider_is_submitted(tmp_path: Path) -> None:
+    path = tmp_path / "state.jsonl"
+    write_pending(path, [Pending("some mark", ("key-0", "key-1"))])
+    with ProviderServer() as server:
+        answers = run(made(server, path), asked(2))
+        assert server.stats()["batches"] == 1
+    assert len(answers) == 2
+
+
+def test_a_batch_is_left_to_whoever_asks_for_it(tmp_path: Path) -> None:
+    """Another benchmark or use may have it at the provider, and has paid for it."""
+    path = tmp_path / "state.jsonl"
+    with ProviderServer() as server:
+        run(made(server, path), asked(2))
+        others = [Pending("theirs", ("key-8", "key-9"), "batch-9"), Pending("new", ("key-7",))]
+        write_pending(path, others)
+        answers = run(made(server, path), asked(2))
+        assert server.stats()["batches"] == 2
+    assert all(isinstance(answer, ChatAnswer) for answer in answers.values())
+    assert read_pending(path) == others
+
+
+def test_a_damaged_state_file_stops_before_anything_is_paid_twice(tmp_path: Path) -> None:
+    path = tmp_path / "state.jsonl"
+    path.write_text("not json\n")
+    with (
+        ProviderServer() as server,
+        pytest.raises(ConfigurationError, match=r"line 1.*batches may be"),
+    ):
+        run(made(server, path), asked(1))
+
+
+def test_a_killed_run_finds_its_batch_again(tmp_path: Path) -> None:
+    path = tmp_path / "state.jsonl"
+    with ProviderServer(batch_polls=1_000_000) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _RUN, server.url, str(path)], cwd=ROOT, env={**os.environ}
+        )
+        deadline = time.monotonic() + 30
+        while not (path.exists() and b'"id": "batch' in path.read_bytes()):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        server.change(batch_polls=0)
+        answers = run(made(server, path), asked(5))
+        stats = server.stats()
+    assert (stats["batches"], stats["batch requests"]) == (1, 5)
+    assert all(isinstance(answer, ChatAnswer) for answer in answers.values())
+
+
+_RUN = """
+import sys
+from pathlib import Path
+from bears.llm.client.batch import BatchApi
+from bears.llm.client.endpoint import Endpoint
+from bears.llm.client.models import Models
+from tests.batches import asked, run
+run(BatchApi(Endpoint("m", sys.argv[1], ""), Models(), Path(sys.argv[2]), poll_s=0.05), asked(5))
+"""

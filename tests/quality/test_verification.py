@@ -1,0 +1,807 @@
+"""Verification: silent about a sound benchmark, and one finding for one thing wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.config import compose, parse
+from bears.config.ledger.acceptance import Acceptance
+from bears.config.ledger.entries import Ledger, Review
+from bears.files.records import read_documents, read_questions
+from bears.language.gates import GATES, GateSeverity
+from bears.language.profile import Language
+from bears.language.scripts import letters, script_share
+from bears.llm.replies.published import load
+from bears.quality.verification.benchmark import Benchmark
+from bears.quality.verification.verify import reviewed, summarise, verify
+from bears.sampling.mixture import Mixture
+from bears.sampling.sample import sample
+from bears.translation.translator import Translator
+from bears.types import Answer, Document, Finding, Question, Turn
+from tests.languages import load as load_language
+from tests.sampled import CHOICES, read_sources
+from tests.translating import translate
+from tests.workspace import ROOT
+
+COMPOSED = compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})
+CHINESE = COMPOSED["language"]
+
+TARGET = parse(Language, CHINESE, "language")
+RAW_QUESTIONS = [
+    Question("q1", "玉山多高？", "3952公尺", ("d1",), "drcd", "single-hop"),
+    Question("q2", "Who wrote it?", "Ann", ("d2", "d3"), "hotpotqa", "multi-hop"),
+]
+RAW_DOCUMENTS = [
+    Document("d1", "玉山主峰海拔3952公尺。", "drcd", "1", True),
+    Document("d2", "Ann wrote the book.", "hotpotqa", "2", True),
+    Document("d3", "The book is old.", "hotpotqa", "3", True),
+    Document("d4", "A dog ran by.", "hotpotqa", "4", False),
+]
+QUESTIONS = [RAW_QUESTIONS[0], replace(RAW_QUESTIONS[1], question="是誰寫的？", gold_answer="安")]
+DOCUMENTS = [
+    RAW_DOCUMENTS[0],
+    replace(RAW_DOCUMENTS[1], content="安（Ann）寫了這本書。"),
+    replace(RAW_DOCUMENTS[2], content="這本書很舊。"),
+    replace(RAW_DOCUMENTS[3], content="一隻狗跑過。"),
+]
+SOUND = Benchmark(
+    raw_questions=RAW_QUESTIONS,
+    raw_documents=RAW_DOCUMENTS,
+    questions=QUESTIONS,
+    documents=DOCUMENTS,
+    shares={"drcd": 1, "hotpotqa": 1},
+    size=4,
+    languages={"drcd": "zh-Hant-TW", "hotpotqa": "en"},
+    target=TARGET,
+    gates=COMPOSED["gates"],
+    bundle_gates=COMPOSED["bundle_gates"],
+)
+KINDS = dict.fromkeys(("n", "exact", "normalised", "alias", "lost"), 0)
+NONE_LEFT = dict.fromkeys((*GATES, "answer_lost", "term_consistency"), 0)
+
+
+def both(kind: str, position: int, **changes: Any) -> Benchmark:
+    """The sound benchmark with one record changed before and after translation alike."""
+    return changed(changed(SOUND, f"raw_{kind}", position, changes), kind, position, changes)
+
+
+def after(kind: str, position: int, **changes: Any) -> Benchmark:
+    """The sound benchmark with one translated record changed."""
+    return changed(SOUND, kind, position, changes)
+
+
+def changed(benchmark: Benchmark, name: str, position: int, changes: dict[str, Any]) -> Benchmark:
+    records = list(getattr(benchmark, name))
+    records[position] = replace(records[position], **changes)
+    fields: dict[str, Any] = {name: records}
+    return replace(benchmark, **fields)
+
+
+LOST = changed(
+    after("questions", 1, gold_answer="柔伊"), "documents", 1, {"content": "安寫了這本書。"}
+)
+
+
+def found(benchmark: Benchmark) -> list[tuple[str, str, str]]:
+    return [(f.check, f.severity, f.record_id) for f in verify(benchmark)]
+
+
+def test_a_sound_benchmark_gives_no_finding() -> None:
+    assert verify(SOUND) == []
+    assert summarise([], SOUND) == {
+        "errors": 0,
+        "warnings": 0,
+        "accepted": 0,
+        "answer_preserved": KINDS | {"n": 1, "exact": 1},
+        "term_consistency": None,
+        "terms": 0,
+        "gates_calibrated_on": TARGET.calibrated_on,
+        "gates": NONE_LEFT,
+        "findings": {},
+    }
+
+
+# ----------------------------------------------------------- one change, and what it is called
+
+Expected = list[tuple[str, str, str]]
+COPY = Document("d5", "一隻貓。", "drcd", "5", False)
+
+
+def added(document: Document) -> Benchmark:
+    return replace(
+        SOUND,
+        raw_documents=[*RAW_DOCUMENTS, document],
+        documents=[*DOCUMENTS, document],
+        size=5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "expected"),
+    [
+        (replace(SOUND, size=5), [("count", "error", "documents")]),
+        (
+            replace(SOUND, shares={"drcd": 2, "hotpotqa": 1}),
+            [("count", "error", "questions"), ("source_distribution", "error", "drcd")],
+        ),
+        (
+            replace(SOUND, shares={"drcd": 2}),
+            [
+                ("source_distribution", "error", "drcd"),
+                ("source_distribution", "error", "hotpotqa"),
+                ("order", "error", "questions"),
+            ],
+        ),
+        (
+            replace(SOUND, shares={"hotpotqa": 1, "drcd": 1}),
+            [("order", "error", "questions")],
+        ),
+        (added(COPY), []),
+        (both("questions", 1, gold_doc_ids=("d2", "d3", "d2")), [("gold_repeated", "error", "q2")]),
+        (
+            both("questions", 1, gold_doc_ids=("d2", "d3", "d9")),
+            [("gold_not_in_pool", "error", "q2")],
+        ),
+        (both("questions", 1, gold_doc_ids=("d2",)), [("is_gold", "error", "d3")]),
+        (both("documents", 3, is_gold=True), [("is_gold", "error", "d4")]),
+        (both("documents", 1, is_gold=False), [("is_gold", "error", "d2")]),
+        (after("documents", 3, content="這本書很舊。"), [("duplicate_content", "error", "d4")]),
+        (
+            replace(
+                SOUND,
+                raw_documents=[
+                    *RAW_DOCUMENTS[:3],
+                    replace(RAW_DOCUMENTS[3], content="The book is old."),
+                ],
+            ),
+            [("duplicate_content", "error", "d4")],
+        ),
+        (after("questions", 1, question="玉山多高？"), [("duplicate_question", "warning", "q2")]),
+        (after("questions", 1, question=" "), [("empty", "error", "q2")]),
+        (
+            after("questions", 1, gold_answer=""),
+            [("empty", "error", "q2"), ("answer_lost", "warning", "q2")],
+        ),
+        (after("documents", 3, content="\n"), [("empty", "error", "d4")]),
+        (replace(SOUND, unmatched=["q9"]), [("ledger", "warning", "q9")]),
+        (
+            replace(SOUND, raw_questions=[RAW_QUESTIONS[0]]),
+            [("record_set", "error", "q2")],
+        ),
+        (replace(SOUND, raw_documents=RAW_DOCUMENTS[:3]), [("record_set", "error", "d4")]),
+        (
+            replace(SOUND, documents=DOCUMENTS[:3]),
+            [("count", "error", "documents"), ("record_set", "error", "d4")],
+        ),
+        (replace(SOUND, documents=DOCUMENTS[::-1]), [("order", "error", "corpus")]),
+        (replace(SOUND, raw_questions=RAW_QUESTIONS[::-1]), [("order", "error", "queries")]),
+        (after("questions", 1, question_type="single-hop"), [("changed_field", "error", "q2")]),
+        (after("documents", 3, original_id="x"), [("changed_field", "error", "d4")]),
+        (after("documents", 3, original_source="2wiki"), [("changed_field", "error", "d4")]),
+        (after("questions", 0, question="玉山有多高？"), [("native_changed", "error", "q1")]),
+        (after("questions", 0, gold_answer="高"), [("native_changed", "error", "q1")]),
+        (after("documents", 0, content="玉山。"), [("native_changed", "error", "d1")]),
+        (
+            after("questions", 1, question="Who wrote it?"),
+            [("echo", "error", "q2"), ("script", "error", "q2")],
+        ),
+        (
+            after("documents", 3, content="A dog ran by."),
+            [("echo", "error", "d4"), ("script", "error", "d4")],
+        ),
+        # A name may stay as it is.
+        (after("questions", 1, gold_answer="Ann"), []),
+        (after("documents", 3, content="One dog (狗) ran by here."), [("script", "error", "d4")]),
+        (after("questions", 1, question="Wer hat es geschrieben?"), [("script", "error", "q2")]),
+        (after("documents", 3, content="一隻狗跑過尼日利亞。"), [("variant", "error", "d4")]),
+        (LOST, [("answer_lost", "warning", "q2")]),
+    ],
+)  # fmt: skip
+def test_each_check_is_tripped_by_one_change(benchmark: Benchmark, expected: Expected) -> None:
+    assert found(benchmark) == expected
+
+
+def test_a_second_copy_of_a_document_is_named() -> None:
+    doubled = replace(
+        SOUND,
+        raw_documents=[*RAW_DOCUMENTS, replace(RAW_DOCUMENTS[3])],
+        documents=[*DOCUMENTS, replace(DOCUMENTS[3])],
+        size=5,
+    )
+    assert found(doubled) == [
+        ("duplicate_doc_id", "error", "d4"),
+        ("duplicate_content", "error", "d4"),
+        ("duplicate_content", "error", "d4"),
+    ]
+
+
+def test_a_second_document_with_the_same_text_is_named_before_and_after() -> None:
+    findings = verify(added(replace(COPY, content="玉山主峰海拔3952公尺。")))
+    assert [(f.check, f.record_id, f.message) for f in findings] == [
+        ("duplicate_content", "d5", "has the same text as d1"),
+        ("duplicate_content", "d5", "before translation, has the same text as d1"),
+    ]
+    assert {f.severity for f in findings} == {"error"}
+
+
+def test_two_questions_of_one_id_are_an_error() -> None:
+    assert ("duplicate_question_id", "error", "q1") in found(both("questions", 1, question_id="q1"))
+
+
+def test_a_question_without_gold_is_an_error() -> None:
+    assert found(both("questions", 1, gold_doc_ids=())) == [
+        ("gold_missing", "error", "q2"),
+        ("is_gold", "error", "d2"),
+        ("is_gold", "error", "d3"),
+    ]
+
+
+def graded(*grades: int) -> Benchmark:
+    return both("questions", 1, gold_grades=grades)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "expected"),
+    [
+        (both("questions", 1, judged=False), [("gold_unexpected", "error", "q2")]),
+        (
+            both("questions", 1, question_type="no-retrieval"),
+            [("gold_unexpected", "error", "q2")],
+        ),
+        (graded(2, 1), []),
+        (graded(2), [("gold_grades", "error", "q2")]),
+        (graded(2, 0), [("gold_grades", "error", "q2")]),
+        (both("questions", 1, answers=(Answer("free-form", "x", ("d3",)),)), []),
+        (
+            both("questions", 1, answers=(Answer("free-form", "x", ("d3", "d9")),)),
+            [("evidence_not_in_pool", "error", "q2")],
+        ),
+        (both("questions", 1, group="p1"), [("group_empty", "warning", "q2")]),
+        (both("documents", 3, doc_id="d 4"), [("id_form", "error", "d 4")]),
+        (both("questions", 1, question_id="q\u20282"), [("id_form", "error", "q\u20282")]),
+        (both("questions", 1, question_type="ad-hoc", gold_answer=""), []),
+    ],
+)
+def test_what_a_benchmark_of_others_can_have_wrong(
+    benchmark: Benchmark, expected: Expected
+) -> None:
+    assert found(benchmark) == expected
+
+
+def test_a_question_may_rightly_have_no_gold() -> None:
+    """Nobody knows it, or nothing is to be retrieved: both are said, and neither is a mistake."""
+    for change in ({"judged": False}, {"question_type": "no-retrieval"}):
+        benchmark = both("questions", 1, gold_doc_ids=(), **change)
+        for position in (1, 2):
+            for name in ("documents", "raw_documents"):
+                benchmark = changed(benchmark, name, position, {"is_gold": False})
+        assert found(benchmark) == []
+
+
+def test_what_is_taken_as_it_is_has_no_size_to_keep() -> None:
+    whole = replace(added(COPY), shares=None, size=None)
+    assert found(whole) == []
+    assert ("count", "error", "documents") in found(
+        replace(whole, documents=[], raw_documents=[], questions=[], raw_questions=[])
+    )
+
+
+def test_the_same_words_ask_something_else_elsewhere() -> None:
+    again = replace(RAW_QUESTIONS[0], question_id="q3")
+    for extra, expected in (
+        (again, [("duplicate_question", "warning", "q3")]),
+        (replace(again, turns=(Turn("user", "阿里山呢？"),)), []),
+    ):
+        raw, questions = [*RAW_QUESTIONS, extra], [*QUESTIONS, extra]
+        benchmark = replace(SOUND, raw_questions=raw, questions=questions, shares=None)
+        assert found(benchmark) == expected
+
+
+def test_numbers_alone_need_no_translation() -> None:
+    numbers = both("documents", 3, content="1990–1995, 3.14")
+    assert verify(numbers) == []
+    assert verify(both("questions", 1, gold_answer="1990")) == []
+
+
+def test_a_message_says_what_is_wrong_with_the_text() -> None:
+    (finding,) = verify(after("documents", 3, content="One dog (狗) ran by here."))
+    expected = "17% of it is Traditional Chinese (Taiwan), expected at least 30%"
+    assert (finding.field, finding.message) == ("content", expected)
+    (finding,) = verify(after("questions", 1, question="Wer hat es geschrieben?"))
+    assert finding.field == "question"
+    assert finding.message.startswith("0% of it is")
+
+
+def test_an_answer_of_ordinary_words_is_translated() -> None:
+    answered = both("questions", 1, gold_answer="the old book")
+    (finding,) = verify(answered)
+    assert (finding.check, finding.severity, finding.record_id) == ("echo", "error", "q2")
+    assert (finding.field, finding.message) == ("gold_answer", "the translation is the source text")
+
+
+def test_a_gate_has_the_severity_of_the_configuration() -> None:
+    spoilt = after("documents", 3, content="一隻狗跑過尼日利亞。")
+    severities: tuple[GateSeverity, ...] = ("warning", "off")
+    for severity in severities:
+        gates = {**SOUND.gates, "variant": severity}
+        expected = [("variant", "warning", "d4")] if severity == "warning" else []
+        assert found(replace(spoilt, gates=gates)) == expected
+    # What is not named is an error.
+    assert found(replace(spoilt, gates={})) == [("variant", "error", "d4")]
+
+
+def test_many_records_are_compared_in_little_time() -> None:
+    documents = [replace(COPY, doc_id=f"x{n}", content=f"第{n}段。") for n in range(20_000)]
+    benchmark = replace(
+        SOUND,
+        raw_documents=[*RAW_DOCUMENTS, *documents],
+        documents=[*DOCUMENTS, *documents],
+        size=20_004,
+    )
+    assert verify(benchmark) == []
+
+
+# --------------------------------------------------------- the language that is declared
+
+ENGLISH = "The old mill of the village was built by two brothers, and the wheel is still there."
+SIMPLIFIED = "这座旧磨坊是兄弟两人于一八六一年所建，后来毁于洪水。"
+
+
+def kept(texts: Sequence[str], tag: str, question: str = "") -> Benchmark:
+    """Documents and a question that nobody translates, under a tag."""
+    documents = [Document(f"d{n}", text, "own", f"{n}", n == 0) for n, text in enumerate(texts)]
+    questions = [Question("q1", question or texts[-1], "", ("d0",), "own", "ad-hoc")]
+    own = replace(SOUND, raw_questions=questions, questions=questions, shares=None, size=None)
+    own = replace(own, raw_documents=documents, documents=documents, written_in=tag)
+    return replace(own, languages={"own": TARGET.name})
+
+
+@pytest.mark.parametrize(
+    ("texts", "tag", "reason"),
+    [
+        ([SIMPLIFIED], "zh-Hant-TW", "simplified characters"),
+        ([ENGLISH], "zh", "LATIN script"),
+        ([ENGLISH], "sl", "language en"),
+        ([ENGLISH, SIMPLIFIED, SIMPLIFIED], "en", "CJK/HAN script"),
+    ],
+)
+def test_texts_under_the_tag_of_another_language_are_an_error(
+    texts: list[str], tag: str, reason: str
+) -> None:
+    mistaken = kept(texts, tag)
+    assert found(mistaken)[-2:] == [
+        ("language", "error", each) for each in ("questions", "documents")
+    ]
+    assert reason in verify(mistaken)[-1].message
+    known = [Acceptance("language", "*", "a search across languages")]
+    assert {f.severity for f in verify(mistaken, known) if f.check == "language"} == {"accepted"}
+
+
+def test_a_few_foreign_texts_are_told_one_by_one_and_are_no_error() -> None:
+    texts = [f"{ENGLISH} {n}" for n in range(30)]
+    assert verify(kept(texts, "en")) == []
+    assert found(kept([*texts, SIMPLIFIED], "en", ENGLISH)) == [("language", "warning", "d30")]
+    some = found(kept([*texts, *(f"{SIMPLIFIED}{n}" for n in range(9))], "en", ENGLISH))
+    assert some[0] == ("language", "warning", "documents")
+    assert len(some) == 10
+
+
+def test_a_language_whose_gates_nobody_calibrated_says_so() -> None:
+    german = replace(SOUND, target=load_language("de"))
+    assert ("not_calibrated", "warning", "de") in found(german)
+    assert summarise([], german)["gates_calibrated_on"] == "nothing: not calibrated"
+    # Where nothing is translated the gates have nothing to say.
+    assert (
+        found(replace(kept([ENGLISH], "en"), target=german.target, languages={"own": "de"})) == []
+    )
+
+
+def test_of_a_mixture_the_source_is_named_whose_texts_are_in_another_language() -> None:
+    wrong = replace(both("documents", 0, content=SIMPLIFIED), written_in="zh-Hant-TW")
+    assert ("language", "error", "drcd documents") in found(wrong)
+    assert verify(replace(SOUND, written_in="zh-Hant-TW")) == []
+
+
+# --------------------------------------------------------- a question together with its documents
+
+
+def test_an_answer_is_lost_when_no_gold_document_holds_it() -> None:
+    (finding,) = verify(LOST)
+    assert finding.message == "the answer '柔伊' stands in no gold document"
+    gone = summarise([finding], LOST)
+    assert gone["answer_preserved"] == KINDS | {"n": 1, "lost": 1}
+    assert gone["gates"] == {**NONE_LEFT, "answer_lost": 1}
+    # A document that is no gold of the question does not count.
+    elsewhere = changed(LOST, "documents", 3, {"content": "一隻狗跑過柔伊。"})
+    assert found(elsewhere) == [("answer_lost", "warning", "q2")]
+
+
+@pytest.mark.parametrize(
+    ("original", "answer", "content", "kind"),
+    [
+        ("Ann", "安", "安寫了這本書。", "exact"),
+        ("Ann", "安 (Ann)", "安寫了這本書。", "normalised"),
+        # The original's letters, a part, parts in another order, and a particle less.
+        ("Ann", "柔伊", "Ann 寫了這本書。", "alias"),
+        ("Ann Lee", "安李（Ann Lee）", "李安（Ann Lee）寫了這本書。", "alias"),
+        ("Oslo, Norway", "奧斯陸，挪威", "在挪威的奧斯陸。", "alias"),
+        ("king of Norway", "挪威的國王", "她是挪威國王。", "alias"),
+        ("main", "主的", "主要在這裡。", "lost"),
+        ("Oslo, Norway", "奧斯陸，挪威", "在奧斯陸。", "lost"),
+    ],
+)
+def test_an_answer_that_stands_there_in_another_form_is_not_lost(
+    original: str, answer: str, content: str, kind: str
+) -> None:
+    raw = changed(SOUND, "raw_questions", 1, {"gold_answer": original})
+    raw = changed(raw, "raw_documents", 1, {"content": f"Here is {original}."})
+    raw = changed(raw, "documents", 1, {"content": content})
+    benchmark = changed(raw, "questions", 1, {"gold_answer": answer})
+    assert summarise([], benchmark)["answer_preserved"] == KINDS | {"n": 1, kind: 1}
+    assert [f.check for f in verify(benchmark)] == ["answer_lost"] * (kind == "lost")
+
+
+@pytest.mark.parametrize(("answer", "translation"), [("Yes.", "是"), ("no", "否"), ("Zoe", "柔伊")])
+def test_only_an_answer_that_was_there_before_can_be_lost(answer: str, translation: str) -> None:
+    """A yes or no is not in the texts, even where the word is ("no" in "Anno")."""
+    raw = changed(SOUND, "raw_questions", 1, {"gold_answer": answer})
+    raw = changed(raw, "raw_documents", 2, {"content": "The book is no old. Yes."})
+    benchmark = changed(raw, "questions", 1, {"gold_answer": translation})
+    assert found(benchmark) == []
+    assert summarise([], benchmark)["answer_preserved"] == KINDS
+
+
+def test_a_question_without_an_answer_has_none_to_lose() -> None:
+    benchmark = both("questions", 1, gold_answer="", question_type="ad-hoc")
+    assert summarise([], benchmark)["answer_preserved"]["n"] == 0
+
+
+def test_an_answer_that_stood_there_in_other_case_can_be_lost() -> None:
+    raw = changed(SOUND, "raw_questions", 1, {"gold_answer": "The Book Is"})
+    lost = changed(raw, "questions", 1, {"gold_answer": "那本書是"})
+    assert found(lost) == [("answer_lost", "warning", "q2")]
+
+
+def test_a_term_of_the_glossary_has_one_rendering() -> None:
+    terms = {"q2": [("Ann", "安"), ("book", "書"), ("Zoe", "柔伊")]}
+    assert verify(replace(SOUND, terms=terms)) == []
+    other = replace(after("documents", 2, content="這冊子很舊。"), terms=terms)
+    (finding,) = verify(other)
+    assert (finding.check, finding.severity) == ("term_consistency", "warning")
+    assert (finding.record_id, finding.message[:6]) == ("q2", "'book'")
+    measured = summarise([finding], other)
+    # Zoe is in none of the texts.
+    assert (measured["term_consistency"], measured["terms"]) == (None, 2)
+
+
+@pytest.mark.parametrize(("terms", "share"), [(9, None), (10, 0.9)])
+def test_a_share_of_fewer_than_ten_terms_is_none(terms: int, share: float | None) -> None:
+    words = [("Ann", "安")] * (terms - 1) + [("book", "冊")]
+    measured = summarise([], replace(SOUND, terms={"q2": words}))
+    assert (measured["term_consistency"], measured["terms"]) == (share, terms)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("她是安（Ann）。", []),
+        ("她是安娜（Ann）。", [("term_consistency", "warning", "q2")]),
+        # In one text alone there is nothing to compare.
+        ("這本書很舊。", []),
+    ],
+)
+def test_without_a_glossary_the_originals_in_parentheses_tell(
+    content: str, expected: Expected
+) -> None:
+    raw = changed(SOUND, "raw_documents", 2, {"content": "She is Ann."})
+    assert found(changed(raw, "documents", 2, {"content": content})) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        # Clauses begin before a name, and nothing parts it from them.
+        ("由諾蘭", "和諾蘭", True),
+        ("她是諾蘭", "諾蘭", True),
+        ("曾與作曲家貝爾瓦德", "她嫁給了貝爾瓦德", True),
+        # The last three characters are the same.
+        ("基里巴斯", "吉里巴斯", False),
+        ("腓特烈·威廉", "弗里德里希·威廉", False),
+        ("在《喜劇之夜卡皮爾秀》", "於《喜劇之夜與卡皮爾秀》", False),
+        # A title's marks part it from its clause, wherever they close.
+        ("在《隨想曲》第5號", "《隨想曲第5號》", True),
+        ("《春》的作者諾蘭", "諾蘭", True),
+    ],
+)
+def test_names_are_one_when_all_but_the_clause_before_them_is(
+    first: str, second: str, same: bool
+) -> None:
+    raw = changed(SOUND, "raw_documents", 1, {"content": "Ann is here."})
+    raw = changed(raw, "raw_documents", 2, {"content": "She is Ann."})
+    benchmark = changed(raw, "documents", 1, {"content": f"{first}（Ann）。"})
+    benchmark = changed(benchmark, "documents", 2, {"content": f"{second}（Ann）。"})
+    told = [check for check, _, _ in found(benchmark) if check == "term_consistency"]
+    assert told == ([] if same else ["term_consistency"])
+
+
+def test_where_spaces_part_words_a_name_is_the_whole_word() -> None:
+    raw = changed(SOUND, "raw_documents", 1, {"content": "Ann is here."})
+    raw = changed(raw, "raw_documents", 2, {"content": "She is Ann."})
+    benchmark = changed(raw, "documents", 1, {"content": "Johnson (Ann)."})
+    benchmark = changed(benchmark, "documents", 2, {"content": "Wilson (Ann)."})
+    spaced = replace(benchmark, target=replace(benchmark.target, spaced=True))
+    assert "term_consistency" in [check for check, _, _ in found(spaced)]
+
+
+def test_a_doubt_of_the_translation_is_a_warning_until_someone_looks_at_it() -> None:
+    doubt = {"record_id": "d1", "field": "content", "kind": "mark_lost", "message": "gone"}
+    benchmark = replace(SOUND, doubts=[doubt])
+    (finding,) = verify(benchmark)
+    assert (finding.check, finding.severity, finding.record_id) == ("mark_lost", "warning", "d1")
+    assert (finding.field, finding.message) == ("content", "gone")
+    assert summarise([finding], benchmark)["warnings"] == 1
+    review = Review("d1", "content", "accept", "read")
+    assert [f.severity for f in verify(benchmark, reviewed([review]))] == ["accepted"]
+    other = replace(review, field="question")
+    assert [f.severity for f in verify(benchmark, reviewed([other]))] == ["warning"]
+
+
+def test_a_year_in_parentheses_is_no_term() -> None:
+    raw = changed(SOUND, "raw_documents", 1, {"content": "Ann wrote Spring (1997)."})
+    raw = changed(raw, "raw_documents", 2, {"content": "The book Rain (1997) is old."})
+    benchmark = changed(raw, "documents", 1, {"content": "安（Ann）寫了《春》（1997）。"})
+    benchmark = changed(benchmark, "documents", 2, {"content": "《雨》（1997）這本書很舊。"})
+    assert verify(benchmark) == []
+    assert summarise([], benchmark)["terms"] == 0
+
+
+@pytest.mark.parametrize("severity", ["error", "off"])
+def test_the_bundle_gates_have_the_severity_of_the_configuration(severity: Any) -> None:
+    gates = dict.fromkeys(("answer_lost", "term_consistency"), severity)
+    lost = replace(LOST, bundle_gates=gates)
+    lost = replace(lost, terms={"q2": [("book", "冊")]})
+    expected = [("answer_lost", severity, "q2"), ("term_consistency", severity, "q2")]
+    assert found(lost) == (expected if severity == "error" else [])
+
+
+# --------------------------------------------------------------------------- what is accepted
+
+
+def test_an_accepted_finding_is_no_error_and_says_why() -> None:
+    benchmark = both("documents", 3, is_gold=True)
+    (finding,) = verify(benchmark, [Acceptance("is_gold", "d4", "kept on purpose")])
+    assert finding == Finding(
+        "is_gold",
+        "accepted",
+        "d4",
+        "is_gold is set, but no question names the document (kept on purpose)",
+    )
+    assert summarise([finding], benchmark)["accepted"] == 1
+    assert summarise([finding], benchmark)["errors"] == 0
+
+
+@pytest.mark.parametrize(
+    ("check", "record_id", "severity"),
+    [
+        ("is_gold", "*", "accepted"),
+        ("is_gold", "d3", "error"),
+        ("gold_missing", "d4", "error"),
+        ("*", "d4", "error"),
+    ],
+)
+def test_an_acceptance_names_its_check_and_its_record(
+    check: str, record_id: str, severity: str
+) -> None:
+    accepted = [Acceptance(check, record_id, "why")]
+    assert [f.severity for f in verify(both("documents", 3, is_gold=True), accepted)] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("review", "severities"),
+    [
+        ({"field": "question", "decision": "accept"}, ["accepted", "error"]),
+        ({"field": "gold_answer", "decision": "correct", "text": "x"}, ["error", "accepted"]),
+        ({"field": "question", "decision": "retranslate"}, ["error", "error"]),
+        ({"field": "question", "decision": "accept", "record_id": "q1"}, ["error", "error"]),
+    ],
+)
+def test_a_review_accepts_what_the_gates_say_of_its_field(
+    review: dict[str, str], severities: list[str]
+) -> None:
+    spoilt = after("questions", 1, question="誰在尼日利亞寫的？", gold_answer="尼日利亞")
+    findings = verify(
+        spoilt,
+        reviewed(parse(list[Review], [{"record_id": "q2", "reason": "a title", **review}], "")),
+    )
+    gated = [finding for finding in findings if finding.check == "variant"]
+    assert [finding.severity for finding in gated] == severities
+    assert all("(a title)" in f.message for f in gated if f.severity == "accepted")
+
+
+@pytest.mark.parametrize(
+    ("field", "severity"), [("", "accepted"), ("gold_answer", "accepted"), ("question", "warning")]
+)
+def test_a_lost_answer_is_accepted_by_its_field(field: str, severity: str) -> None:
+    accepted = [Acceptance("answer_lost", "q2", "an alias", field)]
+    assert [(f.check, f.severity) for f in verify(LOST, accepted)] == [("answer_lost", severity)]
+
+
+def test_a_review_accepts_a_lost_answer() -> None:
+    reviews = [Review("q2", "gold_answer", "accept", "an alias")]
+    assert [f.severity for f in verify(LOST, reviewed(reviews))] == ["accepted"]
+    reviews = [Review("q2", "question", "accept")]
+    assert [f.severity for f in verify(LOST, reviewed(reviews))] == ["warning"]
+
+
+def test_a_review_accepts_no_damage() -> None:
+    accepted = reviewed([Review("d4", "content", "accept")])
+    for damaged in (
+        both("documents", 3, is_gold=True),
+        after("documents", 3, content=" "),
+        after("documents", 3, original_id="x"),
+        after("documents", 3, content="這本書很舊。"),
+    ):
+        assert [finding.severity for finding in verify(damaged, accepted)] == ["error"]
+
+
+def test_findings_are_counted_by_severity_and_check() -> None:
+    findings = [
+        Finding("script", "error", "a", ""),
+        Finding("script", "accepted", "b", ""),
+        Finding("count", "error", "c", ""),
+        Finding("ledger", "warning", "d", ""),
+    ]
+    # Without a benchmark that can be read there is nothing to measure.
+    assert summarise(findings, None) == {
+        "errors": 2,
+        "warnings": 1,
+        "accepted": 1,
+        "gates": {**NONE_LEFT, "script": 2},
+        "findings": {"count": 1, "ledger": 1, "script": 2},
+    }
+
+
+# ------------------------------------------------------------------------------- real benchmarks
+
+
+def configured(name: str) -> tuple[dict[str, Any], list[Acceptance]]:
+    config = compose(ROOT / "conf", {"benchmark": name, **CHOICES})
+    return config, [parse(Acceptance, entry, "accept") for entry in config["benchmark"]["accept"]]
+
+
+def benchmark_of(
+    config: dict[str, Any],
+    raw: tuple[Sequence[Question], Sequence[Document]],
+    translated: tuple[Sequence[Question], Sequence[Document]],
+) -> Benchmark:
+    return Benchmark(
+        *raw,
+        *translated,
+        shares={quota["source"]: quota["questions"] for quota in config["sample"]["sources"]},
+        size=config["sample"]["documents"],
+        languages={name: source["language"] for name, source in config["sources"].items()},
+        target=TARGET,
+        gates=config["gates"],
+        bundle_gates=config["bundle_gates"],
+    )
+
+
+@pytest.fixture(scope="module")
+def published(shared_data: Path) -> tuple[Benchmark, list[Finding]]:
+    folder = shared_data / "bears-published"
+    config, accepted = configured("bears-published")
+    raw, translated = (
+        (read_questions(folder / queries), read_documents(folder / corpus))
+        for queries, corpus in (
+            ("queries_raw.json", "corpus_raw.json"),
+            ("queries.json", "corpus.json"),
+        )
+    )
+    benchmark = benchmark_of(config, raw, translated)
+    return benchmark, verify(benchmark, accepted)
+
+
+def test_the_published_bears_has_no_error(published: tuple[Benchmark, list[Finding]]) -> None:
+    assert [f for f in published[1] if f.severity == "error"] == []
+
+
+def test_what_is_accepted_of_bears_is_true_of_the_published_translation(
+    published: tuple[Benchmark, list[Finding]],
+) -> None:
+    """No entry has outlived its finding, and none says more than one record."""
+    _, accepted = configured("bears")
+    assert all(entry.reason for entry in accepted)
+    assert [(e.check, e.record_id) for e in accepted] == [
+        (f.check, f.record_id) for f in published[1] if f.severity == "accepted"
+    ]
+    # A list in a file that inherits replaces the list.
+    of_v1 = configured("bears-v1")[1]
+    assert [e for e in of_v1 if e.check == "variant"] == accepted
+    assert configured("bears-published")[1] == accepted
+
+
+def test_how_far_the_published_bears_stayed_answerable(
+    published: tuple[Benchmark, list[Finding]],
+) -> None:
+    benchmark, findings = published
+    measured = summarise(findings, benchmark)
+    # As ../shared/ORIGIN.md counts them, defect 11; of its 12 lost ones two are not there at all.
+    counts = {"n": 37, "exact": 7, "normalised": 18, "alias": 10, "lost": 2}
+    assert measured["answer_preserved"] == counts
+    # Counted by eye: 基里巴斯 and 吉里巴斯, 馬克西米連 and 馬克西米利安, and five more.
+    assert (measured["term_consistency"], measured["terms"]) == (11 / 18, 18)
+    assert {name: count for name, count in measured["gates"].items() if count} == {
+        "variant": 3,
+        "answer_lost": 2,
+        "term_consistency": 7,
+    }
+    assert (measured["errors"], measured["accepted"], measured["warnings"]) == (0, 3, 9)
+
+
+def test_mini_has_no_error_at_any_seed(tmp_path: Path) -> None:
+    config, accepted = configured("mini")
+    rows = read_sources("mini", None, tmp_path)
+    languages = {name: source["language"] for name, source in config["sources"].items()}
+    memory = load(ROOT / "data" / "memory" / "mini.jsonl", "translation")
+    translator = Translator("published", {}, "zh-Hant-TW")
+    for seed in (42, *range(5)):
+        mixture = replace(parse(Mixture, config["sample"], "sample"), seed=seed)
+        drawn = sample(mixture, rows, Ledger())
+        raw = drawn.questions, drawn.documents
+        translated = translate(*raw, languages, memory, translator)
+        findings = verify(benchmark_of(config, raw, translated), accepted)
+        assert [f for f in findings if f.severity == "error"] == []
+
+
+# ------------------------------------------------------------------------------------ scripts
+
+HAN, KANA, LATIN = ("HAN",), ("HAN", "KANA"), ("LATIN",)
+
+
+@pytest.mark.parametrize(
+    ("text", "scripts", "share"),
+    [
+        ("玉山主峰海拔3952公尺。", HAN, 1),
+        ("玉山主峰", LATIN, 0),
+        ("人人為我，我為人人；人々", HAN, 1),
+        # Five words of English, two characters: the words weigh more.
+        ("The hill 玉山 is very high", HAN, 2 / 7),
+        ("安（Ann Lee）寫了書", HAN, 4 / 6),
+        ("玉山はとても高い", HAN, 3 / 8),
+        ("玉山はとても高い", KANA, 1),
+        ("コーヒー", KANA, 1),
+        ("ｺｰﾋｰ", KANA, 1),
+        ("한국의 산", ("HANGUL",), 1),
+        ("한국의 산", HAN, 0),
+        ("Ein hoher Berg", LATIN, 1),
+        ("Ｅｉｎ Ｂｅｒｇ", LATIN, 1),
+        ("Ein hoher Berg", HAN, 0),
+        ("Гора Berg", LATIN, 1 / 2),
+        ("Гора Berg", ("CYRILLIC",), 1 / 2),
+        ("1990 – 3.14 !", HAN, 1),
+        ("", HAN, 1),
+    ],
+)
+def test_the_share_of_a_script(text: str, scripts: tuple[str, ...], share: float) -> None:
+    assert script_share(text, scripts) == pytest.approx(share)
+
+
+def test_digits_and_marks_are_no_letters() -> None:
+    assert letters("玉山 3952 (Ann)!") == 5
+
+
+def test_native_texts_are_far_above_and_english_ones_far_below_the_least_share(
+    shared_data: Path,
+) -> None:
+    least = CHINESE["min_share"]
+    for document in read_documents(shared_data / "bears-published" / "corpus_raw.json"):
+        share = script_share(document.content, HAN)
+        if document.original_source == "drcd":
+            assert share > 2 * least
+        else:
+            assert share < least / 2

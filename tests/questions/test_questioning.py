@@ -1,0 +1,367 @@
+"""Questions that a model writes: what is thrown away, what is kept, and that it says so."""
+
+import csv
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from bears.cli.ragas_report import described
+from bears.evaluation.comparison.result import compare
+from bears.evaluation.comparison.table import shown
+from bears.evaluation.comparison.values import System
+from bears.evaluation.table import table
+from bears.files.benchmark_state import benchmark_state
+from bears.files.records import read_questions, write_records
+from bears.publishing.finished import Finished
+from bears.publishing.leaderboard.board import markdown
+from bears.publishing.leaderboard.experiments import State, entry_of
+from bears.questions.form import Draft, Form
+from bears.questions.settings import MadeSettings
+from bears.types import Document, Generated, PoolDocument, Question
+from stages import translate, verify
+from tests.desk import Desk
+from tests.fake_questioner import KINDS, asked, miner, text
+from tests.languages import load
+from tests.questioning import (
+    SAMPLED,
+    Making,
+    lineage,
+    made,
+    making,
+    not_kept,
+    outcomes,
+    published,
+    questions,
+    sampled,
+    stones,
+)
+
+__all__ = ["making"]
+
+
+def test_each_mistake_of_a_writer_is_thrown_away_for_its_own_reason(making: Making) -> None:
+    at, _ = making("messy", stones(KINDS))
+    published(at)
+    sampled(at)
+    assert {int(key[1:]): why for key, why in outcomes(at).items()} == {
+        0: "",
+        1: "answer_not_in_passage",
+        2: "names_passage",
+        3: "leaks_answer",
+        4: "copies_passage",
+        5: "leans",
+        6: "nothing_written",
+        7: "closed_book",
+        8: "unanswerable",
+        9: "nothing_written",
+        10: "several_answers",
+        11: "other_question",
+    }
+
+
+def test_what_a_writer_is_told_it_mends_and_what_nothing_mends_is_counted(making: Making) -> None:
+    at, _ = making("patient", stones(KINDS))
+    published(at)
+    printed = sampled(at)
+    thrown = {key: why for key, why in outcomes(at).items() if why}
+    assert thrown == {
+        **{"d7": "closed_book", "d8": "unanswerable", "d10": "several_answers"},
+        "d11": "other_question",
+    }
+    assert "8 questions, 12 documents" in printed
+    assert "thrown: 1: closed_book" in printed
+
+
+HOLDS = PoolDocument("holds", f"Boulder number 10 is well known to one called {miner(10)}.")
+TWIN = PoolDocument("twin", f"Boulder number 10 was unearthed by one called {miner(10)}, says Bo.")
+OTHER = PoolDocument("other", "The boulder with number 11 was unearthed by one called Zoe, not Al.")
+
+
+def test_what_answers_too_is_gold_too_and_what_says_otherwise_waits_for_a_person(
+    making: Making,
+) -> None:
+    documents = stones(KINDS, TWIN, OTHER, HOLDS)
+    at, _ = making("tidy", documents, "sample.passages=12", "sample.passage_bytes=[100,6000]")
+    published(at)
+    sampled(at)
+    gold = {each["gold_answer"]: each["gold_doc_ids"] for each in questions(at)}
+    assert gold[miner(10)] == ["d10", "twin"]
+    assert {why for key, why in outcomes(at).items() if key != "d11"} == {""}
+    [row] = not_kept(at)
+    assert (row["outcome"], row["filter"], row["question"]) == (
+        "waiting",
+        "other_answer",
+        asked(11),
+    )
+    assert "'Zoe'" in row["reason"]
+    verified(at)
+
+
+def test_what_another_document_seems_to_answer_is_asked_about_beside_the_gold(
+    making: Making,
+) -> None:
+    rumour = replace(OTHER, text=OTHER.text.replace("Zoe,", "Zoe, it is said,"))
+    documents = stones(KINDS, rumour)
+    at, _ = making("tidy", documents, "sample.passages=12", "sample.passage_bytes=[100,6000]")
+    published(at)
+    assert set(outcomes_after(at).values()) == {""}
+    [read] = [row["readings"] for row in lineage(at) if row["written_about"] == ["d11"]]
+    assert read["other document other"] == "Zoe"
+    assert read["every answer beside others"] == miner(11)
+
+
+def verified(at: Desk) -> dict[str, Any]:
+    """What the gates of every benchmark say; it fails where one of them closes."""
+    (at.root / "data/memory/made.jsonl").touch()
+    at.stage("translate", translate.main)
+    at.stage("verify", verify.main)
+    found: dict[str, Any] = json.loads((at.root / "metrics/verification.json").read_text())
+    return found
+
+
+def decided(at: Desk, decide: Callable[[dict[str, str]], dict[str, str]]) -> None:
+    """Export what waits, have a person write into it, and import it."""
+    file = at.root / "review.csv"
+    at.run("review", f"--export={file}")
+    with file.open(newline="", encoding="utf-8") as stream:
+        rows = [row | decide(row) for row in csv.DictReader(stream)]
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    at.run("review", f"--import={file}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("decision", "expected"),
+    [
+        ({"decision": "accept"}, asked(11)),
+        ({"decision": "correct", "text": "Who dug up the eleventh?"}, "Who dug up the eleventh?"),
+        ({"decision": "retranslate"}, None),
+    ],
+)
+def test_a_person_accepts_corrects_or_sends_back_what_waits(
+    making: Making, decision: dict[str, str], expected: str | None
+) -> None:
+    documents = stones(KINDS, OTHER)
+    words = ("sample.passages=12", "sample.passage_bytes=[100,6000]")
+    at, server = making("tidy", documents, *words)
+    published(at)
+    decided(at, lambda row: decision if row["field"] == "question" else {})
+    if expected is None:
+        before = len(server.prompts())
+        published(at)
+        sent = [each["messages"][0]["content"] for each in server.prompts()[before:]]
+        assert "A person sent back question number 1; ask another." in sent[0]
+        assert outcomes_after(at)["d11"] == "other_answer"
+    else:
+        assert outcomes_after(at)["d11"] == ""
+        assert expected in {each["question"] for each in questions(at)}
+        verified(at)
+
+
+def outcomes_after(at: Desk) -> dict[str, str]:
+    sampled(at)
+    return outcomes(at)
+
+
+def unlike(number: int) -> PoolDocument:
+    """Of a stone, with words enough of its own to be no copy of another's."""
+    own = " ".join(f"{miner(number)}{n}" for n in range(40))
+    return PoolDocument(f"d{number}", f"{text(number)} {own}.")
+
+
+@pytest.mark.slow
+def test_two_hops_need_two_passages(making: Making) -> None:
+    at, _ = making("tidy", [unlike(n) for n in range(8)], "sample.passages=0", "sample.pairs=4")
+    published(at)
+    for pair, why in outcomes_after(at).items():
+        odd = int(pair.split()[1][1:]) % 2
+        assert why == ("one_hop" if odd else ""), pair
+    assert {len(each["gold_doc_ids"]) for each in questions(at)} == {2}
+    assert {each["question_type"] for each in questions(at)} == {"multi-hop"}
+    assert verified(at)["errors"] == 0
+
+
+def test_the_quota_and_likeness_take_the_first_that_pass(making: Making) -> None:
+    kinds = "[{question_type: single-hop, difficulty: easy, questions: 2}]"
+    at, _ = making("tidy", stones(KINDS), f"sample.quota={kinds}")
+    published(at)
+    found = Counter(outcomes_after(at).values())
+    assert found[""] == 2
+    assert set(found) <= {"", "quota"}
+    # All ask alike where little has to be common.
+    alike = Counter(outcomes_with(at, "sample.quota=[]", "sample.alike=0.4").values())
+    assert alike == {"": 1, "near_duplicate": KINDS - 1}
+
+
+def outcomes_with(at: Desk, *overrides: str) -> dict[str, str]:
+    sampled(at, *overrides)
+    return outcomes(at)
+
+
+def test_without_key_and_server_the_same_bytes_come_again_and_say_that_a_model_wrote_them(
+    making: Making,
+) -> None:
+    at, server = making("messy", stones(KINDS))
+    published(at)
+    sampled(at)
+    first = {file.name: file.read_bytes() for file in (at.root / SAMPLED).iterdir()}
+    before = server.stats()["requests"]
+    shutil.rmtree(at.root / SAMPLED)
+    shutil.rmtree(at.root / ".bears")
+    away = replace(at, overrides=tuple(w for w in at.overrides if "base_url" not in w))
+    sampled(away)
+    assert {file.name: file.read_bytes() for file in (at.root / SAMPLED).iterdir()} == first
+    assert server.stats()["requests"] == before
+    assert {json.dumps(each["generated"]) for each in questions(at)} == {
+        '{"model": "gpt-4.1-mini", "written": 12, "kept": 1}'
+    }
+    assert {"not_kept.csv", "lineage.jsonl"} < set(first)
+    missing = sampled(away, "questioner.model=another", code=1)
+    assert "the memory lacks 12 questions by gpt-4.1-mini (12 single-hop)" in missing
+
+
+def test_generated_stands_beside_the_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Generated("m", 60, 37)
+    asked = Question("q", "Who?", "Ada", ("d",), "s", "single-hop", generated=made)
+    monkeypatch.chdir(tmp_path)
+    files = Path("data/made/translated/queries.json"), Path("data/made/translated/corpus.json")
+    write_records(files[0], [asked])
+    write_records(files[1], [Document("d", "Ada.", "s", "d", True)])
+    assert read_questions(files[0]) == [asked]
+    told = benchmark_state("made", {}, 1, *files).told()
+    assert [told[name] for name in ("generated", "kept", "written", "model")] == [True, 37, 60, "m"]
+    results = {"benchmark": told, "all": {"n": 1, "mrr": 1.0}, "by_type": {}, "by_source": {}}
+    words = "generated: 37 of 60 questions by m were kept"
+    assert table(results).splitlines()[-1] == words
+    config = {"benchmark": {"name": "made"}, "retriever": {"name": "bm25"}}
+    row = entry_of(State({"benchmark": "made"}, config, results, {}))
+    assert row is not None
+    assert row.generated == words
+    assert words in markdown([row])
+    frame = pd.DataFrame({"mrr": [1.0]}, index=["q"])
+    systems = [System(name, "", frame, pd.DataFrame(), told) for name in ("a", "b")]
+    assert words in shown(compare(systems), "table")
+    assert described(files[1], [], [], config)["generated"] == words
+    finished = Finished(config, [asked], [], [], [], *files, files[0])
+    assert words in " ".join(finished.about)
+    write_records(files[0], [replace(asked, generated=None, question='"generated": who?')])
+    assert "generated" not in benchmark_state("made", {}, 1, *files).told()
+
+
+FILTERED = [
+    ("en", "Ada Lovelace was born in London in 1815.", "When was Ada Lovelace born?", "1815", ""),
+    ("en", "It opened in 1815.", "In what year did it open, as stated in the passage?", "1815",
+     "names_passage"),
+    ("en", "Cells were kept in agar.", "Which gel was used in the study?", "agar",
+     "names_passage"),
+    ("en", "On the size of eggs of all known birds across islands, seas and altitudes.",
+     "What is the size of eggs of birds across all islands, seas and altitudes?",
+     "On the size of eggs of all known birds across islands, seas and altitudes", "leaks_answer"),
+    ("en", "He died in 1815.", "When did he die?", "1815", "leans"),
+    ("en", "Ada was born in 1815.", "Ada was born in 1815, or what?", "1815", "leaks_answer"),
+    ("en", "Ada was born in 1815.", "Ada was born in 1816.", "1815", "not_a_question"),
+    ("en", "Ada was born in 1815.", "Who was born? And when?", "1815", "not_a_question"),
+    ("en", "The Stone was directed by Ada Lovelace, Bo and Cy Young.", "Who directed The Stone?",
+     "Ada Lovelace", "one_of_a_list"),
+    ("en", "The Stone was directed by Ada and Bo.", "Who directed The Stone?", "Bo",
+     "one_of_a_list"),
+    ("en", "The Stone was written by Ada Lovelace, and directed by Bo.", "Who wrote The Stone?",
+     "Ada Lovelace", ""),
+    ("en", "The Stone was directed by Ada and Bo.", "Who directed The Stone?", "Ada and Bo", ""),
+    ("en", "Ada and Bo directed The Stone. Of it Ada wrote the end.", "Who ended The Stone?", "Ada",
+     ""),
+    ("en", "Ada was born in 18159.", "When did Ada see the light?", "1815",
+     "answer_not_in_passage"),
+    ("zh-Hant-TW", "梅德韋傑娃在1999年出生於莫斯科。", "梅德韋傑娃是哪一年出生的？", "1999年", ""),
+    ("zh-Hant-TW", "梅德韋傑娃在1999年出生。", "根據文章，梅德韋傑娃何年出生？", "1999年",
+     "names_passage"),
+    ("zh-Hant-TW", "梅德韋傑娃在1999年出生。", "她是哪一年出生的？", "1999年", "leans"),
+    ("zh-Hant-TW", "她在1999年出生。", "梅德韋傑娃是哪個国家的选手？", "1999年", "language"),
+    ("zh-Hant-TW", "梅德韋傑娃在1999年出生於莫斯科近郊。", "梅德韋傑娃在1999年出生於莫斯科近郊？",
+     "莫斯科近郊", "leaks_answer"),
+    ("zh-Hant-TW", "該片由李安、王童執導。", "誰執導該部片？", "李安", "one_of_a_list"),
+    ("ja", "東京タワーは1958年に完成した。", "この文章によると、東京タワーはいつ完成しましたか？",
+     "1958年", "names_passage"),
+    ("ja", "東京タワーは1958年に完成した。", "彼はいつ塔を完成させましたか？", "1958年", "leans"),
+    ("ko", "남산타워는 1969년에 착공되었다.", "본문에 따르면 언제 착공되었나요?", "1969년",
+     "names_passage"),
+    ("ko", "남산타워는 1969년에 착공되었다.", "그는 언제 그것을 지었나요?", "1969년", "leans"),
+    ("de", "Der Dom wurde 1880 vollendet.", "Wann wurde laut dem Text der Dom fertig?", "1880",
+     "names_passage"),
+    ("de", "Der Dom wurde von Otto und Karl erbaut.", "Wer hat den Dom errichtet?", "Karl",
+     "one_of_a_list"),
+    ("de", "Der Dom wurde 1880 vollendet.", "Wann wurde er fertig gebaut?", "1880", "leans"),
+    ("sl", "Grad so zgradili leta 1144.", "Kdaj so po besedilu zgradili grad?", "1144",
+     "names_passage"),
+    ("sl", "Grad so zgradili leta 1144.", "Kdaj so ga postavili na hribu?", "1144", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tag", "passage", "question", "answer", "first"), FILTERED)
+def test_words_alone_throw_a_question_away(
+    tag: str, passage: str, question: str, answer: str, first: str
+) -> None:
+    found = form(tag).faults(Draft(question, answer), [passage])
+    assert [name for name, _ in found][:1] == ([first] if first else [])
+
+
+def form(tag: str) -> Form:
+    profile = None if tag == "en" else load(tag)
+    return Form(MadeSettings(sampler="made", source="s", passages=1, bm25={}), tag, profile)
+
+
+def test_questions_of_people_pass_the_filters_of_words(shared_data: Path) -> None:
+    """Of DRCD's test set; what they throw of people's questions they would throw of good ones."""
+    file = json.loads((shared_data / "official/DRCD_test.json").read_text(encoding="utf-8"))
+    paragraphs = [paragraph for article in file["data"] for paragraph in article["paragraphs"]]
+    judge, found, asked = form("zh-Hant-TW"), Counter[str](), 0
+    for paragraph in paragraphs[::8]:
+        for each in paragraph["qas"]:
+            draft = Draft(each["question"].strip(), each["answers"][0]["text"])
+            found.update(name for name, _ in judge.faults(draft, [paragraph["context"]]))
+            asked += 1
+    assert asked > 300
+    often = {"copies_passage": 0.08, "one_of_a_list": 0.04}
+    assert [name for name, share in often.items() if found[name] > share * asked] == []
+    assert sum(count for name, count in found.items() if name not in often) <= 0.03 * asked
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("+sample.filters.leak=off", "sample.filters has leak; there are nothing_written"),
+        ("+sample.filters.quota=flag", "sample.filters.quota is flag; it can only be throw"),
+        ("sample.passages=0", "sample.passages and sample.pairs are 0"),
+        ("sample.passages=99", "of 3 documents 3 have 10 to 6000 bytes"),
+        ("questioner=none", "has no model, prompt or reader; choose one that has"),
+        ("benchmark.language=de", "select it: -S language=de"),
+        ("sample.source=nowhere", "sample.source is nowhere"),
+    ],
+)
+def test_what_cannot_be_made_is_said_in_a_sentence(
+    tmp_path: Path, override: str, told: str
+) -> None:
+    at = made(tmp_path, "", stones(3))
+    if override.startswith("questioner"):
+        at = replace(at, overrides=tuple(w for w in at.overrides if "questioner" not in w))
+    said = sampled(at, override, code=1)
+    assert told in said
+    assert "Traceback" not in said
+
+
+def test_no_question_is_asked_about_documents_of_another_path(tmp_path: Path) -> None:
+    said = made(tmp_path, "", stones(3)).run("plan", "+sources.drcd.path=/data/mine", code=1)
+    assert "sources.drcd.path is /data/mine, but" in said
+    assert "was read from the hub or a mirror; choose it for `dvc repro download` too" in said

@@ -1,0 +1,263 @@
+"""Submissions: the published give the published counts; the hostile are refused or flagged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.errors import FormatError
+from bears.files.intake import files
+from bears.files.intake.limits import Limits
+from bears.results.check import CheckedSubmission, check
+from bears.results.read import read_submission
+from bears.results.science_ko import submission_row
+from bears.results.submission import Submission
+from bears.types import Finding, Hit, Question, QuestionType
+
+PUBLISHED = {
+    "bge-m3": (206, 205),
+    "multilingual-e5-base": (205, 204),
+    "text-embedding-3-small": (205, 199),
+    "qdrant-openai-embedding-3-small": (199, 199),
+}
+"""System to the counts at k=2 and k=1, from PandaChat's published tables (METRICS.md §5)."""
+
+
+def question(question_id: str, *gold: str, text: str = "", judged: bool = True) -> Question:
+    kind: QuestionType = "ad-hoc" if gold else "no-retrieval"
+    return Question(question_id, text or question_id, "", gold, "s", kind, judged=judged)
+
+
+QUESTIONS = [question("q1", "d1"), question("q2", "d2", "d3"), question("q3")]
+DOCUMENTS = ["d1", "d2", "d3", "d4"]
+
+
+def submitted(folder: Path, value: Any, name: str = "submission.json") -> Submission:
+    path = folder / name
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return read_submission(path)
+
+
+def checked(submission: Submission, k: int = 2) -> CheckedSubmission:
+    return check(submission, QUESTIONS, DOCUMENTS, k)
+
+
+def checks(findings: tuple[Finding, ...]) -> set[tuple[str, str]]:
+    return {(finding.check, finding.severity) for finding in findings}
+
+
+@pytest.fixture(scope="session")
+def pandachat(shared_data: Path) -> tuple[Path, list[Question]]:
+    """The folder of submissions, and the questions with the gold of the published dataset."""
+    rows = json.loads((shared_data / "pandachat" / "pandachat-rag-si-dataset.json").read_bytes())
+    questions = [question(r["query"], r["document"], text=r["query"]) for r in rows]
+    return shared_data / "pandachat" / "submissions", questions
+
+
+def test_the_published_submissions_give_the_published_counts(
+    pandachat: tuple[Path, list[Question]],
+) -> None:
+    folder, questions = pandachat
+    found = {}
+    for path in folder.iterdir():
+        submission = read_submission(path)
+        lists = check(submission, questions, [], 2).lists
+        found[submission.system] = tuple(
+            sum(bool({*lists[q.question_id][:k]} & {*q.gold_doc_ids}) for q in questions)
+            for k in (2, 1)
+        )
+    assert found == PUBLISHED
+
+
+def test_only_the_list_of_one_source_is_warned_of(pandachat: tuple[Path, list[Question]]) -> None:
+    folder, questions = pandachat
+    documents = {doc_id for q in questions for doc_id in q.gold_doc_ids}
+    warned = {}
+    for path in folder.iterdir():
+        submission = read_submission(path)
+        findings = check(submission, questions, documents, 2).findings
+        assert not [finding for finding in findings if finding.severity == "error"]
+        warned[submission.system] = [f for f in findings if f.check == "short_list"]
+    short = warned.pop("qdrant-openai-embedding-3-small")
+    assert "205 of 206 lists are shorter than k=2, most of them with 1 source" in short[0].message
+    assert not any(warned.values())
+
+
+def test_a_claimed_gold_is_never_believed(
+    pandachat: tuple[Path, list[Question]], tmp_path: Path
+) -> None:
+    folder, questions = pandachat
+    path = next(folder.glob("*qdrant*"))
+    whole = json.loads(path.read_bytes())
+    for row in whole["df"]:
+        row["document"] = row["sources"][0]
+    lists = check(submitted(tmp_path, whole), questions, [], 2)
+    correct = sum(bool({*lists.lists[q.question_id][:2]} & {*q.gold_doc_ids}) for q in questions)
+    assert correct == 199
+    assert ("other_gold", "warning") in checks(lists.findings)
+
+
+def test_a_question_that_is_a_document_does_not_count_as_its_own_find(tmp_path: Path) -> None:
+    questions = [question("d1", "d2"), question("q2", "d2")]
+    run = submitted(tmp_path, {"d1": ["d1", "d2"], "q2": ["d1", "d2"]})
+    assert check(run, questions, DOCUMENTS, 2).lists["d1"] == ("d1", "d2")
+    ignoring = check(run, questions, DOCUMENTS, 2, ignore_identical_ids=True)
+    assert ignoring.lists == {"d1": ("d2",), "q2": ("d1", "d2")}
+    assert ("identical_id", "warning") in checks(ignoring.findings)
+
+
+def test_the_tasks_own_sample_is_read(shared_data: Path) -> None:
+    submission = read_submission(shared_data / "science_ko" / "sample_submission.csv")
+    assert submission.form == "science-ko"
+    assert len(submission.rows) == 220
+    assert submission.rows[0].question == "78"
+    assert sum(not row.doc_ids for row in submission.rows) == 18
+
+
+def test_a_trec_run_is_ranked_by_score_and_named_by_its_tag(tmp_path: Path) -> None:
+    run = "q1 Q0 d4 1 0.5 other\nq1 Q0 d1 2 0.9 other\n"
+    submission = submitted(tmp_path, run, "run.trec")
+    assert (submission.form, submission.system) == ("trec", "other")
+    assert checked(submission).lists == {"q1": ("d1", "d4")}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"system": "mine", "results": [{"question_id": "q1", "doc_ids": ["d1", "d4"]}]},
+        {"system": "mine", "results": {"q1": ["d1", "d4"]}},
+        [{"question_id": "q1", "doc_ids": ["d1", "d4"]}],
+        {"q1": ["d1", "d4"]},
+    ],
+)
+def test_our_own_form_in_its_shapes(tmp_path: Path, value: Any) -> None:
+    submission = submitted(tmp_path, value)
+    assert submission.form == "bears"
+    assert checked(submission).lists == {"q1": ("d1", "d4")}
+
+
+def results(*rows: tuple[str, list[str]]) -> list[dict[str, Any]]:
+    return [{"question_id": question_id, "doc_ids": ids} for question_id, ids in rows]
+
+
+WHOLE = [("q1", ["d1", "d4"]), ("q2", ["d2", "d3"]), ("q3", [])]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (WHOLE, set()),
+        ([], {("empty", "error"), ("missing_question", "warning")}),
+        ([("q1", []), ("q2", []), ("q3", [])], {("empty", "error")}),
+        (WHOLE[:2], {("missing_question", "warning")}),
+        ([*WHOLE, ("q9", ["d1"])], {("unknown_question", "error")}),
+        ([*WHOLE, ("q1", ["d1"])], {("repeated_question", "error")}),
+        ([("q1", ["d1", "d1"]), *WHOLE[1:]], {("repeated_document", "error")}),
+        ([("q1", ["d1", "d99"]), *WHOLE[1:]], {("unknown_document", "warning")}),
+        ([("q1", ["d1"]), ("q2", ["d2"]), WHOLE[2]], {("short_list", "warning")}),
+    ],
+)
+def test_what_is_said_of_a_submission(
+    tmp_path: Path, rows: list[tuple[str, list[str]]], expected: set[tuple[str, str]]
+) -> None:
+    assert checks(checked(submitted(tmp_path, results(*rows))).findings) == expected
+
+
+def test_an_empty_list_is_the_right_answer_where_nothing_is_to_be_found(tmp_path: Path) -> None:
+    facts = checked(submitted(tmp_path, results(*WHOLE))).facts
+    assert (facts["questions"], facts["listed"], facts["answered"]) == (3, 3, 2)
+
+
+TIMED = json.dumps({"system": "s", "results": results(*WHOLE), "seconds_per_question": 0})
+
+
+@pytest.mark.parametrize("seconds", ["0", "-0.0", "1e-9", "99999"])
+def test_a_time_that_is_hard_to_believe_is_flagged(tmp_path: Path, seconds: str) -> None:
+    submission = submitted(tmp_path, TIMED.replace("0}", f"{seconds}}}"))
+    assert ("suspicious_time", "warning") in checks(checked(submission).findings)
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        *("NaN", "Infinity", "-Infinity", "1e400", "-1", "-1e-300", "1" + "0" * 399),
+        *("true", '"abc"', '"1"', "[1]", "{}"),
+    ],
+)
+@pytest.mark.parametrize("form", ["bears", "pandachat"])
+def test_a_time_that_cannot_be_is_refused(tmp_path: Path, seconds: str, form: str) -> None:
+    panda = '{"df": [{"query": "q1", "sources": []}], "time_per_question": 0}'
+    text = (TIMED if form == "bears" else panda).replace("0}", f"{seconds}}}")
+    with pytest.raises(FormatError, match=r"time per question: .*expected"):
+        submitted(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ('{"df": ' * 50_000, "nested too deeply|not valid JSON"),
+        ('{"system": "x"}', "no `results`, so all its names are questions: question system"),
+        ('{"df": {}}', "expected an object with a list `df`"),
+        ('{"df": [{"query": "q"}]}', "df, record 1: lacks sources"),
+        ('{"df": [{"query": "q", "sources": "d1"}]}', "sources: expected a list, found str"),
+        ('{"df": [{"query": ["q"], "sources": []}]}', "query: expected a text, found list"),
+        ('{"df": [], "time_per_question": "fast"}', "expected a number, found str"),
+        ('{"q1": ["d1"], "q1": ["d2"]}', 'the key stands twice in one object: "q1"'),
+        ('[{"question_id": true, "doc_ids": []}]', "expected a text, found bool"),
+        ('[{"question_id": "q1", "doc_ids": [null]}]', "expected a text, found NoneType"),
+        ('[{"question_id": " ", "doc_ids": []}]', "an empty id"),
+        ('{"eval_id": 1, "topk": ["d1"]}\n{"eval_id": 2}\n', "line 2: lacks topk"),
+        ('{"eval_id": 1, "topk": ["d1"]}\n{"eval', "line 2: not valid JSON"),
+        ("[1, 2", "not valid JSON"),
+        (json.dumps({"q1": ["x" * 501]}), "501 characters; at most 500"),
+        (json.dumps({"q1": ["d"] * 10_001}), "10001 documents; at most 10000"),
+        ("q1 Q0 d1 1 nan tag\n", "line 1: the score 'nan' is not a finite number"),
+        ("q1,d1\n", "expected six"),
+    ],
+)
+def test_what_is_malformed_is_an_error_that_names_it(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    with pytest.raises(FormatError, match=message):
+        submitted(tmp_path, text)
+
+
+def test_bytes_that_are_no_text_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "submission.json"
+    path.write_bytes(b'{"q1": ["\xff\xfe"]}')
+    with pytest.raises(FormatError, match="not UTF-8"):
+        read_submission(path)
+
+
+def test_a_file_beyond_the_limit_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "limits", lambda: Limits(whole_bytes=10))
+    with pytest.raises(FormatError, match="it is too large; the limit whole_bytes"):
+        submitted(tmp_path, results(*WHOLE))
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "."])
+def test_what_is_no_file_is_not_read(path: str) -> None:
+    with pytest.raises(FormatError, match=r"no such file|not a regular file"):
+        read_submission(Path(path))
+
+
+def test_a_path_from_within_is_only_an_id(tmp_path: Path) -> None:
+    rows = [("q1", ["../../etc/passwd", "d1"]), *WHOLE[1:]]
+    found = checked(submitted(tmp_path, results(*rows)))
+    assert found.lists["q1"] == ("../../etc/passwd", "d1")
+    assert checks(found.findings) == {("unknown_document", "warning")}
+
+
+def test_the_korean_line_has_three_documents_and_its_number() -> None:
+    ranking = tuple(Hit(f"d{i}", 1.0 / i) for i in range(1, 6))
+    row = submission_row(question("78", "d1"), "나무", ranking, {"d1": "글"})
+    assert list(row) == ["eval_id", "standalone_query", "topk", "answer", "references"]
+    assert row["eval_id"] == 78
+    assert row["topk"] == ["d1", "d2", "d3"]
+    assert row["references"][0] == {"score": 1.0, "content": "글"}

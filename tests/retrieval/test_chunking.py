@@ -1,0 +1,170 @@
+"""Chunks of documents: nothing of a text is lost, whatever cuts it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+import wordllama
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from bears.config import build, compose, read_selection
+from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.retrieval.chunking import NoChunking, chunks
+from bears.retrieval.chunking.sentences import Sentences
+from bears.retrieval.chunking.tokens import Tokens
+from bears.types import Document
+from tests.workspace import ROOT
+
+MODEL = Path(wordllama.__file__).parent / "tokenizers" / "l2_supercat_tokenizer_config.json"
+TRICKY = st.text(
+    st.sampled_from(list(".!?…。！？」”\"') \n\u3000\u2028aB1_漢かไ่，,e\u0301\u200d😀é"))
+)
+TEXTS = st.text() | TRICKY
+
+
+def document(doc_id: str, text: str, group: str = "") -> Document:
+    return Document(doc_id, text, "s", doc_id, False, group)
+
+
+def words(size: int, overlap: int = 0) -> Tokens:
+    return Tokens(size, overlap)
+
+
+def test_chunks_carry_the_id_and_the_group_of_their_document_and_follow_one_another() -> None:
+    documents = [document("a", "one two three", "g"), document("b", "four")]
+    found = [(p.doc_id, p.group, p.content) for p in chunks(documents, words(2))]
+    assert found == [("a", "g", "one two "), ("a", "g", "three"), ("b", "", "four")]
+
+
+def test_a_document_whose_id_came_before_is_left_out_however_many_there_are() -> None:
+    chance = random.Random(1)
+    ids = [str(chance.randrange(3000)) for _ in range(10_000)]
+    found = [p.doc_id for p in chunks((document(i, "x") for i in ids), NoChunking())]
+    assert found == list(dict.fromkeys(ids))
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Hello, world!", ["Hello", ", ", "world", "!"]),
+        ("  臺北101大樓。\n", ["  臺", "北", "101", "大", "樓", "。\n"]),
+        ("カタカナ と 한국어 문장", ["カ", "タ", "カ", "ナ ", "と ", "한국어 ", "문장"]),
+        ("e\u0301tude naïve", ["e\u0301tude ", "naïve"]),
+        ("กี่โมง", ["กี่", "โ", "ม", "ง"]),
+        ("", [""]),
+        ("  ", ["  "]),
+    ],
+)
+def test_a_token_is_a_word_or_a_character_of_a_script_without_spaces_or_a_mark(
+    text: str, tokens: list[str]
+) -> None:
+    assert words(1).split(text) == tokens
+
+
+@given(text=TEXTS, size=st.integers(1, 7), overlap=st.integers(0, 6))
+def test_every_chunk_begins_with_exactly_the_overlap_and_together_they_are_the_text(
+    text: str, size: int, overlap: int
+) -> None:
+    overlap = min(overlap, size - 1)
+    tokens = words(1).split(text)
+    assert "".join(tokens) == text
+    last = max(len(tokens) - overlap, 1)
+    expected = ["".join(tokens[i : i + size]) for i in range(0, last, size - overlap)]
+    assert words(size, overlap).split(text) == expected
+
+
+@settings(max_examples=30)
+@given(text=TEXTS, size=st.integers(1, 9), overlap=st.integers(0, 8))
+def test_a_models_tokens_lose_nothing_either_though_a_character_may_be_several(
+    text: str, size: int, overlap: int
+) -> None:
+    overlap = min(overlap, size - 1)
+    found = Tokens(size, overlap, str(MODEL)).split(text)
+    spans = {(-1, 0)}
+    for chunk in found:
+        # Where the chunk may stand, if it begins after the one before and leaves no gap.
+        places = {q for a, b in spans for q in range(a + 1, b + 1) if text.startswith(chunk, q)}
+        spans = {(q, q + len(chunk)) for q in places}
+    assert len(text) in {end for _, end in spans}
+    if overlap == 0:
+        assert "".join(found) == text
+
+
+def test_chunks_of_a_models_tokens_are_as_long_as_the_model_counts() -> None:
+    text = "The quick brown fox jumps over the lazy dog. " * 40
+    tokenizer = Tokenizer.from_file(str(MODEL))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    counts = [
+        len(tokenizer.encode(chunk.strip(), add_special_tokens=False).ids)
+        for chunk in Tokens(128, 32, str(MODEL)).split(text)
+    ]
+    assert len(counts) == 1 + -(-(len(tokenizer.encode(text).ids) - 128) // 96)
+    assert all(abs(count - 128) <= 2 for count in counts[:-1])
+
+
+def test_a_tokenizer_that_cuts_texts_to_its_model_does_not_cut_ours(tmp_path: Path) -> None:
+    tokenizer = Tokenizer.from_file(str(MODEL))
+    tokenizer.enable_truncation(8)
+    tokenizer.enable_padding(length=64)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    text = "one two three four five six seven eight nine ten eleven twelve"
+    found = Tokens(4, 0, str(tmp_path / "tokenizer.json")).split(text)
+    assert "".join(found) == text
+    assert len(found) > 2
+
+
+def test_a_character_of_more_tokens_than_a_chunk_stays_whole() -> None:
+    assert Tokens(1, 0, str(MODEL)).split("😀😀")[-1] == "😀"
+
+
+@pytest.mark.parametrize(("size", "overlap"), [(0, 0), (4, 4), (4, -1), (-1, -2)])
+def test_an_overlap_that_would_never_end_is_refused(size: int, overlap: int) -> None:
+    with pytest.raises(ConfigurationError, match=rf"size is {size} and chunking.overlap is"):
+        words(size, overlap)
+
+
+def test_a_tokenizer_that_is_not_there_is_named(tmp_path: Path) -> None:
+    path = str(tmp_path / "tokenizer.json")
+    with pytest.raises(RetrieverUnavailable, match=f"cannot read {path}"):
+        Tokens(2, 1, path).split("a b c")
+
+
+def test_sentences_fill_a_chunk_as_far_as_they_fit() -> None:
+    text = "Dr. No left. He ate 3.5 pies!  It rained. 他走了。她說：「好嗎？」然後睡了。"
+    assert Sentences(31).split(text) == [
+        "Dr. No left. He ate 3.5 pies!  ",
+        "It rained. 他走了。她說：「好嗎？」然後睡了。",
+    ]
+    assert Sentences(1000, 2).split(text) == [
+        "Dr. No left. He ate 3.5 pies!",
+        "  It rained. 他走了。",
+        "她說：「好嗎？」然後睡了。",
+    ]
+
+
+def test_a_sentence_longer_than_a_chunk_is_cut_at_a_pause() -> None:
+    assert Sentences(12).split("one two three four.") == ["one two ", "three four."]
+
+
+@given(text=TEXTS, characters=st.integers(1, 20), most=st.none() | st.integers(1, 4))
+def test_chunks_of_sentences_are_the_text_and_none_is_blank_or_too_long(
+    text: str, characters: int, most: int | None
+) -> None:
+    found = Sentences(characters, most).split(text)
+    assert "".join(found) == text
+    assert all(len(chunk.strip()) <= characters for chunk in found)
+    assert all(chunk.strip() for chunk in found) or len(found) == 1
+
+
+@pytest.mark.parametrize("name", ["none", "tokens", "sentences"])
+def test_every_choice_is_built_as_its_file_says(name: str) -> None:
+    config = compose(ROOT / "conf", {**read_selection(ROOT / "params.yaml"), "chunking": name})
+    chunking = build(config["chunking"], "chunking")
+    text = "The cat sat on the mat. " * 60
+    assert "".join(p for p in chunking.split(text)).startswith("The cat")
+    assert (len(chunking.split(text)) == 1) == (name == "none")

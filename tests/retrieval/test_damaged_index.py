@@ -1,0 +1,118 @@
+"""An index of each family, every file of it damaged in every way: refused, or the same answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+from bears.errors import BearsError
+from bears.files.manifest import check, seal
+from bears.retrieval.combined.hybrid import Hybrid
+from bears.retrieval.combined.rerank import Reranked
+from bears.retrieval.cut import Cut
+from bears.retrieval.dense.dense import Dense
+from bears.retrieval.retriever import Query, Retriever
+from bears.retrieval.sparse.bm25 import BM25
+from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.stores.memory import Memory
+from bears.retrieval.stores.qdrant_local import QdrantLocal
+from bears.types import Ranking
+from tests.letters import Letters, documents
+
+T = TypeVar("T")
+TEXTS = [f"{one} {other}" for one in ("ape", "bear", "cat") for other in ("dog", "elk", "fox")]
+HNSW = {"m": 16, "ef_construct": 100, "ef": 64, "from_kb": 0}
+
+
+class Backwards:
+    """A reranker that likes what comes last."""
+
+    def scores(self, question: str, texts: Sequence[str]) -> Any:  # noqa: ARG002
+        return np.arange(len(texts), dtype=np.float32)
+
+    def cut(self, question: str, texts: Sequence[str]) -> Cut:
+        raise NotImplementedError
+
+
+def qdrant() -> QdrantLocal:
+    return QdrantLocal(True, HNSW)
+
+
+FAMILIES: dict[str, Callable[[], Retriever]] = {
+    "bm25": lambda: BM25(0.9, 0.4),
+    "memory": lambda: Dense(Letters(), Memory(), shard_size=4),
+    "qdrant-local": lambda: Dense(Letters(), qdrant(), shard_size=4),
+    "hybrid": lambda: Hybrid(Dense(Letters(), qdrant()), BM25(0.9, 0.4), 60, 10, "store"),
+    "reranked": lambda: Reranked(BM25(0.9, 0.4), Backwards(), 5),
+}
+
+
+def damages(path: Path) -> Iterator[tuple[str, bytes]]:
+    whole = path.read_bytes()
+    yield "emptied", b""
+    yield "halved", whole[: len(whole) // 2]
+    yield "longer", whole + b"\n{}"
+    yield "another kind", b'{"x": [1]}\n'
+    places = sorted({len(whole) * part // 12 for part in range(12)})
+    for place in places:
+        spoilt = bytearray(whole)
+        spoilt[place] ^= 1 << place % 8
+        yield f"bit of byte {place}", bytes(spoilt)
+
+
+def answers(family: str, folder: Path) -> list[Ranking]:
+    searcher = FAMILIES[family]().open(folder)
+    queries = [Query("ape"), Query("elk fox"), Query("bear", "g1")]
+    return searcher.search(queries, 9, Stopwatch())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_damage_of_any_file_is_one_error_and_never_another_answer(
+    family: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "index"
+    folder.mkdir()
+    FAMILIES[family]().index(documents(TEXTS), folder, tmp_path / "scratch")
+    right = answers(family, folder)
+    assert any(right)
+    seal([folder], {})
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    for path in files:
+        whole = path.read_bytes()
+        for how, content in [*damages(path), ("removed", None)]:
+            path.unlink()
+            if content is not None:
+                path.write_bytes(content)
+            where = f"{path.relative_to(folder)}: {how}"
+            refused_or_unchanged(family, folder, right, where)
+            path.write_bytes(whole)
+        check(folder)
+
+
+def refused_or_unchanged(family: str, folder: Path, right: list[Ranking], where: str) -> None:
+    """With its manifest; and without it, as for who uses the library, at least no other error."""
+    refusal, sealed = refused(lambda: check(folder), where)
+    assert str(folder) in refusal or "manifest.json" in where, where
+    refusal, found = refused(lambda: answers(family, folder), where)
+    if sealed:
+        # White space in a manifest means nothing.
+        assert found == right, where
+
+
+def refused(work: Callable[[], T], where: str) -> tuple[str, T | None]:
+    """What is said, in one line, or what is found."""
+    said = ""
+    try:
+        return said, work()
+    except BearsError as error:
+        said = str(error).strip()
+    except BaseException as error:
+        raise AssertionError(f"{where}: {error!r}") from error
+    assert said
+    assert "\n" not in said, where
+    return said, None

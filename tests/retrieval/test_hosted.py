@@ -1,0 +1,560 @@
+"""Embeddings of a provider on loopback: the right vectors, each paid for once, within a budget."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import pickle
+import resource
+import shutil
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bears.cli import main
+from bears.config import build, compose, read_selection
+from bears.errors import ConfigurationError, FormatError, RetrieverUnavailable
+from bears.files.journal import Journal
+from bears.files.records import write_records
+from bears.files.rewritten import write_rewritten
+from bears.llm.client.embedding_wire import token_range
+from bears.retrieval.models.hosted import Hosted
+from bears.retrieval.retriever import Query
+from bears.retrieval.stopwatch import Stopwatch
+from bears.types import Asked, Document, Question
+from tests.provider_server import ROOT, ProviderServer, word_vector
+
+KEY = "sk-test-51b0c9e2"
+TEXTS = [f"text {n} of {n * n}" for n in range(100)]
+Make = Callable[..., Hosted]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[ProviderServer]:
+    with ProviderServer() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: ProviderServer) -> ProviderServer:
+    """As if it had just been started; it takes one key."""
+    running.reset(key=KEY)
+    return running
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout in which one works, with a key in the environment."""
+    for name in ("OPENAI_BASE_URL", "DVC_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    shutil.copytree(ROOT / "conf", tmp_path / "conf")
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def hosted(server: ProviderServer, desk: Path) -> Make:
+    """Makes an encoder that may buy from the server."""
+    assert Path.cwd() == desk
+
+    def make(**settings: Any) -> Hosted:
+        given = {"model": "text-embedding-3-small", "dimensions": 32, "fill": "auto"}
+        quick = {"base_url": server.url, "backoff_s": 0.01, "timeout_s": 2.0, "batch_texts": 7}
+        return Hosted(**{**given, **quick, **settings})
+
+    return make
+
+
+def expected(texts: list[str], dimensions: int = 32) -> np.ndarray[Any, Any]:
+    vectors = np.array([word_vector(text, dimensions) for text in texts])
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def asked(server: ProviderServer) -> list[str]:
+    """Every text that reached the server, in order of arrival."""
+    return [text for request in server.prompts() for text in request["input"]]
+
+
+def kept(desk: Path) -> int:
+    return sum(len(list(Journal(path).rows())) for path in desk.glob(".bears/embeddings/*.jsonl"))
+
+
+# The vectors ---------------------------------------------------------------------------------
+
+
+def test_each_text_gets_its_own_vector_of_length_one(hosted: Make, server: ProviderServer) -> None:
+    """Fifteen requests at once, whose answers the server gives in a shuffled order."""
+    vectors = hosted().documents(TEXTS)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-6)
+    assert sorted(len(request["input"]) for request in server.prompts()) == [2] + 14 * [7]
+    first = server.prompts()[0]
+    assert {name: first[name] for name in first if name != "input"} == {
+        "model": "text-embedding-3-small",
+        "encoding_format": "base64",
+        "dimensions": 32,
+    }
+
+
+def test_ada_is_not_told_its_dimensions(hosted: Make, server: ProviderServer) -> None:
+    vectors = hosted(model="text-embedding-ada-002", dimensions=1536).questions(["one two one"])
+    np.testing.assert_allclose(vectors, expected(["one two one"], 1536), atol=1e-6)
+    assert "dimensions" not in server.prompts()[0]
+
+
+def test_a_text_of_nothing_is_not_sent_and_has_a_vector_of_zeros(
+    hosted: Make, server: ProviderServer
+) -> None:
+    assert not hosted().documents(["", " "]).any()
+    vectors = hosted().documents(["", "one", " \n"])
+    assert asked(server) == ["one"]
+    assert np.linalg.norm(vectors, axis=1).tolist() == pytest.approx([0, 1, 0])
+    assert hosted().documents([]).shape == (0, 32)
+
+
+def test_a_server_that_answers_with_numbers_is_understood(
+    hosted: Make, server: ProviderServer
+) -> None:
+    server.change(content={"text": "numbers"})
+    np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
+
+
+def test_a_request_holds_no_more_texts_and_tokens_than_it_may(
+    hosted: Make, server: ProviderServer
+) -> None:
+    hosted(batch_texts=3, batch_tokens=40).documents(["a" * 10, "b" * 30, "c", "d", "e", "f" * 50])
+    sizes = sorted([len(text) for text in request["input"]] for request in server.prompts())
+    assert sizes == [[1, 1, 1], [10, 30], [50]]
+
+
+def test_a_text_that_is_too_long_is_refused_before_anything_is_sent(
+    hosted: Make, server: ProviderServer
+) -> None:
+    with pytest.raises(ConfigurationError, match=r"may have 3,000 tokens.* reads 2,000: 'word"):
+        hosted(text_tokens=2000).documents(["short", "word " * 1200])
+    assert server.prompts() == []
+
+
+def test_or_it_is_cut_to_what_the_model_reads(hosted: Make, server: ProviderServer) -> None:
+    encoder = hosted(text_tokens=100, too_long="cut")
+    encoder.documents(["x" * 1000, "台灣" * 500])
+    assert sorted(asked(server)) == ["x" * 200, "台灣" * 25]
+    assert [token_range(text)[1] for text in asked(server)] == [100, 100]
+    encoder.documents(["x" * 1000])
+    assert len(asked(server)) == 2
+
+
+# Faults --------------------------------------------------------------------------------------
+
+
+def test_what_may_pass_is_asked_for_again(hosted: Make, server: ProviderServer) -> None:
+    kinds = ("server_error", "cut", "not_finite", "zeros", "fewer", "twice", "invalid_json")
+    server.change(chances=dict.fromkeys(kinds, 0.08))
+    vectors = hosted(attempts=20, batch_texts=2).documents(TEXTS)
+    np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-6)
+    stats = server.stats()
+    assert all(stats[f"fault {kind}"] for kind in kinds)
+
+
+def test_the_servers_limit_is_kept(hosted: Make, server: ProviderServer) -> None:
+    """Fifty requests, eight at once, to a server that takes two, and 25 a second."""
+    server.reset(key=KEY, limit=1500, capacity=2, latency=0.05)
+    vectors = hosted(batch_texts=2).documents(TEXTS)
+    np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-6)
+    stats = server.stats()
+    assert stats["status 200"] == 50
+    assert 0 < stats["status 429"] < 20
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("server_error", "no answer after 2 attempts, the last one: .*status 500"),
+        ("not_finite", "a vector holds NaN or infinity"),
+        ("zeros", "a vector is all zeros, which says nothing of its text"),
+        ("too_large", "a vector holds NaN or infinity"),
+        ("nested", "a vector is a list of lists"),
+        ("infinite_place", "the answer cannot be read: .*not valid JSON"),
+        ("fewer", "7 texts were sent, 6 vectors for 6 of them came"),
+        ("twice", "7 texts were sent, 8 vectors for 7 of them came"),
+        ("bad_request", "status 400 invalid_request_error: Invalid value"),
+        ("short", "answers vectors of 16 dimensions for text-embedding-3-small, and 32"),
+    ],
+)
+def test_what_cannot_be_had_is_told_and_the_rest_is_kept(
+    hosted: Make, server: ProviderServer, desk: Path, fault: str, told: str
+) -> None:
+    server.change(content={"text 50 ": fault})
+    with pytest.raises(RetrieverUnavailable, match=told) as caught:
+        hosted(attempts=2, concurrency=1).documents(TEXTS)
+    # Other dimensions stop everything; what else befalls a request leaves the others alone.
+    have = 49 if fault == "short" else 93
+    assert kept(desk) == have
+    assert f"{100 - have} of 100 documents have no vector yet" in str(caught.value)
+    server.change(content={})
+    before = len(asked(server))
+    hosted().documents(TEXTS)
+    assert len(asked(server)) - before == 100 - have
+
+
+def test_a_wrong_key_stops_everything_at_once_and_is_never_shown(
+    hosted: Make, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-77aa")
+    with pytest.raises(RetrieverUnavailable, match="status 401 invalid_api_key") as caught:
+        hosted(concurrency=1).documents(TEXTS)
+    assert "sk-wrong-77aa" not in str(caught.value)
+    assert "Incorrect API key provided: Bearer [key]" in str(caught.value)
+    assert kept(desk) == 0
+
+
+def test_the_key_is_in_no_file_and_no_value(hosted: Make, desk: Path) -> None:
+    encoder = hosted()
+    encoder.documents(TEXTS)
+    files = [path for path in desk.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".jsonl" for path in files)
+    assert not any(KEY.encode() in path.read_bytes() for path in files)
+    assert KEY not in repr(vars(encoder)) + json.dumps(encoder.identity)
+
+
+def test_an_encoder_goes_to_other_processes_without_the_key(hosted: Make) -> None:
+    encoder = hosted()
+    encoder.documents(TEXTS)
+    sent = pickle.dumps(encoder)
+    assert KEY.encode() not in sent
+    np.testing.assert_array_equal(pickle.loads(sent).documents(TEXTS), encoder.documents(TEXTS))
+
+
+def test_the_key_may_stand_in_a_file_of_the_checkout(
+    hosted: Make, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(RetrieverUnavailable, match="The variable OPENAI_API_KEY holds no key yet"):
+        hosted().documents(["one"])
+    (desk / ".env").write_text(f"OPENAI_API_KEY={KEY}\n")
+    assert hosted().documents(["one"]).shape == (1, 32)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"model": "unheard-of"}, "no price is known for the model 'unheard-of'.*encoder.price"),
+        ({"base_url": "ftp://x"}, "retriever.encoder.base_url: 'ftp://x' is no http address"),
+        ({"concurrency": 0}, "retriever.encoder: concurrency.* must be above 0"),
+        ({"dimensions": 0}, "retriever.encoder.dimensions: .*or equal to 1, found 0"),
+        ({"fill": "perhaps"}, "retriever.encoder.fill: .*found 'perhaps'"),
+        ({"dimension": 32}, "retriever.encoder.dimension: "),
+    ],
+)
+def test_a_setting_that_cannot_be_is_named_as_it_stands_in_the_configuration(
+    hosted: Make, settings: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=told):
+        hosted(**settings).documents(["one"])
+
+
+def test_a_model_without_a_known_price_takes_the_users(hosted: Make) -> None:
+    encoder = hosted(model="unheard-of", price={"input": 1_000_000, "output": 0})
+    encoder.documents(["one"])
+    assert encoder.spent == 1.0
+
+
+# Paid once -----------------------------------------------------------------------------------
+
+
+def test_a_vector_is_asked_for_once(hosted: Make, server: ProviderServer) -> None:
+    first = hosted().documents([*TEXTS, *TEXTS])
+    again = hosted(fill="never", base_url="http://127.0.0.1:9").documents(TEXTS[::-1])
+    assert sorted(asked(server)) == sorted(TEXTS)
+    np.testing.assert_array_equal(first[:100][::-1], again)
+    np.testing.assert_array_equal(first[:100], first[100:])
+
+
+def test_what_can_change_a_vector_makes_it_another_one(
+    hosted: Make, server: ProviderServer
+) -> None:
+    hosted().documents(["one"])
+    hosted().questions(["one"])
+    hosted(dimensions=64).documents(["one"])
+    hosted(model="text-embedding-3-large").documents(["one"])
+    free = {"input": 0, "output": 0}
+    hosted(model="lab/mini", price=free).documents(["one"])
+    hosted(model="lab--mini", price=free).documents(["one"])
+    hosted(budget=1.0, batch_texts=3, concurrency=1).documents(["one"])
+    assert asked(server) == 6 * ["one"]
+
+
+def test_an_experiment_in_a_copy_reads_the_checkouts_vectors(
+    hosted: Make, server: ProviderServer, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted().documents(TEXTS)
+    (desk / "copy").mkdir()
+    monkeypatch.setenv("DVC_ROOT", str(desk))
+    with chdir(desk / "copy"):
+        hosted().documents(TEXTS)
+    assert len(asked(server)) == 100
+
+
+def begun(encoder: Hosted, texts: list[str]) -> BaseProcess:
+    process: BaseProcess = multiprocessing.get_context("fork").Process(
+        target=encoder.documents, args=(texts,)
+    )
+    process.start()
+    return process
+
+
+def test_after_a_kill_only_what_was_not_kept_is_asked_for(
+    hosted: Make, server: ProviderServer, desk: Path
+) -> None:
+    server.change(latency=0.02)
+    for wanted in (10, 30, 60):
+        process = begun(hosted(batch_texts=2, concurrency=4), TEXTS)
+        while kept(desk) < wanted:
+            assert process.is_alive()
+            time.sleep(0.002)
+        process.kill()
+        process.join()
+        process.close()
+        before, have = len(asked(server)), kept(desk)
+    np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
+    assert len(asked(server)) - before == 100 - have
+    assert len(asked(server)) <= 100 + 3 * 4 * 2
+    assert kept(desk) == 100
+
+
+def test_a_torn_and_a_flipped_line_cost_their_own_vectors_alone(
+    hosted: Make, server: ProviderServer, desk: Path
+) -> None:
+    hosted(concurrency=1).documents(TEXTS)
+    (path,) = desk.glob(".bears/embeddings/*.jsonl")
+    lines = path.read_bytes().split(b"\n")
+    lines[3] = lines[3].replace(b'"vector":"', b'"vector":"B', 1)
+    path.write_bytes(b"\n".join(lines)[:-50])
+    np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
+    assert asked(server)[100:] == [TEXTS[3], TEXTS[99]]
+
+
+def test_a_kept_vector_that_says_nothing_is_asked_for_again_and_told(
+    hosted: Make, server: ProviderServer, desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosted(concurrency=1).documents(TEXTS)
+    (path,) = desk.glob(".bears/embeddings/*.jsonl")
+    rows = list(Journal(path).rows())
+    path.unlink()
+    bad = [np.zeros(32), np.full(32, np.nan), np.ones(31), np.ones(33), np.zeros(0)]
+    for row, vector in zip(rows, bad, strict=False):
+        row["vector"] = b64encode(vector.astype("<f4").tobytes()).decode()
+    rows[5]["vector"] = "no base64"
+    rows[6]["vector"] = 7
+    del rows[7]["vector"]
+    rows[8] = {"another": "journal's row"}
+    with Journal(path).writer() as append:
+        for row in rows:
+            append(row)
+    assert capsys.readouterr().err == ""
+    np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
+    assert asked(server)[100:] == TEXTS[:9]
+    told = capsys.readouterr().err
+    assert told.count("has lines that are damaged or hold no vector that can be used") == 1
+    np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
+    assert (len(asked(server)), capsys.readouterr().err) == (109, "")
+
+
+def test_of_two_processes_neither_asks_for_what_the_other_did(
+    hosted: Make, server: ProviderServer, desk: Path
+) -> None:
+    server.change(latency=0.05)
+    both = [begun(hosted(), TEXTS[:70]), begun(hosted(), TEXTS[30:])]
+    for process in both:
+        process.join()
+    assert [process.exitcode for process in both] == [0, 0]
+    assert sorted(asked(server)) == sorted(TEXTS)
+    assert kept(desk) == 100
+
+
+def test_what_the_disk_does_not_take_is_not_bought_on(
+    hosted: Make, server: ProviderServer, desk: Path
+) -> None:
+    def fill() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
+        hosted(concurrency=1).documents(TEXTS)
+
+    process = multiprocessing.get_context("fork").Process(target=fill)
+    process.start()
+    process.join()
+    assert process.exitcode == 1
+    assert 14 <= kept(desk) == len(asked(server)) - 7
+
+
+def test_a_file_that_was_changed_in_the_meantime_is_told(hosted: Make, desk: Path) -> None:
+    encoder = hosted()
+    encoder.documents(["one", "two"])
+    (path,) = desk.glob(".bears/embeddings/*.jsonl")
+    path.write_bytes(path.read_bytes()[1:])
+    with pytest.raises(FormatError, match=r"byte .*; start again"):
+        encoder.documents(["one", "two"])
+
+
+# Money ---------------------------------------------------------------------------------------
+
+DEAR = {"input": 1000.0, "output": 0.0}
+
+
+def test_nothing_is_bought_unless_it_is_told_to(hosted: Make, server: ProviderServer) -> None:
+    hosted().documents(TEXTS[:40])
+    with pytest.raises(RetrieverUnavailable) as caught:
+        hosted(fill="never").documents(TEXTS)
+    told = str(caught.value)
+    assert "60 of 100 documents have no vector of text-embedding-3-small" in told
+    assert "US$ 0.0000 to 0.0000" in told
+    assert "python -m bears embeddings fill" in told
+    assert "retriever.encoder.fill=auto" in told
+    assert len(asked(server)) == 40
+
+
+def test_the_cost_is_known_before_and_holds_what_is_charged(hosted: Make) -> None:
+    encoder = hosted(price=DEAR)
+    cost = encoder.cost("document", [*TEXTS, "", TEXTS[0]])
+    assert (cost.texts, cost.missing) == (100, 100)
+    encoder.documents(TEXTS)
+    assert cost.usd[0] <= encoder.spent <= cost.usd[1]
+    assert encoder.cost("document", TEXTS).missing == 0
+
+
+def in_parts(encoder: Hosted) -> None:
+    for start in range(0, 100, 20):
+        encoder.documents(TEXTS[start : start + 20])
+
+
+@pytest.mark.parametrize("slowly", [False, True])
+def test_the_budget_is_never_passed_and_what_it_bought_is_kept(
+    hosted: Make, server: ProviderServer, desk: Path, slowly: bool
+) -> None:
+    encoder = hosted(price=DEAR, budget=0.3, batch_texts=2, concurrency=1 if slowly else 8)
+    with pytest.raises(RetrieverUnavailable, match=r"the budget of 0\.3 USD is used up") as caught:
+        in_parts(encoder)
+    assert "raise retriever.encoder.budget" in str(caught.value)
+    charged = sum(len(text.encode()) // 4 + 1 for text in asked(server)) * 1000 / 1_000_000
+    assert encoder.spent == pytest.approx(charged)
+    assert 0.2 < charged <= 0.3
+    assert kept(desk) == len(asked(server)) < 100
+    hosted(price=DEAR, budget=0.6).documents(TEXTS)
+    assert len(asked(server)) == kept(desk) == 100
+
+
+def test_lost_answers_count_against_the_budget(hosted: Make, server: ProviderServer) -> None:
+    server.change(content={"text": "cut"})
+    encoder = hosted(price=DEAR, budget=0.1, attempts=3, concurrency=2)
+    with pytest.raises(RetrieverUnavailable, match=r"the budget of 0\.1 USD is used up"):
+        encoder.documents(TEXTS)
+    sent = sum(len(text.encode()) for text in asked(server)) * 1000 / 1_000_000
+    assert encoder.spent == pytest.approx(sent)
+    assert sent <= 0.1
+
+
+# The whole retriever -------------------------------------------------------------------------
+
+DOCUMENTS = [
+    Document("d1", "red apple tree", "drcd", "1", True),
+    Document("d2", "green apple", "drcd", "2", True),
+    Document("d3", "stone wall", "drcd", "3", False),
+]
+QUESTIONS = [
+    Question("q1", "green apple juice", "", ("d2",), "drcd", "single-hop"),
+    Question("q2", "old stone wall", "", ("d3",), "drcd", "single-hop"),
+]
+
+
+def overrides(server: ProviderServer, name: str, *more: str) -> list[str]:
+    own = (f"base_url={server.url}", "budget=1.0", *more)
+    return [f"retriever={name}", *(f"retriever.encoder.{word}" for word in own)]
+
+
+@pytest.mark.parametrize(
+    ("name", "dimensions"),
+    [
+        ("text-embedding-3-small", 1536),
+        ("text-embedding-3-large", 3072),
+        ("text-embedding-ada-002", 1536),
+    ],
+)
+def test_every_choice_indexes_and_ranks_by_the_providers_vectors(
+    desk: Path, server: ProviderServer, name: str, dimensions: int
+) -> None:
+    words = overrides(server, name, "fill=auto")
+    config = compose(desk / "conf", read_selection(desk / "params.yaml"), words)
+    retriever = build(config["retriever"], "retriever")
+    folder = desk / "index"
+    folder.mkdir()
+    retriever.index(DOCUMENTS, folder, desk / "scratch")
+    ranking = retriever.open(folder).search([Query("green apple juice")], 3, Stopwatch())[0]
+    assert [hit.doc_id for hit in ranking] == ["d2", "d1", "d3"]
+    # Two of three words are one of two, and one of three, of those of the documents.
+    scores = [hit.score for hit in ranking]
+    assert scores == pytest.approx([2 / (3 * 2) ** 0.5, 1 / 3, 0.0], abs=1e-5)
+    assert asked(server)[-1] == "green apple juice"
+    told = {request.get("dimensions") for request in server.prompts()}
+    assert told == ({None} if "ada" in name else {dimensions})
+    before = len(asked(server))
+    retriever.open(folder).search([Query("green apple juice")], 3, Stopwatch())[0]
+    assert len(asked(server)) == before
+
+
+@pytest.fixture
+def translated(desk: Path) -> None:
+    """Mini as if the pipeline had translated it."""
+    folder = desk / "data" / "mini" / "translated"
+    write_records(folder / "corpus.json", DOCUMENTS)
+    write_records(folder / "queries.json", QUESTIONS)
+    asked = (Asked(each.question_id, each.question, search=True) for each in QUESTIONS)
+    write_rewritten(desk / "data" / "mini" / "rewritten" / "none.jsonl", asked)
+
+
+@pytest.mark.usefixtures("translated")
+def test_the_command_tells_the_price_of_the_whole_benchmark_and_buys_it(
+    server: ProviderServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = overrides(server, "text-embedding-3-small")
+    assert main(["embeddings", "plan", *words]) == 0
+    told = capsys.readouterr().out
+    assert server.prompts() == []
+    for line in (
+        "documents missing   3 of 3",
+        "questions missing   2 of 2",
+        "per million tokens  0.02",
+        "budget              US$ 1.0",
+    ):
+        assert line in told
+    assert main(["embeddings", "fill", "--yes", *words]) == 0
+    assert "nothing is missing; US$ 0.0000 were spent" in capsys.readouterr().out
+    assert sorted(asked(server)) == sorted(
+        [d.content for d in DOCUMENTS] + [q.question for q in QUESTIONS]
+    )
+    assert main(["embeddings", "fill", "--yes", *words]) == 0
+    assert "questions missing   0 of 2" in capsys.readouterr().out
+    assert len(asked(server)) == 5
+    encoder = Hosted(model="text-embedding-3-small", dimensions=1536)
+    contents = [document.content for document in DOCUMENTS]
+    np.testing.assert_allclose(encoder.documents(contents), expected(contents, 1536), atol=1e-6)
+    encoder.questions([question.question for question in QUESTIONS])
+
+
+@pytest.mark.usefixtures("translated")
+def test_the_command_ends_with_an_error_while_anything_is_missing(
+    server: ProviderServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.change(content={"stone": "bad_request"})
+    words = overrides(server, "text-embedding-3-small", "batch_texts=1")
+    assert main(["embeddings", "fill", "--yes", *words]) == 1
+    assert "1 of 3 documents have no vector yet" in capsys.readouterr().err
+    assert main(["embeddings", "plan", "retriever=wordllama"]) == 1
+    assert "retriever wordllama asks no provider for vectors" in capsys.readouterr().err

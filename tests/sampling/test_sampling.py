@@ -1,0 +1,565 @@
+"""Sampling: v1 to the byte, v1 read again from its description, and v1 without its defects."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from bears.config import compose, parse
+from bears.config.ledger.entries import Ledger, Replacement
+from bears.errors import ConfigurationError, SamplingError
+from bears.files.records import read_documents, write_records
+from bears.sampling.drafts import Sources
+from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.sample import Sample, count_reasons, sample
+from bears.types import Article, Document, Passage, PassageRow, SourceParagraph, SourceQuestion
+from tests.sampled import (
+    BEARS,
+    CHOICES,
+    PUBLISHED,
+    QUOTAS,
+    V1,
+    Raw,
+    Rows,
+    Sampler,
+    article,
+    assert_sound,
+    digest,
+    doc_ids,
+    draw,
+    generated,
+    passage_row,
+    question_ids,
+    read_sources,
+    small,
+    typed,
+    uuid,
+)
+from tests.workspace import ROOT
+
+
+@pytest.fixture(scope="module")
+def real(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    return read_sources("bears", shared_data / "raw", tmp_path_factory.mktemp("rows"))
+
+
+@pytest.fixture(scope="module")
+def real_raw(shared_data: Path) -> Raw:
+    names = [quota.source for quota in QUOTAS]
+    return {n: json.loads((shared_data / "raw" / f"{n}.json").read_bytes()) for n in names}
+
+
+@pytest.fixture(scope="module")
+def published(shared_data: Path) -> Path:
+    return shared_data / "bears-published"
+
+
+# ------------------------------------------------------------------------- v1, to the byte
+
+
+def test_seed_42_gives_the_digests_of_the_origin(real: Sources) -> None:
+    drawn = draw(V1, real)
+    by_source = {
+        quota.source: [q.question_id for q in drawn.questions if q.source_dataset == quota.source]
+        for quota in QUOTAS
+    }
+    assert digest(question_ids(drawn)) == (
+        "aab12c3efdded494fdcd690c3436d57c4b5254e2ba0258d22587316fed96b297"
+    )
+    assert digest(by_source["drcd"]) == (
+        "55180599f3e515cff2d21082464195bfc6d154cc3548d43ece783ea701092fec"
+    )
+    assert digest(by_source["hotpotqa"]) == (
+        "b69558ed0e1da119d3b6c7ae790c2cb09d2075eb308f5788400dc28642c97348"
+    )
+    assert digest(by_source["2wiki"]) == (
+        "71cfddd1426d893e571e693b3091fbed5faba8407a4294666c0662205394ee5a"
+    )
+    assert digest(doc_ids(drawn)) == (
+        "04dcdee381796097af1704ca9d4561841a026eeff421672ef94abfce04ca163d"
+    )
+
+
+def test_seed_42_gives_106_gold_and_304_hard_and_190_random_documents(real: Sources) -> None:
+    documents = draw(V1, real).documents
+    assert sum(d.is_gold for d in documents) == 106
+    assert sum(not d.is_gold and d.original_source != "drcd" for d in documents) == 304
+    assert sum(not d.is_gold and d.original_source == "drcd" for d in documents) == 190
+
+
+@pytest.mark.parametrize("sampler", ["bears-v1", "bears"])
+def test_the_questions_are_the_published_ones_to_the_byte(
+    sampler: Sampler, real: Sources, published: Path, tmp_path: Path
+) -> None:
+    write_records(tmp_path / "q.json", draw(replace(BEARS, sampler=sampler), real).questions)
+    assert (tmp_path / "q.json").read_bytes() == (published / "queries_raw.json").read_bytes()
+
+
+def test_without_second_copies_the_documents_are_the_published_ones(
+    real: Sources, published: Path
+) -> None:
+    documents = list(dict.fromkeys(draw(V1, real).documents))
+    assert documents == read_documents(published / "corpus_raw.json")[:598]
+
+
+def test_the_published_corpus_comes_out_to_the_byte(
+    real: Sources, published: Path, tmp_path: Path
+) -> None:
+    """Our sample of the upstream file lacks the paragraphs of the row that the author turned to."""
+    first = real["2wiki"][0]
+    assert isinstance(first, PassageRow)
+    assert first.passages == ()
+    appended = read_documents(published / "corpus_raw.json")[-2:]
+    passages = tuple(
+        Passage(d.original_id.removeprefix(f"{first.id}_"), d.content, True) for d in appended
+    )
+    hard = Passage("a title", "a paragraph that is no gold", False)
+    row = replace(first, passages=(passages[0], hard, passages[1]))
+    sources = {**real, "2wiki": [row, *real["2wiki"][1:]]}
+    drawn = draw(PUBLISHED, sources)
+    write_records(tmp_path / "c.json", drawn.documents)
+    assert (tmp_path / "c.json").read_bytes() == (published / "corpus_raw.json").read_bytes()
+    assert len(set(doc_ids(drawn))) == 600
+
+
+def test_the_published_corpus_cannot_be_made_without_that_row(real: Sources) -> None:
+    with pytest.raises(SamplingError, match=r"2wiki: row \w+.* brings 0 gold .* has 2; .*complete"):
+        draw(PUBLISHED, real)
+
+
+def test_the_samplers_of_the_origin_take_no_ledger(real: Sources) -> None:
+    ledger = Ledger(replacements=(Replacement("any", "unclear"),))
+    for mixture in (V1, PUBLISHED):
+        with pytest.raises(Exception, match=r"takes no ledger; use sample.sampler=bears"):
+            sample(mixture, real, ledger)
+
+
+# ------------------------------------------------------- v1, read a second time, step by step
+
+
+@dataclass
+class Book:
+    """What a straightforward reading of v1's description gives."""
+
+    question_ids: list[str]
+    gold: list[list[str]]
+    documents: list[tuple[str, str, bool]]
+    rejected: int
+
+
+def by_the_book(raw: Raw, seed: int, questions: int, documents: int) -> Book:
+    rng = random.Random(seed)
+    asked = [
+        (paragraph, qa)
+        for article in raw["drcd"]
+        for paragraph in article["paragraphs"]
+        for qa in paragraph["qas"]
+    ]
+    rng.shuffle(asked)
+    ids: list[str] = []
+    golds: list[list[str]] = []
+    gold: list[tuple[str, str, bool]] = []
+    hard: list[tuple[str, str, bool]] = []
+    used: set[str] = set()
+    rejected = 0
+    for paragraph, qa in asked:
+        if len(ids) == questions:
+            break
+        if paragraph["context"] not in used:
+            used.add(paragraph["context"])
+            ids.append(uuid(f"q:drcd:{qa['id']}"))
+            gold.append((uuid(f"drcd:{qa['id']}"), paragraph["context"], True))
+            golds.append([gold[-1][0]])
+    for source in ("hotpotqa", "2wiki"):
+        rows = list(raw[source])
+        rng.shuffle(rows)
+        used_here: set[str] = set()
+        taken = 0
+        for row in rows:
+            if taken == questions:
+                break
+            facts = row["supporting_facts"]["title"]
+            fresh = [
+                (uuid(f"{source}:{row['id']}_{title}"), " ".join(sentences), title in facts)
+                for title, sentences in zip(
+                    row["context"]["title"], row["context"]["sentences"], strict=True
+                )
+                if " ".join(sentences) not in used_here
+            ]
+            hard += [document for document in fresh if not document[2]]
+            if not any(document[2] for document in fresh):
+                rejected += 1
+                continue
+            taken += 1
+            used_here |= {text for _, text, _ in fresh}
+            ids.append(uuid(f"q:{source}:{row['id']}"))
+            golds.append([document[0] for document in fresh if document[2]])
+            gold += [document for document in fresh if document[2]]
+        used |= used_here
+    negatives = [
+        paragraph["context"]
+        for article in raw["drcd"]
+        for paragraph in article["paragraphs"]
+        if paragraph["context"] not in used
+    ]
+    named = [(uuid(f"drcd:neg_{k}"), text, False) for k, text in enumerate(negatives)]
+    rng.shuffle(named)
+    pool = gold + hard + named[: max(0, documents - len(gold) - len(hard))]
+    rng.shuffle(pool)
+    return Book(ids, golds, pool, rejected)
+
+
+def assert_by_the_book(drawn: Sample, book: Book) -> None:
+    assert question_ids(drawn) == book.question_ids
+    assert [list(q.gold_doc_ids) for q in drawn.questions] == book.gold
+    assert [(d.doc_id, d.content, d.is_gold) for d in drawn.documents] == book.documents
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_v1_agrees_with_its_description_on_real_data(
+    seed: int, real: Sources, real_raw: Raw
+) -> None:
+    book = by_the_book(real_raw, seed, questions=20, documents=600)
+    assert len(book.documents) == 600
+    assert_by_the_book(draw(replace(V1, seed=seed), real), book)
+
+
+def test_v1_agrees_with_its_description_on_overlapping_sources() -> None:
+    rejected = repeated = shared = 0
+    for seed in range(200):
+        raw = generated(random.Random(seed))
+        book = by_the_book(raw, seed, questions=4, documents=90)
+        if len(book.question_ids) < 12 or len(book.documents) != 90:
+            with pytest.raises(SamplingError):
+                draw(small("bears-v1", seed, 4, 90), typed(raw))
+            continue
+        assert_by_the_book(draw(small("bears-v1", seed, 4, 90), typed(raw)), book)
+        rejected += book.rejected
+        repeated += len({i for i, _, _ in book.documents}) < 90
+        shared += len({text for _, text, _ in book.documents}) < 90
+    assert rejected > 200, "the generator must show rejected rows"
+    assert repeated > 50, "and rows that repeat a title"
+    assert shared > 100, "and paragraphs that several rows share"
+
+
+# ------------------------------------------------------------ v1's defects, and the same mended
+
+
+def both(sources: Sources, shares: Mapping[str, int], documents: int, seed: int) -> list[Sample]:
+    """The sample of v1 and the mended one."""
+    mixture = Mixture(
+        "bears-v1", seed, documents, tuple(Quota(s, n) for s, n in shares.items()), ("fill",)
+    )
+    return [draw(mixture, sources), draw(replace(mixture, sampler="bears"), sources)]
+
+
+def contents(drawn: Sample) -> list[str]:
+    return sorted(document.content for document in drawn.documents)
+
+
+def test_defect_1_a_paragraph_listed_twice_is_one_document() -> None:
+    rows = [passage_row("r", ("Gold", "g", True), ("Same", "s", False), ("Same", "s", False))]
+    v1, bears = both({"hop": rows, "fill": [article("f", "more")]}, {"hop": 1}, 4, seed=1)
+    assert doc_ids(v1).count(uuid("hop:r_Same")) == 2
+    assert doc_ids(bears).count(uuid("hop:r_Same")) == 1
+    assert contents(bears) == ["f", "g", "more", "s"]
+
+
+def test_defect_2_a_shared_paragraph_is_gold_of_both_questions() -> None:
+    rows = [
+        passage_row("a", ("Shared", "s", True), ("A", "a", True)),
+        passage_row("b", ("Shared", "s", True), ("B", "b", True)),
+    ]
+    v1, bears = both({"hop": rows, "fill": [article("f")]}, {"hop": 2}, 4, seed=1)
+    first, second = (q.question.split()[1][0] for q in v1.questions)
+    shared = uuid(f"hop:{first}_Shared")
+    assert [q.gold_doc_ids for q in v1.questions] == [
+        (shared, uuid(f"hop:{first}_{first.upper()}")),
+        (uuid(f"hop:{second}_{second.upper()}"),),
+    ]
+    assert [q.gold_doc_ids for q in bears.questions] == [
+        (shared, uuid(f"hop:{first}_{first.upper()}")),
+        (shared, uuid(f"hop:{second}_{second.upper()}")),
+    ]
+
+
+def test_defect_2_a_hard_negative_that_becomes_gold_is_gold() -> None:
+    rows = [
+        passage_row("a", ("Shared", "s", False), ("A", "a", True)),
+        passage_row("b", ("Shared", "s", True), ("B", "b", True)),
+    ]
+    wrong = 0
+    for seed in range(8):
+        v1, bears = both({"hop": rows, "fill": [article("f")]}, {"hop": 2}, 4, seed)
+        wrong += {d.content: d.is_gold for d in v1.documents}["s"] is False
+        assert {d.content: d.is_gold for d in bears.documents} == {
+            "s": True,
+            "a": True,
+            "b": True,
+            "f": False,
+        }
+        assert sorted(len(q.gold_doc_ids) for q in bears.questions) == [1, 2]
+    assert 0 < wrong < 8
+
+
+def test_defect_3_nothing_of_a_rejected_question_stays() -> None:
+    rows = [
+        passage_row("a", ("G", "g", True), ("A", "hard a", False)),
+        passage_row("b", ("G", "g", True), ("B", "hard b", False)),
+        passage_row("c", ("C", "c", True)),
+    ]
+    sources: Rows = {"hop": rows, "fill": [article("f0", "f1", "f2")]}
+    orphans = 0
+    for seed in range(10):
+        v1, bears = both(sources, {"hop": 2}, 5, seed)
+        assert question_ids(v1) == question_ids(bears)
+        assert len({"hard a", "hard b"} & set(contents(bears))) == 1
+        assert len({"f0", "f1", "f2"} & set(contents(bears))) == 2
+        orphans += {"hard a", "hard b"} <= set(contents(v1))
+    assert 0 < orphans < 10
+
+
+def test_defect_4_a_negative_is_named_by_its_paragraph() -> None:
+    questions = tuple(SourceQuestion(f"q{n}", f"question {n}?", ("yes",)) for n in range(6))
+    asked = Article(
+        "2",
+        "asked",
+        tuple(SourceParagraph(f"asked-{n}", f"asked {n}", (q,)) for n, q in enumerate(questions)),
+    )
+    mixture = Mixture("bears-v1", 0, 7, (Quota("read", 1),), ("read",))
+    sources = {"read": [asked, article("f0", "f1")]}
+
+    def ids(sampler: Sampler) -> dict[str, set[str]]:
+        """The texts that each id of a negative bears under twenty seeds."""
+        found: dict[str, set[str]] = {}
+        for seed in range(20):
+            drawn = draw(replace(mixture, sampler=sampler, seed=seed), sources)
+            for document in drawn.documents:
+                if not document.is_gold:
+                    found.setdefault(document.doc_id, set()).add(document.content)
+        return found
+
+    assert max(len(texts) for texts in ids("bears-v1").values()) > 1
+    assert ids("bears")[uuid("read:p0")] == {"f0"}
+    assert ids("bears")[uuid("read:asked-3")] == {"asked 3"}
+    assert all(len(texts) == 1 for texts in ids("bears").values())
+
+
+def test_defect_5_a_paragraph_of_two_sources_is_one_document() -> None:
+    sources = {
+        "one": [passage_row("a", ("A", "same", True))],
+        "two": [passage_row("b", ("B", "same", True), ("C", "c", False))],
+        "fill": [article("f0", "f1", "same")],
+    }
+    v1, bears = both(sources, {"one": 1, "two": 1}, 4, seed=3)
+    assert contents(v1).count("same") == 2
+    assert contents(bears) == ["c", "f0", "f1", "same"]
+    assert [q.gold_doc_ids for q in bears.questions] == [(uuid("one:a_A"),), (uuid("one:a_A"),)]
+
+
+def test_one_title_with_two_texts_gives_two_ids() -> None:
+    rows = [
+        passage_row("a", ("T", "first", True), ("T", "second", True)),
+        passage_row("b", ("T", "third", True), ("T", "fourth", True), ("T", "third", True)),
+    ]
+    mixture = Mixture("bears", 0, 4, (Quota("hop", 1),), ("hop",))
+    for seed in range(4):
+        drawn = draw(replace(mixture, seed=seed), {"hop": rows})
+        assert {d.content: d.original_id for d in drawn.documents} == {
+            "first": "a_T",
+            "second": "a_T#2",
+            "third": "b_T",
+            "fourth": "b_T#2",
+        }
+        assert len(set(doc_ids(drawn))) == 4
+
+
+# ------------------------------------------------------------------ what `bears` always holds to
+
+
+def assert_order_of_v1(bears: Sample, v1: Sample) -> None:
+    in_both = set(doc_ids(bears)) & set(doc_ids(v1))
+    assert [i for i in doc_ids(bears) if i in in_both] == [
+        i for i in dict.fromkeys(doc_ids(v1)) if i in in_both
+    ]
+
+
+@pytest.mark.parametrize("seed", [*range(49), 42])
+def test_bears_is_sound_on_real_data(seed: int, real: Sources) -> None:
+    bears, v1 = draw(replace(BEARS, seed=seed), real), draw(replace(V1, seed=seed), real)
+    assert_sound(bears, BEARS, real)
+    assert question_ids(bears) == question_ids(v1)
+    assert_order_of_v1(bears, v1)
+
+
+def test_bears_is_sound_on_overlapping_sources() -> None:
+    drawn = 0
+    for seed in range(50):
+        sources = typed(generated(random.Random(seed)))
+        mixture = small("bears", seed, 4, 90)
+        try:
+            bears, v1 = draw(mixture, sources), draw(replace(mixture, sampler="bears-v1"), sources)
+        except SamplingError:
+            continue
+        drawn += 1
+        assert_sound(bears, mixture, sources)
+        assert question_ids(bears) == question_ids(v1)
+        assert_order_of_v1(bears, v1)
+    assert drawn > 30
+
+
+def test_what_seed_42_changes_against_v1(real: Sources) -> None:
+    """The two second copies give their places up, and two more negatives stand at the end."""
+    bears, v1 = draw(BEARS, real), draw(V1, real)
+    assert [d.content for d in bears.documents[:598]] == list(
+        dict.fromkeys(d.content for d in v1.documents)
+    )
+    added = bears.documents[598:]
+    assert all(not d.is_gold and d.original_source == "drcd" for d in added)
+
+
+def test_an_orphan_with_the_text_of_a_later_question_does_not_move_its_document() -> None:
+    """v1 leaves text h twice: with the rejected row and with the row that is taken after it."""
+    rows = [
+        passage_row("a", ("G", "g", True)),
+        passage_row("b", ("G", "g", True), ("H", "h", False)),
+        passage_row("c", ("C", "c", True), ("H", "h", False), ("I", "i", False)),
+    ]
+    twice = 0
+    for seed in range(200):
+        v1, bears = both({"hop": rows, "fill": [article("f0", "f1")]}, {"hop": 2}, 6, seed)
+        twice += contents(v1).count("h") == 2
+        assert_order_of_v1(bears, v1)
+    assert twice > 20
+
+
+# ------------------------------------------------------------- what is passed over, and refusals
+
+
+def test_rows_that_give_no_question_are_listed_with_their_reasons() -> None:
+    rows = [
+        passage_row("bare"),
+        passage_row("no-gold", ("A", "a", False)),
+        passage_row("good", ("G", "g", True)),
+        passage_row("late", ("G", "g", True)),
+    ]
+    drawn = draw(
+        Mixture("bears", 0, 2, (Quota("hop", 1),), ("fill",)),
+        {"hop": rows[:3], "fill": [article("f")]},
+    )
+    reasons = {row["upstream_id"]: row["reason"] for row in drawn.passed_over}
+    assert reasons.items() <= {
+        ("bare", "the row has no paragraphs"),
+        ("no-gold", "the row has no gold paragraph"),
+    }
+    sources = {"hop": [*rows, passage_row("other", ("O", "o", True))], "fill": [article("f")]}
+    mixture = Mixture("bears", 0, 3, (Quota("hop", 2),), ("fill",))
+    seen: set[tuple[str, int, str, str]] = set()
+    for seed in range(20):
+        passed = draw(replace(mixture, seed=seed), sources).passed_over
+        seen |= {(r["source"], r["row"], r["upstream_id"], r["reason"]) for r in passed}
+        assert sum(count_reasons(passed).get("hop", {}).values()) == len(passed)
+    assert seen == {
+        ("hop", 1, "bare", "the row has no paragraphs"),
+        ("hop", 2, "no-gold", "the row has no gold paragraph"),
+        ("hop", 3, "good", "an earlier question uses its gold paragraphs"),
+        ("hop", 4, "late", "an earlier question uses its gold paragraphs"),
+    }
+
+
+def test_reasons_are_counted_by_source() -> None:
+    rows = [
+        {"source": "b", "row": 1, "upstream_id": "x", "reason": "none"},
+        {"source": "a", "row": 2, "upstream_id": "y", "reason": "some"},
+        {"source": "b", "row": 3, "upstream_id": "z", "reason": "none"},
+    ]
+    assert count_reasons(rows) == {"a": {"some": 1}, "b": {"none": 2}}
+
+
+def test_a_source_with_too_few_questions_is_refused() -> None:
+    rows = [passage_row("a", ("G", "g", True)), passage_row("b")]
+    with pytest.raises(SamplingError, match=r"source hop: asked for 2 .* only 1 of its 2 can be"):
+        both({"hop": rows, "fill": [article("f")]}, {"hop": 2}, 2, seed=0)
+
+
+@pytest.mark.parametrize("sampler", ["bears", "bears-v1"])
+def test_too_few_documents_are_refused(sampler: Sampler) -> None:
+    mixture = replace(BEARS, sampler=sampler, documents=4, sources=(Quota("hop", 1),))
+    sources = {"hop": [passage_row("a", ("G", "g", True))], "drcd": [article("f0", "f1", "g")]}
+    with pytest.raises(SamplingError, match=r"sample.documents is 4, but .* (are|is) "):
+        draw(mixture, sources)
+
+
+@pytest.mark.parametrize("sampler", ["bears", "bears-v1", "bears-published"])
+def test_a_pool_too_small_for_the_questions_is_refused(sampler: Sampler) -> None:
+    mixture = replace(BEARS, sampler=sampler, documents=2, sources=(Quota("hop", 1),))
+    rows = [
+        passage_row("a", ("G", "g", True), ("H", "h", False), ("I", "i", False)),
+        passage_row("a", ("G", "g", True), ("H", "h", False), ("I", "i", False)),
+    ]
+    with pytest.raises(SamplingError, match=r"sample.documents is 2, but"):
+        draw(mixture, {"hop": rows, "drcd": [article("f0", "f1")]})
+
+
+def test_the_published_sampler_wants_a_row_that_gave_no_question() -> None:
+    rows = [passage_row("a", ("G", "g", True), ("H", "h", False), ("H", "h", False))]
+    mixture = replace(PUBLISHED, documents=4, sources=(Quota("hop", 1),))
+    with pytest.raises(SamplingError, match=r"row \(none\)"):
+        draw(mixture, {"hop": rows, "drcd": [article("f0", "f1")]})
+
+
+def test_an_unknown_source_is_refused() -> None:
+    rows = [passage_row("a", ("G", "g", True))]
+    for shares, negatives in (({"hop": 1, "hip": 1}, "hop"), ({"hop": 1}, "hip")):
+        mixture = Mixture(
+            "bears", 0, 1, tuple(Quota(s, n) for s, n in shares.items()), (negatives,)
+        )
+        with pytest.raises(SamplingError, match=r"source hip is asked for .* has only hop;"):
+            draw(mixture, {"hop": rows})
+
+
+def test_a_recipe_that_makes_no_sense_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="expected each source once"):
+        replace(BEARS, sources=(Quota("drcd", 1), Quota("drcd", 2)))
+    none = [{"source": "drcd", "questions": 0}]
+    with pytest.raises(ConfigurationError, match=r"sample.sources.0.questions: .* found 0"):
+        parse(Mixture, {**asdict(BEARS), "sources": none}, "sample")
+    with pytest.raises(ConfigurationError, match=r"sample.documents: .* found 0"):
+        parse(Mixture, {**asdict(BEARS), "documents": 0}, "sample")
+
+
+# ---------------------------------------------------------------------------------- randomness
+
+
+def test_a_sample_is_a_function_of_its_arguments() -> None:
+    sources = typed(generated(random.Random(5)))
+    random.seed(1)
+    state = random.getstate()
+    first = draw(small("bears", 7, 2, 80), sources)
+    assert random.getstate() == state
+    random.seed(2)
+    assert draw(small("bears", 7, 2, 80), sources) == first
+    assert draw(small("bears", 8, 2, 80), sources) != first
+
+
+def test_documents_of_the_mini_benchmark_are_sound_at_every_seed(tmp_path: Path) -> None:
+    sources = read_sources("mini", None, tmp_path)
+    mixture = parse(
+        Mixture, compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})["sample"], "sample"
+    )
+    for seed in range(21):
+        assert_sound(draw(replace(mixture, seed=seed), sources), mixture, sources)
+
+
+def test_a_document_is_the_same_record_under_every_seed(real: Sources) -> None:
+    """An id stands for one text, one source and one name, whatever else is sampled."""
+    known: dict[str, Document] = {}
+    for seed in range(10):
+        for document in draw(replace(BEARS, seed=seed), real).documents:
+            bare = replace(document, is_gold=False)
+            assert known.setdefault(document.doc_id, bare) == bare

@@ -1,0 +1,167 @@
+"""The sampler ``whole``: a benchmark of others is taken as it is, or a fixed part of its pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bears.config import parse
+from bears.config.ledger.entries import Edit, Ledger
+from bears.errors import ConfigurationError, LedgerError, SamplingError
+from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
+from bears.types import (
+    Answer,
+    Article,
+    Document,
+    Judgement,
+    PoolDocument,
+    PoolQuestion,
+    Question,
+    Turn,
+)
+
+ALL = WholeSettings("whole", "s")
+POOL = [PoolDocument(f"d{n}", f"text {n}") for n in range(8)]
+JUDGED = [
+    *POOL,
+    PoolQuestion("q1", "one?"),
+    PoolQuestion("q2", "two?"),
+    PoolQuestion("q3", "three?"),
+    PoolQuestion("q4", "four?"),
+    Judgement("q1", "d5", 1),
+    Judgement("q1", "d2", 1),
+    Judgement("q1", "d0", 0),
+    Judgement("q2", "d7", 2),
+    Judgement("q2", "d5", 1),
+    Judgement("q4", "d1", 0),
+    Judgement("q4", "d3", -2),
+]
+
+
+def taken(rows: Sequence[Any], settings: WholeSettings = ALL) -> WholeBenchmark:
+    return sample_whole(settings, {"s": rows}, Ledger())
+
+
+def test_questions_are_those_that_are_judged_with_their_grades() -> None:
+    found = taken(JUDGED)
+    assert found.questions == [
+        # Two of grade 1: nothing graded to say.
+        Question("q1", "one?", "", ("d5", "d2"), "s", "ad-hoc"),
+        Question("q2", "two?", "", ("d7", "d5"), "s", "ad-hoc", gold_grades=(2, 1)),
+        # Nobody knows what is relevant; that nothing is would be another thing to say.
+        Question("q4", "four?", "", (), "s", "ad-hoc", judged=False),
+    ]
+    assert found.passed_over == {"no document is judged for it": 1}
+    assert found.unjudged == 1
+
+
+def test_documents_keep_their_ids_and_their_order() -> None:
+    found = taken(JUDGED)
+    documents = list(found.documents())
+    assert documents == list(found.documents())
+    assert [(d.doc_id, d.original_id, d.original_source) for d in documents] == [
+        (f"d{n}", f"d{n}", "s") for n in range(8)
+    ]
+    assert [d.doc_id for d in documents if d.is_gold] == ["d2", "d5", "d7"]
+    assert found.n_documents == 8
+
+
+def test_a_source_that_judges_its_questions_itself() -> None:
+    answers = (Answer("yes-no", "Yes", ("d1",)), Answer("unanswerable", "Unanswerable", ()))
+    turns = (Turn("user", "Hello."), Turn("assistant", "Hello!"))
+    rows = [
+        *POOL,
+        PoolQuestion("a", "?", "Yes", (("d1", 1),), answers=answers, group="p"),
+        PoolQuestion("b", "And?", turns=turns),
+        PoolQuestion("c", "What?", judged=False),
+    ]
+    assert taken(rows).questions == [
+        Question("a", "?", "Yes", ("d1",), "s", "ad-hoc", answers=answers, group="p"),
+        # Judged and without gold: nothing is to be retrieved.
+        Question("b", "And?", "", (), "s", "no-retrieval", turns=turns),
+        Question("c", "What?", "", (), "s", "ad-hoc", judged=False),
+    ]
+
+
+def test_records_of_our_own_stay_what_they_are() -> None:
+    documents = [Document("x", "X.", "drcd", "1", True), Document("y", "Y.", "2wiki", "2", False)]
+    question = Question("q", "?", "X", ("x",), "drcd", "single-hop")
+    found = taken([*documents, question])
+    assert (found.questions, list(found.documents())) == ([question], documents)
+
+
+@pytest.mark.parametrize("size", [3, 5, 7])
+def test_a_quick_run_has_all_gold_and_others_drawn_in_the_same_order(size: int) -> None:
+    drawn: dict[int, list[str]] = {}
+    for seed in (1, 1, 2, 3, 4):
+        found = taken(JUDGED, replace(ALL, max_docs=size, seed=seed))
+        ids = [document.doc_id for document in found.documents()]
+        assert {"d2", "d5", "d7"} <= {*ids}
+        assert ids == sorted(ids)
+        assert len(ids) == found.n_documents == size
+        assert drawn.setdefault(seed, ids) == ids
+        assert found.questions == taken(JUDGED).questions
+    assert len({tuple(ids) for ids in drawn.values()}) > (size > 3)
+
+
+@pytest.mark.parametrize("size", [8, 9, None])
+def test_a_limit_above_the_pool_takes_it_all(size: int | None) -> None:
+    assert len(list(taken(JUDGED, replace(ALL, max_docs=size)).documents())) == 8
+
+
+def test_every_record_has_a_line_that_says_where_it_comes_from() -> None:
+    lineage = list(taken(JUDGED, replace(ALL, max_docs=3)).lineage("CC-BY-4.0"))
+    assert lineage[0] == {
+        "record_id": "q1",
+        "kind": "question",
+        "source": "s",
+        "upstream_id": "q1",
+        "licence": "CC-BY-4.0",
+    }
+    assert [row["record_id"] for row in lineage] == ["q1", "q2", "q4", "d2", "d5", "d7"]
+    assert lineage[4] == {
+        "record_id": "d5",
+        "kind": "document",
+        "source": "s",
+        "original_id": "d5",
+        "role": "gold",
+        "questions": ["q1", "q2"],
+        "licence": "CC-BY-4.0",
+    }
+    roles = [row["role"] for row in taken(JUDGED).lineage("x") if row["kind"] == "document"]
+    assert roles == ["pool", "pool", "gold", "pool", "pool", "gold", "pool", "gold"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "message"),
+    [
+        (JUDGED, replace(ALL, max_docs=2), "max_docs is 2, but the questions' gold alone are 3"),
+        (JUDGED, replace(ALL, source="t"), "sample.source is t, but the benchmark has s"),
+        (POOL, ALL, "gives 0 questions that are judged and 8 documents"),
+        (JUDGED[8:], ALL, "gives 3 questions that are judged and 0 documents"),
+        ([Article("1", "t", ())], ALL, "source s gives 0 questions that are judged"),
+    ],
+)
+def test_what_cannot_be_taken_is_refused(
+    rows: Sequence[Any], settings: WholeSettings, message: str
+) -> None:
+    with pytest.raises(SamplingError) as caught:
+        taken(rows, settings)
+    assert message in str(caught.value)
+
+
+def test_a_benchmark_of_others_is_not_edited() -> None:
+    ledger = Ledger(edits=(Edit("d1", "content", "text 1", "text one", "why"),))
+    with pytest.raises(LedgerError, match="takes a benchmark as it is"):
+        sample_whole(ALL, {"s": JUDGED}, ledger)
+
+
+@pytest.mark.parametrize(
+    "value", [{"max_docs": 0}, {"max_docs": "many"}, {"documents": 5}, {"sampler": "bears"}]
+)
+def test_settings_that_do_not_fit_are_named(value: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="sample"):
+        parse(WholeSettings, {"sampler": "whole", "source": "s", **value}, "sample")

@@ -1,0 +1,815 @@
+"""Sets that nobody wrote code for: each published layout, through its shape, to a benchmark."""
+
+import gzip
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from bears.config import parse
+from bears.config.ledger.entries import Ledger
+from bears.errors import BearsError, ConfigurationError, MalformedRow, SourceError
+from bears.files.rows import open_rows
+from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.sample import sample
+from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
+from bears.sources.convert import convert
+from bears.sources.inspection import inspect
+from bears.sources.source import Source, reader_of
+
+Rows = list[dict[str, Any]]
+
+
+def lines(rows: Rows) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def array(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def table(rows: Rows) -> bytes:
+    stream = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(rows), stream)
+    return stream.getvalue()
+
+
+def put(folder: Path, files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+def source(folder: Path, **settings: Any) -> Source:
+    usual = {"name": "s", "language": "en", "licence": "CC0-1.0", "path": str(folder)}
+    return parse(Source, {**usual, **settings}, "s")
+
+
+def rows_of(folder: Path, files: dict[str, bytes], **settings: Any) -> Any:
+    put(folder / "in", files)
+    path = folder / "in" / next(iter(files)) if len(files) == 1 else folder / "in"
+    asked = source(path, **settings)
+    convert(asked, reader_of(asked), None, folder, folder / "out.jsonl", folder / "kept")
+    return open_rows(folder / "out.jsonl")
+
+
+def taken(folder: Path, files: dict[str, bytes], **settings: Any) -> WholeBenchmark:
+    rows = rows_of(folder, files, **settings)
+    return sample_whole(WholeSettings("whole", "s"), {"s": rows}, Ledger())
+
+
+def told(benchmark: WholeBenchmark) -> list[tuple[str, str, list[str]]]:
+    """Question, answer and texts of the gold."""
+    texts = {document.doc_id: document.content for document in benchmark.documents()}
+    return [
+        (q.question, q.gold_answer, [texts[i] for i in q.gold_doc_ids]) for q in benchmark.questions
+    ]
+
+
+DE = "Der Tee steht im Haus und nicht vor der Tür, denn dort ist es kalt."
+DE_2 = "Das zweite Haus ist leer, und es gibt dort nichts zu trinken."
+XQUAD: Rows = [
+    {
+        "id": "1",
+        "context": DE,
+        "question": "Wo?",
+        "answers": {"text": ["im Haus"], "answer_start": [14]},
+    }
+]
+XQUAD += [
+    {
+        "id": "2",
+        "context": DE_2,
+        "question": "Und hier?",
+        "answers": {"text": ["nichts"], "answer_start": [42]},
+    }
+]
+NESTED = {
+    "version": "1.1",
+    "data": [
+        {
+            "title": f"T{row['id']}",
+            "paragraphs": [
+                {
+                    "context": row["context"],
+                    "qas": [
+                        {
+                            "id": row["id"],
+                            "question": row["question"],
+                            "answers": [{"text": row["answers"]["text"][0], "answer_start": 1}],
+                        }
+                    ],
+                }
+            ],
+        }
+        for row in XQUAD
+    ],
+}
+ANSWERED = [("Wo?", "im Haus", [DE]), ("Und hier?", "nichts", [DE_2])]
+ZH = "《战国无双3》是由光荣和ω-force开发的战国无双系列的正统第三续作。"
+CMRC: Rows = [
+    {
+        "context_id": "DEV_0",
+        "context_text": ZH,
+        "qas": [
+            {"query_text": "谁开发？", "query_id": "DEV_0_0", "answers": ["光荣", "光荣和ω-force"]}
+        ],
+        "title": "战国无双3",
+    }
+]
+KORQUAD_2: dict[str, Any] = {
+    "version": "2.1",
+    "data": [
+        {
+            "title": "차",
+            "url": "https://example.org",
+            "context": "차는 집 안에 있고 문 앞에는 없다.",
+            "qas": [
+                {"id": 7, "question": "어디에?", "answer": {"text": "집 안", "answer_start": 3}}
+            ],
+            "raw_html": "<p></p>",
+        }
+    ],
+}
+JA = "お茶は家の中にあり、外にはない。"
+JAQUAD = f'id,title,context,question,answers.text\n01,茶,{JA},どこに？,"[""家の中""]"\n'.encode()
+MUSIQUE_PARAGRAPHS = [
+    {"idx": n, "title": title, "paragraph_text": text, "is_supporting": n < 2}
+    for n, (title, text) in enumerate(
+        [
+            ("Tea", "Tea is kept in Ur."),
+            ("Ur (a town)", "Ur is a town of Sumer."),
+            ("Tea", "Tea is green."),
+        ]
+    )
+]
+MUSIQUE: dict[str, Any] = {
+    "id": "2hop__1_2",
+    "paragraphs": MUSIQUE_PARAGRAPHS,
+    "question": "Of which land is the town where tea is kept?",
+    "question_decomposition": [
+        {"id": 1, "question": "?", "answer": "Ur", "paragraph_support_idx": 0}
+    ],
+    "answer": "Sumer",
+    "answer_aliases": ["Šumer"],
+    "answerable": True,
+}
+HOPS = [(MUSIQUE["question"], "Sumer", ["Tea is kept in Ur.", "Ur is a town of Sumer."])]
+MARCO = {
+    "query": "where is tea",
+    "query_id": 5,
+    "query_type": "LOCATION",
+    "answers": ["In Ur."],
+    "passages": {
+        "is_selected": [0, 1],
+        "passage_text": ["No.", "In Ur, the town."],
+        "url": ["", ""],
+    },
+    "wellFormedAnswers": [],
+}
+NOBODY = {**MARCO, "query_id": 6, "answers": ["No Answer Present."]}
+PAIRS: Rows = [
+    {"anchor": "tea?", "positive": "Tea is kept in Ur.", "negative": "Milk is not."},
+    {"anchor": "milk?", "positive": "Milk is white.", "negative": "Tea is kept in Ur."},
+    # A further positive of the first question, which another row calls its negative.
+    {"anchor": "tea?", "positive": "Tea is green.", "negative": "Milk is white."},
+]
+TEVATRON = {
+    "query_id": 9,
+    "query": "tea?",
+    "positive_passages": [{"docid": "1", "title": "Tea", "text": "It is kept in Ur."}],
+    "negative_passages": [{"docid": "2", "title": "", "text": "Milk is not."}],
+}
+CORPUS: Rows = [
+    {"_id": 1, "title": "Tea", "text": "It is kept in Ur.", "metadata": {"url": ""}},
+    {"_id": 2, "title": None, "text": "Milk is white."},
+    {"_id": 3, "text": "Nothing is here."},
+]
+QUERIES: Rows = [{"_id": "q1", "text": "tea?"}, {"_id": "q2", "text": "milk?"}]
+QRELS = b"query-id\tcorpus-id\tscore\nq1\t1\t2\nq1\t2\t1\nq1\t3\t0\n"
+MTEB_QRELS: Rows = [
+    {"query-id": "q1", "corpus-id": n, "score": s} for n, s in (("1", 2.0), ("2", 1.0), ("3", 0.0))
+]
+GRADED = [("tea?", "", ["Tea It is kept in Ur.", "Milk is white."])]
+CSV = f"Nr;Frage;Kontext;Antwort\n1;Wo?;{DE};im Haus\n2;Und hier?;{DE_2};nichts\n".encode()
+
+SETS: list[tuple[str, str, dict[str, bytes], dict[str, Any], list[Any]]] = [
+    ("XQuAD, official", "squad", {"xquad.de.json": array(NESTED)}, {"language": "de"}, ANSWERED),
+    ("XQuAD, hub", "squad", {"0.parquet": table(XQUAD)}, {"language": "de"}, ANSWERED),
+    (
+        "XQuAD, packed",
+        "squad",
+        {"x.jsonl.gz": gzip.compress(lines(XQUAD))},
+        {"language": "de"},
+        ANSWERED,
+    ),
+    (
+        "CMRC 2018, first",
+        "squad",
+        {"dev.json": array(CMRC)},
+        {"language": "zh-Hans-CN"},
+        [("谁开发？", "光荣", [ZH])],
+    ),
+    (
+        "KorQuAD 2",
+        "squad",
+        {"k.json": array(KORQUAD_2)},
+        {"language": "ko"},
+        [("어디에?", "집 안", [KORQUAD_2["data"][0]["context"]])],
+    ),
+    (
+        "JaQuAD, CSV",
+        "squad",
+        {"dev.csv": JAQUAD},
+        {"language": "ja"},
+        [("どこに？", "家の中", [JA])],
+    ),
+    (
+        "a folder, one split",
+        "squad",
+        {"train.json": b"{", "data/dev-0.parquet": table(XQUAD)},
+        {"language": "de", "split": "validation"},
+        ANSWERED,
+    ),
+    (
+        "fields",
+        "squad",
+        {"fragen.csv": CSV},
+        {
+            "language": "de",
+            "fields": {"id": "Nr", "question": "Frage", "context": "Kontext", "answers": "Antwort"},
+        },
+        ANSWERED,
+    ),
+    (
+        "a path as a field",
+        "squad",
+        {"f.jsonl": lines([{**row, "answers": None, "a": {"b": row["answers"]}} for row in XQUAD])},
+        {"language": "de", "fields": {"answers": "a.b"}},
+        ANSWERED,
+    ),
+    (
+        "MuSiQue",
+        "multi-hop",
+        {"m.jsonl": lines([MUSIQUE, {**MUSIQUE, "answerable": False}])},
+        {},
+        HOPS,
+    ),
+    ("MuSiQue, hub", "multi-hop", {"m.parquet": table([MUSIQUE])}, {}, HOPS),
+    (
+        "MS MARCO",
+        "qa-with-passages",
+        {"m.json.gz": gzip.compress(lines([NOBODY, MARCO]))},
+        {},
+        [("where is tea", "In Ur.", ["In Ur, the town."])],
+    ),
+    (
+        "MS MARCO, hub",
+        "qa-with-passages",
+        {"m.parquet": table([MARCO])},
+        {},
+        [("where is tea", "In Ur.", ["In Ur, the town."])],
+    ),
+    (
+        "triplets",
+        "pairs",
+        {"t.jsonl": lines(PAIRS)},
+        {},
+        [("tea?", "", ["Tea is kept in Ur.", "Tea is green."]), ("milk?", "", ["Milk is white."])],
+    ),
+    (
+        "Tevatron",
+        "pairs",
+        {"t.jsonl": lines([TEVATRON])},
+        {},
+        [("tea?", "", ["Tea It is kept in Ur."])],
+    ),
+    (
+        "BEIR",
+        "beir",
+        {"corpus.jsonl": lines(CORPUS), "queries.jsonl": lines(QUERIES), "qrels/test.tsv": QRELS},
+        {"split": "test"},
+        GRADED,
+    ),
+    (
+        "BEIR, packed",
+        "beir",
+        {
+            "corpus.jsonl.gz": gzip.compress(lines(CORPUS)),
+            "queries.jsonl.gz": gzip.compress(lines(QUERIES)),
+            "qrels/test.tsv": QRELS,
+            "qrels/train.tsv": b"x",
+        },
+        {"split": "test"},
+        GRADED,
+    ),
+    (
+        "MTEB",
+        "beir",
+        {
+            "corpus/corpus-0.parquet": table(CORPUS),
+            "queries/queries-0.parquet": table(QUERIES),
+            "qrels/test-0.parquet": table(MTEB_QRELS),
+        },
+        {"split": "test"},
+        GRADED,
+    ),
+    (
+        "MTEB, JSON Lines",
+        "beir",
+        {
+            "corpus.jsonl": lines([{**row, "id": row["_id"]} for row in CORPUS]),
+            "queries.jsonl": lines(QUERIES),
+            "qrels/test.jsonl": lines(MTEB_QRELS),
+        },
+        {"split": "test"},
+        GRADED,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("shape", "files", "settings", "expected"),
+    [row[1:] for row in SETS],
+    ids=[row[0] for row in SETS],
+)
+def test_a_published_set_is_a_benchmark(
+    tmp_path: Path,
+    shape: str,
+    files: dict[str, bytes],
+    settings: dict[str, Any],
+    expected: list[Any],
+) -> None:
+    benchmark = taken(tmp_path, files, shape=shape, **settings)
+    assert told(benchmark) == expected
+    assert all(len(document.doc_id.split()) == 1 for document in benchmark.documents())
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "files", "settings", "expected"), SETS, ids=[row[0] for row in SETS]
+)
+def test_a_look_finds_the_shape_and_the_first_question(
+    name: str,
+    tmp_path: Path,
+    shape: str,
+    files: dict[str, bytes],
+    settings: dict[str, Any],
+    expected: list[Any],
+) -> None:
+    put(tmp_path, files)
+    path = tmp_path / next(iter(files)) if len(files) == 1 else tmp_path
+    guess = ["beir", "multi-hop", "squad", "qa-with-passages", "pairs"][len(files) == 1 :]
+    given = source(path, shape="squad", split=settings.get("split", ""))
+    if name == "a path as a field":
+        given = source(path, shape="squad", fields=settings["fields"])
+        guess = ["squad"]
+    look = inspect(given, guess, (), tmp_path, tmp_path / "kept")
+    assert (look.source.shape, look.question, look.gold) == (
+        shape,
+        expected[0][0],
+        expected[0][2][0],
+    )
+    if name == "fields":
+        assert look.source.fields == settings["fields"]
+    again = rows_of(
+        tmp_path / "again",
+        files,
+        **{
+            "shape": shape,
+            "language": settings.get("language", "en"),
+            "split": look.source.split,
+            "fields": look.source.fields,
+        },
+    )
+    assert len(again)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([*XQUAD, {**XQUAD[0], "id": "8", "answers": True}], "x.jsonl, row 3, field answers"),
+        ([*XQUAD, {**XQUAD[0], "id": "8", "context": 7}], "x.jsonl, row 3, field context"),
+    ],
+)
+def test_a_bad_row_does_not_make_another_shape_of_a_set(
+    tmp_path: Path, rows: Rows, message: str
+) -> None:
+    put(tmp_path, {"x.jsonl": lines(rows)})
+    given = source(tmp_path / "x.jsonl", shape="squad")
+    with pytest.raises(BearsError, match=f"^{message}"):
+        inspect(given, ["multi-hop", "squad", "pairs"], (), tmp_path, tmp_path / "kept")
+
+
+@pytest.mark.parametrize(("name", "text"), [("e.csv", ""), ("e.csv", "a,b\n"), ("e.json", "[]")])
+def test_a_set_without_a_row_is_named(tmp_path: Path, name: str, text: str) -> None:
+    put(tmp_path, {name: text.encode()})
+    given = source(tmp_path / name, shape="squad")
+    with pytest.raises(BearsError, match=f"{name}: no row has a question with gold$"):
+        inspect(given, ["multi-hop", "squad", "pairs"], (), tmp_path, tmp_path / "kept")
+
+
+def test_a_field_that_is_not_needed_is_not_guessed(tmp_path: Path) -> None:
+    other = {"answer_fid": 7, "fid": 7}
+    rows = [{"question": f"{n}?", "golden_answer": f"It is {n}.", **other} for n in range(3)]
+    put(tmp_path, {"x.jsonl": lines(rows)})
+    given = source(tmp_path / "x.jsonl", shape="squad")
+    look = inspect(given, ["squad", "pairs"], (), tmp_path, tmp_path / "kept")
+    assert (look.source.fields, look.questions) == ({"positive": "golden_answer"}, 3)
+
+
+def test_several_answers_of_one_question_are_all_kept(tmp_path: Path) -> None:
+    cmrc = taken(tmp_path / "a", {"dev.json": array(CMRC)}, shape="squad", language="zh-Hans-CN")
+    musique = taken(tmp_path / "b", {"m.jsonl": lines([MUSIQUE])}, shape="multi-hop")
+    found = [
+        row.get("references")
+        for each in (cmrc, musique)
+        for row in each.lineage("CC0-1.0")
+        if row["kind"] == "question"
+    ]
+    assert found == [["光荣", "光荣和ω-force"], ["Sumer", "Šumer"]]
+
+
+def test_the_paragraphs_of_hotpotqa_may_be_objects(tmp_path: Path) -> None:
+    row = {
+        **{"id": "1", "question": "Where?", "answer": "Ur"},
+        "context": [
+            {"title": "Tea", "sentences": ["Tea is", "in Ur."]},
+            {"title": "A", "sentences": []},
+        ],
+        "supporting_facts": [{"title": "Tea", "sent_id": 0}, {"title": "Gone", "sent_id": 1}],
+    }
+    files = {"h.jsonl": lines([row])}
+    assert told(taken(tmp_path, files, shape="multi-hop")) == [("Where?", "Ur", ["Tea is in Ur."])]
+    asked = source(tmp_path / "in" / "h.jsonl", shape="multi-hop")
+    found = convert(asked, reader_of(asked), None, tmp_path, tmp_path / "again.jsonl")
+    assert found["notes"] == {"questions with a supporting fact that is in no paragraph": 1}
+
+
+def test_grades_and_types_are_the_sources(tmp_path: Path) -> None:
+    [graded] = taken(tmp_path / "a", SETS[15][2], shape="beir", split="test").questions
+    [hops] = taken(tmp_path / "b", {"m.jsonl": lines([MUSIQUE])}, shape="multi-hop").questions
+    assert (graded.question_id, graded.gold_grades, graded.question_type) == (
+        "q1",
+        (2, 1),
+        "ad-hoc",
+    )
+    assert (hops.question_id, hops.gold_grades, hops.question_type) == (
+        "2hop__1_2",
+        (),
+        "multi-hop",
+    )
+
+
+def test_a_recipe_draws_from_any_mixture(tmp_path: Path) -> None:
+    sources = {
+        "xquad": rows_of(tmp_path / "a", {"x.json": array(NESTED)}, shape="squad", language="de"),
+        "nf": rows_of(tmp_path / "b", SETS[15][2], shape="beir", split="test"),
+        "pairs": rows_of(tmp_path / "c", {"t.jsonl": lines(PAIRS)}, shape="pairs"),
+    }
+    quotas = tuple(Quota(name, 1) for name in sources)
+    mixture = Mixture("recipe", 1, 8, quotas, ("nf", "xquad"))
+    drawn = sample(mixture, sources, Ledger())
+    texts = {document.doc_id: document.content for document in drawn.documents}
+    assert (len(texts), len(set(texts.values())), len(drawn.questions)) == (8, 8, 3)
+    by_source = {question.source_dataset: question for question in drawn.questions}
+    nf = by_source["nf"]
+    assert {texts[i]: grade for i, grade in nf.grades.items()} == {
+        "Tea It is kept in Ur.": 2,
+        "Milk is white.": 1,
+    }
+    assert "Nothing is here." in texts.values()
+    assert all(question.gold_doc_ids for question in drawn.questions)
+    assert sample(mixture, sources, Ledger()) == drawn
+
+
+def test_both_of_musiques_pairs_fill_a_pool(tmp_path: Path) -> None:
+    other = [{**p, "paragraph_text": f"{p['paragraph_text']} Or not."} for p in MUSIQUE_PARAGRAPHS]
+    twin = {**MUSIQUE, "answerable": False, "paragraphs": other}
+    rows = rows_of(tmp_path, {"x.jsonl": lines([MUSIQUE, twin])}, shape="multi-hop")
+    mixture = Mixture("recipe", 1, 6, (Quota("s", 1),), ("s",))
+    drawn = sample(mixture, {"s": rows}, Ledger())
+    assert len({document.doc_id for document in drawn.documents}) == 6
+
+
+BAD: dict[str, tuple[Rows, Rows]] = {
+    "squad": (
+        [{**XQUAD[0], "id": "7", "answers": 1967}, {**XQUAD[1], "answers": [3.5, "x"]}],
+        [{**XQUAD[0], "context": None}, {**XQUAD[0], "context": " "}, {"id": "9"}],
+    ),
+    "multi-hop": (
+        [{**MUSIQUE, "id": "good", "answer": 7, "answer_aliases": [8, "nine"]}],
+        [{"id": "1", "question": "Who?", "answer": "Ur"}, {**MUSIQUE, "paragraphs": [7]}],
+    ),
+    "qa-with-passages": ([{**MARCO, "answers": 3}], [{**MARCO, "passages": "a"}, {}]),
+    "pairs": (
+        [{**PAIRS[0], "id": "p"}],
+        [{"query": " ", "pos": ["Ur"]}, {"query": "Who?", "pos": []}, {"x": 1}],
+    ),
+}
+"""Shape to rows that are odd but right, and rows that cannot be used."""
+
+
+@pytest.mark.parametrize("shape", BAD)
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl"])
+def test_bad_rows_are_skipped_where_that_is_asked_for_and_named(
+    tmp_path: Path, shape: str, name: str
+) -> None:
+    good, bad = BAD[shape]
+    usual = {"shape": shape, "language": "de" if shape == "squad" else "en"}
+    write = array if name == "x.json" else lines
+    # As Python writes what is missing, and what is no object.
+    others: list[Any] = [{"id": float("nan")}, 7]
+    mixed = write([bad[0], *good, *bad[1:], *others])
+    with pytest.raises(MalformedRow, match=r"x.jsonl?, row 1, .*\+\+sources\.s\.on_bad_row=skip"):
+        rows_of(tmp_path / "stop", {name: mixed}, **usual)
+    found = [*rows_of(tmp_path / "skip", {name: mixed}, **usual, on_bad_row="skip")]
+    assert found == [*rows_of(tmp_path / "clean", {name: write(good)}, **usual)]
+
+    asked = source(tmp_path / "skip" / "in" / name, **usual, on_bad_row="skip")
+    out = tmp_path / "out.jsonl"
+    [warning] = convert(asked, reader_of(asked), None, tmp_path, out)["warnings"]
+    total = len(good) + len(bad) + 2
+    begin = f"source s: {len(bad) + 2} of {total} rows are left out (on_bad_row: skip): "
+    assert warning.startswith(f"{begin}{name}, row 1, field ")
+    assert warning.count(f"{name}, row ") == 3
+    report = (tmp_path / "out.report.csv").read_text(encoding="utf-8")
+    assert report.count("left out: ") == len(bad) + 2
+
+
+def test_a_number_is_an_answer_as_it_stands(tmp_path: Path) -> None:
+    squad = taken(tmp_path / "a", {"x.json": array(BAD["squad"][0])}, shape="squad", language="de")
+    hops = taken(tmp_path / "b", {"x.json": array(BAD["multi-hop"][0])}, shape="multi-hop")
+    references = [line["references"] for line in hops.lineage("CC0-1.0") if "references" in line]
+    assert [question.gold_answer for question in squad.questions] == ["1967", "3.5"]
+    assert references == [["7", "8", "nine"]]
+
+
+def test_bad_rows_of_a_benchmark_are_skipped_in_each_of_its_files(tmp_path: Path) -> None:
+    files = {
+        "corpus.jsonl": lines([*CORPUS, {"_id": "no text"}]),
+        "queries.jsonl": lines([*QUERIES, {"_id": "q9", "text": None}]),
+        "qrels/test.tsv": QRELS + b"q9\t1\t1\nq1\t1\thigh\n",
+    }
+    clean = {"corpus.jsonl": lines(CORPUS), "queries.jsonl": lines(QUERIES)}
+    found = rows_of(tmp_path / "a", files, shape="beir", split="test", on_bad_row="skip")
+    wanted = rows_of(tmp_path / "b", {**clean, "qrels/test.tsv": QRELS}, shape="beir", split="test")
+    assert [*found] == [*wanted]
+
+
+def test_a_set_of_nothing_but_bad_rows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"2 of 2 rows are left out .*No row can be used"):
+        rows_of(tmp_path, {"x.json": array([7, {}])}, shape="pairs", on_bad_row="skip")
+
+
+def test_a_look_that_stops_at_a_bad_row_says_how_to_skip_it(tmp_path: Path) -> None:
+    put(tmp_path, {"x.jsonl": lines([*XQUAD, {"id": "8"}])})
+    given = source(tmp_path / "x.jsonl", shape="squad")
+    kept = tmp_path / "kept"
+    with pytest.raises(SourceError, match=r"x\.jsonl, row 3, .* add on_bad_row=skip"):
+        inspect(given, ["squad"], (), tmp_path, kept)
+    look = inspect(replace(given, on_bad_row="skip"), ["squad"], (), tmp_path, kept)
+    assert look.questions == 2
+
+
+TITLED = [
+    {
+        **{"_id": str(n), "question": f"Who is {n}?", "answer": "Ur", "type": "bridge"},
+        "context": [
+            ["Tea", ["Tea is in Ur."]],
+            [f"List {n}", ["A text."]],
+            [f"A {n}", [f"It {n}."]],
+        ],
+        "supporting_facts": [["Tea", 0], [f"A {n}", 0]],
+    }
+    for n in range(3)
+]
+"""One text under one title in each row, another one under three titles, and three others."""
+
+
+def test_paragraphs_that_differ_in_their_title_alone_are_counted(tmp_path: Path) -> None:
+    rows = rows_of(tmp_path, {"h.json": array(TITLED)}, shape="multi-hop")
+    whole = sample_whole(WholeSettings("whole", "s"), {"s": rows}, Ledger())
+    assert (whole.n_documents, whole.merged) == (5, 2)
+    assert len([*whole.documents()]) == 5
+    drawn = sample(Mixture("recipe", 1, 5, (Quota("s", 3),), ()), {"s": rows}, Ledger())
+    assert (len(drawn.documents), drawn.merged) == (5, {"s": 2})
+
+
+def test_hotpotqa_has_paragraphs_that_differ_in_their_title_alone(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    path = shared_data / "raw" / "hotpotqa.json"
+    titles: dict[str, set[str]] = {}
+    for row in json.loads(path.read_bytes()):
+        both = zip(row["context"]["title"], row["context"]["sentences"], strict=True)
+        for title, sentences in both:
+            titles.setdefault(" ".join(sentences), set()).add(title)
+    expected = sum(len(each) - 1 for each in titles.values())
+    whole = taken(tmp_path, {"h.json": path.read_bytes()}, shape="multi-hop")
+    assert (whole.n_documents, whole.merged) == (len(titles), expected)
+
+
+def test_a_look_counts_the_pool_and_the_gold(tmp_path: Path) -> None:
+    # Documents of one text are several, and a judged document may be missing.
+    corpus = [{"_id": f"d{n}", "text": "Tea is kept in Ur." * (n % 2)} for n in range(9)]
+    qrels = b"q1\td1\t1\nq1\td2\t2\nq1\td3\t0\nq2\td1\t1\nq2\tgone\t1\n"
+    asked = [{"_id": "q1", "text": "Where?"}, {"_id": "q2", "text": "Who?"}]
+    files = {"corpus.jsonl": lines(corpus), "queries.jsonl": lines(asked), "qrels/test.tsv": qrels}
+    put(tmp_path, files)
+    look = inspect(source(tmp_path, shape="squad"), ["beir"], (), tmp_path, tmp_path / "kept")
+    assert (look.documents, look.questions, look.gold_documents, look.cut) == (9, 2, 3, False)
+
+
+def test_a_look_at_more_rows_than_it_reads_says_so(tmp_path: Path) -> None:
+    rows = [{**XQUAD[0], "id": str(n), "context": f"{DE} {n}"} for n in range(201)]
+    put(tmp_path, {"x.jsonl": lines(rows)})
+    given = source(tmp_path / "x.jsonl", shape="squad")
+    look = inspect(given, ["squad"], (), tmp_path, tmp_path / "kept")
+    assert (look.documents, look.questions, look.gold_documents, look.cut) == (200, 200, 200, True)
+
+
+def test_answers_of_systems_are_no_benchmark_and_the_command_for_them_is_named(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    given = source(shared_data / "evouna" / "NQ.json", shape="squad")
+    guess = ["multi-hop", "squad", "qa-with-passages", "pairs"]
+    with pytest.raises(SourceError, match=r"python -m bears judge calibrate .*NQ\.json") as error:
+        inspect(given, guess, (), tmp_path, tmp_path / "kept")
+    assert "answers of fid, gpt35, chatgpt, gpt4, newbing" in str(error.value)
+
+
+def test_a_field_that_no_row_has_is_no_silent_nothing(tmp_path: Path) -> None:
+    with pytest.raises(BearsError, match=r"\{title: titel\}, but no row has a field of that name"):
+        rows_of(
+            tmp_path,
+            {"x.jsonl": lines(XQUAD)},
+            shape="squad",
+            language="de",
+            fields={"title": "titel"},
+        )
+    with pytest.raises(
+        ConfigurationError, match=r"no field is called titel; this shape has id, title"
+    ):
+        rows_of(
+            tmp_path,
+            {"x.jsonl": lines(XQUAD)},
+            shape="squad",
+            language="de",
+            fields={"titel": "title"},
+        )
+
+
+# ------------------------------------------------------------------------------------ bad files
+
+
+def bad(row: dict[str, Any], **change: Any) -> bytes:
+    """A good row, and one with a change; a field that is `...` is missing."""
+    return lines(
+        [row, {name: value for name, value in {**row, **change}.items() if value is not ...}]
+    )
+
+
+def hostile() -> Iterator[tuple[str, str, bytes, str]]:
+    """Shape, file, content, and what the message says; a row is called by file, row and field."""
+    squad, hops, marco, pair = XQUAD[0], MUSIQUE, MARCO, PAIRS[0]
+    for shape, row, changes in (
+        ("squad", squad, {"id": ..., "question": ..., "context": ..., "answers": ...}),
+        ("squad", {**squad, "id": "0"}, {"id": 1.5, "question": 7, "context": None}),
+        ("squad", {**squad, "id": "0"}, {"answers": True}),
+        ("multi-hop", hops, {"id": ..., "question": ..., "answer": ...}),
+        ("multi-hop", {**hops, "id": "0"}, {"answer": None, "question": [], "paragraphs": "[x"}),
+        ("qa-with-passages", marco, {"query": ..., "passages": ...}),
+        ("qa-with-passages", {**marco, "query_id": 1}, {"query": 1, "passages": "a"}),
+        ("qa-with-passages", {**marco, "query_id": 1}, {"answers": True}),
+        ("pairs", pair, {"anchor": ..., "positive": ...}),
+        ("pairs", pair, {"anchor": None, "positive": 3, "negative": [1]}),
+    ):
+        for field, value in changes.items():
+            named = (
+                {"query": "question", "anchor": "question"}.get(field, field)
+                if value is ...
+                else field
+            )
+            said = f"x.jsonl, row 2, field {named}"
+            fresh = (
+                {"id": "2"}
+                if "id" in row and field != "id"
+                else {"query_id": 2}
+                if "query_id" in row
+                else {}
+            )
+            yield shape, "x.jsonl", bad(row, **{**fresh, field: value}), said
+    yield "squad", "x.jsonl", bad(squad), "row 2, field id: '1' stands in an earlier row"
+    yield "squad", "x.jsonl", bad(squad, id="2", question=" "), "row 2, field question: is empty"
+    yield "squad", "x.jsonl", bad(squad, id="2", context=" "), "row 2, field context: is empty"
+    yield "squad", "x.jsonl", bad(squad, id=""), "row 2, field id: is empty"
+    yield (
+        "squad",
+        "x.jsonl",
+        bad(squad, answers={"text": ["a"], "answer_start": []}),
+        "field answers: its lists differ",
+    )
+    yield (
+        "squad",
+        "dev.json",
+        array({"data": [{"paragraphs": [{"context": DE, "qas": [{"id": 1}]}]}]}),
+        "dev.json, row 1, field paragraphs.0.qas.0.question",
+    )
+    yield (
+        "squad",
+        "dev.json",
+        array([{**CMRC[0], "qas": [{"query_id": "a", "answers": ["b"]}]}]),
+        "field qas.0.question",
+    )
+    yield "squad", "dev.json", array({"data": [{"paragraphs": 7}]}), "row 1, field paragraphs"
+    yield "squad", "dev.json", array(NESTED)[:-40], "No row after 0 can be read"
+    yield (
+        "squad",
+        "x.csv",
+        b"id,question,context,answers\n1,a,b\n",
+        "x.csv, line 2: 3 cells, expected 4",
+    )
+    yield "squad", "x.csv", b"id,id,context\n1,a,b\n", "two columns are called 'id'"
+    for printed in ("{'text': ['b'], 'start': [1]}", "['b' 'c']", "{'text': array(['b'])}"):
+        content = f'id,question,context,answers\n1,a,b,["b"]\n2,a,b,"{printed}"\n'.encode()
+        yield "squad", "x.csv", content, "x.csv, row 2, field answers: "
+    yield "squad", "x.csv", b"", "there is no row in "
+    yield "squad", "x.jsonl.gz", gzip.compress(lines(XQUAD))[:40], "truncated or damaged"
+    yield "squad", "x.parquet", table(XQUAD)[:-9], "x.parquet: not valid parquet"
+    yield (
+        "squad",
+        "x.jsonl",
+        lines(XQUAD).replace(b'"Wo?"', b'"\xff"'),
+        "x.jsonl, line 1: not UTF-8",
+    )
+    yield "multi-hop", "x.jsonl", bad(hops), "row 2, field id: '2hop__1_2' stands in"
+    yield (
+        "multi-hop",
+        "x.jsonl",
+        bad(hops, id="2", paragraphs=[{"title": "a", "is_supporting": True}]),
+        "row 2, field paragraphs.0.text",
+    )
+    yield (
+        "multi-hop",
+        "x.jsonl",
+        bad(hops, id="2", paragraphs=[{"paragraph_text": "a"}]),
+        "row 2, field paragraphs.0.is_gold",
+    )
+    yield (
+        "qa-with-passages",
+        "x.jsonl",
+        bad(marco),
+        "row 2, field query_id: '5' stands in an earlier row",
+    )
+    yield (
+        "qa-with-passages",
+        "x.jsonl",
+        bad(marco, query_id=6, query="\u200b"),
+        "row 2, field query: is empty",
+    )
+    yield (
+        "qa-with-passages",
+        "x.jsonl",
+        bad(marco, query_id=6, passages={"is_selected": [1], "passage_text": []}),
+        "its lists differ in length",
+    )
+    yield (
+        "pairs",
+        "x.jsonl",
+        lines([{"query": "tea?", "pos": ["Ur"], "neg": [" "]}]),
+        "row 1, field neg.0: is empty",
+    )
+    yield "pairs", "x.jsonl", bad(pair, positive=[]), "row 2, field positive: is empty"
+    yield "pairs", "x.jsonl", bad(pair, positive=[" "]), "row 2, field positive.0: is empty"
+    yield (
+        "pairs",
+        "x.jsonl",
+        bad({**pair, "id": 1}, anchor="another?"),
+        "row 2, field id: '1' is another question's too",
+    )
+
+
+@pytest.mark.parametrize(("shape", "name", "content", "said"), list(hostile()))
+def test_a_bad_file_is_named_with_its_row_and_field(
+    tmp_path: Path, shape: str, name: str, content: bytes, said: str
+) -> None:
+    with pytest.raises(BearsError) as caught:
+        rows_of(tmp_path, {name: content}, shape=shape, language="de" if shape == "squad" else "en")
+    assert said in str(caught.value)
+    named = isinstance(caught.value, MalformedRow)
+    assert named == bool(re.search(r"row \d, field|field \w|lists differ", said))
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_table_without_ids_keeps_its_answers(tmp_path: Path) -> None:
+    put(tmp_path, {"x.csv": CSV.replace(b"Nr;", b"").replace(b"1;", b"").replace(b"2;", b"")})
+    given = source(tmp_path / "x.csv", shape="squad")
+    look = inspect(given, ["squad", "pairs"], (), tmp_path, tmp_path / "kept")
+    assert (look.source.shape, look.question, look.answer) == ("pairs", "Wo?", "im Haus")

@@ -1,0 +1,388 @@
+"""Fetching from a hub, with every fault that a network has. The hub is one on loopback.
+
+The hub's client reads its environment when it is imported, so each fetch is a process of its own,
+with a cache of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from bears.errors import BearsError
+from bears.sources.first_fetch import first_seen
+from bears.sources.source import Source
+from tests.hub_server import Hub, serve
+
+ROOT = Path(__file__).resolve().parents[2]
+REVISION = "1908d6afbbead072334abe2965f91bd2709910ab"
+TRAIN, VALIDATION = "distractor/train-0.parquet", "distractor/validation-0.parquet"
+
+ROWS: list[dict[str, Any]] = [
+    {
+        "id": f"q{number}",
+        "question": "Which came first?",
+        "answer": "the hen",
+        "type": "comparison",
+        "level": "hard",
+        "supporting_facts": {"title": ["Hen"], "sent_id": [0]},
+        "context": {
+            "title": ["Hen", "Egg"],
+            "sentences": [["A hen.", " It lays."], [f"Egg {sha256(bytes(number)).hexdigest()}"]],
+        },
+    }
+    for number in range(2000)
+]
+
+# A stage in small. The client waits between attempts; nothing is won by waiting here.
+FETCH = """
+import json, sys, time
+from pathlib import Path
+from bears.errors import BearsError
+from bears.sources.passage_rows import multi_hop
+from bears.sources.convert import convert
+from bears.sources.source import Source
+time.sleep = lambda seconds: None
+try:
+    source = Source(**json.loads(sys.argv[1]))
+    out = Path(sys.argv[2])
+    kept = out.parents[1] / "kept"
+    print(json.dumps(convert(source, multi_hop, None, Path("."), out, kept)))
+except BearsError as error:
+    sys.exit(str(error))
+"""
+
+LOAD = """
+import json, sys
+import datasets
+rows = datasets.load_dataset(
+    sys.argv[1], revision=sys.argv[2], data_files={"validation": sys.argv[3]}, split="validation"
+)
+print(json.dumps(rows.to_list()))
+"""
+
+
+def as_parquet(rows: list[dict[str, Any]]) -> bytes:
+    stream = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(rows), stream)
+    return stream.getvalue()
+
+
+@pytest.fixture(scope="module")
+def content() -> bytes:
+    return as_parquet(ROWS)
+
+
+@pytest.fixture
+def hub(content: bytes) -> Iterator[Hub]:
+    files = {"README.md": b"# HotpotQA\n", TRAIN: b"not for us", VALIDATION: content}
+    with serve(Hub("hotpotqa/hotpot_qa", REVISION, files)) as server:
+        yield server
+
+
+@pytest.fixture
+def source(content: bytes) -> Source:
+    return Source(
+        name="hotpotqa",
+        reader="bears.sources.passage_rows.multi_hop",
+        language="en",
+        licence="CC-BY-SA-4.0",
+        hub="hotpotqa/hotpot_qa",
+        revision=REVISION,
+        files=("distractor/validation-*.parquet",),
+        sha256={"validation-0.parquet": sha256(content).hexdigest()},
+        rows=len(ROWS),
+    )
+
+
+@dataclasses.dataclass
+class Machine:
+    """Where fetches run: what stays between them is the cache and the written file."""
+
+    folder: Path
+
+    @property
+    def out(self) -> Path:
+        return self.folder / "raw" / "hotpotqa.jsonl"
+
+    @property
+    def cache(self) -> Path:
+        return self.folder / "cache"
+
+    def run(self, hub: Hub, program: str, *arguments: str, **env: str) -> Any:
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("HF_")},
+            "HF_ENDPOINT": hub.url,
+            "HF_HOME": str(self.cache),
+            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+            "NO_PROXY": "127.0.0.1",
+            **env,
+        }
+        return subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            check=False,
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def fetch(self, hub: Hub, source: Source, **env: str) -> dict[str, Any]:
+        """What the fetch says of its files, once it has succeeded."""
+        done = self.run(hub, FETCH, json.dumps(dataclasses.asdict(source)), str(self.out), **env)
+        assert done.returncode == 0, done.stderr
+        provenance: dict[str, Any] = json.loads(done.stdout)
+        return provenance
+
+    def fail(self, hub: Hub, source: Source, **env: str) -> str:
+        """The message of a fetch that fails as it should, leaving nothing half done."""
+        done = self.run(hub, FETCH, json.dumps(dataclasses.asdict(source)), str(self.out), **env)
+        message = str(done.stderr)
+        assert done.returncode == 1, message
+        assert "Traceback" not in message
+        assert not self.out.parent.exists() or not any(self.out.parent.iterdir())
+        assert not list(self.cache.rglob("*.incomplete"))
+        return message
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+@pytest.mark.slow
+def test_what_came_first_is_trusted_and_other_content_under_the_same_commit_is_refused(
+    hub: Hub, source: Source, machine: Machine, content: bytes
+) -> None:
+    unknown = dataclasses.replace(source, sha256={})
+    [first] = machine.fetch(hub, unknown)["files"]
+    assert first["checksum"] == "first fetch"
+    assert first["sha256"] == sha256(content).hexdigest()
+    assert machine.fetch(hub, unknown)["files"] == [first]
+
+    # Another cache, as on another day: what was written down at the first fetch is all there is.
+    hub.files[VALIDATION] = as_parquet([{**row, "answer": "the egg"} for row in ROWS])
+    changed = sha256(hub.files[VALIDATION]).hexdigest()
+    for _ in range(2):
+        shutil.rmtree(machine.cache)
+        shutil.rmtree(machine.out.parent, ignore_errors=True)
+        message = machine.fail(hub, unknown)
+        assert f"hotpotqa/hotpot_qa@{REVISION}/{VALIDATION} has sha256 {changed}" in message
+        assert f"expected {first['sha256']}, as it had when it was first fetched" in message
+
+    record = machine.folder / "kept" / "fetched.json"
+    record.write_text(record.read_text(encoding="utf-8").replace(first["sha256"], changed))
+    assert machine.fetch(hub, unknown)["files"][0]["sha256"] == changed
+    # What a person wrote into conf goes before what came first.
+    shutil.rmtree(machine.out.parent)
+    assert f"expected {first['sha256']}" in machine.fail(hub, source)
+
+
+@pytest.mark.parametrize("broken", ["", "[]", '{"a": 1}', "{"])
+def test_a_record_of_first_fetches_that_cannot_be_read_is_named(
+    tmp_path: Path, broken: str
+) -> None:
+    (tmp_path / "fetched.json").write_text(broken)
+    with pytest.raises(BearsError, match=r"fetched\.json"):
+        first_seen(tmp_path, "a/b@c/d", str)
+
+
+def test_a_fetch_takes_the_asked_files_and_a_second_one_takes_nothing(
+    hub: Hub, source: Source, machine: Machine, content: bytes
+) -> None:
+    first = machine.fetch(hub, source)
+
+    assert first["hub"] == "hotpotqa/hotpot_qa"
+    assert first["revision"] == REVISION
+    digest = sha256(content).hexdigest()
+    assert first["files"] == [
+        {
+            "name": "validation-0.parquet",
+            "sha256": digest,
+            "checksum": "pinned",
+            "bytes": len(content),
+            "rows": 2000,
+        }
+    ]
+    assert hub.downloads == [VALIDATION]
+    assert hub.sent == len(content)
+    written = machine.out.read_bytes()
+
+    hub.requests.clear()
+    assert machine.fetch(hub, source) == first
+    assert machine.out.read_bytes() == written
+    assert not [line for line in hub.requests if "hotpot" in line]
+
+
+def test_what_is_in_the_cache_needs_no_network(hub: Hub, source: Source, machine: Machine) -> None:
+    first = machine.fetch(hub, source)
+    assert machine.fetch(hub, source, HF_HUB_OFFLINE="1") == first
+
+
+def test_a_dropped_connection_is_tried_again(
+    hub: Hub, source: Source, machine: Machine, content: bytes
+) -> None:
+    hub.cuts, hub.cut_after = 2, 10_000
+
+    assert machine.fetch(hub, source)["files"][0]["sha256"] == sha256(content).hexdigest()
+    assert hub.downloads == [VALIDATION] * 3
+
+
+def test_a_large_file_is_taken_up_where_it_broke(
+    hub: Hub, source: Source, machine: Machine
+) -> None:
+    """The client writes in pieces of 10 MiB; what is short of a whole piece is fetched again."""
+    piece = 10 * 2**20
+    dice = random.Random(7)
+    rows = [{**row, "level": dice.randbytes(piece // 4).hex()} for row in ROWS[:4]]
+    large = as_parquet(rows)
+    hub.files[VALIDATION] = large
+    source = dataclasses.replace(
+        source, sha256={"validation-0.parquet": sha256(large).hexdigest()}, rows=4
+    )
+    hub.cuts, hub.cut_after = 1, piece + 10_000
+
+    assert machine.fetch(hub, source)["files"][0]["bytes"] == len(large) > piece
+    assert hub.ranges == [f"bytes={piece}-"]
+    assert hub.sent == len(large) + 10_000
+
+
+def test_a_hub_that_never_recovers_ends_the_run_and_the_next_one_goes_on(
+    hub: Hub, source: Source, machine: Machine
+) -> None:
+    hub.files[TRAIN] = as_parquet([{**row, "id": f"t{row['id']}"} for row in ROWS])
+    source = dataclasses.replace(source, files=(VALIDATION, TRAIN), sha256={}, rows=4000)
+    hub.cuts, hub.cut_after = 1000, 0
+
+    message = machine.fail(hub, source)
+    assert "hotpotqa/hotpot_qa at 1908d6a" in message
+    assert "the next run" in message
+    assert "-S mirror=FOLDER" in message
+
+    hub.cuts = 0
+    assert [file["rows"] for file in machine.fetch(hub, source)["files"]] == [2000, 2000]
+
+
+def test_a_file_that_was_received_whole_is_not_fetched_again(
+    hub: Hub, source: Source, machine: Machine
+) -> None:
+    machine.fetch(hub, source)
+    machine.out.unlink()
+    hub.files[TRAIN] = hub.files[VALIDATION] + b" "
+    hub.requests.clear()
+
+    wider = dataclasses.replace(source, files=("distractor/*.parquet",))
+    hub.status = 500
+    machine.fail(hub, wider)
+    hub.status = 0
+    machine.fail(hub, wider)  # a parquet file does not end with a space
+    assert hub.downloads == [TRAIN]
+
+
+def test_wrong_bytes_are_named_and_removed(
+    hub: Hub, source: Source, machine: Machine, content: bytes
+) -> None:
+    hub.damaged = {VALIDATION}
+
+    message = machine.fail(hub, source)
+    assert f"has sha256 {sha256(bytes(len(content))).hexdigest()}" in message
+    assert f"expected {sha256(content).hexdigest()}" in message
+    assert "removed" in message
+
+    hub.damaged = set()
+    assert machine.fetch(hub, source)["files"][0]["sha256"] == sha256(content).hexdigest()
+
+
+def test_a_digest_for_a_file_that_is_not_there_is_refused(
+    hub: Hub, source: Source, machine: Machine
+) -> None:
+    message = machine.fail(hub, dataclasses.replace(source, sha256={"validation.parquet": "d9"}))
+    assert "sha256 names validation.parquet, but the files are validation-0.parquet" in message
+
+
+def test_another_number_of_rows_than_known_is_refused(
+    hub: Hub, source: Source, machine: Machine
+) -> None:
+    message = machine.fail(hub, dataclasses.replace(source, rows=7405))
+    assert "2000 rows, expected 7405" in message
+
+
+def test_a_pattern_without_a_match_lists_what_is_there(
+    hub: Hub, source: Source, machine: Machine
+) -> None:
+    message = machine.fail(hub, dataclasses.replace(source, files=("data/*.parquet",)))
+    assert "no file matches data/*.parquet" in message
+    assert f"there: README.md, {TRAIN}, {VALIDATION}" in message
+    assert hub.downloads == []
+
+
+def test_patterns_that_overlap_read_a_file_once(hub: Hub, source: Source, machine: Machine) -> None:
+    twice = dataclasses.replace(source, files=(VALIDATION, "distractor/val*.parquet"))
+    assert machine.fetch(hub, twice)["files"][0]["rows"] == 2000
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"hub": "hotpotqa/nothing"}, "dataset hotpotqa/nothing at 1908d6a"),
+        ({"revision": "0" * 40}, f"dataset hotpotqa/hotpot_qa at {'0' * 40}"),
+        ({"hub": "three/part/name"}, "dataset three/part/name"),
+    ],
+)
+def test_an_unknown_dataset_or_revision_is_named(
+    hub: Hub, source: Source, machine: Machine, change: dict[str, Any], named: str
+) -> None:
+    message = machine.fail(hub, dataclasses.replace(source, **change))
+    assert named in message
+    assert "Check hub and revision" in message
+
+
+def test_a_hub_that_is_down_is_named(hub: Hub, source: Source, machine: Machine) -> None:
+    hub.status = 500
+    assert "cannot be read" in machine.fail(hub, source)
+
+
+def test_without_a_network_the_message_shows_the_mirror(
+    hub: Hub, source: Source, machine: Machine
+) -> None:
+    message = machine.fail(hub, source, HF_HUB_OFFLINE="1")
+    assert "take its files from a folder" in message
+    assert "-S mirror=FOLDER" in message
+    assert hub.downloads == []
+
+
+def test_datasets_reads_the_same_rows(hub: Hub, source: Source, machine: Machine) -> None:
+    done = machine.run(hub, LOAD, source.hub, source.revision, source.files[0])
+    assert done.returncode == 0, done.stderr
+    theirs = json.loads(done.stdout)
+
+    assert theirs == ROWS
+    machine.fetch(hub, source)
+    ours = [json.loads(line) for line in machine.out.read_bytes().splitlines()]
+    assert [(row["id"], row["question"], row["answer"], row["kind"]) for row in ours] == [
+        (row["id"], row["question"], row["answer"], row["type"]) for row in theirs
+    ]
+    assert [[(p["key"], p["text"]) for p in row["passages"]] for row in ours] == [
+        [
+            (title, " ".join(sentences))
+            for title, sentences in zip(
+                row["context"]["title"], row["context"]["sentences"], strict=True
+            )
+        ]
+        for row in theirs
+    ]

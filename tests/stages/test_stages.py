@@ -1,0 +1,476 @@
+"""The stage programs: by hand, with wrong words, interrupted, and on what must not go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bears.config import Config
+from bears.config.pipeline import Paths, load_config, run
+from bears.errors import BearsError
+from bears.files.records import document_count, write_records
+from bears.types import Document
+from tests.workspace import STAGES, Workspace, environment_for, finished, sampled_with
+
+# A pipeline in small, for what every stage program does around its own work.
+DEFINITION = {
+    "stages": {
+        "boil": {
+            "cmd": "python -m stages.boil --water data/${benchmark}/water --tea ${retriever}.tea",
+            "deps": ["data/language.yaml"],
+            "params": ["benchmark", {"data/config.yaml": ["kettle"]}],
+        }
+    }
+}
+LANGUAGE = {"name": "zh-Hant-TW", "title": "Chinese"}
+CONFIG: Config = {
+    "benchmark": {
+        **{"name": "mini", "language": "zh-Hant-TW", "accept": []},
+        **{"date_published": "2026-11-22", "cite_as": "mini"},
+    },
+    "mirror": "",
+    "retrieve": {},
+    "evaluate": {"measures": []},
+    "sample": {"sampler": "whole"},
+    "sources": {},
+    "gates": {},
+    "bundle_gates": {},
+    "retriever": {"name": "bm25", "k1": 0.9},
+    "vector_store": {"name": "memory"},
+    "chunking": {"name": "none"},
+    "engine": {"name": "local"},
+    "translator": {"name": "published"},
+    "reader": {"name": "none"},
+    "questioner": {"name": "none"},
+    "headline": {"retrieval": [], "answers": []},
+    "rewriter": {"name": "none"},
+    "generator": {"name": "none"},
+    "judge": {"name": "none"},
+    "language": LANGUAGE,
+    "kettle": {"litres": 1},
+    "secret": 42,
+}
+ByHand = Callable[..., str]
+
+
+@pytest.fixture
+def kitchen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "dvc.yaml").write_text(yaml.safe_dump(DEFINITION), encoding="utf-8")
+    short = {**CONFIG, "language": {"name": LANGUAGE["name"]}}
+    (tmp_path / "data" / "config.yaml").write_text(yaml.safe_dump(short), encoding="utf-8")
+    (tmp_path / "data" / "language.yaml").write_text(yaml.safe_dump(LANGUAGE), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Boil:
+    """A stage that keeps what it was given, or fails as it is told to."""
+
+    def __init__(self, failure: BaseException | None = None) -> None:
+        self.failure = failure
+        self.calls: list[tuple[Config, Mapping[str, Path]]] = []
+
+    def __call__(self, config: Config, paths: Paths) -> None:
+        if self.failure:
+            raise self.failure
+        self.calls.append((config, dict(paths)))
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_a_stage_sees_the_keys_it_declares_and_no_others() -> None:
+    boil = Boil()
+    assert run("boil", boil, []) == 0
+    ((config, _),) = boil.calls
+    assert config == {"kettle": {"litres": 1}, "language": LANGUAGE}
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_the_paths_are_those_of_dvc_yaml_unless_given() -> None:
+    boil = Boil()
+    run("boil", boil, [])
+    run("boil", boil, ["--tea", "cup"])
+    run("boil", boil, ["--tea=cup", "--water", "sea"])
+    assert [{name: str(path) for name, path in paths.items()} for _, paths in boil.calls] == [
+        {"water": "data/mini/water", "tea": "bm25.tea"},
+        {"water": "data/mini/water", "tea": "cup"},
+        {"water": "sea", "tea": "cup"},
+    ]
+
+
+@pytest.mark.usefixtures("kitchen")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--milk", "jug"], "boil: unknown option --milk; expected --water, --tea or Hydra"),
+        (["--tea"], "boil: --tea needs a path"),
+        (["--tea="], "boil: --tea needs a path"),
+    ],
+)
+def test_an_option_that_does_not_fit_is_refused(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boil = Boil()
+    assert run("boil", boil, words) == 1
+    assert capsys.readouterr().err.startswith(message)
+    assert not boil.calls
+
+
+def test_an_input_that_is_not_there_yet_is_named(
+    kitchen: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    definition = {**DEFINITION["stages"]["boil"], "deps": ["data/${benchmark}/water"]}
+    text = yaml.safe_dump({"stages": {"boil": definition}})
+    (kitchen / "dvc.yaml").write_text(text, encoding="utf-8")
+    boil = Boil()
+    assert run("boil", boil, []) == 1
+    message = "boil: --water: data/mini/water does not exist yet; `dvc repro boil` makes it first\n"
+    assert capsys.readouterr().err == message
+    assert not boil.calls
+    (kitchen / "data" / "mini" / "water").mkdir(parents=True)
+    assert run("boil", boil, []) == 0
+
+
+def test_help_needs_no_configuration(kitchen: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (kitchen / "data" / "config.yaml").unlink()
+    assert run("boil", Boil(), ["--help"]) == 0
+    out = capsys.readouterr().out
+    assert "python -m stages.boil [hydra.override=value ...]" in out
+    assert "Reads from the configuration: kettle, language" in out
+    assert "--water data/${benchmark}/water" in out
+
+
+@pytest.mark.parametrize("name", ["config", "language"])
+def test_without_a_composed_configuration_a_stage_says_how_to_get_one(
+    kitchen: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (kitchen / "data" / f"{name}.yaml").unlink()
+    assert run("boil", Boil(), []) == 1
+    message = f"boil: data/{name}.yaml: no such file; run `dvc repro config` first\n"
+    assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize("name", ["config", "language"])
+@pytest.mark.parametrize("text", ["<<<<<<< HEAD\nkettle: 1\n", "", "- kettle\n"])
+def test_a_damaged_configuration_is_named(
+    kitchen: Path, name: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (kitchen / "data" / f"{name}.yaml").write_text(text, encoding="utf-8")
+    assert run("boil", Boil(), []) == 1
+    assert capsys.readouterr().err.startswith(f"boil: data/{name}.yaml: ")
+
+
+def test_a_declared_key_that_is_not_there_is_named(
+    kitchen: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without = {key: value for key, value in CONFIG.items() if key != "kettle"}
+    (kitchen / "data" / "config.yaml").write_text(yaml.safe_dump(without), encoding="utf-8")
+    assert run("boil", Boil(), []) == 1
+    assert "data/config.yaml has no key kettle" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_what_a_user_can_mend_is_a_message_and_not_a_traceback(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("boil", Boil(BearsError("the kettle is empty; fill it")), []) == 1
+    assert capsys.readouterr().err == "boil: the kettle is empty; fill it\n"
+    assert run("boil", Boil(KeyboardInterrupt()), []) == 130
+    assert capsys.readouterr().err.startswith("boil: interrupted")
+
+
+def test_outside_the_project_a_stage_says_where_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("boil", Boil(), []) == 1
+    assert "run from the project's root" in capsys.readouterr().err
+    with pytest.raises(BearsError, match="dvc repro config"):
+        load_config()
+
+
+# From here on the real stages, on a copy of the project in which the pipeline ran once.
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+
+
+@pytest.fixture
+def by_hand(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> ByHand:
+    """Run a stage in the workspace and return what it printed.
+
+    In this process: Python and its imports take longer to start than the stage takes, and that
+    each stage is a program is what the pipeline showed. A traceback would fail the test.
+    """
+    monkeypatch.chdir(workspace.root)
+    monkeypatch.delenv("DVC_ROOT", raising=False)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+    def call(stage: str, *words: str, code: int = 0) -> str:
+        ended = run(stage, import_module(f"stages.{stage}").main, words)
+        printed = capsys.readouterr()
+        assert ended == code, printed
+        return printed.out + printed.err
+
+    return call
+
+
+def test_every_stage_explains_itself(workspace: Workspace, by_hand: ByHand) -> None:
+    for program in ("config", "sample"):
+        assert f"python -m stages.{program}" in workspace.python(f"stages.{program}", "--help")
+    for stage in STAGES[1:]:
+        assert f"python -m stages.{stage}" in by_hand(stage, "--help")
+
+
+def test_a_stage_by_hand_does_what_the_pipeline_did(workspace: Workspace, tmp_path: Path) -> None:
+    by_hand = sampled_with(workspace, tmp_path / "again")
+    assert by_hand == workspace.bytes_below("data/mini/sampled")
+    assert {"queries_raw.json", "corpus_raw.json", "lineage.jsonl"} <= by_hand.keys()
+
+
+def test_overrides_by_hand_compose_afresh_and_leave_the_configuration_alone(
+    workspace: Workspace, by_hand: ByHand
+) -> None:
+    before = workspace.text("data/config.yaml")
+    out = workspace.root.parent / "by-hand"
+    by_hand("sample", "sample.seed=7", "--out", str(out / "seven"))
+    other = Workspace(out).bytes_below("seven")
+    assert other != workspace.bytes_below("data/mini/sampled")
+    by_hand("sample", "sample.seed=42", "--out", str(out / "forty-two"))
+    same = Workspace(out).bytes_below("forty-two")
+    assert same == workspace.bytes_below("data/mini/sampled")
+    assert workspace.text("data/config.yaml") == before
+    assert workspace.git("status", "--short") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["sample", "sample.sed=7"], "sample: Could not override 'sample.sed'"),
+        (["sample", "benchmark=nosuch"], "Available options in 'benchmark'"),
+        (["sample", "sample.seed=seven"], "sample: sample.seed: Input should be a valid"),
+        (["index", "retriever.analyzer=no"], "index: retriever.analyzer: expected one of cjk-"),
+        (["index", "+retriever.k2=1"], "index: retriever has no setting k2; expected"),
+        (["index", "retriever=wordllama", "retriever.encoder.dimensions=64"], "carries 256"),
+        (["retrieve", "retrieve.depth=0"], "retrieve: retrieve.depth: Input should be greater"),
+        (["retrieve", "retrieve.depth=many"], "retrieve: retrieve.depth: Input should be a"),
+        (
+            ["retrieve", "retrieve.score_threshold=nan"],
+            "retrieve.score_threshold: Input should be a finite",
+        ),
+        (["download", "sources.drcd.shape=''", "+sources.drcd.reader=bears.no.read"], ".reader is"),
+        (["download", "sources.drcd.shape=sqaud"], "shape is 'sqaud'; give a shape of squad, "),
+        (["evaluate", "evaluate.measures=[ndgc]"], "evaluate: unknown measure 'ndgc'"),
+        (["evaluate", "evaluate.measures=recall@5"], "evaluate.measures: Input should be a valid"),
+        (["evaluate", "evaluate.measures=[]"], "evaluate.measures: List should have at least 1"),
+        (["evaluate", "evaluate.curve=[0]"], "evaluate.curve.0: Input should be greater than 0"),
+        (["evaluate", "evaluate.measures=[recall@101]"], "all of them deeper than retrieve.depth"),
+    ],
+)
+def test_a_wrong_value_ends_a_stage_with_a_message(
+    by_hand: ByHand, words: list[str], message: str
+) -> None:
+    assert message in by_hand(*words, code=1)
+
+
+SLOW_READER = """
+import time
+from itertools import islice
+
+from bears.sources import squad
+
+
+def read(parts):
+    yield from islice(squad.read(parts), 2)
+    print("in the middle", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_an_interrupted_stage_leaves_no_half_written_output(workspace: Workspace) -> None:
+    (workspace.root / "bears/sources/slow.py").write_text(SLOW_READER, encoding="utf-8")
+    out = workspace.root / "out"
+    words = [
+        *("sources.drcd.shape=''", "+sources.drcd.reader=bears.sources.slow.read"),
+        "--rows",
+        str(out),
+        "--provenance",
+        str(out / "p"),
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "stages.download", *words],
+        cwd=workspace.root,
+        env=environment_for(sys.executable),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        # A test run in the background of a shell ignores the signal, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as stage:
+        assert stage.stdout
+        assert stage.stdout.readline() == "in the middle\n"
+        assert [path.suffix for path in out.iterdir()] == [".tmp"]
+        stage.send_signal(signal.SIGINT)
+        _, errors = stage.communicate(timeout=30)
+    assert stage.returncode == 130
+    assert errors.startswith("download: interrupted; ")
+    assert "Traceback" not in errors
+    assert list(out.iterdir()) == []
+
+
+def spoilt_corpus(workspace: Workspace) -> Path:
+    """A copy of the translated set in which one gold document has lost its text."""
+    folder = workspace.root / "spoilt"
+    shutil.copytree(workspace.root / "data/mini/translated", folder)
+    corpus: list[dict[str, Any]] = json.loads((folder / "corpus.json").read_bytes())
+    next(document for document in corpus if document["is_gold"])["content"] = ""
+    # What a person changes on purpose has no manifest any more.
+    (folder / "manifest.json").unlink()
+    (folder / "corpus.json").unlink()
+    (folder / "corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
+    return folder
+
+
+def test_a_finding_of_severity_error_is_written_and_vouches_for_nothing(
+    workspace: Workspace, by_hand: ByHand
+) -> None:
+    spoilt = spoilt_corpus(workspace)
+    out = workspace.root / "verified"
+    by_hand("verify", "--out", str(out))
+    assert (out / "digest.json").exists()
+    words = ["--translated", str(spoilt), "--out", str(out)]
+    output = by_hand("verify", *words, code=1)
+    assert "findings of severity error" in output
+    findings = [json.loads(line) for line in (out / "findings.jsonl").read_text().splitlines()]
+    errors = [finding for finding in findings if finding["severity"] == "error"]
+    assert errors
+    assert all(error["message"] in output for error in errors)
+    assert json.loads(workspace.text("metrics/verification.json"))["errors"] == len(errors)
+    # Not even the one that an earlier run by hand left there.
+    assert not (out / "digest.json").exists()
+
+
+def test_an_accepted_finding_lets_the_benchmark_pass(workspace: Workspace, by_hand: ByHand) -> None:
+    spoilt = spoilt_corpus(workspace)
+    words = ["--translated", str(spoilt), "--out", str(workspace.root / "verified")]
+    by_hand("verify", *words, code=1)
+    checks = json.loads(workspace.text("metrics/verification.json"))["findings"]
+    accept = ",".join(f"{{check:{check},record_id:'*',reason:known}}" for check in checks)
+    output = by_hand("verify", f"benchmark.accept=[{accept}]", *words)
+    assert "accepted: " in output
+    assert (workspace.root / "verified" / "digest.json").exists()
+    assert json.loads(workspace.text("metrics/verification.json"))["errors"] == 0
+
+
+def test_a_review_in_the_ledger_accepts_what_the_gates_say_and_no_lost_text(
+    workspace: Workspace, by_hand: ByHand
+) -> None:
+    folder = spoilt_corpus(workspace)
+    words = ["--translated", str(folder), "--out", str(workspace.root / "verified")]
+    documents = json.loads((folder / "corpus.json").read_bytes())
+    lost = next(document for document in documents if document["is_gold"])
+    foreign = [document for document in documents if document["original_source"] != "drcd"]
+    foreign[-1]["content"] += "尼日利亞"
+    # A gold document without a text is damage, what the gates say of the other is reviewed.
+    reviews = [
+        {"record_id": document["doc_id"], "field": "content", "decision": "accept", "reason": "x"}
+        for document in (lost, foreign[-1])
+    ]
+    (folder / "corpus.json").write_text(json.dumps(documents), encoding="utf-8")
+    (workspace.root / "conf/ledger").mkdir(exist_ok=True)
+    ledger = yaml.safe_dump({"reviews": reviews})
+    (workspace.root / "conf/ledger/mini.yaml").write_text(ledger, encoding="utf-8")
+    # An override makes the stage compose afresh.
+    output = by_hand("verify", "sample.seed=42", *words, code=1)
+    assert f"accepted: variant: {foreign[-1]['doc_id']}: content: " in output
+    assert f"error: empty: {lost['doc_id']}: " in output
+
+
+def test_only_the_corpus_that_was_verified_is_indexed(
+    workspace: Workspace, by_hand: ByHand
+) -> None:
+    spoilt = spoilt_corpus(workspace)
+    out = workspace.root / "index"
+    words = ["--corpus", str(spoilt / "corpus.json"), "--out", str(out)]
+    output = by_hand("index", *words, code=1)
+    assert "vouches for" in output
+    assert "run `dvc repro verify`" in output
+    words += ["--verified", str(workspace.root / "nowhere.json")]
+    message = "nowhere.json does not exist yet; `dvc repro index` makes it first"
+    assert message in by_hand("index", *words, code=1)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "wordllama"])
+def test_the_bar_over_an_index_knows_its_end(workspace: Workspace, retriever: str) -> None:
+    terminal, stderr = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 80))
+    words = [f"retriever={retriever}", "--out", str(workspace.root / "index")]
+    subprocess.run(
+        [sys.executable, "-m", "stages.index", *words],
+        cwd=workspace.root,
+        env=environment_for(sys.executable),
+        stderr=stderr,
+        check=True,
+    )
+    os.close(stderr)
+    assert "160/160" in os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+
+
+def test_documents_are_counted_whatever_their_texts_hold_and_wherever_a_read_ends(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        Document(str(n), '"doc_id": \\"doc_id": ' + "x" * (n % 50), "s", "", False)
+        for n in range(20_000)
+    ]
+    write_records(tmp_path / "corpus.json", rows)
+    assert (tmp_path / "corpus.json").stat().st_size > 3 << 20
+    assert document_count(tmp_path / "corpus.json") == len(rows)
+
+
+def test_a_timing_is_shown_with_the_run_that_it_measured_and_no_other(
+    workspace: Workspace, by_hand: ByHand
+) -> None:
+    mine = workspace.root / "mine"
+    timing = ["--timing", str(mine / "timing.json")]
+    results = [f"--{name}={mine / name}" for name in ("questions", "metrics", "curve", "bars")]
+    runs = ["--run", str(mine / "run.trec"), "--within", str(mine / "within.trec")]
+    by_hand("retrieve", *runs, *timing)
+    measured = json.loads((mine / "timing.json").read_bytes())
+    assert measured["questions"] == 18
+    output = by_hand("evaluate", "--run", str(mine / "run.trec"), *timing, *results)
+    assert measured["stages_ms"].keys() == {"encode", "search", "total"}
+    loaded = rf"index loaded in {measured['load_s']} s"
+    spent = r"encode \d+\.\d\d/\d+\.\d\d, search \S+, total \S+"
+    assert re.search(f"latency: ms a question, p50/p95: {spent}; {loaded}", output)
+    shorter = [
+        line
+        for line in (mine / "run.trec").read_text().splitlines(keepends=True)
+        if int(line.split()[3]) <= 5
+    ]
+    (mine / "other.trec").write_text("".join(shorter), encoding="utf-8")
+    output = by_hand("evaluate", "--run", str(mine / "other.trec"), *timing, *results)
+    assert "latency not measured: this run has no timing here" in output
+    (mine / "timing.json").unlink()
+    output = by_hand("evaluate", "--run", str(mine / "run.trec"), *timing, *results)
+    assert "latency not measured" in output
