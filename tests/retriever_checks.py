@@ -1,8 +1,7 @@
 """What every retriever must do, whatever it finds relevant: one function for each rule.
 
-A check fails by an assertion that says what was found.
-`tests/retrieval/test_retriever_conformance.py` puts every file of conf/retriever through all of them,
-and shows that each can fail.
+A check fails by an assertion that says what was found. test_retriever_conformance.py puts every
+file of conf/retriever through all of them, and shows that each can fail.
 """
 
 from __future__ import annotations
