@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from zlib import crc32
 
-from bears.formats.progress import Progress
+from bears.files.progress import Progress
 from bears.language.scripts import HAN, KANA, SOUTH_EAST_ASIAN
 
 UNSPACED = SOUTH_EAST_ASIAN + KANA + HAN
