@@ -5,8 +5,6 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from bears.config.edge import ended
-
 COMMANDS = {
     "doctor": "what keeps this checkout from working, and the mend",
     "memory": "what models are asked once and kept",
@@ -33,6 +31,9 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit status is that of `ended`, or 2 for wrong arguments."""
+    # `doctor` is imported from this package where other packages are missing.
+    from bears.config.edge import ended
+
     return ended("bears", lambda: _run(sys.argv[1:] if argv is None else argv))
 
 
