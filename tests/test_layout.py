@@ -17,7 +17,10 @@ RETRIEVER = "${retriever}"
 def options(stage: str) -> dict[str, str]:
     """Return the paths of a stage's command by their options."""
     words = shlex.split(STAGES[stage]["cmd"])[3:]
-    return {option.removeprefix("--"): path for option, path in zip(words[::2], words[1::2])}
+    return {
+        option.removeprefix("--"): path
+        for option, path in zip(words[::2], words[1::2], strict=True)
+    }
 
 
 def test_the_layout_is_that_of_the_pipeline() -> None:
