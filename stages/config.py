@@ -6,11 +6,10 @@ from functools import partial
 from pathlib import Path
 
 from bears.config import compose, parse, read_selection, write_yaml
-from bears.config.artefacts import CONFIG, LOCKS
 from bears.config.code import code_digests
 from bears.config.edge import ended
+from bears.config.guard import CONFIG, locked_paths
 from bears.config.ledger.entries import WholeLedger
-from bears.config.locks import locked
 from bears.config.pipeline import CODE, GROUPS, LANGUAGE, configuration_of_stages
 from bears.errors import ConfigurationError
 
@@ -38,7 +37,7 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
         memory.touch()
     digests = code_digests(ROOT, configuration_of_stages(config))
     # A running stage reads what it was started with, and is refused when that has changed.
-    with locked([], [out], LOCKS, "config"):
+    with locked_paths([], [out], "config"):
         write_yaml(code, digests)
         write_yaml(language, config["language"])
         write_yaml(out, {**config, "language": {"name": config["language"]["name"]}})

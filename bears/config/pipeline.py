@@ -14,15 +14,14 @@ from typing import Any, NoReturn, get_type_hints
 
 from bears.config import (
     Config,
-    checkout,
     compose,
     parse,
     pick,
     read_mapping,
     read_selection,
 )
-from bears.config.artefacts import CONFIG, StageFiles, guarded
 from bears.config.edge import ended
+from bears.config.guard import CONFIG, StageFiles, guarded
 from bears.config.shape import Benchmark, Chosen, Configuration, Pipeline
 from bears.errors import ConfigurationError
 from bears.files.progress import reported
@@ -82,7 +81,7 @@ def _run(
     paths = {**known, **paths}
     _check_inputs(stage, defined["deps"], known, paths)
     files = _files(stages, stage, known, paths, updates)
-    with reported(stage), guarded(stage, files, checkout()):
+    with reported(stage), guarded(stage, files):
         main(pick(config, _keys(defined), str(CONFIG)), paths)
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bears.errors import FormatError
-from bears.files.shown import complain
+from bears.files.lock import locked
 
 LINE = re.compile(rb'\{"checksum":"([0-9a-f]{64})","row":(\{.*\})\}\n?', re.DOTALL)
 
@@ -89,16 +89,8 @@ class Journal:
         Whoever has to wait says on stderr for which process.
         """
         _make_folder(self.path.parent)
-        # The side file stays: removing it would let two processes lock two files of one name.
-        lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            _acquire(lock)
-            os.ftruncate(lock, 0)
-            os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        with locked(Path(f"{self.path}.lock"), str(self.path), "fill"):
             yield
-            os.ftruncate(lock, 0)
-        finally:
-            os.close(lock)
 
     @contextmanager
     def writer(self) -> Iterator[Append]:
@@ -248,15 +240,6 @@ def _write(stream: FileIO, data: bytes) -> None:
             with suppress(OSError):
                 stream.truncate(status.st_size)
             raise
-
-
-def _acquire(lock: int) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.pread(lock, 32, 0).decode().strip() or "unknown"
-        complain(f"another fill (process {holder}) is running; waiting for it")
-        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def _make_folder(folder: Path) -> None:

@@ -1,11 +1,11 @@
-"""What an artefact says of itself: size and sha256 of each of its files, written last of all.
+"""What an output says of itself: size and sha256 of each of its files, written last of all.
 
 A folder has its ``manifest.json`` within. Files that belong together have one beside them, under
 the first one's name: ``bm25.trec`` and ``bm25.within.trec`` have ``bm25.manifest.json``.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,6 @@ from bears.files.records import problems_of, write_json
 from bears.types import Closed
 
 NAME = "manifest.json"
-Digest = Callable[[Path], str]
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class SealedFile(Closed):
 
 @dataclass(frozen=True)
 class Manifest(Closed):
-    """The files of an artefact.
+    """The files of an output.
 
     Args:
         files: by their paths below the manifest's folder, with slashes.
@@ -46,23 +45,21 @@ class Manifest(Closed):
     made_from: dict[str, str] = field(default_factory=dict)
 
 
-def seal(outputs: Sequence[Path], made_from: Mapping[str, str], digest: Digest = sha256_of) -> None:
+def seal(outputs: Sequence[Path], made_from: Mapping[str, str]) -> None:
     """Write the manifest of each folder, and one for all files among ``outputs`` together."""
     files = [path for path in outputs if not path.is_dir()]
     for folder in (path for path in outputs if path.is_dir()):
         names = {name: folder / name for name in _names(folder)}
-        _write(folder / NAME, names, {}, digest)
+        _write(folder / NAME, names, {})
     if files:
         manifest = files[0].with_suffix(f".{NAME}")
         names = {Path(os.path.relpath(file, manifest.parent)).as_posix(): file for file in files}
-        _write(manifest, names, made_from, digest)
+        _write(manifest, names, made_from)
 
 
-def _write(
-    path: Path, files: Mapping[str, Path], made_from: Mapping[str, str], digest: Digest
-) -> None:
+def _write(path: Path, files: Mapping[str, Path], made_from: Mapping[str, str]) -> None:
     sealed = {
-        name: asdict(SealedFile(file.stat().st_size, digest(file)))
+        name: asdict(SealedFile(file.stat().st_size, sha256_of(file)))
         for name, file in sorted(files.items())
     }
     write_json(path, {"files": sealed, **({"made_from": made_from} if made_from else {})})
@@ -86,7 +83,7 @@ def _shape() -> TypeAdapter[Manifest]:
 
 
 def manifest_of(path: Path) -> Path | None:
-    """The manifest that speaks of an artefact: a folder's own, or one that names the file."""
+    """The manifest that speaks of an output: a folder's own, or one that names the file."""
     if path.is_dir():
         return found if (found := path / NAME).is_file() else None
     return next(filter(lambda found: _names_file(found, path), _beside(path)), None)
@@ -110,12 +107,11 @@ def _names_file(manifest: Path, file: Path) -> bool:
         return False
 
 
-def check(path: Path, digest: Digest = sha256_of, promised: bool = False) -> str | None:
-    """Hold an artefact against its manifest.
+def check(path: Path, promised: bool = False) -> str | None:
+    """Check an output against its manifest.
 
     Args:
         path: a folder, which must have the files of its manifest and no other; or a file.
-        digest: of a file's content; a memory of digests saves reading what did not change.
         promised: there must be a manifest.
 
     Returns:
@@ -131,7 +127,7 @@ def check(path: Path, digest: Digest = sha256_of, promised: bool = False) -> str
     try:
         if place is None:
             raise FormatError(f"{path} has no manifest that says it is whole")
-        return _checked(path, place, digest)
+        return _checked(path, place)
     except FormatError as error:
         raise FormatError(
             f"{error}. Remove {path} and run `dvc repro`; if it comes back like this, `python -m "
@@ -140,10 +136,10 @@ def check(path: Path, digest: Digest = sha256_of, promised: bool = False) -> str
         ) from None
 
 
-def _checked(path: Path, place: Path, digest: Digest) -> str:
+def _checked(path: Path, place: Path) -> str:
     manifest = read_manifest(place)
     if not path.is_dir():
-        _check_file(path, manifest.files[path.name], place, digest)
+        _check_file(path, manifest.files[path.name], place)
         return manifest.files[path.name].sha256
     there = set(_names(path))
     for name in sorted(there | manifest.files.keys()):
@@ -151,16 +147,15 @@ def _checked(path: Path, place: Path, digest: Digest) -> str:
             raise FormatError(f"{path / name} is missing, and {place} names it")
         if name not in manifest.files:
             raise FormatError(f"{path / name} is one file too many: {place} does not name it")
-        _check_file(path / name, manifest.files[name], place, digest)
+        _check_file(path / name, manifest.files[name], place)
     return sha256_of(place)
 
 
-def _check_file(file: Path, expected: SealedFile, manifest: Path, digest: Digest) -> None:
+def _check_file(file: Path, expected: SealedFile, manifest: Path) -> None:
     size = file.stat().st_size if file.is_file() else "no"
     if size != expected.bytes:
         raise FormatError(f"{file} has {size} bytes, but {expected.bytes} by {manifest}")
-    # What is remembered of a file may be wrong, and is no reason to refuse it.
-    if digest(file) != expected.sha256 and (found := sha256_of(file)) != expected.sha256:
+    if (found := sha256_of(file)) != expected.sha256:
         raise FormatError(f"{file} has sha256 {found}, but {expected.sha256} by {manifest}")
 
 

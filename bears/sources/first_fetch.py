@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from bears.errors import SourceError
-from bears.files.exclusive import exclusive
+from bears.files.lock import locked_folder
 from bears.files.records import read_json, write_json
 from bears.sources.source import Source
 
@@ -52,7 +52,7 @@ def first_seen(folder: Path, address: str, look: Callable[[], str]) -> str:
         SourceError: the record cannot be read, or as ``look``.
     """
     record = folder / RECORD
-    with exclusive(record):
+    with locked_folder(record):
         try:
             known = _SHAPE.validate_python(read_json(record)) if record.exists() else {}
         except ValueError as error:

@@ -15,18 +15,17 @@ from pathlib import Path
 
 import pytest
 
-from bears.config import locks
-from bears.config.artefacts import StageFiles, guarded
-from bears.config.locks import locked
+from bears.config import guard
+from bears.config.guard import StageFiles, guarded, locked_paths
 from bears.errors import StageConflict
 from tests.workspace import Workspace, environment_for, finished
 
 HOLD = """
 import sys
 from pathlib import Path
-from bears.config.locks import locked
+from bears.config.guard import locked_paths
 reads, writes = [[Path(word) for word in words.split()] for words in sys.argv[1:3]]
-with locked(reads, writes, Path("locks"), "index"):
+with locked_paths(reads, writes, "index"):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -51,7 +50,7 @@ def holder(reads: str = "", writes: str = "") -> Iterator[subprocess.Popen[str]]
 @pytest.fixture
 def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(locks, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(guard, "PATIENCE_S", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -75,11 +74,11 @@ def test_who_writes_is_alone_and_a_reader_of_a_file_holds_its_folder(
     reads, writes = ([Path(word) for word in words.split()] for words in ours)
     with holder(*theirs) as process:
         if not refused:
-            with locked(reads, writes, Path("locks"), "retrieve"):
+            with locked_paths(reads, writes, "retrieve"):
                 return
         with (
             pytest.raises(StageConflict, match=rf"^process {process.pid} \(index\) still works on"),
-            locked(reads, writes, Path("locks"), "retrieve"),
+            locked_paths(reads, writes, "retrieve"),
         ):
             pass
 
@@ -91,7 +90,7 @@ def test_a_killed_process_leaves_no_lock(
     with holder(writes="run") as process:
         killing = threading.Timer(0.5, process.kill)
         killing.start()
-        with locked([], [Path("run")], Path("locks"), "retrieve"):
+        with locked_paths([], [Path("run")], "retrieve"):
             assert process.wait() == -signal.SIGKILL
         killing.join()
     assert f"retrieve: process {process.pid} (index) works on" in capsys.readouterr().err
@@ -119,7 +118,7 @@ def test_a_stage_whose_input_changed_meanwhile_seals_nothing(
     (tmp_path / "in").write_text("same")
 
     def work(meanwhile: Callable[[Path], object]) -> None:
-        with guarded("retrieve", stage_files(tmp_path), tmp_path):
+        with guarded("retrieve", stage_files(tmp_path)):
             (tmp_path / "out").mkdir(exist_ok=True)
             (tmp_path / "code" / "__pycache__").mkdir(exist_ok=True)
             (tmp_path / "code" / "__pycache__" / "b.pyc").touch()
@@ -152,7 +151,7 @@ def test_config_does_not_write_while_another_stage_of_this_checkout_runs(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
-    workspace.edit("bears/config/locks.py", "PATIENCE_S = 30.0", "PATIENCE_S = 0.5")
+    workspace.edit("bears/config/guard.py", "PATIENCE_S = 30.0", "PATIENCE_S = 0.5")
     other = workspace.copied(tmp_path / "other")
     workspace.commit()
     with at_work(workspace) as process:

@@ -1,15 +1,12 @@
 """Signals that end a stage or a command: one sentence, a true exit status, nothing left behind."""
 
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from bears.files.scratch import temporary
 from tests.workspace import ROOT, environment_for
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -17,15 +14,10 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 WORKING = """
 import tempfile, time
 from bears.config.edge import ended
-from bears.files.scratch import temporary
 def work():
     with tempfile.TemporaryDirectory(prefix="plain-"):
-        folder, remove = temporary("held-")
-        try:
-            print("working", flush=True)
-            time.sleep(60)
-        finally:
-            remove()
+        print("working", flush=True)
+        time.sleep(60)
 raise SystemExit(ended("boil", work))
 """
 
@@ -81,25 +73,3 @@ def test_what_is_ended_while_it_loads_says_one_sentence(
     process = started("-m", module, temp=tmp_path, PYTHONPATH=str(tmp_path))
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (128 + sent, f"{who}: interrupted\n")
-
-
-def test_what_a_killed_process_left_is_removed_by_the_next_and_a_living_ones_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    killed, living = (started("-c", WORKING, temp=tmp_path) for _ in range(2))
-    for process in (killed, living):
-        assert process.stdout is not None
-        process.stdout.readline()
-    killed.kill()
-    killed.communicate()
-    month_ago = time.time() - 31 * 24 * 3600
-    for folder in tmp_path.glob("held-*"):
-        os.utime(folder, (month_ago, month_ago))
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    own, remove = temporary("held-")
-    assert len(list(tmp_path.glob("held-*"))) == 2
-    living.terminate()
-    living.communicate(timeout=60)
-    assert list(tmp_path.glob("held-*")) == [own]
-    remove()
-    assert not list(tmp_path.glob("held-*"))

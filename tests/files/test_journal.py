@@ -424,7 +424,7 @@ def test_the_lock_is_mutual_names_its_holder_and_survives_his_sigkill(
         holder.send_signal(signal.SIGKILL)
         assert entered.wait(10)
         waiter.join()
-    told = f"another fill (process {holder.pid}) is running; waiting for it\n"
+    told = f"fill: process {holder.pid} (fill) works on {path}; waiting for it\n"
     assert capsys.readouterr().err == told
 
 

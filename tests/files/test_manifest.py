@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
-from bears.files import known_digests
 from bears.files.digest import sha256_of
-from bears.files.known_digests import KnownDigests
 from bears.files.manifest import check, manifest_of, seal
 from bears.files.records import write_json
 from tests.workspace import finished, ran
@@ -27,7 +25,7 @@ def hexdigest(content: bytes) -> str:
 
 
 @pytest.fixture
-def artefact(tmp_path: Path) -> Path:
+def output(tmp_path: Path) -> Path:
     folder = tmp_path / "index"
     for name, content in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -36,21 +34,21 @@ def artefact(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_manifest_has_each_files_size_and_sha256(artefact: Path) -> None:
-    found = json.loads((artefact / "manifest.json").read_bytes())
+def test_a_manifest_has_each_files_size_and_sha256(output: Path) -> None:
+    found = json.loads((output / "manifest.json").read_bytes())
     assert found == {
         "files": {
             name: {"bytes": len(content), "sha256": hexdigest(content)}
             for name, content in FILES.items()
         }
     }
-    assert check(artefact) == hexdigest((artefact / "manifest.json").read_bytes())
+    assert check(output) == hexdigest((output / "manifest.json").read_bytes())
 
 
-def test_sealing_again_gives_the_same_bytes(artefact: Path) -> None:
-    before = (artefact / "manifest.json").read_bytes()
-    seal([artefact], {})
-    assert (artefact / "manifest.json").read_bytes() == before
+def test_sealing_again_gives_the_same_bytes(output: Path) -> None:
+    before = (output / "manifest.json").read_bytes()
+    seal([output], {})
+    assert (output / "manifest.json").read_bytes() == before
 
 
 @given(data=st.data())
@@ -80,25 +78,25 @@ def test_any_bit_of_any_file_is_missed(
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_is_gone_or_no_file_is_named(artefact: Path, name: str) -> None:
-    (artefact / name).unlink()
+def test_a_file_that_is_gone_or_no_file_is_named(output: Path, name: str) -> None:
+    (output / name).unlink()
     with pytest.raises(FormatError, match=f"{name} is missing"):
-        check(artefact)
-    os.mkfifo(artefact / name)
+        check(output)
+    os.mkfifo(output / name)
     with pytest.raises(FormatError, match=f"{name} has no bytes, but"):
-        check(artefact)
-    (artefact / name).unlink()
-    (artefact / name).symlink_to("/nowhere")
+        check(output)
+    (output / name).unlink()
+    (output / name).symlink_to("/nowhere")
     with pytest.raises(FormatError, match=f"{name} has no bytes, but"):
-        check(artefact)
+        check(output)
 
 
-def test_a_file_that_nobody_sealed_is_damage_too(artefact: Path) -> None:
-    (artefact / ".left-by-a-kill.tmp").write_bytes(b"half")
-    check(artefact)
-    (artefact / "below" / "c").write_bytes(b"")
+def test_a_file_that_nobody_sealed_is_damage_too(output: Path) -> None:
+    (output / ".left-by-a-kill.tmp").write_bytes(b"half")
+    check(output)
+    (output / "below" / "c").write_bytes(b"")
     with pytest.raises(FormatError, match="below/c is one file too many"):
-        check(artefact)
+        check(output)
 
 
 @pytest.mark.parametrize(
@@ -117,10 +115,10 @@ def test_a_file_that_nobody_sealed_is_damage_too(artefact: Path) -> None:
         '{"files": ' + "9" * 5_000 + "}",
     ],
 )
-def test_a_malformed_manifest_is_damage(artefact: Path, text: str) -> None:
-    (artefact / "manifest.json").write_text(text)
+def test_a_malformed_manifest_is_damage(output: Path, text: str) -> None:
+    (output / "manifest.json").write_text(text)
     with pytest.raises(FormatError, match=r"Remove .*index and run `dvc repro`"):
-        check(artefact)
+        check(output)
 
 
 def test_files_share_a_manifest_that_says_what_they_were_made_from(tmp_path: Path) -> None:
@@ -145,32 +143,6 @@ def test_what_no_manifest_speaks_of_is_left_alone_unless_it_was_promised(tmp_pat
     assert check(own) is None
     with pytest.raises(FormatError, match="has no manifest"):
         check(own, promised=True)
-
-
-def test_a_large_file_is_read_once_a_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[Path] = []
-
-    def reading(path: Path) -> str:
-        read.append(path)
-        return sha256_of(path)
-
-    monkeypatch.setattr(known_digests, "LARGE", 4)
-    monkeypatch.setattr(known_digests, "sha256_of", reading)
-    file, memory = tmp_path / "vectors.npy", tmp_path / "kept" / "digests.json"
-    file.write_bytes(b"large")
-    digests = [KnownDigests(memory)(file) for _ in range(3)]
-    assert read == [file]
-    # The same size, and the time of the change set back.
-    status = file.stat()
-    file.write_bytes(b"lArge")
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    digests.append(KnownDigests(memory)(file))
-    assert digests == [hexdigest(b"large")] * 3 + [hexdigest(b"lArge")]
-    for damaged in (b"", b"[]", b'{"x": 1}', b"[" * 100_000):
-        memory.write_bytes(damaged)
-        assert KnownDigests(memory)(file) == hexdigest(b"lArge")
 
 
 # From here on with DVC, as its users meet it.

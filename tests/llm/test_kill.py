@@ -244,8 +244,8 @@ def test_of_two_fills_at_once_one_waits_and_neither_asks_what_the_other_did(here
     told = [process.communicate(timeout=60) for process in both]
     assert [process.returncode for process in both] == [0, 0]
     errors = "".join(error for _, error in told)
-    assert errors.count("another fill (process ") == 1
-    assert any(f"(process {process.pid}) is running; waiting" in errors for process in both)
+    assert errors.count("waiting for it") == 1
+    assert any(f"fill: process {process.pid} (fill) works on " in errors for process in both)
     assert all("nothing is missing" in out for out, _ in told)
     wanted = asked(server.prompts())
     assert len(wanted) == len(set(wanted)) == ASKED

@@ -24,7 +24,7 @@ def check(root: Path) -> Iterator[Finding]:
 
 def _composed(root: Path, config: dict[str, Any]) -> Iterator[Finding]:
     from bears.config import read_mapping
-    from bears.config.artefacts import CONFIG
+    from bears.config.guard import CONFIG
     from bears.config.pipeline import LANGUAGE
     from bears.errors import BearsError
 

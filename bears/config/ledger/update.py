@@ -8,7 +8,7 @@ from typing import Any
 from bears.config import parse, read_ledger, write_yaml
 from bears.config.ledger.entries import WholeLedger
 from bears.errors import ConfigurationError
-from bears.files.exclusive import exclusive
+from bears.files.lock import locked_folder
 
 
 def add(
@@ -32,7 +32,7 @@ def add(
         ConfigurationError: the file holds something that is no ledger, or an entry is refused; it
             stays as it is.
     """
-    with exclusive(path):
+    with locked_folder(path):
         content = read_ledger(path)
         parse(WholeLedger, content, str(path))
         by_place: dict[tuple[str, ...], Mapping[str, Any]] = {}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import MemoryCorrupt
-from bears.files.exclusive import exclusive
+from bears.files.lock import locked_folder
 from bears.files.records import read_lines, write_lines
 
 HALF = re.compile("[\ud800-\udfff]")
@@ -102,7 +102,7 @@ def extend(path: Path, name: str, entries: Iterable[MemoryEntry]) -> tuple[int, 
     Returns:
         How many entries it holds then, and how many of them are new.
     """
-    with exclusive(path):
+    with locked_folder(path):
         memory = load(path, name)
         before = len(memory)
         memory.add(*entries)

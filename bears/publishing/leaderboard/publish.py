@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bears.files.exclusive import exclusive
+from bears.files.lock import locked_folder
 from bears.files.records import write_text
 from bears.publishing.leaderboard import pandachat
 from bears.publishing.leaderboard.board import board_files, in_order, read_board, upsert
@@ -33,7 +33,7 @@ def publish(
     Raises:
         FormatError: a table that is there cannot be read.
     """
-    with exclusive(board):
+    with locked_folder(board):
         rows = in_order(placed(upsert(read_board(board), entries)))
         files = board_files(board, rows)
         for benchmark, more in tables.items():

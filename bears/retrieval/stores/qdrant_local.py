@@ -1,6 +1,7 @@
 """Qdrant without a server: its engine in this process, in a folder (qdrant-edge-py)."""
 
 import errno
+import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Mapping
@@ -10,7 +11,6 @@ from typing import Any
 from bears.config import parse
 from bears.errors import StoreError
 from bears.files.records import write_json
-from bears.files.scratch import temporary
 from bears.retrieval.index_files import read_value
 from bears.retrieval.stores.hnsw import Hnsw
 from bears.retrieval.stores.numbered_shards import NumberedShard, numbered
@@ -65,14 +65,12 @@ class QdrantLocal:
 
         dimensions = read_value(folder / "store.json", dict[str, int]).get("dimensions", 0)
         # Opening changes files, and what DVC keeps must stay as it is.
-        scratch, remove = temporary("bears-points-")
-        below = scratch / "points"
-        below.mkdir()
+        below = Path(tempfile.mkdtemp(prefix="bears-points-"))
         try:
             unpack(folder / "points.zip", below)
             points = edge.EdgeShard.load(str(below))
         except BaseException as error:  # The engine raises nothing narrower than Exception.
-            remove()
+            shutil.rmtree(below, ignore_errors=True)
             if not isinstance(error, Exception):
                 raise
             if isinstance(error, OSError) and error.errno == errno.ENOSPC:
@@ -85,7 +83,7 @@ class QdrantLocal:
                 "`dvc repro --force --single-item index`"
             ) from None
         searched = _Engine(points)
-        weakref.finalize(searched, remove)
+        weakref.finalize(searched, shutil.rmtree, below, ignore_errors=True)
         return QdrantSearcher(searched, dimensions, self._hnsw)
 
     def _config(self, dimensions: int) -> Any:

@@ -1,31 +1,32 @@
-"""What stands around a stage's work, so that an output is what its inputs made.
+"""What surrounds the work of a stage, so that an output is what its inputs made.
 
-Inputs are held against their manifests, and against writers while they are read; outputs get
-manifests, unless an input changed meanwhile or DVC is gone.
+Inputs are checked against their manifests, and locked while they are read. Outputs get manifests,
+unless an input changed meanwhile or DVC is gone.
 """
 
+import hashlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bears.config.locks import locked
 from bears.errors import FormatError, StageConflict
-from bears.files.known_digests import KnownDigests
+from bears.files.lock import locked
 from bears.files.manifest import check, seal
 
 CONFIG = Path("data/config.yaml")
-LOCKS, DIGESTS = Path(".bears/locks"), Path(".bears/digests.json")
+LOCKS = Path(".bears/locks")
+PATIENCE_S = 30.0
 State = dict[Path, tuple[int, int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class StageFiles:
-    """Where a stage's data and code lie.
+    """Where a stage's data and code are.
 
     Args:
-        reads: option to the artefact of another stage.
+        reads: option to the output of another stage.
         promised: those options of ``reads`` whose paths are dvc.yaml's own: they have manifests.
         sealed: the outputs that get manifests.
         writes: all files and folders that are written.
@@ -40,13 +41,8 @@ class StageFiles:
 
 
 @contextmanager
-def guarded(stage: str, files: StageFiles, checkout: Path) -> Iterator[None]:
+def guarded(stage: str, files: StageFiles) -> Iterator[None]:
     """Check the inputs, let the stage work, and seal its outputs.
-
-    Args:
-        stage: its name.
-        files: what it reads and writes.
-        checkout: the user's, which remembers the digests of large files.
 
     Raises:
         FormatError: an input is not what its manifest says, or has none.
@@ -54,24 +50,44 @@ def guarded(stage: str, files: StageFiles, checkout: Path) -> Iterator[None]:
             DVC, which started the stage, has ended.
     """
     parent, before = os.getppid(), _states(files.watched)
-    digest = KnownDigests(checkout / DIGESTS)
-    with locked([*files.reads.values(), CONFIG], files.writes, LOCKS, stage):
+    with locked_paths([*files.reads.values(), CONFIG], files.writes, stage):
         _check_unchanged(before, files.watched)
-        made_from = _checked(files, digest)
+        made_from = _checked(files)
         yield
         _check_unchanged(before, files.watched)
         # A shell in between ends with DVC as little as this does; then the lock alone protects.
         if "DVC_STAGE" in os.environ and os.getppid() != parent:
             raise StageConflict("DVC, which started this, has ended; run it again")
-        seal(files.sealed, made_from, digest)
+        seal(files.sealed, made_from)
 
 
-def _checked(files: StageFiles, digest: KnownDigests) -> dict[str, str]:
-    """The digests of the inputs that have a manifest, by their options."""
+@contextmanager
+def locked_paths(reads: Iterable[Path], writes: Iterable[Path], stage: str) -> Iterator[None]:
+    """Keep what is read from writers, and what is written from everybody.
+
+    A file's reader also locks its folder, since a folder is written as a whole. The paths need not
+    exist.
+
+    Raises:
+        StageConflict: another process has held one of them for `PATIENCE_S`.
+    """
+    written = {path.resolve() for path in writes}
+    read = {place for path in reads for place in (path.resolve(), path.resolve().parent)}
+    LOCKS.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        for path in sorted(read | written):
+            place = LOCKS / hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
+            shared = path not in written
+            held.enter_context(locked(place, str(path), stage, shared, PATIENCE_S))
+        yield
+
+
+def _checked(files: StageFiles) -> dict[str, str]:
+    """Return the digests of the inputs that have a manifest, by their options."""
     found = {}
     for option, path in files.reads.items():
         try:
-            sha256 = check(path, digest, option in files.promised)
+            sha256 = check(path, option in files.promised)
         except FormatError as error:
             raise FormatError(f"--{option}: {error}") from None
         if sha256 is not None:
