@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bears.config import compose, parse, read_selection
 from bears.language.profile import Language
-from bears.llm.replies.workflow import Workflow
+from bears.llm.workflow import Workflow
 from bears.translation.settings import TranslatorSettings
 from bears.translation.source_texts import SourceTexts
 from bears.translation.task import TranslationTask

@@ -24,7 +24,7 @@ from tabulate import tabulate
 from bears.config import compose, parse, read_selection
 from bears.evaluation.intervals import wilson
 from bears.files.records import read_documents, read_questions
-from bears.llm.replies.workflow import Workflow
+from bears.llm.workflow import Workflow
 from bears.translation.reading.remarks import Remark
 from bears.translation.reading.settings import ReaderSettings
 from bears.translation.reading.task import ReadingRequest, ReadingTask

@@ -16,10 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import openai
 
-from bears.llm.client.chat import Online
-from bears.llm.client.endpoint import Endpoint
-from bears.llm.client.models import Models
-from bears.llm.client.wire import ChatAnswer, ChatRequest
+from bears.llm.client import Online
+from bears.llm.endpoint import Endpoint
+from bears.llm.models import Models
+from bears.llm.wire import ChatAnswer, ChatRequest
 from tests.provider_server import ProviderServer
 
 SYSTEM = "Translate into Traditional Chinese as written in Taiwan. " * 5

@@ -1,6 +1,6 @@
 """generate: questions and the first documents of their rankings → answers with their evidence."""
 
-from bears.config import Config, checkout
+from bears.config import Config
 from bears.config.pipeline import Paths, exit_with
 from bears.files.records import write_lines, write_text
 
@@ -15,15 +15,12 @@ def main(config: Config, paths: Paths) -> None:
     from bears.answers.answered import answered
     from bears.answers.task import read_task
     from bears.files.shown import complain
-    from bears.llm.replies.published import load
-    from bears.llm.replies.workflow import Workflow
+    from bears.llm.workflow import Workflow
 
     files = (paths[name] for name in ("queries", "corpus", "run", "within"))
     task = read_task(config, *files)
     memory = paths["memory"] / f"{config['benchmark']['name']}.answers.jsonl"
-    workflow = Workflow(task, memory, checkout())
-    workflow.fill_by_itself()
-    rows = list(answered(task, load(memory, task.name)))
+    rows = list(answered(task, Workflow(task, memory).replay()))
     for row in rows:
         if "given_up" in row:
             complain(f"given up: {row['question_id']}: {row['given_up']}")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bears.config import Config, checkout
+from bears.config import Config
 from bears.config.pipeline import Paths, exit_with
 from bears.files.headline import write_headline
 from bears.files.records import read_json, write_json
@@ -46,13 +46,13 @@ def main(config: Config, paths: Paths) -> None:
 def _rulings(config: Config, paths: Paths, hearing: "Hearing") -> "Rulings":
     from bears.answers.judging.bench import judges_of, rulings_of, tasks_of
     from bears.answers.judging.model import NAME
-    from bears.llm.replies.published import load
-    from bears.llm.replies.workflow import Workflow
+    from bears.llm.kept import load
+    from bears.llm.workflow import Workflow
 
     judges = judges_of(config["judge"])
     memory = paths["memory"] / f"{config['benchmark']['name']}.verdicts.jsonl"
     for task in tasks_of(judges, hearing.cases, hearing.language):
-        Workflow(task, memory, checkout()).fill_by_itself()
+        Workflow(task, memory).fill_by_itself()
     return rulings_of(judges, hearing.cases, hearing.language, load(memory, NAME))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from bears.config import Config, checkout, parse
+from bears.config import Config, parse
 from bears.config.pipeline import Paths, exit_with
 from bears.files.records import read_questions
 from bears.files.rewritten import write_rewritten
@@ -31,15 +31,12 @@ def _by_rules(config: Config, paths: Paths) -> Iterable[Asked]:
 
 def _by_a_model(config: Config, paths: Paths) -> Iterable[Asked]:
     """Replay the memory; needs no key and no network, unless the rewriter says fill: auto."""
-    from bears.llm.replies.published import load
-    from bears.llm.replies.use import all_of
-    from bears.llm.replies.workflow import Workflow
-    from bears.retrieval.rewriting.task import read_task
+    from bears.llm.workflow import Workflow
+    from bears.retrieval.rewriting.model import read_task
 
     task = read_task(config, paths["queries"])
     memory = paths["memory"] / f"{config['benchmark']['name']}.rewrites.jsonl"
-    Workflow(task, memory, checkout()).fill_by_itself()
-    return all_of(task.resolve(load(memory, task.name)), task.wanted).asked
+    return task.asked(Workflow(task, memory).replay())
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bears.config import Config, checkout, parse
+from bears.config import Config, parse
 from bears.config.ledger.entries import Ledger
 from bears.config.pipeline import Paths, exit_with
 from bears.files.records import write_json, write_lines, write_records
@@ -67,8 +67,7 @@ def _take(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path)
 def _make(config: Config, paths: Paths) -> None:
     """Replay what a model wrote about documents; needs no key, unless it says fill: auto."""
     # Half a second that a benchmark with questions of people does not spend.
-    from bears.llm.replies.published import load
-    from bears.llm.replies.workflow import Workflow
+    from bears.llm.workflow import Workflow
     from bears.questions.bench import read_bench
     from bears.questions.made import COLUMNS, made
 
@@ -76,11 +75,9 @@ def _make(config: Config, paths: Paths) -> None:
     name, out = config["benchmark"]["name"], paths["out"]
     questions = paths["memory"] / f"{name}.questions.jsonl"
     readings = paths["memory"] / f"{name}.checks.jsonl"
-    Workflow(bench.questions, questions, checkout()).fill_by_itself()
-    written = load(questions, bench.questions.name)
+    written = Workflow(bench.questions, questions).replay()
     task = bench.readings(written)
-    Workflow(task, readings, checkout()).fill_by_itself()
-    found = made(bench, written, load(readings, task.name))
+    found = made(bench, written, Workflow(task, readings).replay())
     licence = config["sources"][bench.settings.source]["licence"]
     _write(out, found.questions, found.documents, found.lineage(licence))
     notes = {"generated": found.counts, "unmatched_ledger_entries": found.unmatched}

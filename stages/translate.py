@@ -4,8 +4,7 @@ from bears.config import Config, checkout
 from bears.config.pipeline import Paths, exit_with
 from bears.files.records import write_json, write_records
 from bears.language.tags import check_tag
-from bears.llm.replies.published import load
-from bears.llm.replies.workflow import Workflow
+from bears.llm.workflow import Workflow
 from bears.translation.replay import apply
 from bears.translation.task import read_task, sidecar
 
@@ -14,8 +13,7 @@ def main(config: Config, paths: Paths) -> None:
     """Replay the memory; needs no key and no network, unless the translator says fill: auto."""
     check_tag(config["benchmark"]["language"], "benchmark.language")
     task = read_task(config, paths["sampled"], checkout())
-    Workflow(task, paths["memory"], checkout()).fill_by_itself()
-    found = task.resolve(load(paths["memory"], task.name))
+    found = task.resolve(Workflow(task, paths["memory"]).replay())
     questions, documents = apply(task.source_texts, found, task.wanted)
     write_records(paths["out"] / "queries.json", questions)
     write_records(paths["out"] / "corpus.json", documents)

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import asdict
 from itertools import islice
 
-from bears.config import Config, checkout, parse
+from bears.config import Config, parse
 from bears.config.ledger.acceptance import Acceptance
 from bears.config.ledger.entries import reviews_of
 from bears.config.pipeline import Paths, exit_with
@@ -65,15 +65,13 @@ def _read(config: Config, paths: Paths, b: Benchmark) -> list[Finding]:
     """What a model that read the translations said of them."""
     if config["reader"]["name"] == "none":
         return []
-    from bears.llm.replies.published import load
-    from bears.llm.replies.workflow import Workflow
+    from bears.llm.workflow import Workflow
     from bears.translation.reading.task import read_task
 
     raw, translated = (b.raw_questions, b.raw_documents), (b.questions, b.documents)
     task = read_task(config, raw, translated)
     memory = paths["memory"] / f"{config['benchmark']['name']}.proofreadings.jsonl"
-    Workflow(task, memory, checkout()).fill_by_itself()
-    return task.findings(load(memory, task.name))
+    return task.findings(Workflow(task, memory).replay())
 
 
 def _print(findings: list[Finding]) -> None:

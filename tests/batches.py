@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from bears.llm.client.batch import BatchApi
-from bears.llm.client.wire import ChatRequest, Outcome
+from bears.llm.batch import BatchApi
+from bears.llm.wire import ChatRequest, Outcome
 
 
 def asked(count: int) -> list[ChatRequest]:

@@ -9,8 +9,8 @@ from bears.answers.sentence import best_sentence
 from bears.answers.task import AnswerTask
 from bears.language.normalisation import normalisation_of
 from bears.language.unanswerable import LITERAL, says_unanswerable
-from bears.llm.replies.published import PublishedMemory
-from bears.llm.replies.use import all_of
+from bears.llm.kept import PublishedMemory
+from bears.llm.use import all_of
 
 
 def answered(task: AnswerTask, known: PublishedMemory) -> Iterator[dict[str, Any]]:

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from bears.llm.client.template_words import broken
-from bears.llm.replies.prompt import check_names
-from bears.llm.replies.published import key_of
+from bears.llm.kept import key_of
+from bears.llm.prompt import broken, check_names
 from bears.types import Closed, Turn
 
 

@@ -3,8 +3,8 @@
 from bears.answers.citations import cited
 from bears.answers.given_up import GIVEN_UP, given_up
 from bears.files.intake.texts import blank
-from bears.llm.client.wire import ChatAnswer
-from bears.llm.replies.use import CheckedReply
+from bears.llm.use import CheckedReply
+from bears.llm.wire import ChatAnswer
 
 
 def check(answer: ChatAnswer, shown: int, mark: str) -> CheckedReply:

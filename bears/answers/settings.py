@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from bears.answers.given_up import given_up
 from bears.answers.prompts import AnswerPrompt
 from bears.errors import ConfigurationError
-from bears.llm.replies.settings import AskingSettings
+from bears.llm.settings import AskingSettings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,9 @@ from bears.answers.settings import GeneratorSettings
 from bears.answers.shown import Shown, show
 from bears.config import Config, parse
 from bears.files.records import read_questions
-from bears.llm.client.wire import ChatAnswer, ChatRequest
-from bears.llm.replies.published import PublishedMemory
-from bears.llm.replies.use import CheckedReply, Needs
+from bears.llm.kept import PublishedMemory
+from bears.llm.use import CheckedReply, Needs
+from bears.llm.wire import ChatAnswer, ChatRequest
 from bears.types import Question, Turn
 
 OUTPUT_TOKENS = 5, 150
@@ -41,7 +41,7 @@ class Answers(Needs[AnswerRequest]):
 
 @dataclass(frozen=True)
 class AnswerTask:
-    """Answering one benchmark's questions: a `bears.llm.replies.use.Use`.
+    """Answering one benchmark's questions: a `bears.llm.use.Use`.
 
     Args:
         settings: who answers, and from what.

@@ -7,8 +7,8 @@ from tabulate import tabulate
 from bears.cli.spending import show, spending
 from bears.errors import MemoryMiss
 from bears.files.shown import complain
-from bears.llm.replies.fill import FillReport
-from bears.llm.replies.workflow import FillPlan, Workflow
+from bears.llm.fill import FillReport
+from bears.llm.workflow import FillPlan, Workflow
 
 
 def fill(workflow: Workflow[Any], agreed: bool) -> None:

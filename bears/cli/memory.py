@@ -16,8 +16,8 @@ from bears.config.ledger.update import add
 from bears.errors import ConfigurationError, MemoryMiss
 from bears.files.shown import complain
 from bears.language.profile import Language
-from bears.llm.replies.published import MemoryEntry, PublishedMemory, extend
-from bears.llm.replies.use import missing_message
+from bears.llm.kept import MemoryEntry, PublishedMemory, extend
+from bears.llm.use import missing_message
 from bears.questions.made import for_review
 from bears.translation.glossary_file import Term, write_glossary
 from bears.translation.published import import_published

@@ -10,12 +10,12 @@ from bears.cli.embeddings import hosted
 from bears.config import parse
 from bears.errors import BearsError
 from bears.files.records import read_questions
-from bears.llm.client.embedding_wire import token_range
-from bears.llm.client.models import Models, estimate, load_models
-from bears.llm.replies.published import PublishedMemory
-from bears.llm.replies.use import Use
+from bears.llm.embedding import token_range
+from bears.llm.kept import PublishedMemory
+from bears.llm.models import Models, estimate, load_models
+from bears.llm.use import Use
 from bears.retrieval.models.hosted_settings import HostedSettings
-from bears.retrieval.rewriting.task import read_task as read_rewriting
+from bears.retrieval.rewriting.model import read_task as read_rewriting
 
 
 def dollars(

@@ -7,11 +7,9 @@ from pathlib import Path
 from bears.cli.selection import add_selection, composed
 from bears.config import Config, checkout, parse
 from bears.files.shown import complain
-from bears.llm.replies.kept import Kept
-from bears.llm.replies.proxied import ProxySettings, proxied
-from bears.llm.replies.proxy import NAME, Proxy
-from bears.llm.replies.published import extend
-from bears.llm.replies.server import serving
+from bears.llm.kept import Kept, extend
+from bears.llm.proxy import NAME, Proxy, ProxySettings, proxied
+from bears.llm.server import serving
 
 
 def proxy_of(config: Config) -> tuple[ProxySettings, Kept]:

@@ -24,10 +24,9 @@ from bears.cli.spending import show, spending
 from bears.config import Config
 from bears.errors import ConfigurationError, MemoryMiss
 from bears.files.shown import complain, one_line
-from bears.llm.replies.kept import Kept
-from bears.llm.replies.proxied import ProxySettings, prices, proxied
-from bears.llm.replies.proxy import Proxy
-from bears.llm.replies.server import serving
+from bears.llm.kept import Kept
+from bears.llm.proxy import Proxy, ProxySettings, prices, proxied
+from bears.llm.server import serving
 from bears.publishing.leaderboard.board import BOARD
 from bears.publishing.leaderboard.publish import publish as publish_rows
 

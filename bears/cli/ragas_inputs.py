@@ -15,7 +15,7 @@ from bears.config import Config, build, checkout, parse
 from bears.errors import ConfigurationError
 from bears.files.manifest import check
 from bears.files.records import stream_documents
-from bears.llm.replies.workflow import Workflow
+from bears.llm.workflow import Workflow
 from bears.retrieval.retriever import Query
 from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Question

@@ -22,17 +22,16 @@ from bears.files.records import (
     to_line,
 )
 from bears.files.shown import complain
-from bears.llm.replies.kept import Kept
-from bears.llm.replies.published import PublishedMemory
-from bears.llm.replies.use import Use
-from bears.llm.replies.workflow import U, Workflow
+from bears.llm.kept import Kept, PublishedMemory
+from bears.llm.use import Use
+from bears.llm.workflow import U, Workflow
 from bears.questions.bench import Bench, read_bench
 from bears.questions.made import sifted_of
 from bears.questions.readings import ReadingTask as MadeReadingTask
 from bears.questions.sift import Sifted
 from bears.questions.task import QuestionTask
-from bears.retrieval.rewriting.task import RewriteTask
-from bears.retrieval.rewriting.task import read_task as read_rewriting
+from bears.retrieval.rewriting.model import RewriteTask
+from bears.retrieval.rewriting.model import read_task as read_rewriting
 from bears.translation.reading.task import ReadingTask
 from bears.translation.reading.task import read_task as read_readings
 from bears.translation.task import TranslationTask

@@ -12,8 +12,8 @@ from bears.cli.selection import CONF, composed
 from bears.config import checkout
 from bears.errors import ConfigurationError, MemoryMiss
 from bears.files.shown import complain
-from bears.llm.replies.published import MemoryEntry, load
-from bears.llm.replies.workflow import Workflow
+from bears.llm.kept import MemoryEntry, load
+from bears.llm.workflow import Workflow
 
 JUDGES = CONF / "judge"
 MEMORY = "data/memory/{}.verdicts.jsonl"

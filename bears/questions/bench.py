@@ -11,7 +11,7 @@ from bears.config.ledger.entries import WholeLedger
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.rows import open_rows
 from bears.language.profile import Language
-from bears.llm.replies.published import PublishedMemory
+from bears.llm.kept import PublishedMemory
 from bears.questions.form import Form
 from bears.questions.pool import Pool
 from bears.questions.readings import ReadingTask

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bears.errors import SamplingError
-from bears.llm.replies.published import PublishedMemory
+from bears.llm.kept import PublishedMemory
 from bears.questions.bench import Bench
 from bears.questions.readings import Readings
 from bears.questions.sift import Sifted

@@ -13,9 +13,9 @@ from bears.answers.prompts import AnswerPrompt
 from bears.answers.shown import show
 from bears.answers.task import AnswerRequest, Answers, AnswerTask
 from bears.language.unanswerable import says_unanswerable
-from bears.llm.client.wire import ChatAnswer
-from bears.llm.replies.published import PublishedMemory
-from bears.llm.replies.use import CheckedReply, all_of
+from bears.llm.kept import PublishedMemory
+from bears.llm.use import CheckedReply, all_of
+from bears.llm.wire import ChatAnswer
 from bears.questions.form import Draft, Fault, Form
 from bears.questions.pool import Pool
 from bears.questions.reading import Asked, Reading
@@ -41,7 +41,7 @@ class Readings(Answers):
 
 @dataclass(frozen=True)
 class ReadingTask(AnswerTask):
-    """Answering made questions to see what they are worth: a `bears.llm.replies.use.Use`.
+    """Answering made questions to see what they are worth: a `bears.llm.use.Use`.
 
     What a reader cannot answer from its gold is asked no further, and so on.
 

@@ -9,8 +9,8 @@ from pydantic import Field
 from bears.answers.prompts import AnswerPrompt
 from bears.answers.settings import GeneratorSettings
 from bears.errors import ConfigurationError
-from bears.llm.replies.prompt import check_names
-from bears.llm.replies.settings import AskingSettings
+from bears.llm.prompt import check_names
+from bears.llm.settings import AskingSettings
 from bears.types import Closed
 
 Severity = Literal["throw", "flag", "off"]

@@ -1,4 +1,4 @@
-"""Asking a model for a question and its answer: a `bears.llm.replies.use.Use`."""
+"""Asking a model for a question and its answer: a `bears.llm.use.Use`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,11 @@ from typing_extensions import TypedDict
 from bears.answers.prompts import WrittenIn
 from bears.errors import FormatError, MemoryCorrupt
 from bears.files.intake.json_text import json_value
-from bears.llm.client.template_words import broken
-from bears.llm.client.wire import ChatAnswer, ChatRequest
-from bears.llm.replies.json_reply import json_reply
-from bears.llm.replies.published import PublishedMemory
-from bears.llm.replies.use import CheckedReply, Needs, all_of
+from bears.llm.kept import PublishedMemory
+from bears.llm.prompt import broken
+from bears.llm.shape import json_reply
+from bears.llm.use import CheckedReply, Needs, all_of
+from bears.llm.wire import ChatAnswer, ChatRequest
 from bears.questions.form import Draft, Form
 from bears.questions.settings import QuestionerSettings
 from bears.questions.units import Unit

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bears.errors import MemoryMiss
-from bears.llm.replies.use import missing_message
+from bears.llm.use import missing_message
 from bears.translation.source_texts import Lookup, Resolution, SourceTexts
 from bears.types import Document, Question
 

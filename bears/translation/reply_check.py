@@ -12,8 +12,8 @@ from bears.files.intake.texts import blank
 from bears.language.gates import GateSeverity, check
 from bears.language.profile import Language
 from bears.language.text import Text
-from bears.llm.client.wire import ChatAnswer
-from bears.llm.replies.use import CheckedReply
+from bears.llm.use import CheckedReply
+from bears.llm.wire import ChatAnswer
 from bears.translation.glossary import parse_terms
 from bears.translation.spans import TOKEN, read_back
 from bears.translation.translator import TranslationRequest

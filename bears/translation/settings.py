@@ -5,7 +5,7 @@ from typing import Literal
 
 from bears.errors import ConfigurationError
 from bears.language.profile import Language
-from bears.llm.replies.settings import AskingSettings
+from bears.llm.settings import AskingSettings
 from bears.translation.prompts import PromptTemplate
 from bears.translation.translator import Translator
 

@@ -7,7 +7,7 @@ differ only in where they look texts up, so they cannot disagree on what is need
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bears.llm.replies import use
+from bears.llm import use
 from bears.translation.glossary import Glossary
 from bears.translation.glossary_file import Term
 from bears.translation.translator import TranslationRequest

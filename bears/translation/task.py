@@ -17,10 +17,10 @@ from bears.language.answers import aliases
 from bears.language.gates import GateSeverity
 from bears.language.native import languages_of
 from bears.language.profile import Language
-from bears.llm.client.models import estimate
-from bears.llm.client.wire import ChatAnswer, ChatRequest
-from bears.llm.replies.published import PublishedMemory
-from bears.llm.replies.use import CheckedReply
+from bears.llm.kept import PublishedMemory
+from bears.llm.models import estimate
+from bears.llm.use import CheckedReply
+from bears.llm.wire import ChatAnswer, ChatRequest
 from bears.translation.bundles import resolve_bundles
 from bears.translation.glossary_file import read_glossary
 from bears.translation.prompts import TERMS_SCHEMA, TRANSLATION_SCHEMA, messages
@@ -39,7 +39,7 @@ TERMS_TOKENS = 4096
 
 @dataclass(frozen=True)
 class TranslationTask:
-    """Translating one benchmark: a `bears.llm.replies.use.Use`.
+    """Translating one benchmark: a `bears.llm.use.Use`.
 
     Args:
         settings: how to translate.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bears.llm.replies.published import key_of
+from bears.llm.kept import key_of
 
 NAME = "translation"
 """Of this use of the memory."""

@@ -25,8 +25,8 @@ from bears.config import compose, parse, read_selection
 from bears.errors import ConfigurationError, MemoryCorrupt, MemoryMiss
 from bears.files.journal import Journal
 from bears.files.records import write_json, write_lines, write_records
-from bears.llm.client.wire import ChatAnswer
-from bears.llm.replies.published import MemoryEntry, PublishedMemory
+from bears.llm.kept import MemoryEntry, PublishedMemory
+from bears.llm.wire import ChatAnswer
 from bears.types import Document, Question
 from tests import fake_judge
 from tests.hostile_answers import HOSTILE

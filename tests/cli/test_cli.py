@@ -16,7 +16,7 @@ import yaml
 from bears.cli import main
 from bears.errors import FormatError
 from bears.files.records import write_json, write_text
-from bears.llm.replies.published import load
+from bears.llm.kept import load
 from tests.workspace import ROOT, environment_for
 
 QUESTIONS = ["q-one", "q-two"]

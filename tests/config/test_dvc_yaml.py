@@ -21,7 +21,7 @@ from bears.config import Config, compose, pick, read_selection
 from bears.config.ledger.entries import Ledger
 from bears.config.pipeline import GROUPS
 from bears.questions import bench
-from bears.retrieval.rewriting import task as rewrite_task
+from bears.retrieval.rewriting import model as rewrite_task
 from bears.sources.shapes import SHAPES
 from bears.translation.task import read_task
 from tests.workspace import ROOT, STAGES

@@ -17,7 +17,7 @@ from bears.config.ledger.update import add
 from bears.config.secrets import refuse_secrets
 from bears.errors import BearsError, ConfigurationError
 from bears.files.addresses import without_passwords
-from bears.llm.client.endpoint import Endpoint
+from bears.llm.endpoint import Endpoint
 from stages import config
 from tests.config.test_configuration import CONF, MINI, RETRIEVER, compose_stage, project
 from tests.workspace import ROOT

@@ -45,12 +45,12 @@ from bears.files.records import (
 from bears.files.rewritten import read_rewritten
 from bears.files.rows import open_rows
 from bears.files.trec import read_table
-from bears.llm.client.batch_files import outcomes as batch_outcomes
-from bears.llm.client.batch_state import read_pending
-from bears.llm.client.endpoint import Access, environment
-from bears.llm.client.models import load_models
-from bears.llm.client.wire import read_problem
-from bears.llm.replies.published import load
+from bears.llm.batch import outcomes as batch_outcomes
+from bears.llm.batch import read_pending
+from bears.llm.endpoint import Access, environment
+from bears.llm.kept import load
+from bears.llm.models import load_models
+from bears.llm.wire import read_problem
 from bears.publishing.attestation import Attestation
 from bears.publishing.leaderboard import pandachat
 from bears.publishing.leaderboard.board import read_board
@@ -59,7 +59,7 @@ from bears.publishing.report.system import SystemFiles, read_system
 from bears.publishing.report.tax import read_taxes
 from bears.questions.task import draft_of
 from bears.results.read import read_submission
-from bears.retrieval.rewriting.reply_check import parse_rewrite
+from bears.retrieval.rewriting.model import SHAPE
 from bears.sources.first_fetch import first_seen
 from bears.sources.folder.asked import questions as read_asked
 from bears.sources.folder.documents import read_document
@@ -124,14 +124,14 @@ DOORS: dict[str, tuple[str, Read]] = {
     "configuration: a ledger": (".yaml", read_ledger),
     "configuration: all of conf/": (".yaml", beside("conf.yaml", lambda conf: compose(conf, {}))),
     "configuration.pipeline: dvc.yaml": (".yaml", beside("dvc.yaml", in_folder(definitions))),
-    "client.models: conf/models.yaml": (".yaml", load_models),
-    "client.endpoint: .env": ("", beside(".env", environment)),
-    "client.batch_state: batches": (".jsonl", read_pending),
-    "client.batch_files: answers": (
+    "llm.models: conf/models.yaml": (".yaml", load_models),
+    "llm.endpoint: .env": ("", beside(".env", environment)),
+    "llm.batch: batches": (".jsonl", read_pending),
+    "llm.batch: answers": (
         ".jsonl",
         content(lambda data: [*batch_outcomes(data, ["a"], {}, ACCESS)]),
     ),
-    "client.wire: an error": (".json", content(lambda data: read_problem(500, data))),
+    "llm.wire: an error": (".json", content(lambda data: read_problem(500, data))),
     "formats.records: questions": (".json", read_questions),
     "formats.records: documents": (".json", read_documents),
     "formats.records: documents, streamed": (".json", stream_documents),
@@ -215,10 +215,10 @@ DOORS: dict[str, tuple[str, Read]] = {
         lambda path: parse(Attestation, json_value(path), str(path)),
     ),
     "cli.show: metrics": (".json", beside("metrics/retrieval.json", in_folder(show))),
-    "memory.published: a memory": (".jsonl", lambda path: load(path, "translation")),
-    "rewriting.reply_check: an answer": (
+    "llm.kept: a memory": (".jsonl", lambda path: load(path, "translation")),
+    "llm.shape: a kept reply": (
         ".json",
-        content(lambda data: parse_rewrite(data.decode("latin-1"))),
+        content(lambda data: SHAPE.kept(data.decode("latin-1"), "it")),
     ),
     "translation.glossary_file: CSV": (".csv", read_glossary),
     "translation.glossary: an answer": (
@@ -230,7 +230,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "ledger.table: JSON Lines": (".jsonl", lambda path: read_judgements(path, [], [])),
 }
 ELSEWHERE = {
-    "client.post": "hands what a server answers to client.wire; tests/llm/test_client.py",
+    "llm.client": "hands what a server answers to llm.wire; tests/llm/test_client.py",
     "translation.reply_check": "an answer of a model; tests/translation/test_reply_check.py",
     "evaluation.answers.references": "lineage.jsonl, sealed by its manifest",
     "cli.judged_pairs": "candidates, sealed by their manifest",
@@ -243,11 +243,10 @@ ELSEWHERE = {
     "report.words": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",
     "translation.task": "lineage.jsonl, sealed by its manifest",
-    "memory.json_reply": "an answer of a model; tests/answers/test_judge_model.py",
     "reading.remarks": "an entry of the memory; tests/translation/test_reading.py",
     "cli.uses": "answers that the pipeline wrote, sealed by their manifest",
-    "memory.proxied_requests": "entries of the memory; tests/llm/test_proxy.py",
-    "memory.server": "requests of programs; tests/llm/test_proxy.py",
+    "llm.proxy": "entries of the memory; tests/llm/test_proxy.py",
+    "llm.server": "requests of programs; tests/llm/test_proxy.py",
     "ragas.run": "what ragas prints; tests/answers/test_ragas.py",
     "stages.judge": "metrics/retrieval.json, which DVC keeps",
     "stages.verify": "notes and sidecar, sealed by their manifests",

@@ -15,13 +15,12 @@ from pathlib import Path
 import pytest
 
 from bears.errors import ConfigurationError
-from bears.llm.client.batch import BatchApi
-from bears.llm.client.batch_state import Pending, read_pending, write_pending
-from bears.llm.client.budget import Budget
-from bears.llm.client.endpoint import Endpoint
-from bears.llm.client.errors import BudgetExhausted, RequestFailed, RequestRefused, RunStopped
-from bears.llm.client.models import Models, Price
-from bears.llm.client.wire import ChatAnswer, Outcome
+from bears.llm.batch import BatchApi, Pending, read_pending, write_pending
+from bears.llm.budget import Budget
+from bears.llm.endpoint import Endpoint
+from bears.llm.faults import BudgetExhausted, RequestFailed, RequestRefused, RunStopped
+from bears.llm.models import Models, Price
+from bears.llm.wire import ChatAnswer, Outcome
 from tests.batches import asked, run
 from tests.provider_server import ROOT, ProviderServer
 
@@ -145,7 +144,7 @@ def test_a_batch_whose_id_was_not_written_is_found_by_its_mark(
         written.append([replace(batch) for batch in pending])
         write_pending(path, written[-1])
 
-    monkeypatch.setattr("bears.llm.client.batch.write_pending", write)
+    monkeypatch.setattr("bears.llm.batch.write_pending", write)
     with ProviderServer() as server:
         run(made(server, path), asked(4))
         assert [[bool(batch.id) for batch in each] for each in written] == [
@@ -213,9 +212,9 @@ def test_a_killed_run_finds_its_batch_again(tmp_path: Path) -> None:
 _RUN = """
 import sys
 from pathlib import Path
-from bears.llm.client.batch import BatchApi
-from bears.llm.client.endpoint import Endpoint
-from bears.llm.client.models import Models
+from bears.llm.batch import BatchApi
+from bears.llm.endpoint import Endpoint
+from bears.llm.models import Models
 from tests.batches import asked, run
 run(BatchApi(Endpoint("m", sys.argv[1], ""), Models(), Path(sys.argv[2]), poll_s=0.05), asked(5))
 """

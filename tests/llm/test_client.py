@@ -16,20 +16,19 @@ from hypothesis import strategies as st
 
 from bears.errors import ConfigurationError
 from bears.files.intake.limits import limits
-from bears.llm.client.budget import Budget
-from bears.llm.client.chat import Online
-from bears.llm.client.embedding_wire import EmbeddingRequest, read_vectors
-from bears.llm.client.endpoint import Access, Endpoint, find_access
-from bears.llm.client.errors import (
+from bears.llm.budget import Budget
+from bears.llm.client import Forwarded, Online, read_completion
+from bears.llm.embedding import EmbeddingRequest, read_vectors
+from bears.llm.endpoint import Access, Endpoint, find_access
+from bears.llm.faults import (
     BudgetExhausted,
     ClientError,
     RequestFailed,
     RequestRefused,
     RunStopped,
 )
-from bears.llm.client.forward import Forwarded, read_completion
-from bears.llm.client.models import Models, Price, ceiling, estimate, load_models
-from bears.llm.client.wire import ChatAnswer, ChatRequest, Outcome, read_answer, to_body
+from bears.llm.models import Models, Price, ceiling, estimate, load_models
+from bears.llm.wire import ChatAnswer, ChatRequest, Outcome, read_answer, to_body
 from tests.provider_server import ROOT, Json, ProviderServer, completion
 
 KEY = "sk-test-4f9d1c7e"
@@ -273,8 +272,8 @@ def closed(_: Json) -> Json:
 def test_a_long_wait_that_a_server_asks_for_is_cut_reported_and_counted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("bears.llm.client.response_headers.LONGEST_WAIT_S", 0.2)
-    monkeypatch.setattr("bears.llm.client.request_pool.RequestPool.long_s", 0.1)
+    monkeypatch.setattr("bears.llm.rate_limits.LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr("bears.llm.pool.RequestPool.long_s", 0.1)
     with ProviderServer(f"{__name__}:closed") as server:
         online = Online(endpoint(server, attempts=3, concurrency=3), Models())
         answers = ask(online, asked(3))

@@ -14,7 +14,7 @@ import pytest
 
 from bears.errors import FormatError, MemoryCorrupt
 from bears.files.records import write_records
-from bears.llm.replies.published import MemoryEntry, PublishedMemory, load
+from bears.llm.kept import MemoryEntry, PublishedMemory, load
 from bears.translation.published import import_published
 from bears.translation.translator import NAME, TranslationRequest, Translator
 from bears.types import Document, Question

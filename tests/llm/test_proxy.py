@@ -23,14 +23,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bears.llm.client.errors import RequestRefused
-from bears.llm.client.models import Price
-from bears.llm.replies.kept import Kept
-from bears.llm.replies.proxied import ChatSettings, EmbeddingSettings, ProxySettings, proxied
-from bears.llm.replies.proxied_requests import IDLE, chat_body, wanted_texts
-from bears.llm.replies.proxy import NAME, Proxy
-from bears.llm.replies.published import PublishedMemory, extend
-from bears.llm.replies.server import SAMPLE, serving
+from bears.llm.faults import RequestRefused
+from bears.llm.kept import Kept, PublishedMemory, extend
+from bears.llm.models import Price
+from bears.llm.proxy import (
+    IDLE,
+    NAME,
+    ChatSettings,
+    EmbeddingSettings,
+    Proxy,
+    ProxySettings,
+    chat_body,
+    proxied,
+    wanted_texts,
+)
+from bears.llm.server import SAMPLE, serving
 from tests.provider_server import ROOT, Json, ProviderServer
 
 FLOATS = {"model": "e", "input": "x", "encoding_format": "float"}

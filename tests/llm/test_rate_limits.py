@@ -13,14 +13,11 @@ from itertools import count
 
 import pytest
 
-from bears.llm.client.chat import Online
-from bears.llm.client.endpoint import Endpoint
-from bears.llm.client.models import Models
-from bears.llm.client.rate_limits import RateLimits
-from bears.llm.client.response_headers import duration, retry_after
-from bears.llm.client.retry import LIMITED, backoff
-from bears.llm.client.token_bucket import TokenBucket
-from bears.llm.client.wire import ChatAnswer, ChatRequest
+from bears.llm.client import LIMITED, Online, backoff
+from bears.llm.endpoint import Endpoint
+from bears.llm.models import Models
+from bears.llm.rate_limits import RateLimits, TokenBucket, duration, retry_after
+from bears.llm.wire import ChatAnswer, ChatRequest
 from tests.provider_server import Limiter, ProviderServer
 
 LATENCY = 0.8

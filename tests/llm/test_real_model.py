@@ -16,9 +16,9 @@ from bears.config import compose, read_selection
 from bears.files.records import write_lines, write_records
 from bears.language.gates import check
 from bears.language.text import Text
-from bears.llm.replies.fill import FillReport
-from bears.llm.replies.published import load
-from bears.llm.replies.workflow import Workflow
+from bears.llm.fill import FillReport
+from bears.llm.kept import load
+from bears.llm.workflow import Workflow
 from bears.sources.parts import Parts
 from bears.sources.passage_rows import multi_hop
 from bears.translation.glossary import occurs

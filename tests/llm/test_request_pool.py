@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Iterable
 
 import pytest
 
-from bears.llm.client.errors import BudgetExhausted, ClientError, RequestRefused, RunStopped
-from bears.llm.client.request_pool import RequestPool
+from bears.llm.faults import BudgetExhausted, ClientError, RequestRefused, RunStopped
+from bears.llm.pool import RequestPool
 
 Outcomes = list[tuple[str, str | ClientError]]
 

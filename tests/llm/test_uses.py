@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from bears.cli import uses
-from bears.llm.client.models import Price, estimate
-from bears.llm.client.wire import ChatAnswer, ChatRequest
-from bears.llm.replies.published import PublishedMemory, key_of, load
-from bears.llm.replies.settings import AskingSettings
-from bears.llm.replies.use import CheckedReply, Needs
+from bears.llm.kept import PublishedMemory, key_of, load
+from bears.llm.models import Price, estimate
+from bears.llm.settings import AskingSettings
+from bears.llm.use import CheckedReply, Needs
+from bears.llm.wire import ChatAnswer, ChatRequest
 from tests.desk import ASKED, SMALL, Desk, Here, desk, here
 from tests.llm.test_kill import begun, wait_until
 from tests.provider_server import ProviderServer

@@ -16,7 +16,7 @@ from bears.files.records import read_documents, read_questions
 from bears.language.gates import GATES, GateSeverity
 from bears.language.profile import Language
 from bears.language.scripts import letters, script_share
-from bears.llm.replies.published import load
+from bears.llm.kept import load
 from bears.quality.verification.benchmark import Benchmark
 from bears.quality.verification.verify import reviewed, summarise, verify
 from bears.sampling.mixture import Mixture

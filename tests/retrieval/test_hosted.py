@@ -24,7 +24,7 @@ from bears.errors import ConfigurationError, FormatError, RetrieverUnavailable
 from bears.files.journal import Journal
 from bears.files.records import write_records
 from bears.files.rewritten import write_rewritten
-from bears.llm.client.embedding_wire import token_range
+from bears.llm.embedding import token_range
 from bears.retrieval.models.hosted import Hosted
 from bears.retrieval.retriever import Query
 from bears.retrieval.stopwatch import Stopwatch

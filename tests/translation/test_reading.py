@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from bears.errors import ConfigurationError
-from bears.llm.client.wire import ChatAnswer
-from bears.llm.replies.prompt import SystemPrompt
+from bears.llm.prompt import SystemPrompt
+from bears.llm.wire import ChatAnswer
 from bears.translation.reading.remarks import Remark, check, kept_remarks, tenable
 from stages import verify
 from tests.desk import Desk

@@ -13,7 +13,7 @@ from bears.config import compose, parse
 from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import MemoryMiss
 from bears.files.records import read_documents, read_questions, write_records
-from bears.llm.replies.published import PublishedMemory, load
+from bears.llm.kept import PublishedMemory, load
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import sample
 from bears.translation.published import import_published

@@ -9,7 +9,7 @@ import pytest
 
 from bears.config import compose, parse, read_selection
 from bears.language.profile import Language
-from bears.llm.client.wire import ChatAnswer
+from bears.llm.wire import ChatAnswer
 from bears.translation.glossary import parse_terms
 from bears.translation.reply_check import ReplyCheck
 from bears.translation.translator import TranslationRequest

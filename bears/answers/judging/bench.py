@@ -10,7 +10,7 @@ from bears.answers.judging.model import VerdictTask
 from bears.answers.judging.ruling import Case, Judge, Ruling, Verdict
 from bears.answers.judging.settings import JudgeSettings
 from bears.config import build, parse
-from bears.llm.replies.published import PublishedMemory
+from bears.llm.kept import PublishedMemory
 
 ROOM = "bears.answers.judging"
 Judges = Mapping[str, Judge | JudgeSettings]

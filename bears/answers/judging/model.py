@@ -13,9 +13,9 @@ from bears.answers.judging.ruling import Case, Ruling
 from bears.answers.judging.settings import JudgePrompt, JudgeSettings
 from bears.errors import FormatError, MemoryCorrupt
 from bears.files.intake.json_text import json_value
-from bears.llm.client.wire import ChatAnswer, ChatRequest
-from bears.llm.replies.published import MemoryEntry, PublishedMemory, key_of
-from bears.llm.replies.use import CheckedReply, Needs, all_of
+from bears.llm.kept import MemoryEntry, PublishedMemory, key_of
+from bears.llm.use import CheckedReply, Needs, all_of
+from bears.llm.wire import ChatAnswer, ChatRequest
 
 NAME = "verdict"
 JUDGE = "To have them judged: python -m bears memory fill, then python -m bears memory publish"
@@ -44,7 +44,7 @@ class VerdictRequest:
 
 @dataclass(frozen=True)
 class VerdictTask:
-    """Judging the answers of a system: a `bears.llm.replies.use.Use`.
+    """Judging the answers of a system: a `bears.llm.use.Use`.
 
     Args:
         settings: of the model.

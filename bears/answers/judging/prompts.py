@@ -6,7 +6,7 @@ from typing import Any
 
 from bears.answers.judging.ruling import Case
 from bears.answers.judging.settings import JudgePrompt
-from bears.llm.client.template_words import broken
+from bears.llm.prompt import broken
 
 SCHEMA = {
     "type": "object",

@@ -7,8 +7,8 @@ from bears.answers.judging.ruling import Ruling
 from bears.answers.judging.settings import kept
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
-from bears.llm.client.wire import ChatAnswer
-from bears.llm.replies.use import CheckedReply
+from bears.llm.use import CheckedReply
+from bears.llm.wire import ChatAnswer
 
 _PLAIN = re.compile(r"\bverdict\b\W{0,8}(pass|fail)\b", re.IGNORECASE)
 

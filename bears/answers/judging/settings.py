@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from bears.errors import ConfigurationError
 from bears.language.tags import primary
-from bears.llm.replies.prompt import check_names
-from bears.llm.replies.settings import AskingSettings
+from bears.llm.prompt import check_names
+from bears.llm.settings import AskingSettings
 from bears.types import Closed
 
 OTHER = "other"

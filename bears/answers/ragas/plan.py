@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bears.answers.ragas.rows import RagasRow
-from bears.llm.client.forward import Forwarded
-from bears.llm.client.models import Price, estimate
-from bears.llm.replies.proxy import Proxy
+from bears.llm.client import Forwarded
+from bears.llm.models import Price, estimate
+from bears.llm.proxy import Proxy
 
 STRICTNESS = 3
 """Questions that answer relevancy has a model make of an answer."""

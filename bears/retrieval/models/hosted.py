@@ -23,18 +23,18 @@ import numpy as np
 from bears.config import checkout, parse
 from bears.config.packaged import conf_folder
 from bears.errors import RetrieverUnavailable
-from bears.llm.client.budget import Budget
-from bears.llm.client.embedding_wire import Embedded, EmbeddingRequest, token_range
-from bears.llm.client.endpoint import has_key
-from bears.llm.client.errors import RunStopped
-from bears.llm.client.models import Models, Price, load_models
-from bears.llm.client.rate_limits import RateLimits
+from bears.llm.budget import Budget
+from bears.llm.embedding import Embedded, EmbeddingRequest, token_range
+from bears.llm.endpoint import has_key
+from bears.llm.faults import RunStopped
+from bears.llm.models import Models, Price, load_models
+from bears.llm.rate_limits import RateLimits
 from bears.retrieval.models.encoder import Kind, Vectors, normalised
 from bears.retrieval.models.hosted_settings import WHERE, HostedSettings
 from bears.retrieval.models.vector_journal import VectorJournal
 
 if TYPE_CHECKING:
-    from bears.llm.client.embeddings import EmbeddingOutcome, Embeddings
+    from bears.llm.embeddings import EmbeddingOutcome, Embeddings
 
 Progress = Callable[[int, float], None]
 Take = Callable[[EmbeddingRequest, Vectors], "list[Future[None]]"]
@@ -176,7 +176,7 @@ class Hosted:
         return load_models(own if own.exists() else conf_folder()[0] / own.name)
 
     def _client(self) -> Embeddings:
-        from bears.llm.client.embeddings import Embeddings
+        from bears.llm.embeddings import Embeddings
 
         # Not kept: it holds the key, and an encoder may be sent to other processes.
         return Embeddings(self.settings, self._models, self._limits, checkout())

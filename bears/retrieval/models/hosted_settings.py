@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from bears.errors import ConfigurationError
-from bears.llm.client.embedding_wire import EmbeddingRequest, token_range
-from bears.llm.client.endpoint import Endpoint
-from bears.llm.client.models import ceiling
+from bears.llm.embedding import EmbeddingRequest, token_range
+from bears.llm.endpoint import Endpoint
+from bears.llm.models import ceiling
 from bears.types import Positive
 
 WHERE = "retriever.encoder"

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from bears.config import checkout
 from bears.errors import ConfigurationError, StoreError
-from bears.llm.client.endpoint import check_variable, environment
+from bears.llm.endpoint import check_variable, environment
 
 T = TypeVar("T")
 

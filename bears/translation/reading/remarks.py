@@ -10,9 +10,9 @@ from typing_extensions import TypedDict
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
 from bears.files.records import problems_of
-from bears.llm.client.wire import ChatAnswer
-from bears.llm.replies.json_reply import json_reply
-from bears.llm.replies.use import CheckedReply
+from bears.llm.shape import json_reply
+from bears.llm.use import CheckedReply
+from bears.llm.wire import ChatAnswer
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",

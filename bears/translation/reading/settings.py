@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bears.llm.replies.prompt import SystemPrompt
-from bears.llm.replies.settings import AskingSettings
+from bears.llm.prompt import SystemPrompt
+from bears.llm.settings import AskingSettings
 
 
 @dataclass(frozen=True, kw_only=True)

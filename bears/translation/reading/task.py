@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from bears.config import Config, parse
 from bears.errors import FormatError, MemoryCorrupt
 from bears.language.native import languages_of
-from bears.llm.client.models import estimate
-from bears.llm.client.template_words import broken
-from bears.llm.client.wire import ChatAnswer, ChatRequest
-from bears.llm.replies.published import PublishedMemory
-from bears.llm.replies.use import CheckedReply, Needs, all_of
+from bears.llm.kept import PublishedMemory
+from bears.llm.models import estimate
+from bears.llm.prompt import broken
+from bears.llm.use import CheckedReply, Needs, all_of
+from bears.llm.wire import ChatAnswer, ChatRequest
 from bears.translation.reading.remarks import SCHEMA, Remark, check, kept_remarks, tenable
 from bears.translation.reading.settings import ReaderSettings
 from bears.types import Document, Finding, Question
@@ -45,7 +45,7 @@ class Readings(Needs[ReadingRequest]):
 
 @dataclass(frozen=True)
 class ReadingTask:
-    """Reading one benchmark's translations: a `bears.llm.replies.use.Use`.
+    """Reading one benchmark's translations: a `bears.llm.use.Use`.
 
     Args:
         settings: who reads.

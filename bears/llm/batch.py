@@ -1,29 +1,215 @@
 """Asking a model through the provider's Batch API: half the price, within a day, restartable.
 
 A process killed between making a batch and writing its id finds it again by its mark, which the
-provider keeps in the batch's metadata; see `bears.llm.client.batch_state`.
+provider keeps in the batch's metadata; see `bears.llm.batch`.
 """
 
 import asyncio
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import openai
+import tenacity
 from openai import HttpxBinaryResponseContent
 from openai.types import Batch as ProviderBatch
 from openai.types import FileObject
 
-from bears.llm.client.batch_files import BatchPart, not_answered, outcomes, parts
-from bears.llm.client.batch_provider import batch_client, create, find, retrying
-from bears.llm.client.batch_state import Pending, read_pending, write_pending
-from bears.llm.client.budget import Budget
-from bears.llm.client.endpoint import Endpoint, find_access
-from bears.llm.client.errors import RequestFailed
-from bears.llm.client.models import Models, Price
-from bears.llm.client.streak import Streak
-from bears.llm.client.wire import ChatAnswer, ChatRequest, Keep, Outcome, forget
+from bears.config import parse
+from bears.errors import BearsError, ConfigurationError, FormatError
+from bears.files.intake.json_text import json_value
+from bears.files.records import read_lines, to_line, write_lines
+from bears.llm.budget import Budget
+from bears.llm.client import make_client
+from bears.llm.endpoint import Access, Endpoint, find_access
+from bears.llm.faults import RequestFailed, RequestRefused, RunStopped
+from bears.llm.models import Model, Models, Price
+from bears.llm.pool import Streak
+from bears.llm.wire import (
+    ChatAnswer,
+    ChatRequest,
+    Keep,
+    Outcome,
+    forget,
+    read_answer,
+    read_problem,
+    to_body,
+    to_problem,
+)
+from bears.types import Closed
+
+
+@dataclass(slots=True)
+class Pending(Closed):
+    """A batch at the provider.
+
+    Args:
+        mark: our name for it.
+        keys: of its requests; the place is the ``custom_id``.
+        id: the provider's name; empty until it is known.
+    """
+
+    mark: str
+    keys: tuple[str, ...]
+    id: str = ""
+
+
+def read_pending(path: Path) -> list[Pending]:
+    """The batches of a state file; one that is absent has none.
+
+    Raises:
+        ConfigurationError: a line cannot be read.
+    """
+    if not path.exists():
+        return []
+    try:
+        return [parse(Pending, row, f"line {number}") for number, row in read_lines(path)]
+    except BearsError as error:
+        raise ConfigurationError(
+            f"{path} is damaged ({error}); batches may be at the provider: "
+            "look at its page, then move the file away"
+        ) from None
+
+
+def write_pending(path: Path, pending: Iterable[Pending]) -> None:
+    """Replace a state file; it is on disk when this returns."""
+    write_lines(path, map(asdict, pending))
+
+
+MARK = "bears_mark"
+TRANSFER_S = 1800.0
+"""How long a part of a file as large as those of batches may take."""
+
+
+def retrying(endpoint: Endpoint) -> tenacity.AsyncRetrying:
+    """What calls a function with its arguments, again where another attempt may succeed."""
+    return tenacity.AsyncRetrying(
+        retry=tenacity.retry_if_exception(_passes),
+        wait=tenacity.wait_exponential_jitter(
+            multiplier=endpoint.backoff_s, max=60, jitter=endpoint.backoff_s
+        ),
+        stop=tenacity.stop_after_attempt(endpoint.attempts),
+        reraise=True,
+    )
+
+
+async def create(
+    client: openai.AsyncOpenAI, retry: tenacity.AsyncRetrying, file: str, mark: str
+) -> str:
+    """Make a batch, unless an attempt of ``retry`` whose answer was lost has made it."""
+    if retry.statistics["attempt_number"] > 1 and (found := await find(client, mark)):
+        return found
+    batch = await client.batches.create(
+        input_file_id=file,
+        endpoint="/v1/chat/completions",
+        completion_window="24h",
+        metadata={MARK: mark},
+    )
+    return batch.id
+
+
+async def find(client: openai.AsyncOpenAI, mark: str) -> str:
+    """The id of the batch with our ``mark``; empty if there is none."""
+    async for batch in client.batches.list(limit=100):
+        if (batch.metadata or {}).get(MARK) == mark:
+            return batch.id
+    return ""
+
+
+@asynccontextmanager
+async def batch_client(access: Access, endpoint: Endpoint) -> AsyncIterator[openai.AsyncOpenAI]:
+    """The client; within, an error of its calls stops the run.
+
+    Raises:
+        RunStopped: the provider takes no batches from us.
+    """
+    try:
+        async with make_client(access, endpoint, TRANSFER_S) as client:
+            yield client
+        return
+    except openai.APIStatusError as error:
+        told = str(read_problem(error.status_code, error.response.content))
+    except openai.APIConnectionError as error:
+        told = f"{type(error).__name__} ({error.__cause__})"
+    raise RunStopped(access.clean(f"{access.base_url} takes no batches: {told}")) from None
+
+
+def _passes(error: BaseException) -> bool:
+    if isinstance(error, openai.APIStatusError):
+        return read_problem(error.status_code, error.response.content).passes
+    return isinstance(error, openai.APIConnectionError)
+
+
+BatchPart = list[tuple[str, bytes]]
+"""The lines of one file, each with the key of its request."""
+
+
+def parts(
+    requests: Iterable[ChatRequest], name: str, model: Model, most_requests: int, most_bytes: int
+) -> Iterator[BatchPart]:
+    """Files that ask the model ``name``, of at most so many requests and bytes."""
+    part: BatchPart = []
+    size = 0
+    for request in requests:
+        line = _line(len(part), request, name, model)
+        if part and (len(part) >= most_requests or size + len(line) > most_bytes):
+            yield part
+            part, size, line = [], 0, _line(0, request, name, model)
+        part.append((request.key, line))
+        size += len(line)
+    if part:
+        yield part
+
+
+def _line(place: int, request: ChatRequest, name: str, model: Model) -> bytes:
+    body = to_body(request, name, model)
+    row = {"custom_id": str(place), "method": "POST", "url": "/v1/chat/completions"}
+    return to_line({**row, "body": body}).encode("utf-8")
+
+
+def outcomes(
+    content: bytes, keys: Sequence[str], asked: Mapping[str, ChatRequest], access: Access
+) -> Iterator[tuple[str, Outcome]]:
+    """Key and outcome of each line of an output or error file.
+
+    RequestFailed is what another batch may answer.
+
+    Args:
+        content: of the file; a line that cannot be read is passed over.
+        keys: of the batch's requests, in order.
+        asked: key to the request that is waited for; other lines are passed over.
+        access: whose key no message may show.
+    """
+    for line in content.split(b"\n"):
+        try:
+            row = json_value(line, "", halves=True)
+            key = keys[int(row["custom_id"])]
+            if key in asked:
+                yield key, _outcome(row, asked[key], access)
+        except (FormatError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError):
+            continue
+
+
+def not_answered(reason: str) -> RequestFailed:
+    """The outcome of a request that a batch did not answer, though another may."""
+    return RequestFailed(f"not answered in any batch: {reason}")
+
+
+def _outcome(row: Mapping[str, Any], request: ChatRequest, access: Access) -> Outcome:
+    response = row.get("response")
+    if not response:
+        return not_answered(access.clean(str(to_problem(0, row.get("error") or {}))))
+    status = int(response["status_code"])
+    if status == 200:
+        return read_answer(response["body"], request)
+    problem = to_problem(status, response["body"])
+    told = access.clean(str(problem))
+    return not_answered(told) if problem.passes else RequestRefused(told)
+
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 200_000_000

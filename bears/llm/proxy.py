@@ -1,31 +1,130 @@
-"""A model behind the memory, for other programs: what is known is replayed, the rest is asked once.
-
-Other programs make requests of their own, so nothing here knows what will be needed. A request is
-kept under a key over all of its body that can change the answer, and under the number of the
-sample where a program wants several answers to one request.
-"""
+"""A memory opened for other programs: with a model behind it, or as it is."""
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from base64 import b64decode, b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
-from bears.errors import MemoryMiss
+import numpy as np
+from numpy.typing import NDArray
+
+from bears.errors import ConfigurationError, FormatError, MemoryCorrupt, MemoryMiss
+from bears.files.intake.json_text import json_value
 from bears.files.journal import Append
-from bears.llm.client.embedding_wire import EmbeddingRequest, read_vectors
-from bears.llm.client.errors import ClientError, RequestRefused, RunStopped
-from bears.llm.client.forward import Completion, Forwarded, Forwarding, read_completion
-from bears.llm.client.retry import Charged
-from bears.llm.replies.proxied_requests import (
-    chat_body,
-    chat_request,
-    completion_of,
-    packed,
-    vectors_told,
-    wanted_texts,
+from bears.llm.budget import Budget
+from bears.llm.client import Charged, Completion, Forwarded, Forwarding, forwarding, read_completion
+from bears.llm.embedding import EmbeddingRequest, read_vectors
+from bears.llm.endpoint import Endpoint
+from bears.llm.faults import ClientError, RequestRefused, RunStopped
+from bears.llm.kept import Kept, MemoryEntry, PublishedMemory, key_of
+from bears.llm.models import Price, load_models
+from bears.types import Closed
+
+IDLE = (
+    *("user", "metadata", "store", "stream", "stream_options", "service_tier"),
+    *("prompt_cache_key", "prompt_cache_retention", "safety_identifier"),
 )
-from bears.llm.replies.published import MemoryEntry, PublishedMemory, key_of
+"""Parts of a request that change no answer."""
+LIMITS = ("max_completion_tokens", "max_tokens")
+
+
+def chat_body(asked: Any, output_tokens: int) -> dict[str, Any]:
+    """What is sent for a chat request: all that can change its answer, and a limit of its length.
+
+    Args:
+        asked: its JSON.
+        output_tokens: the limit where it names none.
+
+    Raises:
+        RequestRefused: it is no request whose cost is bounded.
+    """
+    _check(isinstance(asked, dict) and isinstance(asked.get("model"), str), "it names no model")
+    _check(not asked.get("stream"), "streams are not replayed; ask without stream")
+    messages = asked.get("messages")
+    _check(isinstance(messages, list) and bool(messages), "it has no messages")
+    _check(all(isinstance(each, dict) and _is_text(each) for each in messages), "it has no text")
+    body = {name: value for name, value in asked.items() if name not in IDLE}
+    if all(body.get(name) is None for name in LIMITS):
+        body["max_tokens"] = output_tokens
+    numbers = [body[name] for name in (*LIMITS, "n") if body.get(name) is not None]
+    whole = all(isinstance(each, int) and 0 < each <= 1_000_000 for each in numbers)
+    _check(whole, "max_tokens and n must be whole numbers above 0")
+    return body
+
+
+def _is_text(message: Mapping[str, Any]) -> bool:
+    content = message.get("content")
+    if isinstance(content, list):
+        return all(isinstance(part, dict) and part.get("type") == "text" for part in content)
+    return content is None or isinstance(content, str)
+
+
+def chat_request(body: Mapping[str, Any]) -> Forwarded:
+    """A body of `chat_body`, with the most tokens that may come."""
+    limit = max(body.get(name) or 0 for name in LIMITS)
+    return Forwarded(body, limit * (body.get("n") or 1))
+
+
+def wanted_texts(asked: Any) -> list[str]:
+    """The texts of a request for embeddings. Raises RequestRefused where it has none."""
+    _check(isinstance(asked, dict) and isinstance(asked.get("model"), str), "it names no model")
+    texts = [asked["input"]] if isinstance(asked.get("input"), str) else asked.get("input")
+    _check(
+        isinstance(texts, list) and bool(texts) and all(isinstance(text, str) for text in texts),
+        "input must be a text or a list of texts",
+    )
+    form = asked.get("encoding_format", "float")
+    _check(form in ("float", "base64"), f"encoding_format is {form!r:.40}")
+    return list(texts)
+
+
+def vectors_told(asked: Mapping[str, Any], vectors: Sequence[str]) -> dict[str, Any]:
+    """The answer with ``vectors``, each in base64 as little-endian float32."""
+    as_packed = asked.get("encoding_format") == "base64"
+    rows = [
+        {
+            "object": "embedding",
+            "index": place,
+            "embedding": vector if as_packed else _values(vector),
+        }
+        for place, vector in enumerate(vectors)
+    ]
+    usage = {"prompt_tokens": 0, "total_tokens": 0}
+    return {"object": "list", "data": rows, "model": asked["model"], "usage": usage}
+
+
+def packed(vector: NDArray[np.float32]) -> str:
+    """A vector in base64, as little-endian float32."""
+    return b64encode(vector.astype("<f4").tobytes()).decode()
+
+
+def _values(vector: str) -> list[float]:
+    try:
+        values: list[float] = np.frombuffer(b64decode(vector, validate=True), "<f4").tolist()
+    except ValueError:
+        raise MemoryCorrupt(f"an entry of the memory is no vector: {vector!r:.60}") from None
+    return values
+
+
+def completion_of(entry: str) -> dict[str, Any]:
+    """What is kept of a chat completion. Raises MemoryCorrupt where an entry is none."""
+    try:
+        value = json_value(entry.encode(), "an entry of the memory")
+    except FormatError as error:
+        raise MemoryCorrupt(str(error)) from None
+    if not isinstance(value, dict) or "choices" not in value:
+        raise MemoryCorrupt(f"an entry of the memory is no chat completion: {entry!r:.60}")
+    return value
+
+
+def _check(holds: bool, problem: str) -> None:
+    if not holds:
+        raise RequestRefused(f"this request cannot be served: {problem}")
+
 
 NAME = "proxied"
 """Of the use: the ``kind`` of its rows in the journal, and their field."""
@@ -56,7 +155,7 @@ Ask = Callable[[Upstream, list[str]], Awaitable[dict[str, str]]]
 
 
 class Proxy:
-    """What `bears.llm.replies.server` serves.
+    """What `bears.llm.server` serves.
 
     Args:
         known: what is there; grows.
@@ -211,3 +310,81 @@ class Proxy:
         await asyncio.gather(*map(asyncio.wrap_future, map(upstream.append, rows)))
         self._known.add(*entries)
         self.used |= {entry.key: entry for entry in entries}
+
+
+@dataclass(frozen=True)
+class ChatSettings(Endpoint):
+    """The model that is asked; see conf/proxy/openai.yaml."""
+
+    where: ClassVar[str] = "proxy.chat"
+
+    output_tokens: int = 4096
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.output_tokens < 1:
+            raise ConfigurationError(
+                f"{self.where}.output_tokens is {self.output_tokens}; expected 1 or more"
+            )
+
+
+@dataclass(frozen=True)
+class EmbeddingSettings(Endpoint):
+    """The model that gives vectors; see conf/proxy/openai.yaml."""
+
+    where: ClassVar[str] = "proxy.embeddings"
+
+
+@dataclass(frozen=True)
+class ProxySettings(Closed):
+    """One conf/proxy/<name>.yaml."""
+
+    name: str
+    chat: ChatSettings
+    embeddings: EmbeddingSettings
+
+    @property
+    def models(self) -> tuple[str, str]:
+        """Of chat and of embeddings."""
+        return self.chat.model, self.embeddings.model
+
+
+@asynccontextmanager
+async def proxied(settings: ProxySettings, kept: Kept, ask: bool) -> AsyncIterator[Proxy]:
+    """The memory, and while the block runs the models behind it.
+
+    Args:
+        settings: the models, and how they are asked.
+        kept: the memory of `bears.llm.proxy.NAME`.
+        ask: whether what is missing is asked for; else nothing is, and no key is needed.
+
+    Raises:
+        ConfigurationError: there is no price or no key.
+    """
+    chat, vectors = settings.chat, settings.embeddings
+    if not ask:
+        yield Proxy(kept.known(), None, chat.output_tokens)
+        return
+    budgets = [
+        Budget(each.budget, price, each.where)
+        for each, price in zip((chat, vectors), prices(settings, kept.root), strict=True)
+    ]
+    with kept.journal.exclusive(), kept.journal.writer() as append:
+        async with (
+            forwarding(chat, "/chat/completions", budgets[0], kept.root) as talk,
+            forwarding(vectors, "/embeddings", budgets[1], kept.root) as embed,
+        ):
+            yield Proxy(kept.known(), Upstream(talk, embed, append), chat.output_tokens)
+
+
+def prices(settings: ProxySettings, root: Path) -> tuple[Price, Price]:
+    """What tokens of chat and of embeddings cost.
+
+    Args:
+        root: the checkout with conf/models.yaml.
+
+    Raises:
+        ConfigurationError: nobody has said so.
+    """
+    models = load_models(root / "conf" / "models.yaml")
+    return settings.chat.price_in(models), settings.embeddings.price_in(models)

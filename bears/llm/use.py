@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from bears.errors import MemoryMiss
-from bears.llm.client.wire import ChatAnswer, ChatRequest
-from bears.llm.replies.published import MemoryEntry, PublishedMemory
-from bears.llm.replies.settings import AskingSettings
+from bears.llm.kept import MemoryEntry, PublishedMemory
+from bears.llm.settings import AskingSettings
+from bears.llm.wire import ChatAnswer, ChatRequest
 
 SHOWN = 5
 FILL = "To fill it from a model: python -m bears memory fill, then python -m bears memory publish"
@@ -43,11 +43,13 @@ class Needs(Generic[R]):
         missing: requests that the lookup had no answer to.
         waiting: requests that will follow once ``missing`` is answered, for estimates only.
         used: the entries that were looked up.
+        replies: each request that has a reply, with it, in the order of the requests.
     """
 
     missing: list[R] = field(default_factory=list)
     waiting: list[R] = field(default_factory=list)
     used: dict[str, MemoryEntry] = field(default_factory=dict)
+    replies: list[tuple[R, str]] = field(default_factory=list)
 
     def ask(self, lookup: Lookup[R], request: R) -> str | None:
         """Look a request up, and note it as missing or used."""
@@ -56,6 +58,7 @@ class Needs(Generic[R]):
             self.missing.append(request)
             return None
         self.used[entry.key] = entry
+        self.replies.append((request, entry.answer))
         return entry.answer
 
 

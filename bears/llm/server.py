@@ -10,8 +10,8 @@ from aiohttp import web
 
 from bears.errors import BearsError, FormatError, MemoryMiss
 from bears.files.intake.json_text import json_value
-from bears.llm.client.errors import BudgetExhausted, ClientError, RequestRefused
-from bears.llm.replies.proxy import Proxy
+from bears.llm.faults import BudgetExhausted, ClientError, RequestRefused
+from bears.llm.proxy import Proxy
 
 SAMPLE = "X-Sample"
 """The header that numbers several answers to one request, from 0."""

@@ -3,8 +3,8 @@
 import asyncio
 from typing import Protocol
 
-from bears.llm.client.errors import BudgetExhausted
-from bears.llm.client.models import Price
+from bears.llm.faults import BudgetExhausted
+from bears.llm.models import Price
 
 
 class Bounded(Protocol):

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.llm.client.models import ceiling
-from bears.llm.client.wire import used
+from bears.llm.models import ceiling
+from bears.llm.wire import used
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,14 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
-from bears.llm.client.budget import Budget
-from bears.llm.client.embedding_wire import Embedded, EmbeddingRequest, read_vectors
-from bears.llm.client.endpoint import Endpoint, find_access
-from bears.llm.client.errors import ClientError, RunStopped
-from bears.llm.client.models import Models
-from bears.llm.client.post import Post, make_client
-from bears.llm.client.rate_limits import RateLimits, RequestQueue
-from bears.llm.client.request_pool import RequestPool
-from bears.llm.client.retry import answered
+from bears.llm.budget import Budget
+from bears.llm.client import Post, answered, make_client
+from bears.llm.embedding import Embedded, EmbeddingRequest, read_vectors
+from bears.llm.endpoint import Endpoint, find_access
+from bears.llm.faults import ClientError, RunStopped
+from bears.llm.models import Models
+from bears.llm.pool import RequestPool
+from bears.llm.rate_limits import RateLimits, RequestQueue
 
 EmbeddingOutcome = tuple[EmbeddingRequest, Embedded | ClientError]
 

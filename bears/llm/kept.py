@@ -1,8 +1,4 @@
-"""The published memory: what stages replay, sorted, in git.
-
-An entry's key is a hash of everything that can change its answer. The memory is a pure function of
-its set of entries, so two machines that hold the same answers publish the same bytes.
-"""
+"""What is kept of one use: its published memory, and before that the journal of all uses."""
 
 import hashlib
 import json
@@ -13,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import MemoryCorrupt
+from bears.files.journal import Journal
 from bears.files.lock import locked_folder
 from bears.files.records import read_lines, write_lines
 
@@ -130,3 +127,38 @@ def load(path: Path, name: str) -> PublishedMemory:
             raise MemoryCorrupt(f"{path}, line {number}: expected strings, and a {name}")
         entries.append(MemoryEntry(**row, answer=answer))
     return PublishedMemory(entries)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The two layers of a use.
+
+    Args:
+        name: of the use.
+        memory: the published memory.
+        root: the user's checkout, which holds the journal.
+    """
+
+    name: str
+    memory: Path
+    root: Path
+
+    @property
+    def journal(self) -> Journal:
+        """Of what was paid for; all uses share it."""
+        return Journal(self.root / ".bears" / "journal.jsonl")
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The journal's rows of this use, without those that no file could hold."""
+        name = self.name
+        rows = (row for row in self.journal.rows() if name in row)
+        return (row for row in rows if is_whole(row["text"], row[name], *row["reasons"]))
+
+    def known(self) -> PublishedMemory:
+        """The published memory, with the journal's answers where it has none."""
+        name, known = self.name, PublishedMemory()
+        for row in self.rows():
+            if row["kind"] == name:
+                known.add(MemoryEntry(row["key"], "", row["field"], row["text"], row[name]))
+        known.add(*load(self.memory, name))
+        return known

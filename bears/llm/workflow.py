@@ -3,22 +3,21 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from bears.config import checkout
 from bears.files.shown import complain
-from bears.llm.client.batch import BatchApi
-from bears.llm.client.budget import Budget
-from bears.llm.client.chat import Online
-from bears.llm.client.endpoint import has_key
-from bears.llm.client.models import Models, Price, estimate, load_models
-from bears.llm.replies.fill import Filling, FillReport
-from bears.llm.replies.kept import Kept
-from bears.llm.replies.published import MemoryEntry, extend, load
-from bears.llm.replies.tries import Tries
-from bears.llm.replies.use import Needs, Use
+from bears.llm.batch import BatchApi
+from bears.llm.budget import Budget
+from bears.llm.client import Online
+from bears.llm.endpoint import has_key
+from bears.llm.fill import Filling, FillReport, Tries
+from bears.llm.kept import Kept, MemoryEntry, PublishedMemory, extend, load
+from bears.llm.models import Models, Price, estimate, load_models
+from bears.llm.use import Needs, Use
 
 U = TypeVar("U", bound=Use[Any])
 
@@ -53,7 +52,7 @@ class Workflow(Generic[U]):
 
     use: U
     memory: Path
-    root: Path
+    root: Path = field(default_factory=checkout)
 
     @property
     def kept(self) -> Kept:
@@ -153,6 +152,11 @@ class Workflow(Generic[U]):
         missing = {self.use.key(request) for request in self.resolve().missing}
         last = {row["key"]: row for row in self.kept.rows() if row["kind"] == "failure"}
         return (row for key, row in last.items() if key in missing)
+
+    def replay(self) -> PublishedMemory:
+        """Return what is published, after filling where a stage may."""
+        self.fill_by_itself()
+        return load(self.memory, self.use.name)
 
     def fill_by_itself(self) -> None:
         """Fill and publish, where a stage may and something is missing; why it stopped is told.

@@ -1,11 +1,22 @@
 """What stands in conf/prompt: words that a model is told, with names in braces."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from string import Formatter
 
 from bears.errors import ConfigurationError
 from bears.types import Closed
+
+_BEGINNING = re.compile(
+    r"<(?=[|｜]|/?(s|bos|eos|pad|unk|start_of|end_of|think|tool)\w*>)"
+    r"|\[(?=/?(INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_\w+|gMASK)\])"
+)
+
+
+def broken(text: str) -> str:
+    """``text`` with a space after the bracket of each such word, so that none is left whole."""
+    return _BEGINNING.sub(lambda found: f"{found[0]} ", text)
 
 
 def check_names(where: str, template: str, known: Collection[str]) -> None:

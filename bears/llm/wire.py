@@ -7,8 +7,8 @@ from typing import Any
 
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
-from bears.llm.client.errors import ClientError
-from bears.llm.client.models import MESSAGE_TOKENS, Model, ceiling
+from bears.llm.faults import ClientError
+from bears.llm.models import MESSAGE_TOKENS, Model, ceiling
 
 MOST_TOKENS = 10_000_000
 """More than any model reads or writes for one request. A larger count is not believed."""

@@ -12,7 +12,7 @@ from dotenv import dotenv_values
 from bears.config.secrets import VARIABLE_FORM, is_variable
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
-from bears.llm.client.models import Models, Price
+from bears.llm.models import Models, Price
 from bears.types import Closed
 
 LONGEST_MESSAGE = 400

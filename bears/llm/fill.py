@@ -8,20 +8,53 @@ doubted is stored; where there is none the request has failed, and nothing is st
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Generic
 
 from bears.files.journal import Append
-from bears.llm.client.batch import BatchApi
-from bears.llm.client.chat import Online
-from bears.llm.client.errors import BudgetExhausted, ClientError, RequestRefused, RunStopped
-from bears.llm.client.wire import ChatAnswer, ChatRequest
-from bears.llm.replies.published import MemoryEntry, PublishedMemory, is_whole
-from bears.llm.replies.tries import Tries
-from bears.llm.replies.use import CheckedReply, R, Request, Use
+from bears.llm.batch import BatchApi
+from bears.llm.client import Online
+from bears.llm.faults import BudgetExhausted, ClientError, RequestRefused, RunStopped
+from bears.llm.kept import MemoryEntry, PublishedMemory, is_whole
+from bears.llm.use import CheckedReply, R, Request, Use
+from bears.llm.wire import ChatAnswer, ChatRequest
+
+
+class Tries:
+    """Answers that were refused or doubted since something was last given up for their key.
+
+    Args:
+        name: of the use.
+        rows: of the use in the journal.
+    """
+
+    def __init__(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        self.reasons: dict[str, list[str]] = {}
+        """Why the last answer was not taken, which is told when asking again."""
+        self.best: dict[str, CheckedReply] = {}
+        """The answer with the fewest doubts, of those that may be stored."""
+        self._counts = Counter[str]()
+        for row in rows:
+            # A row without a model is none of an answer.
+            if "model" in row and (reasons := row["reasons"]):
+                pair = ([], reasons) if row.get("storable") else (reasons, [])
+                self.note(row["key"], CheckedReply(row[name], *pair))
+                if row["kind"] == "failure":
+                    del self._counts[row["key"]]
+
+    def note(self, key: str, verdict: CheckedReply) -> int:
+        """Count an answer that was not taken; returns how many there are of its key."""
+        self.reasons[key] = verdict.refusals + verdict.doubts
+        best = self.best.get(key, verdict)
+        if not verdict.refusals and len(verdict.doubts) <= len(best.doubts):
+            self.best[key] = verdict
+        self._counts[key] += 1
+        return self._counts[key]
+
 
 SHOWN = 10
 """Failures that a person is told."""

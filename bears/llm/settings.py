@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bears.errors import ConfigurationError
-from bears.llm.client.endpoint import Endpoint
-from bears.llm.client.models import Models, Price
-from bears.llm.replies.published import key_of
+from bears.llm.endpoint import Endpoint
+from bears.llm.kept import key_of
+from bears.llm.models import Models, Price
 
 
 @dataclass(frozen=True, kw_only=True)
