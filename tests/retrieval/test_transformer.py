@@ -16,7 +16,7 @@ import pytest
 
 from bears.config import build, compose, read_selection
 from bears.errors import ConfigurationError, RetrieverUnavailable
-from bears.retrieval.models.encoder import Vectors
+from bears.retrieval.models.encoder import Vectors, cut_of
 from bears.retrieval.models.placement import Placement, batches
 from bears.retrieval.models.transformer import Pooling, TransformerEncoder
 from bears.types import Document
@@ -201,16 +201,16 @@ def test_what_is_beyond_the_models_length_is_counted_to_the_character(tiny: Path
         str(tiny), **{**PLAIN, "document_prefix": prefix, "max_length": 16}
     )
     texts = ["short", "word and other words " * 3, "x", "word and " * 100_000, " "]
-    found = encoder.cut("document", texts)
+    found = cut_of(encoder, "document", texts)
     assert (found.what, found.tokens, found.texts, found.cut) == ("indexed texts", 16, 5, 2)
     assert found.characters == len(texts[1]) + len(texts[3])
     # A text changes nothing beyond what is read of it, and something before.
-    alone = encoder.cut("document", texts[1:2])
+    alone = cut_of(encoder, "document", texts[1:2])
     read = len(texts[1]) - alone.unread
     whole, same, shorter = encoder.documents([texts[1], texts[1][:read], texts[1][: read - 1]])
     assert whole == pytest.approx(same, abs=1e-6)
     assert whole != pytest.approx(shorter, abs=1e-6)
-    assert encoder.cut("document", [texts[1][:read]]).cut == 0
+    assert cut_of(encoder, "document", [texts[1][:read]]).cut == 0
 
 
 def test_no_text_gives_no_vector_but_its_dimensions(tiny: Path) -> None:
