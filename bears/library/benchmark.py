@@ -10,12 +10,12 @@ from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
 from bears.files.records import read_documents, read_questions
 from bears.files.trec import read_table
+from bears.identity import question_id
 from bears.language.tags import check_tag
 from bears.library.index import Index
 from bears.library.rankings import Rankings, run_of
 from bears.library.scores import Scores, frames_of
 from bears.library.settings import settings
-from bears.sampling.identity import question_id
 from bears.types import Document, Question
 
 

@@ -7,10 +7,10 @@ from random import Random
 from typing import Any, Literal
 
 from bears.errors import SamplingError
+from bears.identity import document_id, question_id
 from bears.questions.pool import Pool
 from bears.questions.settings import MadeSettings
 from bears.sampling.drafts import paragraphs
-from bears.sampling.identity import document_id, question_id
 from bears.types import Article, Document, PassageRow, PoolDocument
 
 LINKED = 10

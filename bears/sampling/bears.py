@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from bears.errors import SamplingError
+from bears.identity import unused_name
 from bears.sampling.drafts import Draft
-from bears.sampling.identity import unused_name
 from bears.sampling.mixture import Mixture
 from bears.sampling.v1 import V1Sample, document, question
 from bears.types import Document, Passage, Question, Role

@@ -11,7 +11,7 @@ from typing import Any
 
 from bears.errors import SamplingError
 from bears.files.rows import PoolRow
-from bears.sampling.identity import unused_name
+from bears.identity import unused_name
 from bears.types import (
     Article,
     Document,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from bears.files.rows import PoolRow
-from bears.sampling.identity import unused_name
+from bears.identity import unused_name
 from bears.types import Article, Passage, PassageRow, PoolDocument, Question, SourceQuestion
 
 

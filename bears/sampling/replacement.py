@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from bears.errors import LedgerError
+from bears.identity import question_id
 from bears.sampling.bears import Pool, passage_texts, question_documents
 from bears.sampling.drafts import Draft
-from bears.sampling.identity import question_id
 from bears.types import Document
 
 SPARES_PER_QUESTION = 10

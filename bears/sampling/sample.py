@@ -7,10 +7,10 @@ from typing import Any
 
 from bears.config.ledger.entries import Ledger
 from bears.errors import LedgerError, SamplingError
+from bears.identity import question_id
 from bears.sampling.bears import Pool, bears_pool, passage_texts, questions_of, role
 from bears.sampling.drafts import Draft, Sources, Visit
 from bears.sampling.edits import apply_edits
-from bears.sampling.identity import question_id
 from bears.sampling.lineage import document_line
 from bears.sampling.mixture import Mixture
 from bears.sampling.pooled import Titles

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from bears.errors import SamplingError
+from bears.identity import document_id, question_id
 from bears.sampling.drafts import Draft, Rows, Sources, Visit, paragraphs, shuffled_drafts, take
-from bears.sampling.identity import document_id, question_id
 from bears.sampling.mixture import Mixture, Quota
 from bears.types import Document, Passage, PassageRow, Question
 

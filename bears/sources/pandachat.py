@@ -9,12 +9,12 @@ question asked of it was taken out, and nothing else. Where that field is missin
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NotRequired
-from uuid import NAMESPACE_DNS, uuid5
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
+from bears.identity import question_id
 from bears.sources.parts import Parts
 from bears.sources.rows import Ids, Row, check_row, not_blank, read_whole
 from bears.types import PoolDocument, PoolQuestion
@@ -55,7 +55,7 @@ def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion]:
             raise MalformedRow(file, number, "text_without_Q", problem)
     yield from (PoolDocument(name, text) for name, text in texts.items())
     for _, _, row in rows:
-        identifier = str(uuid5(NAMESPACE_DNS, f"q:{parts.name}:{row['query']}"))
+        identifier = question_id(parts.name, row["query"])
         yield PoolQuestion(
             identifier, row["query"], row.get("answer") or "", ((row["document"], 1),)
         )

@@ -127,23 +127,12 @@ def test_every_kind_of_file_gives_its_text_under_its_path(folder: Folder) -> Non
 
 
 def test_a_file_of_word_gives_its_headings_paragraphs_and_tables(folder: Folder) -> None:
-    pytest.importorskip("mammoth", reason="files of Word need mammoth: make documents")
     cell = "<w:tc>{}</w:tc>".format
     table = f"<w:tbl><w:tr>{cell(paragraph('left'))}{cell(paragraph('right'))}</w:tr></w:tbl>"
     folder.put(
         "a.docx", docx(paragraph("Chapter", "Heading1") + paragraph("Body &lt;1&gt;") + table)
     )
     assert folder.read()[0] == {"a.docx": "Chapter\n\nBody <1>\n\nleft\n\nright"}
-
-
-def test_without_its_converter_a_file_of_word_is_left_out_with_the_command_that_gets_it(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "mammoth", None)
-    folder.put("a.docx", docx(paragraph("Body")))
-    folder.put("b.txt", "text")
-    assert list(folder.read()[0]) == ["b.txt"]
-    assert "make documents" in folder.parts.failures["a.docx"]
 
 
 @pytest.mark.parametrize(
@@ -470,7 +459,6 @@ def test_a_file_is_found_however_deep_it_lies(folder: Folder) -> None:
     ids=["not closed", "no document", "entities", "deep", "bomb", "bomb called a picture"],
 )
 def test_an_evil_file_of_word_is_left_out_with_a_reason(folder: Folder, word: bytes) -> None:
-    pytest.importorskip("mammoth", reason="files of Word need mammoth: make documents")
     folder.put("evil.docx", word)
     with pytest.raises(BearsError):
         documents.read_document(folder.path / "evil.docx", "", 2000)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from uuid import NAMESPACE_DNS, uuid5
 
 from bears.errors import SourceError
 from bears.files.intake.texts import blank
 from bears.files.spreadsheet import read_cells
+from bears.identity import question_id
 from bears.sources.folder.places import Places
 from bears.types import PoolQuestion
 
@@ -72,7 +72,7 @@ def questions(
 def _new(question: str, name: str) -> PoolQuestion:
     if blank(question):
         raise ValueError("the question is empty")
-    return PoolQuestion(str(uuid5(NAMESPACE_DNS, f"q:{name}:{question}")), question, judged=False)
+    return PoolQuestion(question_id(name, question), question, judged=False)
 
 
 def _table(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
-from bears.config.packaged import install_command
 from bears.errors import FormatError, SourceError, first_line
 from bears.files.intake.encodings import text_and_encoding
 from bears.files.intake.files import read_whole
@@ -96,11 +95,9 @@ def _pdf(path: Path, most: int) -> Content:
 
 def _word(path: Path) -> str:
     """A file of Word as HTML, without its pictures."""
-    try:
-        import mammoth
-    except ImportError:
-        reason = f"files of Word need the package mammoth: {install_command('documents')}"
-        raise FormatError(f"{path}: {reason}") from None
+    # It takes 0.1 s to import.
+    import mammoth
+
     data = BytesIO(read_whole(path))
     check_packed(data, path, WORD_BYTES)
     try:
