@@ -19,9 +19,9 @@ from pathlib import Path
 from bears.config import compose, parse, read_selection
 from bears.language.profile import Language
 from bears.llm.workflow import Workflow
-from bears.translation.settings import TranslatorSettings
 from bears.translation.source_texts import SourceTexts
 from bears.translation.task import TranslationTask
+from bears.translation.translator import TranslatorSettings
 from bears.types import Document
 from tests.provider_server import ROOT, ProviderServer
 

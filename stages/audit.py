@@ -13,10 +13,10 @@ from bears.errors import VerificationFailed
 from bears.files.digest import check_digest
 from bears.files.records import read_documents, read_questions, write_json, write_lines
 from bears.files.shown import complain, one_line
-from bears.language.native import languages_of
+from bears.language.tags import languages_of
 from bears.quality.audit.audit import Audit, audit, summarise
+from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.pool import Pool
-from bears.quality.audit.settings import AuditSettings
 from bears.retrieval.retriever import Query
 from bears.retrieval.sparse.bm25 import BM25Searcher
 from bears.retrieval.stopwatch import Stopwatch

@@ -6,7 +6,7 @@ from bears.config import Config, parse
 from bears.config.pipeline import Paths, exit_with
 from bears.files.records import read_questions
 from bears.files.rewritten import write_rewritten
-from bears.retrieval.rewriting.turns import Turns
+from bears.retrieval.rewriting.rules import Turns
 from bears.types import Asked
 
 

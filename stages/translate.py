@@ -5,7 +5,7 @@ from bears.config.pipeline import Paths, exit_with
 from bears.files.records import write_json, write_records
 from bears.language.tags import check_tag
 from bears.llm.workflow import Workflow
-from bears.translation.replay import apply
+from bears.translation.source_texts import apply
 from bears.translation.task import read_task, sidecar
 
 

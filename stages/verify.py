@@ -18,8 +18,8 @@ from bears.files.records import (
     write_lines,
 )
 from bears.files.shown import complain, one_line
-from bears.language.native import languages_of
 from bears.language.profile import Language
+from bears.language.tags import languages_of
 from bears.quality.verification.benchmark import Benchmark
 from bears.quality.verification.bundles import LEAST_TERMS
 from bears.quality.verification.verify import reviewed, summarise, verify

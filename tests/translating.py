@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bears.llm.kept import PublishedMemory
-from bears.translation.replay import apply, resolve_fields
-from bears.translation.source_texts import SourceTexts
+from bears.translation.source_texts import SourceTexts, apply, resolve_fields
 from bears.translation.translator import Translator
 from bears.types import Document, Question
 

@@ -8,7 +8,7 @@ from bears.answers.given_up import why_given_up
 from bears.answers.sentence import best_sentence
 from bears.answers.task import AnswerTask
 from bears.language.normalisation import normalisation_of
-from bears.language.unanswerable import LITERAL, says_unanswerable
+from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.llm.kept import PublishedMemory
 from bears.llm.use import all_of
 

@@ -19,7 +19,7 @@ from bears.language.profile import Language
 from bears.llm.kept import MemoryEntry, PublishedMemory, extend
 from bears.llm.use import missing_message
 from bears.questions.made import for_review
-from bears.translation.glossary_file import Term, write_glossary
+from bears.translation.glossary import Term, write_glossary
 from bears.translation.published import import_published
 from bears.translation.review import (
     COLUMNS,
@@ -28,9 +28,8 @@ from bears.translation.review import (
     read_decisions,
     write_review,
 )
-from bears.translation.settings import TranslatorSettings
 from bears.translation.source_texts import Place
-from bears.translation.translator import NAME
+from bears.translation.translator import NAME, TranslatorSettings
 
 MADE = ("question", "gold_answer")
 """The texts of a made question that a person may decide on."""

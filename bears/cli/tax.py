@@ -18,8 +18,7 @@ from bears.files.benchmark_state import benchmark_state, heading
 from bears.files.manifest import check
 from bears.files.records import to_json, write_json
 from bears.files.spreadsheet import write_csv
-from bears.language.native import languages_of
-from bears.language.tags import check_tag
+from bears.language.tags import check_tag, languages_of
 
 DATA = Path("data")
 MEASURES = ("ndcg@10", "strict@10")

@@ -1,6 +1,7 @@
-"""The language tags that are known, and the scripts that their texts are written in."""
+"""The language tags that are known, the scripts of their texts, and which texts are translated."""
 
 import re
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from bears.errors import ConfigurationError
@@ -102,3 +103,23 @@ def _meant(tag: str) -> str:
     words = {word: meant for meant, names in _MEANT.items() for word in names.split()}
     close = get_close_matches(first.lower(), words, 1, 0.8)
     return words[close[0]] if close else ""
+
+
+def languages_of(
+    sources: Mapping[str, Mapping[str, str]], names: Iterable[str], kept: str, target: str
+) -> dict[str, str]:
+    """Source to the language of its texts, as far as translating goes.
+
+    Args:
+        sources: source to its configuration, which has a ``language``.
+        names: the sources that records name; a benchmark of one source may name others, and its
+            language is then that of the one.
+        kept: the language of the benchmark (``benchmark.language``).
+        target: the selected language. Where ``kept`` is another one the benchmark keeps its
+            language, and every text counts as native.
+    """
+    languages = {name: source["language"] for name, source in sources.items()}
+    if len(languages) == 1:
+        [only] = languages.values()
+        languages |= dict.fromkeys(names, only)
+    return languages if kept == target else dict.fromkeys(languages, target)

@@ -1,4 +1,4 @@
-"""What is a yes and what a no: the one rule of gates, verification, translation and scores."""
+"""What is a yes, a no or a refusal to answer: the one rule of gates, translation and scores."""
 
 import re
 import unicodedata
@@ -69,3 +69,15 @@ def first_yes_or_no(answer: str, language: str) -> YesNo | None:
 
 def _plain(text: str) -> str:
     return re.sub(r"^\W+|(?<!\W)\W+$", "", unicodedata.normalize("NFKC", text).casefold())
+
+
+LITERAL = "Unanswerable"
+"""QASPER's word, which stands in files of answers in every language."""
+
+
+def says_unanswerable(answer: str, form: str) -> bool:
+    """Whether ``answer`` is the language's ``form`` or the literal, and nothing else.
+
+    Case, full width, white space and punctuation around it are no matter.
+    """
+    return means(answer, (form, LITERAL), ()) is not None

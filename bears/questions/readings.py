@@ -12,7 +12,7 @@ from bears.answers.citations import cited
 from bears.answers.prompts import AnswerPrompt
 from bears.answers.shown import show
 from bears.answers.task import AnswerRequest, Answers, AnswerTask
-from bears.language.unanswerable import says_unanswerable
+from bears.language.yes_no import says_unanswerable
 from bears.llm.kept import PublishedMemory
 from bears.llm.use import CheckedReply, all_of
 from bears.llm.wire import ChatAnswer

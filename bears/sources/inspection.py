@@ -8,8 +8,7 @@ from typing import Any
 
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.intake.hub_rows import card_of
-from bears.language.declared import disagreeing
-from bears.language.identified import identified
+from bears.language.declared import disagreeing, identified
 from bears.language.tags import SCRIPTS, primary
 from bears.sources.convert import located, texts_of
 from bears.sources.parts import Table

@@ -16,10 +16,9 @@ from typing import Any
 
 from bears.language.sentences import split
 from bears.language.yes_no import yes_or_no
-from bears.translation.chunks import join
 from bears.translation.glossary import Glossary, parse_terms
 from bears.translation.source_texts import Doubt, Lookup, Resolution, SourceTexts
-from bears.translation.spans import mark, read_back
+from bears.translation.spans import join, mark, read_back
 from bears.translation.translator import Field, TranslationRequest
 from bears.types import Document, Question
 

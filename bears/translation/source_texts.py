@@ -1,15 +1,16 @@
-"""What is to be translated, and what a memory makes of it.
+"""What is to be translated, and what the kept replies make of it: no key, no network.
 
 Both the replay (`translate`) and the filling (`fill`) walk a benchmark with the same function and
 differ only in where they look texts up, so they cannot disagree on what is needed.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from bears.errors import MemoryMiss
 from bears.llm import use
-from bears.translation.glossary import Glossary
-from bears.translation.glossary_file import Term
+from bears.llm.use import missing_message
+from bears.translation.glossary import Glossary, Term
 from bears.translation.translator import TranslationRequest
 from bears.types import Document, Question
 
@@ -100,3 +101,53 @@ class Resolution(use.Needs[TranslationRequest]):
     texts: dict[tuple[str, str, str], str] = field(default_factory=dict)
     doubts: list[Doubt] = field(default_factory=list)
     terms: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+
+MEND = """
+To fill it from a published set with the four files queries_raw.json, corpus_raw.json, \
+queries.json and corpus.json: python -m bears memory import BENCHMARK FOLDER
+To fill it from a model: python -m bears memory fill translator=gpt-4.1, then publish"""
+
+
+def resolve_fields(source_texts: SourceTexts, lookup: Lookup) -> Resolution:
+    """Translate every field by itself, as BEARS v1 did, as far as ``lookup`` has answers."""
+    resolution = Resolution()
+    for plain in source_texts.requests():
+        place = (plain.record_id, plain.field)
+        times = source_texts.again.get(place)
+        request = replace(plain, context={"again": times}) if times else plain
+        text = source_texts.corrections.get(place) or resolution.ask(lookup, request)
+        if text is not None:
+            resolution.texts[plain.record_id, plain.field, plain.text] = text
+    return resolution
+
+
+def apply(
+    source_texts: SourceTexts, resolution: Resolution, wanted: str
+) -> tuple[list[Question], list[Document]]:
+    """Put the translations into the records.
+
+    Args:
+        wanted: what may be missing, for the message.
+
+    Raises:
+        MemoryMiss: translations are missing; all are counted and the first few listed. A source
+            text never stands in for its translation.
+    """
+    if resolution.missing:
+        raise MemoryMiss(missing_message(resolution, wanted) + MEND)
+    texts = resolution.texts
+    return (
+        [
+            replace(
+                q,
+                question=texts.get((q.question_id, "question", q.question), q.question),
+                gold_answer=texts.get((q.question_id, "gold_answer", q.gold_answer), q.gold_answer),
+            )
+            for q in source_texts.questions
+        ],
+        [
+            replace(d, content=texts.get((d.doc_id, "content", d.content), d.content))
+            for d in source_texts.documents
+        ],
+    )

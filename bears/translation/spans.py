@@ -1,14 +1,15 @@
 """Marking an answer in its document before translation, and reading the mark back after it.
 
 A mark is a pair ⟦ ⟧. What looks like a mark in the text itself gets a backslash before it, and
-`read_back` takes the backslash away again.
+`read_back` takes the backslash away again. `join` puts the pieces of a long text together again.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bears.language.scripts import HAN, KANA, SOUTH_EAST_ASIAN
+from bears.language.sentences import NEWLINE
 
 OPEN, CLOSE = "⟦", "⟧"
 # What models make of the marks, too.
@@ -122,3 +123,32 @@ def _without(text: str, tokens: list[re.Match[str]]) -> str:
         parts.append(_unescape(text[end : token.start(2)]))
         end = token.end()
     return "".join([*parts, _unescape(text[end:], last=True)])
+
+
+def join(translated: Sequence[str], originals: Sequence[str], target_spaced: bool) -> str:
+    """Put translated pieces together with the white space that stood between the original ones.
+
+    Args:
+        translated: one text for each of ``originals``; white space at its ends is dropped.
+        originals: what `split` gave.
+        target_spaced: whether the target's script has spaces. Where it has not, white space
+            without a newline is dropped, unless two words of a spaced script would become one.
+
+    Raises:
+        ValueError: there are not as many translated pieces as original ones.
+    """
+    joined, gap = "", ""
+    for piece, original in zip(translated, originals, strict=True):
+        gap += original[: len(original) - len(original.lstrip())]
+        if not original.strip():  # there was nothing to translate
+            continue
+        core = piece.strip()
+        joined += _gap(gap, joined, core, target_spaced) + core
+        gap = original[len(original.rstrip()) :]
+    return joined + _gap(gap, joined, "", target_spaced)
+
+
+def _gap(gap: str, before: str, after: str, target_spaced: bool) -> str:
+    if target_spaced or NEWLINE.search(gap):
+        return gap
+    return gap if before and after and continues(before[-1], after[0]) else ""

@@ -15,20 +15,26 @@ from bears.config.ledger.entries import reviews_of
 from bears.files.records import read_documents, read_lines, read_questions
 from bears.language.answers import aliases
 from bears.language.gates import GateSeverity
-from bears.language.native import languages_of
 from bears.language.profile import Language
+from bears.language.tags import languages_of
 from bears.llm.kept import PublishedMemory
 from bears.llm.models import estimate
 from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer, ChatRequest
 from bears.translation.bundles import resolve_bundles
-from bears.translation.glossary_file import read_glossary
-from bears.translation.prompts import TERMS_SCHEMA, TRANSLATION_SCHEMA, messages
-from bears.translation.replay import resolve_fields
+from bears.translation.glossary import read_glossary
 from bears.translation.reply_check import ReplyCheck
-from bears.translation.settings import TranslatorSettings, fragments
-from bears.translation.source_texts import Resolution, SourceTexts
-from bears.translation.translator import NAME, TranslationRequest, Translator
+from bears.translation.source_texts import Resolution, SourceTexts, resolve_fields
+from bears.translation.translator import (
+    NAME,
+    TERMS_SCHEMA,
+    TRANSLATION_SCHEMA,
+    TranslationRequest,
+    Translator,
+    TranslatorSettings,
+    fragments,
+    messages,
+)
 from bears.types import Question
 
 # A translation has about as many tokens as its source, the least and the most in practice.

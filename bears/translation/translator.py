@@ -1,11 +1,15 @@
-"""A text to translate, who translates it, and the key that follows from both."""
+"""A text to translate, who translates it with which words, and the key that follows from both."""
 
 import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from bears.errors import ConfigurationError
+from bears.language.profile import Language
 from bears.llm.kept import key_of
+from bears.llm.settings import AskingSettings
+from bears.types import Closed
 
 NAME = "translation"
 """Of this use of the memory."""
@@ -57,3 +61,113 @@ class Translator:
             "text": request.text,
         }
         return key_of(content | ({"context": request.context} if request.context else {}))
+
+
+def _object(**properties: Any) -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
+STRING = {"type": "string"}
+TRANSLATION_SCHEMA = _object(translation=STRING)
+TERMS_SCHEMA = _object(terms={"type": "array", "items": _object(source=STRING, target=STRING)})
+
+
+@dataclass(frozen=True)
+class PromptTemplate(Closed):
+    """One conf/prompt/<name>.yaml; ``name`` and ``version`` enter every key.
+
+    Args:
+        system: said first; may name the language's fragments in braces.
+        terms, question, gold_answer, content: said for a text of that field; may name {text},
+            {glossary} and {question} besides.
+    """
+
+    name: str
+    version: int
+    system: str
+    terms: str
+    question: str
+    gold_answer: str
+    content: str
+
+
+def messages(
+    request: TranslationRequest,
+    prompt: PromptTemplate,
+    fragments: Mapping[str, str],
+    reasons: Sequence[str],
+) -> tuple[str, str]:
+    """The system and the user message.
+
+    Args:
+        request: what to translate.
+        prompt: how to say it.
+        fragments: title, native_name, variant, names and numbers of the target language.
+        reasons: why earlier translations of this request were refused.
+    """
+    template = getattr(prompt, request.field)
+    pairs = [f"- {source} → {target}" for source, target in request.context.get("glossary", ())]
+    words = dict(fragments) | {
+        "text": request.text,
+        "question": str(request.context.get("question", "")),
+        "glossary": "\n".join(["Glossary:", *pairs] if pairs else []),
+    }
+    lines = [line for line in template.splitlines() if not _only_an_empty_part(line, words)]
+    system = prompt.system.format(**fragments).strip()
+    if reasons:
+        # Not beside the text: a small model translates the reasons too.
+        told = "; ".join(reasons)
+        system += (
+            f"\n\nYour last translation of this text was refused: {told}. Mend that, silently."
+        )
+    return system, "\n".join(lines).strip().format(**words)
+
+
+def _only_an_empty_part(line: str, words: Mapping[str, str]) -> bool:
+    name = line.strip()
+    return name[:1] == "{" and not words.get(name[1:-1], name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslatorSettings(AskingSettings):
+    """How texts are translated. See conf/endpoint/openai.yaml for what each field means.
+
+    ``model`` is empty where texts come from a published set or from people.
+    """
+
+    method: Literal["published", "per-field", "bundle"]
+    prompt: PromptTemplate | None = None
+    chunk_characters: int = 6000
+    structured: bool = True
+    glossary: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.method != "published" and (self.prompt is None or not self.model):
+            raise ConfigurationError(
+                f"translator {self.name}: method {self.method} needs a model and a prompt"
+            )
+
+    def translator(self, language: Language) -> Translator:
+        """What enters the keys. The name of a config that asks a model changes no text."""
+        if self.prompt is None:
+            return Translator(self.name, self.request, language.name)
+        request = {
+            "model": self.model,
+            **self.request,
+            "prompt": self.prompt.name,
+            "prompt_version": self.prompt.version,
+            "language": fragments(language),
+        }
+        return Translator(self.method, request, language.name)
+
+
+def fragments(language: Language) -> dict[str, str]:
+    """What prompts say of the target language."""
+    names = {"title": language.title, "native_name": language.native_name}
+    return names | asdict(language.prompt)

@@ -15,7 +15,7 @@ from bears.answers.sentence import best_sentence
 from bears.answers.shown import BYTES_A_TOKEN, show
 from bears.errors import ConfigurationError
 from bears.language.normalisation import normalisation_of
-from bears.language.unanswerable import says_unanswerable
+from bears.language.yes_no import says_unanswerable
 from bears.types import Document, Turn
 
 

@@ -65,8 +65,7 @@ from bears.sources.folder.asked import questions as read_asked
 from bears.sources.folder.documents import read_document
 from bears.sources.folder.places import Places
 from bears.sources.rows import read_rows
-from bears.translation.glossary import parse_terms
-from bears.translation.glossary_file import read_glossary
+from bears.translation.glossary import parse_terms, read_glossary
 from bears.translation.review import read_decisions
 from tests.evils import evils, outcomes
 from tests.workspace import ROOT

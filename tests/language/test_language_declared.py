@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from bears.errors import ConfigurationError
-from bears.language.declared import LENGTH, MOST, contradiction, disagreeing
-from bears.language.identified import kin
+from bears.language.declared import LENGTH, MOST, contradiction, disagreeing, kin
 from bears.language.tags import SCRIPTS, check_tag
 from tests.languages import CONF, load
 

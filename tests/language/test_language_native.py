@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bears.language.native import languages_of
+from bears.language.tags import languages_of
 
 MIXED = {"drcd": {"language": "zh-Hant-TW"}, "hotpotqa": {"language": "en"}}
 ONE = {"beir": {"language": "en"}}

@@ -12,7 +12,7 @@ import pytest
 
 from bears.errors import FormatError
 from bears.files.records import read_questions
-from bears.translation.glossary_file import read_glossary
+from bears.translation.glossary import read_glossary
 from stages import translate
 from tests.desk import ASKED, SAMPLED, SMALL, Desk, Here, asked, here
 

@@ -23,9 +23,9 @@ from bears.files.records import (
     write_records,
 )
 from bears.quality.audit.audit import Audit, audit, summarise
+from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.duplicates import overlaps
 from bears.quality.audit.pool import Pool
-from bears.quality.audit.settings import AuditSettings
 from bears.retrieval.retriever import Query
 from bears.retrieval.sparse.bm25 import BM25Searcher
 from bears.retrieval.stopwatch import Stopwatch

@@ -10,7 +10,7 @@ import pytest
 
 from bears.errors import FormatError
 from bears.files.rewritten import read_rewritten
-from bears.retrieval.rewriting.turns import Turns
+from bears.retrieval.rewriting.rules import Turns
 from bears.types import Asked, Question, Turn
 from tests.workspace import Workspace, finished, ran
 

@@ -16,8 +16,7 @@ from bears.evaluation.evaluate import evaluate, gold_of, summarise
 from bears.evaluation.measure import parse_measure
 from bears.files.records import read_questions
 from bears.retrieval.retriever import Query, Searcher
-from bears.retrieval.rewriting.rules import Rules
-from bears.retrieval.rewriting.turns import Turns
+from bears.retrieval.rewriting.rules import Rules, Turns
 from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Asked, Document, Question, Turn
 from tests.workspace import ROOT, finished

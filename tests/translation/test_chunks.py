@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.language.sentences import sentence_ends, split
-from bears.translation.chunks import join
+from bears.translation.spans import join
 
 TRICKY = st.text(
     st.sampled_from(list(".!?…。！？」』”\"') \n\r\u3000\u2028aB1漢と，,e\u0301\u200d"))

@@ -11,8 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
-from bears.translation.glossary import CONTROL, Glossary, parse_terms
-from bears.translation.glossary_file import COLUMNS, Term, read_glossary, write_glossary
+from bears.translation.glossary import (
+    COLUMNS,
+    CONTROL,
+    Glossary,
+    Term,
+    parse_terms,
+    read_glossary,
+    write_glossary,
+)
 from bears.translation.source_texts import SourceTexts
 
 HEADER = ",".join(COLUMNS) + "\n"

@@ -45,7 +45,7 @@ def _composed(root: Path, config: dict[str, Any]) -> Iterator[Finding]:
 
 def _memory(root: Path, config: Mapping[str, Any]) -> Iterator[Finding]:
     from bears.errors import BearsError
-    from bears.language.native import languages_of
+    from bears.language.tags import languages_of
     from bears.llm.kept import load
     from bears.translation.translator import NAME
 

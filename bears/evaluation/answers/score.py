@@ -17,7 +17,7 @@ from bears.language.normalisation import (
     normalisation_of,
     without_citations,
 )
-from bears.language.unanswerable import LITERAL
+from bears.language.yes_no import LITERAL
 from bears.types import Answer, AnswerType, Question
 
 

@@ -1,6 +1,6 @@
 """Whether an unanswerable question is recognised."""
 
-from bears.language.unanswerable import LITERAL
+from bears.language.yes_no import LITERAL
 
 
 def unanswerable_detection(answer: str) -> float:

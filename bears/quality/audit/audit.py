@@ -8,11 +8,10 @@ from typing import Any
 from bears.config.ledger.entries import Judgement
 from bears.language.tags import unspaced
 from bears.quality.audit import checks
-from bears.quality.audit.candidates import Candidate, Candidates
+from bears.quality.audit.candidates import AuditSettings, Candidate, Candidates
 from bears.quality.audit.checks import Rankings
 from bears.quality.audit.duplicates import Overlap, overlaps
 from bears.quality.audit.pool import Pool
-from bears.quality.audit.settings import AuditSettings
 from bears.types import Finding
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bears.language.tags import unspaced
 from bears.language.text import has_content
+from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.duplicates import Overlap
 from bears.quality.audit.pool import Pool
-from bears.quality.audit.settings import AuditSettings
 from bears.types import Finding
 
 LEAST_ASKED = 6

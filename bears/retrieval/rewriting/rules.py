@@ -1,4 +1,4 @@
-"""Rules of a language that read a conversation without any model."""
+"""The ways to ask without a model: turns as they are, and the rules of a language."""
 
 import re
 from collections.abc import Mapping
@@ -8,6 +8,28 @@ from typing import Literal
 from bears.errors import ConfigurationError
 from bears.language.tags import primary
 from bears.types import Asked, Closed, Question
+
+
+@dataclass(frozen=True)
+class Turns(Closed):
+    """What of a conversation is asked.
+
+    Args:
+        method: its ``last`` message alone, also the ``user``'s earlier ones, or ``all`` turns.
+    """
+
+    name: str
+    method: Literal["last", "user", "all"]
+
+    def asked(self, question: Question) -> Asked:
+        """What is searched; every question is."""
+        earlier = [
+            turn.content
+            for turn in question.turns
+            if self.method == "all" or (self.method == "user" and turn.role == "user")
+        ]
+        return Asked(question.question_id, "\n".join([*earlier, question.question]), search=True)
+
 
 LONGEST = 200
 """Characters of a message that rules look at; none that is longer is small talk, or leans."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from bears.config import Config, parse
 from bears.errors import FormatError, MemoryCorrupt
-from bears.language.native import languages_of
+from bears.language.tags import languages_of
 from bears.llm.kept import PublishedMemory
 from bears.llm.models import estimate
 from bears.llm.prompt import broken
