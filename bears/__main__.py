@@ -13,11 +13,6 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
-    if sys.argv[1:2] == ["doctor"]:
-        # It has to work where a package that all others import is not there.
-        from bears.cli.doctor import main as doctor
-
-        return doctor(sys.argv[2:])
     from bears.signals import end_with_a_sentence
 
     end_with_a_sentence("bears")

@@ -5,8 +5,10 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from bears.config.edge import ended
+
 COMMANDS = {
-    "doctor": "what keeps this checkout from working, and the mend",
+    "doctor": "what killed runs and failing disks left, and the fix",
     "memory": "what models are asked once and kept",
     "embeddings": "vectors of a provider: their price; buying them",
     "source": "describe a set as a source; pin it",
@@ -31,9 +33,6 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit status is that of `ended`, or 2 for wrong arguments."""
-    # `doctor` is imported from this package where other packages are missing.
-    from bears.config.edge import ended
-
     return ended("bears", lambda: _run(sys.argv[1:] if argv is None else argv))
 
 

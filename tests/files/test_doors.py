@@ -18,9 +18,7 @@ METHODS = ("read_text", "read_bytes")
 ALLOWED = {
     "bears/config/code.py": "our own code",
     "bears/config/edge.py": "os.devnull alone",
-    "bears/cli/doctor/environment.py": "what stands in the checkout itself",
     "bears/cli/doctor/objects.py": "bytes are digested and not read",
-    "bears/cli/doctor/state.py": "a doctor looks at what is damaged",
     "bears/files/digest.py": "bytes are digested and not read",
     "bears/files/lock.py": "locks are ours, and hold a process number",
     "bears/files/journal.py": "ours, and a line is trusted for its checksum alone",

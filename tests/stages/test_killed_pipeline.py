@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bears.cli.doctor.state import written
+from bears.config import read_mapping
+from bears.errors import BearsError
 from tests.workspace import STAGES, Workspace, environment_for, finished
 
 
@@ -51,9 +52,13 @@ def test_after_a_kill_in_any_stage_the_next_run_makes_what_is_committed(
     lock = yaml.safe_load(workspace.text("dvc.lock"))
     for number, stage in enumerate(STAGES):
         killed_in(workspace, stage, dice.random(), whole=number % 2 == 0)
-        # DVC writes dvc.lock in place, so a kill may cut it; README says who finds that.
-        for finding in written(workspace.root):
-            workspace.run(*finding.mend.split())
+        # DVC writes dvc.lock in place, so a kill may cut it; README says what to do then.
+        try:
+            cut = not read_mapping(workspace.root / "dvc.lock")
+        except BearsError:
+            cut = True
+        if cut:
+            workspace.git("checkout", "HEAD", "--", "dvc.lock")
         workspace.dvc("repro")
         # A lock file that was cut by the kill is made again, in the order of the stages.
         assert workspace.git("status", "--short", ":!dvc.lock") == "", (number, stage)

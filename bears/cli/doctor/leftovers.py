@@ -1,53 +1,138 @@
-"""What killed runs left: processes that nobody waits for, and files that are not whole."""
+"""What killed runs leave: locks, git without a branch, processes and half-written files."""
 
 import os
+import re
 import shlex
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from bears.cli.doctor.finding import Finding, size_of
-from bears.cli.doctor.objects import cache_folder
-from bears.cli.doctor.processes import at_work, holder, runs, words_of
+from bears.cli.doctor.objects import Finding, cache_folder
+from bears.errors import FormatError
+from bears.files.intake.json_text import json_value
+from bears.layout import LOCAL
 
-BEARS = Path(".bears")
+TEMPORARY = Path(".dvc/tmp")
+
+
+def locks(root: Path) -> Iterator[Finding]:
+    """Yield each lock of git and DVC that no living process of theirs can have made."""
+    temporary = root / TEMPORARY
+    # All worktrees of a repository share this folder.
+    shared = (root / _git(root, "rev-parse", "--git-common-dir")).resolve()
+    # DVC copies the checkout below its own folder, and a copy's dvc.lock is no lock.
+    repositories = [shared, *temporary.glob("exps/**/.git")]
+    found = [lock for folder in repositories for lock in folder.rglob("*.lock")]
+    found += [lock for folder in (temporary.parent, temporary) for lock in folder.glob("*.lock")]
+    # The kernel frees this one when its holder ends, and DVC never removes the file.
+    found = [lock for lock in found if lock.is_file() and lock.name != "rwlock.lock"]
+    found += [file for file in (temporary / "rwlock", temporary / "exps/rwlock") if _is_stale(file)]
+    at_work = (each for place in {root, shared.parent} for each in _processes(place))
+    if found and not any(_runs(each, "git") or _runs(each, "dvc") for each in at_work):
+        for lock in sorted(found):
+            what = f"{lock} was left by a git or dvc that was killed"
+            yield Finding(what, f"rm {shlex.quote(str(lock))}")
+
+
+def _is_stale(rwlock: Path) -> bool:
+    """Return whether DVC's record of readers and writers is damaged or not empty."""
+    if not rwlock.is_file():
+        return False
+    try:
+        kept = json_value(rwlock)
+    except FormatError:
+        return True
+    return not isinstance(kept, dict) or any(kept.values())
+
+
+def detached(root: Path) -> Iterator[Finding]:
+    """Yield the branch that a killed `dvc exp run` left and would have come back to."""
+    note = root / TEMPORARY / "exps" / "run" / "workspace" / "workspace.json"
+    if not note.is_file() or _git(root, "symbolic-ref", "--quiet", "HEAD"):
+        return
+    log = _git(root, "log", "-g", "-1", "--format=%gs")
+    moved = re.match(r"checkout: moving from (\S+) to [0-9a-f]{40}$", log)
+    if moved and not any(_runs(each, "dvc") for each in _processes(root)):
+        what = f"a `dvc exp run` was killed and left git on no branch; it was on {moved[1]}"
+        yield Finding(what, f"git switch {shlex.quote(moved[1])}")
 
 
 def orphans(root: Path) -> Iterator[Finding]:
-    """Stages that DVC began and that go on without it: the next run would meet their outputs."""
+    """Yield each stage that goes on without the DVC that started it."""
     import psutil
 
-    for process in at_work(root):
-        words = words_of(process)
+    for process in _processes(root):
+        words = _words(process)
         stage = next((word for word in words if word.startswith("stages.")), "")
         try:
-            begun_by_dvc = "DVC_ROOT" in process.environ()
-            alone = not any(runs(parent, "dvc") for parent in process.parents())
+            started_by_dvc = "DVC_ROOT" in process.environ()
+            alone = not any(_runs(parent, "dvc") for parent in process.parents())
         except (psutil.Error, OSError):
             continue
-        if stage and "-m" in words and begun_by_dvc and alone:
-            what = f"process {process.pid} runs {stage} here, but the dvc that began it is gone"
+        if stage and "-m" in words and started_by_dvc and alone:
+            what = f"process {process.pid} runs {stage} here, but the dvc that started it is gone"
             yield Finding(what, f"kill {process.pid}")
 
 
-def scratch(root: Path) -> Iterator[Finding]:
-    """Temporary files beside outputs and in DVC's cache, and unpacked points of searches."""
-    found = [
-        path
-        for name in ("data", "metrics", "conf", ".bears", str(cache_folder(root)))
-        for path in (root / name).rglob(".*.tmp")
-    ]
+def half_written(root: Path) -> Iterator[Finding]:
+    """Yield temporary files beside outputs and in DVC's cache, and unpacked points of searches."""
+    folders = [root / name for name in ("data", "metrics", "conf", LOCAL)]
+    found = [path for folder in (*folders, cache_folder(root)) for path in folder.rglob(".*.tmp")]
     points = Path(tempfile.gettempdir()).glob("bears-points-*")
     found += [path for path in points if path.stat().st_uid == os.getuid()]
+    in_use = _open_files() if found else []
     for path in sorted(found):
-        shown = path.relative_to(root) if path.is_relative_to(root) else path
-        if who := holder(path):
-            yield Finding(f"{shown} ({size_of(path)}) is being written or read by {who}")
-        else:
-            yield Finding(
-                f"{shown} ({size_of(path)}) was left by a run that was killed",
-                f"rm -r {shlex.quote(str(shown))}",
-            )
-    for folder in sorted((root / BEARS / "index" / "vectors").glob("*")):
-        who = holder(folder) or "kept vectors of a model, removed after a month without use"
-        yield Finding(f"{folder.relative_to(root)} ({size_of(folder)}): {who}")
+        if not any(Path(name).is_relative_to(path) for name in in_use):
+            shown = path.relative_to(root) if path.is_relative_to(root) else path
+            what = f"{shown} was left by a run that was killed"
+            yield Finding(what, f"rm -r {shlex.quote(str(shown))}")
+
+
+def _git(root: Path, *words: str) -> str:
+    """Return what a git command that changes nothing prints; nothing where it fails."""
+    variables = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    done = subprocess.run(["git", *words], cwd=root, env=variables, capture_output=True)
+    return done.stdout.decode(errors="replace").strip() if done.returncode == 0 else ""
+
+
+def _processes(root: Path) -> Iterator[Any]:
+    """Yield every other process whose current folder is within the checkout."""
+    import psutil
+
+    for process in psutil.process_iter():
+        try:
+            inside = Path(process.cwd()).is_relative_to(root.resolve())
+        except (psutil.Error, OSError):
+            continue  # It has just ended, or is another user's.
+        if inside and process.pid != os.getpid():
+            yield process
+
+
+def _words(process: Any) -> list[str]:
+    import psutil
+
+    try:
+        return list(process.cmdline())
+    except (psutil.Error, OSError):
+        return []
+
+
+def _runs(process: Any, program: str) -> bool:
+    """Return whether a process runs this program, also as a script of an interpreter."""
+    return any(Path(word).name == program for word in _words(process)[:3])
+
+
+def _open_files() -> list[str]:
+    """Return every file that a process holds open or mapped, as far as one may see."""
+    import psutil
+
+    held = []
+    for process in psutil.process_iter():
+        try:
+            held += [file.path for file in process.open_files()]
+            held += [mapped.path for mapped in process.memory_maps()]
+        except (psutil.Error, OSError, AttributeError):
+            continue
+    return held

@@ -1,4 +1,4 @@
-"""The content of DVC's cache and of the outputs, held against their digests.
+"""The content of DVC's cache and of the outputs, checked against their digests.
 
 DVC takes a cached file for what its name says, and an output of unchanged size and time for what it
 was, so it never sees a flipped bit by itself.
@@ -9,30 +9,48 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from bears.cli.doctor.finding import Finding
+from bears.config import read_mapping
+from bears.errors import FormatError
+from bears.files.manifest import check as check_manifest
+from bears.files.progress import Progress
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong with a checkout.
+
+    Args:
+        what: one sentence that names the file or process.
+        fix: a command for the checkout's root that fixes it.
+    """
+
+    what: str
+    fix: str
+
 
 Files = dict[str, Path]
 """md5 in hexadecimal to a file that has it."""
 
 
 def cache_folder(root: Path) -> Path:
-    """Where DVC's cache lies, by its configuration."""
+    """Return where DVC's cache is, by its configuration."""
     try:
         from dvc.config import Config
 
         configured = Config(dvc_dir=str(root / ".dvc"))["cache"].get("dir")
-    except Exception:  # Other checks say that DVC or its configuration is not in order.
+    except Exception:  # DVC itself says what is wrong with its configuration.
         configured = None
     return Path(configured or root / ".dvc" / "cache")
 
 
 def check(root: Path) -> Iterator[Finding]:
-    """Every object of the cache, and every output in the workspace."""
+    """Check every object of the cache, and every output in the workspace."""
     damaged = _damaged(cache_folder(root) / "files" / "md5")
     wrong = []
     for stage, path, digest in _outputs(root):
@@ -57,7 +75,7 @@ def check(root: Path) -> Iterator[Finding]:
 
 
 def _again(root: Path, stage: str, *objects: Path) -> str:
-    """The command that makes an output again, and what was made from it.
+    """Return the command that makes an output again, and what was made from it.
 
     The cache of runs goes too: it may hold what was made from damaged files under the digest of
     whole ones. Only time is lost with it.
@@ -67,12 +85,9 @@ def _again(root: Path, stage: str, *objects: Path) -> str:
 
 
 def _unsealed(path: Path) -> str:
-    """What an output's own manifest has against it: it was damaged before DVC saw it."""
-    from bears.errors import FormatError
-    from bears.files import manifest
-
+    """Return why an output's own manifest refuses it: it was damaged before DVC saw it."""
     try:
-        manifest.check(path)
+        check_manifest(path)
     except FormatError as error:
         return str(error).split(". ")[0]
     return ""
@@ -83,9 +98,7 @@ def _quoted(path: Path) -> str:
 
 
 def _damaged(objects: Path) -> Files:
-    """The objects whose content is not what their name says."""
-    from bears.files.progress import Progress
-
+    """Return the objects whose content is not what their name says."""
     named = {
         path.parent.name + path.name: path
         for path in sorted(objects.glob("??/*"))
@@ -99,9 +112,7 @@ def _damaged(objects: Path) -> Files:
 
 
 def _outputs(root: Path) -> Iterator[tuple[str, str, str]]:
-    """Stage, path and digest of every output that dvc.lock has."""
-    from bears.config import read_mapping
-
+    """Yield stage, path and digest of every output that dvc.lock has."""
     stages: dict[str, Any] = read_mapping(root / "dvc.lock").get("stages", {})
     for stage, known in stages.items():
         for out in known.get("outs", []):
@@ -109,7 +120,7 @@ def _outputs(root: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _present(path: Path) -> tuple[str, Files]:
-    """An output's digest as DVC makes it (empty where there is none), and its files by theirs."""
+    """Return an output's digest as DVC makes it (empty without one), and its files by theirs."""
     if not path.is_dir():
         digest = _md5(path) if path.is_file() else ""
         return digest, {digest: path} if digest else {}
