@@ -13,8 +13,7 @@ COMMANDS = {
     "embeddings": "vectors of a provider: their price; buying them",
     "source": "describe a set as a source; pin it",
     "submit": "score other people's results; write a task's file",
-    "answers": "score what a system answered to the questions",
-    "judge": "judges of answers, and how far they are to be believed",
+    "answers": "score or judge what a system answered; measure a judge",
     "judgements": "what systems found and nobody has judged",
     "ragas": "the four metrics of RAGAS, by ragas itself",
     "metrics": "every metric: its definition, its edge cases, its source",
@@ -29,6 +28,7 @@ COMMANDS = {
     "plot-template": "an HTML template for `dvc plots` that needs no network",
 }
 """Each is a module of this package with ``add_arguments``."""
+RENAMED = {"judge": "answers calibrate"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,6 +47,10 @@ def _run(words: Sequence[str]) -> None:
         # The packages of all commands together take seconds to import.
         if [name] == list(words[:1]):
             import_module(f"bears.cli.{name.replace('-', '_')}").add_arguments(command)
+    if words and words[0] in RENAMED:
+        from bears.errors import ConfigurationError
+
+        raise ConfigurationError(f"`{words[0]}` is now called `{RENAMED[words[0]]}`; run that")
     if not words:
         parser.print_help(sys.stderr)
         sys.exit(2)

@@ -2,7 +2,7 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from tabulate import tabulate
 
 from bears.answers.judging.files import records_in
 from bears.cli import judging
-from bears.cli.answers_row import publish_answers
+from bears.cli.board_row import on_board
 from bears.cli.selection import (
     add_benchmark_arguments,
     add_language,
@@ -19,15 +19,15 @@ from bears.cli.selection import (
     results_of,
     state_of,
 )
-from bears.evaluation.answers.details import HEADER, Fault, faults, rows
+from bears.evaluation.answers.details import HEADER, faults, rows
 from bears.evaluation.answers.forms import FORMS, read_answers
-from bears.evaluation.answers.predictions import Answers, answers_of
-from bears.evaluation.answers.references import read_referenced, references_of
-from bears.evaluation.answers.score import literal, score_answers, summarise_answers
+from bears.evaluation.answers.predictions import answers_of
+from bears.evaluation.answers.references import read_referenced
+from bears.evaluation.answers.score import score_answers, summarise_answers
+from bears.files.digest import sha256_of
 from bears.files.records import read_documents, write_json
 from bears.files.shown import complain, one_line
 from bears.files.spreadsheet import write_csv
-from bears.types import Document, Question
 
 FAULTS = {
     "missing": "questions are not in the file; they score 0",
@@ -39,11 +39,11 @@ FAULTS = {
     "gold": "answers are gold answers to the letter, every one: does the file hold the gold?",
 }
 ENOUGH = 10
-"""Answers, that all of them be the gold's is no chance."""
+"""How many answers that are all the gold's are no coincidence."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The subcommands of ``answers``."""
+    """Add the subcommands of ``answers``."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     scoring = commands.add_parser(
         "score",
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="leave out questions that the benchmark lacks, and say how many they are",
     )
     scoring.set_defaults(run=_score)
-    judging.add_command(commands)
+    judging.add_commands(commands)
 
 
 def _score(arguments: argparse.Namespace) -> None:
@@ -80,10 +80,14 @@ def _score(arguments: argparse.Namespace) -> None:
     documents = read_documents(records["corpus"])
     given = read_answers(arguments.file)
     answers = answers_of(given, questions, documents, arguments.ignore_unknown)
-    scores = score_answers(questions, answers.predictions, language)
+    said = answers.predictions
+    scores = score_answers(questions, said, language)
     found = faults(questions, answers, {document.doc_id for document in documents})
-    summary = summarise_answers(scores, len(answers.predictions))
-    summary["faults"] = _counted(found, questions, answers, language)
+    counts = Counter(kind for each in found.values() for kind, _ in each)
+    if len(said) >= ENOUGH and all(scores[q].reference == said[q].answer for q in said):
+        counts["gold"] = len(said)
+    counted = {kind: counts[kind] for kind in FAULTS if counts[kind]}
+    summary = {**summarise_answers(scores, len(said)), "faults": counted}
     state = state_of(folder, config, len(questions))
     if arguments.out:
         values = {key: asdict(score) for key, score in scores.items()}
@@ -92,68 +96,26 @@ def _score(arguments: argparse.Namespace) -> None:
     if arguments.questions:
         write_csv(arguments.questions, HEADER, rows(questions, answers, scores, found, language))
     if arguments.system:
-        publish_answers(arguments.file, arguments.system, state, summary, summary["faults"])
-    print(f"{one_line(arguments.file.name)} on {state}")
-    print(_grouped(questions, documents, answers) + _table(summary))
-    for kind, count in summary["faults"].items():
+        on_board(state, arguments.system, sha256_of(arguments.file), summary, counted)
+    print(f"{one_line(arguments.file.name)} on {state}\n{_table(summary)}")
+    for kind, count in counted.items():
         complain(f"warning: {count} {FAULTS[kind]}")
 
 
-def _counted(
-    found: Mapping[str, Sequence[Fault]],
-    questions: Sequence[Question],
-    answers: Answers,
-    language: str,
-) -> dict[str, int]:
-    """A kind of fault to how many answers have it."""
-    counts = Counter(kind for each in found.values() for kind, _ in each)
-    said = answers.predictions
-    copied = sum(
-        said[q.question_id].answer in {literal(each) for each in references_of(q, language)}
-        for q in questions
-        if q.question_id in said
-    )
-    counts["gold"] = copied if copied == len(said) >= ENOUGH else 0
-    return {kind: counts[kind] for kind in FAULTS if counts[kind]}
-
-
-def _grouped(questions: Sequence[Question], documents: Sequence[Document], answers: Answers) -> str:
-    """Where questions have a group (a paper): of which groups the evidence is, and from where."""
-    if not any(question.group for question in questions):
-        return ""
-    groups = {document.doc_id: document.group for document in documents}
-    own = {question.question_id: question.group for question in questions}
-    elsewhere = sum(
-        any(groups.get(doc_id, own[key]) != own[key] for doc_id in said.evidence or ())
-        for key, said in answers.predictions.items()
-    )
-    pdf = any(":pdf:" in document.doc_id for document in documents)
-    return (
-        f"documents are paragraphs of {'PDFs' if pdf else 'the dataset'}; {elsewhere} answers name "
-        "evidence of another paper than their question's\n"
-    )
-
-
 def _table(summary: Mapping[str, Any]) -> str:
-    """All answers and each type of them; then what is counted over some of the questions."""
-    typed = summary["by_type"]
-    missing = summary["n"] - summary["n_undefined"] - sum(row["n"] for row in typed.values())
-    kinds = {
-        "all": summary,
-        **typed,
-        "without an answer": {"n": missing, "answer_f1": 0.0, "exact_match": 0.0},
-        "without a reference": {
-            "n": summary["n_undefined"],
-            "answer_f1": None,
-            "exact_match": None,
-        },
-    }
+    """Return all answers and each type of them; then what is counted over some questions."""
+    typed, undefined = summary["by_type"], summary["n_undefined"]
+    missing = summary["n"] - undefined - sum(row["n"] for row in typed.values())
     columns = ("n", "answer_f1", "exact_match")
     table = [
-        [kind, *(row.get(name) for name in columns)] for kind, row in kinds.items() if row["n"]
+        [kind, *(row[name] for name in columns)]
+        for kind, row in {"all": summary, **typed}.items()
+        if row["n"]
     ]
+    table += [["without an answer", missing, 0.0, 0.0]] * bool(missing)
+    table += [["without a reference", undefined, None, None]] * bool(undefined)
     over = {
-        "evidence_f1": summary["n"] - summary["n_undefined"],
+        "evidence_f1": summary["n"] - undefined,
         "yes_no_accuracy": summary["n_yes_no"],
         "unanswerable_detection": summary["n_unanswerable"],
     }

@@ -1,23 +1,26 @@
-"""``python -m bears judgements``: what nobody has judged goes out, what people judged comes in."""
+"""``python -m bears judgements``: people's decisions on documents, out as a table and back in."""
 
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from bears.answers.judging.calibration import kappa_of
 from bears.cli.pooled_runs import pooled_runs
 from bears.cli.selection import CONF, composed, results_of
 from bears.config import Config
 from bears.config.ledger.entries import Judgement, judgements_of
-from bears.config.ledger.table import read_judgements
+from bears.config.ledger.table import Row, read_judgements
 from bears.config.ledger.update import add
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.comparison.pool import pooled
-from bears.files.records import read_questions, stream_documents
+from bears.files.manifest import check
+from bears.files.records import read_lines, read_questions, stream_documents
 from bears.files.shown import one_line
 from bears.files.spreadsheet import write_csv
+from bears.translation.review import COLUMNS as REVIEW_COLUMNS
 from bears.types import Question
 
 COLUMNS = (
@@ -26,7 +29,6 @@ COLUMNS = (
 )
 """The last three are for the person: relevant, partial or not, why, and who."""
 DECISIONS: tuple[Literal["relevant", "partial", "not"], ...] = ("relevant", "partial", "not")
-SHOWN = 5
 LONGEST = 2000
 """Characters of a document that a person is shown."""
 
@@ -88,15 +90,11 @@ def _pool(arguments: argparse.Namespace) -> None:
     runs = pooled_runs(words, benchmark, questions, texts)
     pool = pooled(runs.values(), arguments.depth, asked)
     rows = [
-        (
-            *(i, doc_id, questions[i].question, questions[i].gold_answer),
-            _begin(texts[doc_id]),
-            *("", "", ""),
-        )
+        (i, doc_id, questions[i].question, questions[i].gold_answer, _begin(texts[doc_id]))
         for i, doc_ids in pool.items()
         for doc_id in doc_ids
     ]
-    write_csv(arguments.file, COLUMNS, rows)
+    write_csv(arguments.file, COLUMNS, ((*row, "", "", "") for row in rows))
     known = sum(map(len, asked.values()))
     print(
         f"{arguments.file}: {len(rows)} documents to judge for {sum(map(bool, pool.values()))} "
@@ -106,7 +104,7 @@ def _pool(arguments: argparse.Namespace) -> None:
 
 
 def _judged(config: Config, questions: Iterable[Question]) -> dict[str, set[str]]:
-    """question_id to the documents that are judged, by the benchmark or by the ledger."""
+    """Return question_id to the documents that the benchmark or the ledger judges."""
     found = {question.question_id: set(question.gold_doc_ids) for question in questions}
     for one in judgements_of(config["ledger"]["judgements"]):
         if one.question_id in found:
@@ -120,12 +118,10 @@ def _begin(text: str) -> str:
 
 def _import(arguments: argparse.Namespace) -> None:
     config = composed(arguments.benchmark, [])
-    folder, _ = results_of(config["benchmark"]["name"], None)
-    questions = {q.question_id for q in read_questions(folder / "queries.json")}
-    documents = {d.doc_id for d in stream_documents(folder / "corpus.json")}
+    results_of(config["benchmark"]["name"], None)
     found = [
         replace(one, author=one.author or arguments.author)
-        for one in read_judgements(arguments.file, questions, documents)
+        for one in _decided(config, arguments.file)
     ]
     if not found:
         raise LedgerError(
@@ -138,32 +134,80 @@ def _import(arguments: argparse.Namespace) -> None:
     if again:
         print(_agreement(again))
     if others and not arguments.replace:
-        shown = "; ".join(
-            f"{old.doc_id} for {old.question_id} was {old.decision}, is {new.decision}"
-            for old, new in others[:SHOWN]
-        )
+        old, new = others[0]
         raise LedgerError(
-            f"{arguments.file}: {len(others)} pairs are judged otherwise already: {shown}"
-            f"{'; …' * (len(others) > SHOWN)}. Nothing was taken; --replace takes the new ones"
+            f"{arguments.file}: {len(others)} pairs are judged otherwise already, such as "
+            f"{old.doc_id} for {old.question_id}, which was {old.decision} and is {new.decision}. "
+            "Nothing was taken; --replace takes the new ones"
         )
     taken = [one for one in found if one.place not in earlier] + [new for _, new in others]
     path = CONF / "ledger" / f"{config['benchmark']['name']}.yaml"
-    entries = [{name: value for name, value in asdict(one).items() if value} for one in taken]
-    add(path, "judgements", entries, ("question_id", "doc_id"))
+    add(path, "judgements", _entries(taken), ("question_id", "doc_id"))
     counts = Counter(one.decision for one in taken)
     told = ", ".join(f"{counts[name]} {name}" for name in DECISIONS)
     print(f"{path}: {len(taken)} judgements ({told}); `dvc repro` measures with them")
 
 
 def _agreement(pairs: Sequence[tuple[Judgement, Judgement]]) -> str:
-    """How far two judgements of the same pairs are the same."""
-    from statsmodels.stats.inter_rater import cohens_kappa
+    """Return how far two judgements of the same pairs agree."""
+    decisions = [(old.decision, new.decision) for old, new in pairs]
+    said = {decision for pair in decisions for decision in pair}
+    counts = Counter(decisions)
+    kappa = kappa_of([[counts[old, new] for new in said] for old in said])
+    same = sum(old == new for old, new in decisions)
+    told = f", Cohen's kappa {kappa.value:.2f}" if kappa else ""
+    return f"{len(pairs)} pairs were judged before: {same} of them the same{told}"
 
-    counts = Counter((old.decision, new.decision) for old, new in pairs)
-    said = [name for name in DECISIONS if any(name in pair for pair in counts)]
-    same = sum(number for (old, new), number in counts.items() if old == new)
-    table = [[counts[old, new] for new in said] for old in said]
-    # Of one word alone chance agrees as well, and statsmodels would warn.
-    found = cohens_kappa(table, return_results=False) if len(said) > 1 else None
-    kappa = "" if found is None else f", Cohen's kappa {found:.2f}"
-    return f"{len(pairs)} pairs were judged before: {same} of them the same{kappa}"
+
+def candidate_rows(config: Config) -> list[Row]:
+    """Return a row for each candidate of `audit` on which nobody has decided, the surest first.
+
+    There is none before the stage ran.
+    """
+    folder = Path("data") / config["benchmark"]["name"]
+    path = folder / "audited" / "candidates.jsonl"
+    if not path.is_file():
+        return []
+    check(path.parent)
+    decided = {one.place for one in judgements_of(config["ledger"]["judgements"])}
+    rows = [row for _, row in read_lines(path)]
+    rows = [row for row in rows if (row["question_id"], row["doc_id"]) not in decided]
+    # A duplicate of gold, which has no such signal, is as sure as can be.
+    rows.sort(key=lambda row: -float(row["signals"].get("stands_in", 1)))
+    questions = {q.question_id: q for q in read_questions(folder / "translated" / "queries.json")}
+    wanted = {row["doc_id"] for row in rows}
+    corpus = stream_documents(folder / "translated" / "corpus.json")
+    contents = {d.doc_id: d.content for d in corpus if d.doc_id in wanted}
+    return [
+        dict.fromkeys(REVIEW_COLUMNS, "")
+        | {
+            "record_id": row["question_id"],
+            "field": "gold_doc_ids",
+            "doc_id": row["doc_id"],
+            "flags": ", ".join(f"{name} {value}" for name, value in row["signals"].items()),
+            "source": f"{question.question}\n{question.gold_answer}",
+            "translation": contents[row["doc_id"]],
+        }
+        for row in rows
+        for question in [questions[row["question_id"]]]
+    ]
+
+
+def judged_pairs(config: Config, table: Path) -> list[dict[str, Any]]:
+    """Return the decisions on documents in a table, as entries of the ledger."""
+    return _entries(_decided(config, table))
+
+
+def _decided(config: Config, table: Path) -> list[Judgement]:
+    """Return the decisions on documents in a table. Raise as `read_judgements` does."""
+    translated = Path("data") / config["benchmark"]["name"] / "translated"
+    questions, documents = set(), set()
+    # A folder that is only sampled has no pairs to decide on yet.
+    if (translated / "corpus.json").is_file():
+        questions = {q.question_id for q in read_questions(translated / "queries.json")}
+        documents = {d.doc_id for d in stream_documents(translated / "corpus.json")}
+    return read_judgements(table, questions, documents)
+
+
+def _entries(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in asdict(one).items() if value} for one in judgements]

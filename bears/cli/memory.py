@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from bears.cli.filling import fill, show_plan
-from bears.cli.judged_pairs import candidate_rows, judged_pairs
+from bears.cli.judgements import candidate_rows, judged_pairs
 from bears.cli.proxied import add_serve
 from bears.cli.selection import CONF, add_overrides, composed
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows

@@ -2,37 +2,37 @@
 
 import argparse
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
 from bears.answers.ragas.plan import planned
-from bears.answers.ragas.rows import RagasRow, read_rows
+from bears.answers.ragas.rows import RagasRow, answered_rows, read_rows
 from bears.answers.ragas.run import python, scored
-from bears.answers.ragas.scores import METRICS, Score, summary
-from bears.cli.filling import fill, show_plan
+from bears.answers.ragas.scores import HEADER, METRICS, UNANSWERED, Score, cells, summary
+from bears.cli.board_row import on_board
 from bears.cli.proxied import proxy_of, publish
-from bears.cli.ragas_inputs import answering, with_answers, with_contexts
-from bears.cli.ragas_report import check_whole, described, table, write
-from bears.cli.ragas_row import ragas_row
-from bears.cli.selection import add_selection, composed
+from bears.cli.selection import add_selection, composed, state_of
 from bears.cli.spending import show, spending
+from bears.cli.uses import generated_answers
 from bears.config import Config
 from bears.errors import ConfigurationError, MemoryMiss
-from bears.files.shown import complain, one_line
+from bears.files.benchmark_state import BenchmarkState, heading
+from bears.files.digest import digest_of, sha256_of
+from bears.files.records import read_questions, write_json
+from bears.files.spreadsheet import write_csv
+from bears.layout import BenchmarkFiles
 from bears.llm.kept import Kept
 from bears.llm.proxy import Proxy, ProxySettings, prices, proxied
 from bears.llm.server import serving
-from bears.publishing.leaderboard.board import BOARD
-from bears.publishing.leaderboard.publish import publish as publish_rows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``ragas``."""
+    """Add the arguments of ``ragas``."""
     parser.description = (
         "Score answers by faithfulness, answer relevancy, context precision and context recall. "
         "The package ragas computes them, in an environment of its own (`make ragas`); what it "
@@ -43,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         metavar="FILE",
         type=Path,
-        help="CSV of question, ground_truth and, if known, answer and contexts (a JSON list)",
+        nargs="?",
+        help="CSV of question, ground_truth, answer and contexts (a JSON list); default: what the "
+        "selected generator answered to the selected benchmark",
     )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--plan", action="store_true", help="only say what is missing, and its price")
@@ -55,16 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--publish", action="store_true", help="write what was used into data/memory, for git"
     )
     parser.add_argument(
-        "--out", type=Path, help="a JSON file for the scores; those of each row lie beside it, .csv"
+        "--out",
+        type=Path,
+        help="a .json file for the scores; those of each row are beside it, .csv",
     )
     parser.add_argument(
-        "--top",
-        type=int,
-        help="documents of the selected retriever, where contexts are missing (default: as many as "
-        "the selected generator is shown, or 5)",
+        "--system", default="", help="put the means on the leaderboard, as this system's"
     )
-    parser.add_argument("--system", default="", help="on the leaderboard; default: FILE's name")
-    parser.add_argument("--no-board", action="store_true", help="leave the leaderboard alone")
     add_selection(parser)
     parser.set_defaults(run=_ragas)
 
@@ -80,109 +79,83 @@ class Evaluated:
 
 def _ragas(arguments: argparse.Namespace) -> None:
     python()
-    _check(arguments)
+    if arguments.out and arguments.out.suffix != ".json":
+        raise ConfigurationError(f"--out is {arguments.out}; name a .json file")
+    if arguments.file and "=" in arguments.file.name:
+        # The first override, where no file is named.
+        arguments.overrides, arguments.file = [str(arguments.file), *arguments.overrides], None
     config = composed(arguments.benchmark, arguments.overrides)
+    file, rows = _rows(arguments.file, config)
+    state = _state(rows, config)
+    if arguments.system and state is None:
+        raise ConfigurationError(
+            f"--system {arguments.system}: the questions of {file} are not all those of "
+            f"{config['benchmark']['name']}, each once; leave --system out"
+        )
     settings, kept = proxy_of(config)
-    given, unread = read_rows(arguments.file)
-    if unread:
-        complain(f"{arguments.file}: nothing looks at {one_line(', '.join(unread), 200)}")
-    rows = _completed(with_contexts(given, config, arguments.top), config, arguments)
-    found = rows and _found(rows, settings, kept, arguments)
-    if not rows or not found:
+    found = asyncio.run(_evaluated(rows, settings, kept, ask=False))
+    if arguments.plan or arguments.fill:
+        _show_plan(rows, settings, kept, found.proxy)
+    if arguments.plan:
         return
+    if arguments.fill and found.proxy.missed:
+        with spending(len(rows) * len(METRICS), arguments.yes) as bar:
+            found = asyncio.run(_evaluated(rows, settings, kept, ask=True, bar=bar))
+        print(f"{found.proxy.asked} requests were asked; US$ {found.proxy.spent:.4f} were spent")
+    benchmark = state.told() if state else {"name": config["benchmark"]["name"]}
     result = {
-        **described(arguments.file, given, rows, config),
+        "benchmark": benchmark | {"questions": len(rows)},
+        "input": {"name": file.name, "sha256": sha256_of(file)},
         "models": dict(zip(("chat", "embeddings"), settings.models, strict=True)),
         "versions": found.versions,
         "metrics": summary(found.scores, len(rows)),
     }
     if arguments.out:
-        write(arguments.out, result, found.scores, [row.question for row in rows])
-    print(table(result))
+        write_json(arguments.out, result)
+        rows_of = cells(found.scores, [row.question for row in rows])
+        write_csv(arguments.out.with_suffix(".csv"), HEADER, rows_of)
+    print(_table(result))
     if arguments.publish:
         publish(kept, found.proxy)
-    check_whole(result["metrics"], found.proxy.problem)
-    if not arguments.no_board:
-        _put_on_board(arguments, config, rows, result)
+    _check_whole(result["metrics"], found.proxy.problem)
+    if arguments.system and state:
+        _put_on_board(state, arguments.system, result)
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    if arguments.top is not None and arguments.top < 1:
-        raise ConfigurationError(f"--top is {arguments.top}; expected 1 or more")
-    if arguments.out and arguments.out.suffix == ".csv":
-        raise ConfigurationError(
-            f"--out is {arguments.out}; name a .json file, beside which the .csv of its rows lies"
-        )
+def _rows(file: Path | None, config: Config) -> tuple[Path, list[RagasRow]]:
+    """Return what is scored, and the file that it comes from."""
+    if file:
+        return file, read_rows(file)
+    if config["generator"]["name"] == "none":
+        raise ConfigurationError("generator is none; choose another one, or name a FILE of answers")
+    answers, task = generated_answers(config)
+    return answers, answered_rows(task, answers)
 
 
-def _found(
-    rows: Sequence[RagasRow], settings: ProxySettings, kept: Kept, arguments: argparse.Namespace
-) -> Evaluated | None:
-    """What the memory gives, or with ``--fill`` the models too; None: the plan was all."""
-    found = asyncio.run(_evaluated(rows, settings, kept, ask=False))
-    if arguments.plan or arguments.fill:
-        _show_plan(rows, settings, kept, found.proxy)
-    if arguments.plan:
+def _state(rows: Sequence[RagasRow], config: Config) -> BenchmarkState | None:
+    """Return the state of the selected benchmark; None where not all questions are its own."""
+    files = BenchmarkFiles(config["benchmark"]["name"])
+    if not files.queries.is_file():
         return None
-    if arguments.fill and found.proxy.missed:
-        with spending(len(rows) * len(METRICS), arguments.yes) as bar:
-            found = asyncio.run(_evaluated(rows, settings, kept, True, partial(show, bar)))
-        print(f"{found.proxy.asked} requests were asked; US$ {found.proxy.spent:.4f} were spent")
-    return found
-
-
-def _completed(
-    rows: list[RagasRow], config: Config, arguments: argparse.Namespace
-) -> list[RagasRow] | None:
-    """The rows with the selected generator's answers; None where their price was all to be said."""
-    lacking = sum(row.answer is None for row in rows)
-    work = answering(rows, config) if lacking else None
-    if work is None:
-        if lacking:
-            complain(f"{lacking} rows have no answer, and generator: none gives them none")
-        return rows
-    if lacking := len(work.resolve().missing) if work.use.settings.model else 0:
-        if arguments.plan:
-            show_plan(work, work.plan())
-            print("what ragas asks follows from these answers: --fill, then --plan again")
-            return None
-        if not arguments.fill:
-            raise MemoryMiss(
-                f"the memory lacks {lacking} {work.use.wanted}; see what they cost with --plan, "
-                "and ask for them with --fill"
-            )
-        fill(work, arguments.yes)
-    if arguments.publish and work.use.settings.model:
-        work.publish()
-    return with_answers(rows, work)
+    own = [question.question.strip() for question in read_questions(files.queries)]
+    asked = Counter(row.question.strip() for row in rows)
+    return state_of(files.translated, config, len(own)) if asked <= Counter(own) else None
 
 
 async def _evaluated(
-    rows: Sequence[RagasRow],
-    settings: ProxySettings,
-    kept: Kept,
-    ask: bool,
-    progress: Callable[[int, float], None] = lambda *_: None,
+    rows: Sequence[RagasRow], settings: ProxySettings, kept: Kept, ask: bool, bar: Any = None
 ) -> Evaluated:
     async with (
         proxied(settings, kept, ask) as proxy,
         serving(proxy, settings.models) as address,
     ):
-        done = 0
 
-        def told(more: int = 1) -> None:
-            nonlocal done
-            done += more
-            progress(done, proxy.spent)
+        def progress(done: int) -> None:
+            if bar is not None:
+                show(bar, done, proxy.spent)
 
-        try:
-            versions, scores = await scored(
-                rows, address.base_url, address.key, settings.models, told
-            )
-        finally:
-            # Much may have been asked since the last score.
-            told(0)
-        return Evaluated(versions, scores, proxy)
+        server = address.base_url, address.key, settings.models
+        return Evaluated(*await scored(rows, *server, progress), proxy)
 
 
 def _show_plan(rows: Sequence[RagasRow], settings: ProxySettings, kept: Kept, proxy: Proxy) -> None:
@@ -199,16 +172,50 @@ def _show_plan(rows: Sequence[RagasRow], settings: ProxySettings, kept: Kept, pr
     print(tabulate(lines, tablefmt="plain", disable_numparse=True))
 
 
-def _put_on_board(
-    arguments: argparse.Namespace,
-    config: Config,
-    rows: Sequence[RagasRow],
-    result: dict[str, Any],
-) -> None:
-    system = one_line(arguments.system or arguments.file.stem)
-    row = ragas_row(config, system, [each.question for each in rows], result)
-    if row is None:
-        print("not all questions are the benchmark's, each once: no row on the leaderboard")
-    else:
-        publish_rows(BOARD, [row], {})
-        print(f"{BOARD}: {row.system}")
+def _table(result: Mapping[str, Any]) -> str:
+    """Return the means, with what is no part of them, below what they are of."""
+    lines = [
+        [
+            name,
+            "–" if each["mean"] is None else f"{each['mean']:.4f}",
+            f"{each['n_scored']} of {each['n_total']}",
+            ", ".join(f"{n} {reason}" for reason, n in each["unscored"].items()),
+        ]
+        for name, each in result["metrics"].items()
+    ]
+    told = tabulate(lines, ["metric", "mean", "scored", "not scored"], disable_numparse=True)
+    return f"{heading(result['benchmark'], result['input']['name'])}\n\n{told}"
+
+
+def _check_whole(metrics: Mapping[str, Mapping[str, Any]], problem: str) -> None:
+    """Raise MemoryMiss where scores need answers that the memory does not have.
+
+    Args:
+        problem: why a model gave none; empty where none was asked.
+    """
+    unscored = sum((Counter(each["unscored"]) for each in metrics.values()), Counter[str]())
+    lacking = sum(unscored[reason] for reason in UNANSWERED.values())
+    wanted = sum(each["n_total"] for each in metrics.values())
+    if lacking:
+        remedy = (
+            f"{problem}. --fill again goes on from there"
+            if problem
+            else "see what they cost with --plan, and ask for them with --fill"
+        )
+        raise MemoryMiss(f"the memory lacks answers for {lacking} of {wanted} scores; {remedy}")
+
+
+def _put_on_board(state: BenchmarkState, system: str, result: Mapping[str, Any]) -> None:
+    metrics, versions = result["metrics"], result["versions"]
+    on_board(
+        state,
+        system,
+        digest_of({name: result[name] for name in ("input", "models", "versions")}),
+        {name: each["mean"] for name, each in metrics.items()},
+        [
+            f"{name} of {each['n_scored']} of {state.questions} questions"
+            for name, each in metrics.items()
+            if each["n_scored"] < state.questions
+        ],
+        judge=f"ragas {versions['ragas']}, {result['models']['chat']}",
+    )

@@ -9,7 +9,6 @@ from bears.answers.judging.bench import judges_of, tasks_of
 from bears.answers.judging.files import read_hearing, records_in
 from bears.answers.judging.model import VerdictTask
 from bears.answers.task import AnswerTask, read_task
-from bears.cli.verdicts import MEMORY
 from bears.config import Config, checkout, parse
 from bears.config.ledger.entries import WholeLedger
 from bears.errors import ConfigurationError, MemoryMiss
@@ -122,33 +121,43 @@ def _verdicts(config: Config) -> list[VerdictTask]:
     judges = {} if config["generator"]["name"] == "none" else judges_of(config["judge"])
     if not tasks_of(judges, [], ""):
         return []
-    system = ".".join(config[key]["name"] for key in SYSTEM)
-    answers = _folder(config) / "answers" / f"{system}.jsonl"
-    if not answers.is_file() or _is_stale(config, answers):
-        problem = "is not what the generator answers now" if answers.is_file() else "does not exist"
-        told = f"{answers} {problem}, and verdicts are on it; run `dvc repro generate` first"
+    try:
+        answers, _ = generated_answers(config)
+    except ConfigurationError as error:
         if not config["generator"].get("model"):
-            raise ConfigurationError(told)
+            raise
         # Its answers have to be had first, by the same command.
-        complain(told)
+        complain(str(error))
         return []
-    check(answers)
     records = records_in(_folder(config) / "translated", answers)
     hearing = read_hearing(records, config["benchmark"]["language"])
     return tasks_of(judges, hearing.cases, hearing.language)
 
 
-def _is_stale(config: Config, answers: Path) -> bool:
-    """Whether a generator's answers are of other settings, documents or questions than now."""
+def generated_answers(config: Config) -> tuple[Path, AnswerTask]:
+    """Return the file of the selected generator's answers, and what it answered.
+
+    Raises:
+        ConfigurationError: there is no such file, or it is of other settings, documents or
+            questions than now.
+    """
+    system = ".".join(config[key]["name"] for key in SYSTEM)
+    answers = _folder(config) / "answers" / f"{system}.jsonl"
     task, memory = _answers(config), Path(ANSWERS[1].format(config["benchmark"]["name"]))
+    problem = "" if answers.is_file() else "does not exist"
     try:
         rows = list(map(to_line, answered(task, Kept(task.name, memory, checkout()).known())))
     except MemoryMiss:
-        return True
-    return rows != [to_line(row) for _, row in read_lines(answers)]
+        rows = []
+    if not problem and rows != [to_line(row) for _, row in read_lines(answers)]:
+        problem = "is not what the generator answers now"
+    if problem:
+        raise ConfigurationError(f"{answers} {problem}; run `dvc repro generate` first")
+    check(answers)
+    return answers, task
 
 
-VERDICTS = (_verdicts, MEMORY)
+VERDICTS = (_verdicts, "data/memory/{}.verdicts.jsonl")
 
 Row = tuple[Callable[[Config], Use[Any] | Sequence[Use[Any]] | None], str]
 

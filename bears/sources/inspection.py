@@ -126,7 +126,7 @@ def _refuse_answers(given: Source, guess: Iterable[str], root: Path, kept: Path)
         raise SourceError(
             f"{place}: it has the answers of {', '.join(systems)} with people's verdicts and no "
             "documents, so it is no benchmark of retrieval. To measure judges on it, run: "
-            f"python -m bears judge calibrate {given.path or 'FILE'}"
+            f"python -m bears answers calibrate {given.path or 'FILE'}"
         )
 
 

@@ -407,6 +407,6 @@ def test_verdicts_are_not_bought_on_answers_that_the_generator_no_longer_gives(
     asked = server.stats()["requests"]
     for change in ("generator.documents=2", "generator.request={temperature: 1}"):
         told = at.run("plan", change, *judged)
-        assert "is not what the generator answers now, and verdicts are on it" in told
+        assert "is not what the generator answers now; run `dvc repro generate` first" in told
         assert "verdicts by" not in told
     assert server.stats()["requests"] == asked

@@ -725,19 +725,12 @@ def test_the_command_scores_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert ["free-form", "1", "1.0000", "1.0000"] in cells
     assert ["without", "an", "answer", "1", "0.0000", "0.0000"] in cells
     assert ["evidence_f1", "3", "0.6667"] in cells
-    assert "paragraphs of the dataset; 0 answers name evidence of another paper" in shown.out
     assert shown.err == "warning: 1 questions are not in the file; they score 0\n"
     scores = json.loads((tmp_path / "scores.json").read_bytes())
     assert scores["answer_f1"] == scores["evidence_f1"] == 2 / 3
     assert scores["answered"] == 2
     assert scores["questions"]["q2"]["type"] == "free-form"
     assert scores["faults"] == {"missing": 1}
-    other = Document("other:pdf:1", "Elsewhere.", "qasper", "o", False, group="other")
-    written(path, {"question_id": "q1", "answer": "Yes", "evidence": ["other:pdf:1"]})
-    command = scoring(tmp_path, path)
-    write_records(tmp_path / "corpus.json", [*DOCUMENTS, other])
-    assert main(command) == 0
-    assert "paragraphs of PDFs; 1 answers name evidence of" in capsys.readouterr().out
 
 
 def test_what_went_wrong_with_a_question_stands_beside_its_score(

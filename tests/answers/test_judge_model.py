@@ -237,11 +237,14 @@ def test_what_cannot_be_judged_is_unscored_and_never_a_fail(court: Opened) -> No
     assert at.server.stats()["requests"] == asked
 
 
-def test_an_outage_is_no_verdict_and_is_asked_about_again(court: Opened) -> None:
+def test_an_outage_is_no_verdict_and_is_asked_about_again(
+    court: Opened, capsys: pytest.CaptureFixture[str]
+) -> None:
     at = court(content={"Varna": "server_error"})
     file = str(at.file(["Sofia", "Varna"]))
-    at.judge(file, *WORDS)
-    assert [verdict for verdict, _ in at.verdicts()] == ["pass", "unscored"]
+    at.judge(file, *WORDS, code=1)
+    assert "the memory lacks 1 verdicts" in capsys.readouterr().err
+    assert len((at.root / VERDICTS).read_text(encoding="utf-8").splitlines()) == 1
     at.server.change(content={})
     at.judge(file, *WORDS)
     assert [verdict for verdict, _ in at.verdicts()] == ["pass", "fail"]
@@ -250,14 +253,14 @@ def test_an_outage_is_no_verdict_and_is_asked_about_again(court: Opened) -> None
     assert len(lines) == 2
 
 
-def test_without_a_server_nothing_is_judged_and_nothing_published(
+def test_without_a_server_nothing_is_judged(
     court: Opened, capsys: pytest.CaptureFixture[str]
 ) -> None:
     at = court()
     file = str(at.file(["Sofia", "Varna"]))
     at.judge(file, "--set", "judge.base_url=http://127.0.0.1:9/v1", code=1)
-    assert "2 verdicts are still missing" in capsys.readouterr().err
-    assert not (at.root / VERDICTS).exists()
+    assert "the memory lacks 2 verdicts" in capsys.readouterr().err
+    assert not (at.root / "out.json").exists()
 
 
 def test_an_ended_budget_is_told_and_what_was_paid_for_is_kept(court: Opened) -> None:

@@ -14,6 +14,7 @@ from bears.answers.judging.calibration import JudgedAnswer, calibrate
 from bears.answers.judging.correction import corrected_pass_rate
 from bears.answers.judging.labels import LabelledAnswer, read_labels
 from bears.answers.judging.lexical import Contains, Exact
+from bears.answers.judging.ruling import Case
 from bears.cli import main
 from bears.errors import FormatError
 from tests.workspace import ROOT
@@ -37,7 +38,7 @@ ROW = {
 
 
 def answer(system: str, number: int, label: bool | None) -> LabelledAnswer:
-    return LabelledAnswer(system, str(number), "?", ("gold",), "", label)
+    return LabelledAnswer(system, Case(str(number), "?", ("gold",), ""), label)
 
 
 def judged(counts: Mapping[Any, int]) -> list[JudgedAnswer]:
@@ -54,7 +55,8 @@ def evouna(shared_data: Path) -> dict[str, tuple[list[bool], list[bool]]]:
     found: dict[str, tuple[list[bool], list[bool]]] = {}
     for each in read_labels(shared_data / "evouna" / "NQ.json"):
         verdicts, labels = found.setdefault(each.system, ([], []))
-        verdict = Contains().verdict(each.question, each.golds, each.answer, "en")
+        case = each.case
+        verdict = Contains().verdict(case.question, case.golds, case.answer, "en")
         verdicts.append(verdict == "pass")
         labels.append(bool(each.label))
     return found
@@ -68,7 +70,7 @@ def test_evouna_gives_the_known_figures(
     found = {}
     for judge in ("contains", "exact"):
         out = tmp_path / f"{judge}.json"
-        assert main(["judge", "calibrate", labels, "--judge", judge, "--out", str(out)]) == 0
+        assert main(["answers", "calibrate", labels, "--judge", judge, "--out", str(out)]) == 0
         found[judge] = json.loads(out.read_text(encoding="utf-8"))
     assert found["contains"]["language"] == "en"
     for system, expected in EVOUNA.items():
@@ -193,7 +195,7 @@ def test_labels_are_the_same_from_every_form(tmp_path: Path) -> None:
         ):
             writer.writerow({**row, "gold_answers": golds, "label": words[row["label"]]})  # type: ignore[index]
     expected = read_labels(lines)
-    assert expected[0].golds == ("Ada Lovelace", "Lovelace")
+    assert expected[0].case.golds == ("Ada Lovelace", "Lovelace")
     assert [each.label for each in expected] == [True, False, None]
     assert read_labels(array) == read_labels(table) == expected
 
@@ -201,9 +203,12 @@ def test_labels_are_the_same_from_every_form(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "named"),
     [
-        ([{**ROW, "label": "maybe"}], "row 1: label 'maybe'"),
+        (
+            [{**ROW, "label": "maybe"}],
+            "row 1: label: expected true, false or nothing",
+        ),
         ([ROW, ROW], "row 2: 'a' answers '1' in an earlier row too"),
-        ([{k: v for k, v in ROW.items() if k != "answer"}], "row 1: lacks answer"),
+        ([{k: v for k, v in ROW.items() if k != "answer"}], "row 1: answer: Field required"),
         ([{**ROW, "gold_answers": 5}], "gold_answers"),
         ([{**ROW, "question_id": 7}], "question_id"),
         ([{**ROW, "answer": 0}], "answer"),
@@ -225,9 +230,9 @@ def test_the_command_lists_the_disagreements_and_knows_its_judges(
     labels, out = tmp_path / "labels.jsonl", tmp_path / "differ.csv"
     rows = [ROW, {**ROW, "question_id": "2", "answer": "=Babbage", "label": True}]
     labels.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    words = ["judge", "calibrate", str(labels), "--disagreements", str(out)]
+    words = ["answers", "calibrate", str(labels), "--disagreements", str(out)]
     assert main([*words, "--judge", "contains"]) == 0
     with out.open(encoding="utf-8", newline="") as stream:
         assert [row["answer"] for row in csv.DictReader(stream)] == ["'=Babbage"]
     assert main([*words, "--judge", "gpt"]) == 1
-    assert "conf/judge has contains, exact" in capsys.readouterr().err
+    assert "Could not find 'judge/gpt'" in capsys.readouterr().err

@@ -11,7 +11,7 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,10 @@ from bears.answers.ragas.rows import read_rows
 from bears.answers.ragas.run import ENVIRONMENT, PROGRAM
 from bears.answers.ragas.scores import METRICS, Score, summary
 from bears.cli import main
+from bears.cli.selection import composed
 from bears.errors import FormatError
+from bears.files.manifest import seal
+from stages import generate
 from tests.provider_server import ROOT, ProviderServer
 from tests.workspace import Workspace, finished
 
@@ -38,24 +41,19 @@ def read(folder: Path, text: str) -> Any:
     return read_rows(file)
 
 
-def test_a_row_without_contexts_is_told_from_one_that_was_shown_nothing(tmp_path: Path) -> None:
-    rows, _ = read(tmp_path, f"{HEADER}{WHOLE}Who?,Ann,,\nWho?,Ann,Ann,[]\n")
-    assert [row.contexts for row in rows] == [("It is in Oslo.",), None, ()]
-    assert [row.answer for row in rows] == ["In Oslo.", None, "Ann"]
-
-
-def test_two_columns_are_enough_and_others_are_named(tmp_path: Path) -> None:
-    rows, unread = read(tmp_path, "id,question,ground_truth\n1,誰？,安\n")
-    assert (rows[0].question, rows[0].ground_truth, rows[0].answer) == ("誰？", "安", None)
-    assert unread == ["id"]
+def test_rows_are_scored_as_they_are(tmp_path: Path) -> None:
+    rows = read(tmp_path, f"id,{HEADER}1,{WHOLE}2,誰？,安,,\n3,Who?,Ann,Ann,[]\n")
+    assert [row.contexts for row in rows] == [("It is in Oslo.",), (), ()]
+    assert [row.answer for row in rows] == ["In Oslo.", "", "Ann"]
+    assert (rows[1].question, rows[1].ground_truth) == ("誰？", "安")
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("question,answer\na,b\n", "lacks the column ground_truth"),
+        ("question,answer\na,b\n", "lacks the column ground_truth, contexts"),
         (HEADER, "no rows"),
-        ("", "lacks the column question, ground_truth"),
+        ("", "lacks the column question, ground_truth, answer, contexts"),
         (f"{HEADER}  ,x,y,[]\n", "line 2: the question is empty"),
         (f"{HEADER}q,x,y,one text\n", "line 2"),
         (f"{HEADER}q,x,y,\"['one', 'two']\"\n", "json.dumps"),
@@ -169,9 +167,9 @@ def test_what_is_not_scored_stands_beside_the_mean_and_on_the_leaderboard(
     played(project, SCORES)
     rows = [[q["question"], q["gold_answer"], "an answer", "[]"] for q in questions(project)]
     given(project, rows)
-    told = ragas(project, "mine.csv", "--out", "out/scores.json")
+    told = ragas(project, "mine.csv", "--out", "out/scores.json", "--system", "mine")
     assert "17 of 18  1 NaN" in told
-    assert told.startswith("mine.csv on mini, 18 questions\n\n")
+    assert re.match(r"mine\.csv on mini, state \w+, 18 questions\n\n", told)
     result = json.loads(project.text("out/scores.json"))
     metric = result["metrics"]["answer_relevancy"]
     assert (metric["mean"], metric["n_scored"], metric["n_total"]) == (0.25, 17, 18)
@@ -194,93 +192,55 @@ def test_scores_that_another_run_may_give_keep_the_means_off_the_leaderboard(
     body = body.replace('"NaN"', f"{told!r}.replace('CODE', {codes!r}[row])")
     played(project, body)
     given(project, [[q["question"], q["gold_answer"], "x", "[]"] for q in questions(project)])
-    told = ragas(project, "mine.csv", "--out", "scores.json", code=1)
+    told = ragas(project, "mine.csv", "--out", "scores.json", "--system", "mine", code=1)
     assert "the memory lacks answers for 4 of 72 scores" in told
     assert '"n_scored": 14' in project.text("scores.json")
     assert not (project.root / "metrics" / "leaderboard.csv").exists()
 
 
-def test_questions_of_elsewhere_come_on_no_benchmark_s_table(project: Workspace) -> None:
-    played(project, SCORES)
-    given(project, [["Where on the moon?", "Mare", "Here.", "[]"]])
-    assert "no row on the leaderboard" in ragas(project, "mine.csv")
-    assert not (project.root / "metrics" / "leaderboard.csv").exists()
-
-
-def test_one_question_as_often_as_the_benchmark_has_questions_is_not_the_benchmark(
-    project: Workspace,
+@pytest.mark.parametrize("repeated", [False, True])
+def test_other_questions_than_the_benchmark_s_come_on_no_leaderboard(
+    repeated: bool, project: Workspace
 ) -> None:
     played(project, SCORES)
     first = questions(project)[0]
-    given(project, [[first["question"], first["gold_answer"], "an answer", "[]"]] * 18)
-    assert "no row on the leaderboard" in ragas(project, "mine.csv")
+    moon = [["Where on the moon?", "Mare", "Here.", "[]"]]
+    given(
+        project, [[first["question"], first["gold_answer"], "x", "[]"]] * 18 if repeated else moon
+    )
+    assert "mine.csv on mini, " in ragas(project, "mine.csv")
+    told = ragas(project, "mine.csv", "--system", "mine", code=1)
+    assert "the questions of mine.csv are not all those of mini, each once" in told
     assert not (project.root / "metrics" / "leaderboard.csv").exists()
 
 
-def test_missing_contexts_are_the_first_documents_of_the_selected_retriever(
-    project: Workspace,
-) -> None:
+def test_without_a_file_what_the_generator_answered_is_scored(project: Workspace) -> None:
     played(project, SCORES + SEEN)
-    asked = questions(project)[:3]
-    given(project, [[q["question"], q["gold_answer"], "x", ""] for q in asked])
-    ragas(project, "mine.csv", "--top", "3")
+    assert "generator is none; choose another one" in ragas(project, code=1)
+    words = ["generator=sentence", "generator.documents=2"]
+    stale = "data/mini/answers/bm25.sentence.jsonl does not exist; run `dvc repro generate`"
+    assert stale in ragas(project, *words, code=1)
+    names = ("queries", "corpus")
+    paths = {name: Path(f"data/mini/translated/{name}.json") for name in names}
+    paths |= {"run": Path("data/mini/runs/bm25.trec"), "memory": Path("data/memory")}
+    paths |= {"within": Path("data/mini/runs/bm25.within.trec")}
+    answers = Path("data/mini/answers/bm25.sentence.jsonl")
+    with chdir(project.root):
+        generate.main(composed("", words), {**paths, "out": answers})
+        seal([answers], {})
+    ragas(project, *words, "--system", "ours")
+    seen = json.loads(project.text("seen.json"))
     documents = json.loads(project.text("data/mini/translated/corpus.json"))
     texts = {document["doc_id"]: document["content"] for document in documents}
-    run = [line.split(" ") for line in project.text("data/mini/runs/bm25.trec").splitlines()]
-    wanted = [
-        [texts[row[2]] for row in run if row[0] == q["question_id"] and int(row[3]) <= 3]
-        for q in asked
-    ]
-    assert [row["contexts"] for row in json.loads(project.text("seen.json"))] == wanted
-
-
-def test_missing_contexts_without_an_index_are_a_sentence(project: Workspace) -> None:
-    played(project, SCORES)
-    given(project, [["Where?", "Oslo", "x", ""]])
-    told = ragas(project, "mine.csv", "retriever=wordllama", code=1)
-    assert "1 rows have no contexts, and data/mini/index/wordllama is not there" in told
-
-
-def test_missing_answers_are_those_of_the_selected_generator(project: Workspace) -> None:
-    played(project, SCORES + SEEN)
-    told = ["Ann lives in Oslo. She is a cook.", "Oslo is a city."]
-    given(project, [["Who is a cook?", "Ann", "", json.dumps(told)]])
-    ragas(project, "mine.csv", "generator=sentence", "--out", "scores.json")
-    (seen,) = json.loads(project.text("seen.json"))
-    assert (seen["answer"], seen["contexts"]) == ("She is a cook.", told)
-    made = json.loads(project.text("scores.json"))["input"]
-    assert (made["generator"], made["retriever"]) == ("sentence", None)
-
-
-def test_without_a_generator_rows_without_answers_are_counted(project: Workspace) -> None:
-    played(project, SCORES)
-    given(project, [["Who?", "Ann", "", "[]"]])
-    assert "1 rows have no answer, and generator: none" in ragas(project, "mine.csv")
-
-
-@pytest.mark.slow
-def test_answers_of_a_model_are_planned_asked_once_and_published(project: Workspace) -> None:
-    played(project, SCORES + SEEN)
-    given(project, [["Who?", "Ann", "", '["Ann."]'], ["Who?", "Ann", "Bob", '["Ann."]']])
-    with ProviderServer("tests.fake_ragas:judge") as server:
-        words = ["mine.csv", "generator=local", f"generator.base_url={server.url}"]
-        assert "lacks 1 answers by local" in ragas(project, *words, code=1)
-        assert "1 answer" in ragas(project, *words, "--plan")
-        assert "requests" not in server.stats()
-        ragas(project, *words, "--fill", "--yes", "--publish")
-        ragas(project, *words)
-        assert server.stats()["requests"] == 1
-    answers = [row["answer"] for row in json.loads(project.text("seen.json"))]
-    assert answers == ["It was Ann. She came in May.", "Bob"]
-    memory = map(json.loads, project.text("data/memory/mini.answers.jsonl").splitlines())
-    assert [row["answer"] for row in memory if row["text"] == "Who?"] == answers[:1]
-
-
-def test_a_generator_that_wants_gold_documents_is_refused(project: Workspace) -> None:
-    played(project, SCORES)
-    given(project, [["Who?", "Ann", "", "[]"]])
-    told = ragas(project, "mine.csv", "generator=gpt-4.1-mini-gold", code=1)
-    assert "is shown gold documents, and the rows name none" in told
+    lines = [json.loads(line) for line in project.text(str(answers)).splitlines()]
+    for asked, row, line in zip(questions(project), seen, lines, strict=True):
+        assert (row["question"], row["ground_truth"]) == (asked["question"], asked["gold_answer"])
+        assert row["answer"] == line["answer"]
+        assert row["contexts"] == [texts[doc_id] for doc_id in line["shown"]]
+        assert len(row["contexts"]) == 2
+    assert "ours" in project.text("metrics/leaderboard.csv")
+    told = ragas(project, "generator=sentence", code=1)
+    assert "bm25.sentence.jsonl is not what the generator answers now" in told
 
 
 @pytest.mark.parametrize(
@@ -388,12 +348,12 @@ def test_the_replayed_numbers_are_those_of_a_direct_run(project: Workspace) -> N
     given(project, ROWS)
     with ProviderServer("tests.fake_ragas:judge") as server:
         words = [f"proxy.chat.base_url={server.url}", "proxy.chat.api_key_env=''"]
-        more = ["--no-board", "--publish", "--out", "out/scores.json"]
+        more = ["--publish", "--out", "out/scores.json"]
         filled = ragas(project, "mine.csv", *words, "--fill", "--yes", *more)
         asked = server.stats()["requests"]
     out = project.bytes_below("out")
     (project.root / ".bears" / "journal.jsonl").unlink()
-    replayed = ragas(project, "mine.csv", "--no-board", "--out", "out/scores.json")
+    replayed = ragas(project, "mine.csv", "--out", "out/scores.json")
     assert project.bytes_below("out") == out
     assert "\n".join(replayed.splitlines()[:6]) in filled
     found = {

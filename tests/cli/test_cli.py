@@ -260,7 +260,7 @@ def test_outside_the_project_it_says_where_to_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    replacing, judging = ["replace", "q", "--reason", "x"], ["judge", "calibrate", "x.csv"]
+    replacing, judging = ["replace", "q", "--reason", "x"], ["answers", "calibrate", "x.csv"]
     for words in (replacing, ["leaderboard"], [*judging, "--judge", "contains"]):
         assert main(words) == 1
         assert "run from the project's root" in capsys.readouterr().err

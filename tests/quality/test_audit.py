@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bears.cli.judged_pairs import candidate_rows, judged_pairs
+from bears.cli.judgements import candidate_rows, judged_pairs
 from bears.config import Config, build, compose, parse
 from bears.config.ledger.entries import Judgement
 from bears.files.records import (

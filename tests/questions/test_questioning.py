@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from bears.cli.ragas_report import described
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.table import shown
 from bears.evaluation.comparison.values import System
@@ -253,7 +252,6 @@ def test_generated_stands_beside_the_numbers(
     frame = pd.DataFrame({"mrr": [1.0]}, index=["q"])
     systems = [System(name, "", frame, pd.DataFrame(), told) for name in ("a", "b")]
     assert words in shown(compare(systems), "table")
-    assert described(files[1], [], [], config)["generated"] == words
     finished = Finished(config, [asked], [], [], [], *files, files[0])
     assert words in " ".join(finished.about)
     write_records(files[0], [replace(asked, generated=None, question='"generated": who?')])

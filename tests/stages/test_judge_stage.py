@@ -254,12 +254,12 @@ def test_labels_may_leave_out_what_the_benchmark_knows(
     labels = tmp_path / "labels.csv"
     labels.write_text("system,question_id,label\nbm25.toy,q1,pass\nbm25.toy,q3,pass\n")
     monkeypatch.chdir(tmp_path)
-    words = ["judge", "calibrate", "labels.csv", "--judge", "contains", "--out", "out.json"]
+    words = ["answers", "calibrate", "labels.csv", "--judge", "contains", "--out", "out.json"]
     assert main([*words, "--benchmark", "scifact"]) == 0
     found = json.loads((tmp_path / "out.json").read_text())["systems"]["bm25.toy"]
     assert (found["n"], found["judge"], found["human"]) == (2, 0.5, 1.0)
     assert main(words) == 1
-    assert "lacks question" in capsys.readouterr().err
+    assert "question: Field required" in capsys.readouterr().err
     labels.write_text("system,question_id,label\nbm25.toy,q9,pass\n")
     assert main([*words, "--benchmark", "scifact"]) == 1
     assert "no question 'q9'" in capsys.readouterr().err

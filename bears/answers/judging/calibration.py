@@ -106,7 +106,7 @@ def kappa_of(table: Sequence[Sequence[int]]) -> Rate | None:
     rows, columns = ([sum(counts) for counts in way] for way in (table, zip(*table, strict=True)))
     if sum(map(mul, rows, columns)) == sum(rows) ** 2:
         return None
-    if not all(rows + columns):
+    if 1 in (sum(map(bool, rows)), sum(map(bool, columns))):
         return Rate(0.0, math.nan, math.nan)
     found = cohens_kappa(table)
     return Rate(float(found.kappa), float(found.kappa_low), float(found.kappa_upp))

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from bears.answers.judging.ruling import Case
@@ -22,14 +22,8 @@ WORDS = {
     **dict.fromkeys(("", "null", "none"), None),
 }
 ALTERNATIVES = "/"
-FIELDS = ("system", "question_id", "label")
-TEXTS = ("question", "gold_answers", "answer")
-EXPECTED = (
-    f"a row has {', '.join((*FIELDS, *TEXTS))}, the last three unless --benchmark names the "
-    "benchmark whose answers are labelled"
-)
-JudgedAlready = Callable[[str, str], Case | None]
-"""System and question_id to the answer that it gave; None for a question that there is not."""
+GivenBy = Callable[[str, str], Case | None]
+"""System and question_id to the answer that it gave; None where there is no such question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,35 +32,40 @@ class LabelledAnswer:
 
     Args:
         label: whether it is right; None where nobody has said.
-        golds: right answers.
     """
 
     system: str
-    question_id: str
-    question: str
-    golds: tuple[str, ...]
-    answer: str
+    case: Case
     label: bool | None
-    aliases: tuple[str, ...] = ()
-
-    def case(self) -> Case:
-        """What is put before a judge."""
-        answer = without_citations(self.answer).strip()
-        return Case(self.question_id, self.question, self.golds, answer, self.aliases)
 
 
-class _Texts(TypedDict):
+def _label(value: Any) -> bool | None:
+    word = str(value).strip().lower() if value is not None else ""
+    if word not in WORDS:
+        raise ValueError("expected true, false or nothing")
+    return WORDS[word]
+
+
+def _golds(value: Any) -> Any:
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with suppress(FormatError):
+            return json_value(value.encode(), "gold_answers")
+    return value.split(ALTERNATIVES) if isinstance(value, str) else value
+
+
+class _Label(TypedDict):
     system: str
     question_id: str
+    label: Annotated[bool | None, BeforeValidator(_label)]
+
+
+class _LabelledTexts(_Label):
     question: str
-    gold_answers: list[str]
-    answer: str
+    gold_answers: Annotated[list[str], BeforeValidator(_golds)]
+    answer: Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 
 
-_TEXTS = TypeAdapter(_Texts)
-
-
-def read_labels(path: Path, judged: JudgedAlready | None = None) -> list[LabelledAnswer]:
+def read_labels(path: Path, given_by: GivenBy | None = None) -> list[LabelledAnswer]:
     """Read CSV, JSON Lines or a JSON array of answers with people's labels.
 
     A row has ``system, question_id, label``, and ``question, gold_answers, answer`` unless these
@@ -78,25 +77,24 @@ def read_labels(path: Path, judged: JudgedAlready | None = None) -> list[Labelle
 
     Args:
         path: the file.
-        judged: where the answers are found whose rows do not have them.
+        given_by: where the answers are found whose rows do not have them.
 
     Raises:
-        FormatError: naming the row that lacks a field or has a wrong one, or that stands twice.
+        FormatError: naming the row that lacks a field or has a wrong one, or that is there twice.
     """
     found: dict[tuple[str, str], LabelledAnswer] = {}
     for number, row in _rows(path):
         where = f"{path}, row {number}"
         if not isinstance(row, Mapping):
             raise FormatError(f"{where}: expected an object, found {row!r:.80}")
-        parts = _evouna(row, number) if "golden_answer" in row else [row]
-        for part in parts:
-            labelled = _labelled(part, where, judged)
-            key = labelled.system, labelled.question_id
+        for part in _evouna(row, number) if "golden_answer" in row else [row]:
+            each = _labelled(part, where, given_by)
+            key = each.system, each.case.question_id
             if key in found:
                 raise FormatError(f"{where}: {key[0]!r} answers {key[1]!r} in an earlier row too")
-            found[key] = labelled
+            found[key] = each
     if not found:
-        raise FormatError(f"{path}: no labels; {EXPECTED}")
+        raise FormatError(f"{path}: no labels")
     return list(found.values())
 
 
@@ -126,44 +124,25 @@ def _evouna(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
         }
 
 
-def _labelled(row: Mapping[str, Any], where: str, judged: JudgedAlready | None) -> LabelledAnswer:
-    case = None
-    if judged and not any(name in row for name in TEXTS):
-        case = _case(row, where, judged)
-        row = {**row, "question": case.question, "gold_answers": [*case.golds]}
-        row["answer"] = case.answer
-    if missing := [name for name in (*FIELDS, *TEXTS) if name not in row]:
-        raise FormatError(f"{where}: lacks {', '.join(missing)}; {EXPECTED}")
-    label = row["label"]
-    word = str(label).strip().lower() if label is not None else ""
-    if word not in WORDS:
-        raise FormatError(f"{where}: label {label!r:.80}; expected true, false or nothing")
-    answer = "" if row["answer"] is None else row["answer"]
-    values = {**row, "gold_answers": _golds(row["gold_answers"]), "answer": answer}
+def _labelled(row: Mapping[str, Any], where: str, given_by: GivenBy | None) -> LabelledAnswer:
     try:
-        texts = _TEXTS.validate_python(values, strict=True)
+        if given_by and not row.keys() & {"question", "gold_answers", "answer"}:
+            known = TypeAdapter(_Label).validate_python(row, strict=True)
+            case = given_by(known["system"], known["question_id"])
+            if case is None:
+                raise FormatError(
+                    f"{where}: the benchmark has no question {known['question_id']!r:.80}"
+                )
+            return LabelledAnswer(known["system"], case, known["label"])
+        texts = _LABELLED_TEXTS.validate_python(row, strict=True)
     except ValidationError as error:
-        raise FormatError(f"{where}: {problems_of(error)}") from None
-    return LabelledAnswer(
-        *(texts["system"], texts["question_id"], texts["question"]),
-        *(tuple(texts["gold_answers"]), texts["answer"], WORDS[word]),
-        case.aliases if case else (),
-    )
+        raise FormatError(
+            f"{where}: {problems_of(error)}; a row has system, question_id, label, and question, "
+            "gold_answers, answer unless --benchmark names the benchmark whose answers are labelled"
+        ) from None
+    answer = without_citations(texts["answer"]).strip()
+    case = Case(texts["question_id"], texts["question"], tuple(texts["gold_answers"]), answer)
+    return LabelledAnswer(texts["system"], case, texts["label"])
 
 
-def _case(row: Mapping[str, Any], where: str, judged: JudgedAlready) -> Case:
-    """The answer that a row is about and does not have."""
-    system, question_id = row.get("system"), row.get("question_id")
-    if not isinstance(system, str) or not isinstance(question_id, str):
-        raise FormatError(f"{where}: system {system!r:.80}, question_id {question_id!r:.80}")
-    case = judged(system, question_id)
-    if case is None:
-        raise FormatError(f"{where}: the benchmark has no question {question_id!r:.80}")
-    return case
-
-
-def _golds(value: Any) -> Any:
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        with suppress(FormatError):
-            return json_value(value.encode(), "gold_answers")
-    return value.split(ALTERNATIVES) if isinstance(value, str) else value
+_LABELLED_TEXTS = TypeAdapter(_LabelledTexts)

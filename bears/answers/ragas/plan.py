@@ -52,7 +52,7 @@ def planned(rows: Sequence[RagasRow], proxy: Proxy, chat: Price, embeddings: Pri
         calls = texts = 0
     low, high = _mean(estimate(each.words) for each in missed)
     longest = max((each.max_output_tokens for each in missed), default=0)
-    question = max((estimate(row.question + (row.answer or ""))[1] for row in rows), default=0)
+    question = max((estimate(row.question + row.answer)[1] for row in rows), default=0)
     least = chat.of(round(calls * low), 0)
     most = chat.of(round(calls * high), calls * longest) + embeddings.of(texts * question, 0)
     return RagasPlan(calls, texts, len(used), (least, most))

@@ -5,6 +5,7 @@ import json
 import os
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +49,13 @@ async def scored(
     base_url: str,
     key: str,
     models: tuple[str, str],
-    progress: Callable[[], None] = lambda: None,
+    progress: Callable[[int], None],
 ) -> tuple[dict[str, str], list[Score]]:
     """Score rows by all metrics.
 
     Args:
         base_url, key: of a server that answers for ``models``, of chat and of embeddings.
-        progress: called after each score.
+        progress: called with the number of scores so far, after each of them and at the end.
 
     Returns:
         The versions of the packages, and the scores in the order of rows.
@@ -63,22 +64,19 @@ async def scored(
         ConfigurationError: there is no environment with ragas.
         RagasFailed: it ended early.
     """
-    asked = {"base_url": base_url, "key": key, "model": models[0], "embedding_model": models[1]}
-    given = [
-        {
-            "question": row.question,
-            "ground_truth": row.ground_truth,
-            "answer": row.answer or "",
-            "contexts": list(row.contexts or ()),
-        }
-        for row in rows
-    ]
+    asked = {
+        "base_url": base_url,
+        "key": key,
+        "model": models[0],
+        "embedding_model": models[1],
+        "concurrency": CONCURRENCY,
+        "rows": [*map(asdict, rows)],
+    }
     process = await asyncio.create_subprocess_exec(
         python(), "-I", PROGRAM, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=_env(), limit=LINE
     )
     try:
-        told = json.dumps({**asked, "concurrency": CONCURRENCY, "rows": given}).encode()
-        return await _watched(process, told, progress)
+        return await _watched(process, json.dumps(asked).encode(), progress)
     finally:
         if process.returncode is None:
             process.kill()
@@ -92,7 +90,7 @@ def _env() -> dict[str, str]:
 
 
 async def _watched(
-    process: Process, told: bytes, progress: Callable[[], None]
+    process: Process, told: bytes, progress: Callable[[int], None]
 ) -> tuple[dict[str, str], list[Score]]:
     assert process.stdin
     assert process.stdout
@@ -101,12 +99,16 @@ async def _watched(
     process.stdin.write(told)
     process.stdin.close()
     scores, versions = list[Score](), dict[str, str]()
-    async for line in process.stdout:
-        if versions:
-            scores.append(_score(line))
-            progress()
-        else:
-            versions = TypeAdapter(dict[str, str]).validate_python(json_value(line, "versions"))
+    try:
+        async for line in process.stdout:
+            if versions:
+                scores.append(_score(line))
+                progress(len(scores))
+            else:
+                versions = TypeAdapter(dict[str, str]).validate_python(json_value(line, "versions"))
+    finally:
+        # Much may have been asked since the last score.
+        progress(len(scores))
     status = await process.wait()
     words = (await complaints).decode("utf-8", "replace").strip().splitlines()
     if status:

@@ -2,11 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 METRICS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
+HEADER = ("row", "question", *METRICS, "problems")
 LOST = "never came"
 UNANSWERED = {
     "not_in_memory": "not in the memory",
@@ -69,8 +70,8 @@ def kind(problem: str) -> str:
 
 
 def cells(scores: Iterable[Score], questions: Sequence[str]) -> list[list[str]]:
-    """A row of cells for each question: its place from 1, itself, its values, what went wrong."""
-    found: Mapping[tuple[int, str], Score] = {(s.row, s.metric): s for s in scores}
+    """Return a row of `HEADER` for each question; its place counts from 1."""
+    found = {(score.row, score.metric): score for score in scores}
     rows = []
     for place, question in enumerate(questions):
         of_row = [found.get((place, name), Score(place, name, None, LOST)) for name in METRICS]
