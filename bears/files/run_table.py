@@ -1,8 +1,6 @@
 """A run in columns, where one object a document would be too many."""
 
-import math
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +15,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunTable:
-    """The rankings of a run, each in its order and with a document once; made by `RunColumns`.
+    """The rankings of a run, each in its order and with a document once; made by `run_table`.
 
     Attributes:
         question_ids: the questions, n of them.
@@ -51,62 +49,51 @@ class RunTable:
         }
 
 
-class RunColumns:
-    """The lines of a run as they come, sixteen bytes each, until they are put in order.
+def run_table(
+    question_ids: Sequence[str],
+    questions: Codes,
+    doc_ids: Sequence[str],
+    documents: Codes,
+    scores: Floats,
+    ascending_ids: bool = False,
+) -> RunTable:
+    """Return the table of lines in any order, ordered as `bears.files.trec.order` does.
 
     Args:
-        questions: ids in UTF-8 that the table has even where they have no line.
+        questions: shape (lines,), index into ``question_ids``.
+        documents: shape (lines,), index into ``doc_ids``.
+        scores: shape (lines,), finite.
+        ascending_ids: order documents of equal score by ascending id, as Anserini does.
+
+    Raises:
+        RepeatedDocument: a question has a document twice.
     """
+    # Python compares strings by code point, and UTF-8 bytes sort in that same order.
+    by_id = sorted(range(len(doc_ids)), key=doc_ids.__getitem__, reverse=ascending_ids)
+    code_of = np.empty(len(by_id), np.int32)
+    code_of[by_id] = np.arange(len(by_id))
+    doc_ids, documents = [doc_ids[code] for code in by_id], code_of[documents]
+    pairs = questions.astype(np.int64)
+    pairs *= len(doc_ids)
+    pairs += documents
+    pairs.sort()
+    for pair in pairs[1:][pairs[1:] == pairs[:-1]][:1]:
+        question, document = divmod(int(pair), len(doc_ids))
+        raise RepeatedDocument(question_ids[question], doc_ids[document])
+    del pairs
+    if not _in_order(questions, documents, scores):
+        lines = np.lexsort((documents, scores, -questions))[::-1]
+        documents, scores = documents[lines], scores[lines]
+    counts = np.bincount(questions, minlength=len(question_ids))
+    starts = np.concatenate(([0], np.cumsum(counts)))
+    return RunTable(question_ids, starts, doc_ids, documents, scores)
 
-    def __init__(self, questions: Iterable[bytes] = ()) -> None:
-        self.questions = {question: code for code, question in enumerate(questions)}
-        self.documents: dict[bytes, int] = {}
-        self._question_of = array("i")
-        self._document_of = array("i")
-        self._scores = array("d")
 
-    def add(self, question: bytes, document: bytes, score: float) -> None:
-        """Take a line; the ids are words in UTF-8, the score is finite."""
-        self._question_of.append(self.questions.setdefault(question, len(self.questions)))
-        self._document_of.append(self.documents.setdefault(document, len(self.documents)))
-        self._scores.append(score)
-
-    def table(self, ascending_ids: bool = False) -> RunTable:
-        """The lines by question, in the order of `bears.files.trec.order`; takes no line after.
-
-        Args:
-            ascending_ids: whether documents of equal score stand by ascending id, as in Anserini.
-
-        Raises:
-            RepeatedDocument: a question has a document twice.
-        """
-        ordered = sorted(self.documents, reverse=ascending_ids)
-        code_of = np.empty(len(ordered), np.int32)
-        code_of[[self.documents[document] for document in ordered]] = np.arange(len(ordered))
-        question_ids = [question.decode() for question in self.questions]
-        doc_ids = [document.decode() for document in ordered]
-        questions = np.frombuffer(self._question_of, np.int32)
-        documents = np.frombuffer(self._document_of, np.int32)
-        # In place, since a run may have ten million lines.
-        np.take(code_of, documents, out=documents, mode="clip")
-        scores = np.frombuffer(self._scores)
-        pairs = questions.astype(np.int64)
-        pairs *= len(doc_ids)
-        pairs += documents
-        pairs.sort()
-        for pair in pairs[1:][pairs[1:] == pairs[:-1]][:1]:
-            question, document = divmod(int(pair), len(doc_ids))
-            raise RepeatedDocument(question_ids[question], doc_ids[document])
-        del pairs
-        counts = np.bincount(questions, minlength=len(question_ids))
-        np.negative(questions, out=questions)
-        lines = np.lexsort((documents, scores, questions))[::-1]
-        del questions
-        self._question_of = array("i")
-        starts = np.concatenate(([0], np.cumsum(counts)))
-        documents = documents[lines]
-        self._document_of = array("i")
-        return RunTable(question_ids, starts, doc_ids, documents, scores[lines])
+def _in_order(questions: Codes, documents: Codes, scores: Floats) -> bool:
+    """Return whether no line has to move; most files are in order, and sorting is slow."""
+    tied = (scores[1:] == scores[:-1]) & (documents[1:] < documents[:-1])
+    falls = (questions[1:] == questions[:-1]) & ((scores[1:] < scores[:-1]) | tied)
+    return bool((falls | (questions[1:] > questions[:-1])).all())
 
 
 class RepeatedDocument(FormatError):
@@ -120,23 +107,24 @@ class RepeatedDocument(FormatError):
 
 
 def table_of_run(run: Run) -> RunTable:
-    """The table of rankings in any order.
+    """Return the table of rankings in any order.
 
     Raises:
-        FormatError: a document occurs twice in a question, a score is not finite, or an id could
-            stand in no file.
+        FormatError: a document occurs twice in a question, a score is not finite, or an id is not
+            valid Unicode.
     """
+    doc_ids: dict[str, int] = {}
+    hits = [hit for ranking in run.values() for hit in ranking]
+    documents = [doc_ids.setdefault(doc_id, len(doc_ids)) for doc_id, _ in hits]
+    questions = np.repeat(np.arange(len(run), dtype=np.int32), list(map(len, run.values())))
+    scores = np.array([score for _, score in hits], np.float64)
+    for at in np.flatnonzero(~np.isfinite(scores))[:1]:
+        raise FormatError(
+            f"question {list(run)[questions[at]]!r}, document {hits[at].doc_id!r}: the score "
+            f"{scores[at]} is not finite"
+        )
     try:
-        columns = RunColumns(question_id.encode() for question_id in run)
-        for question_id, ranking in run.items():
-            question = question_id.encode()
-            for doc_id, score in ranking:
-                if not math.isfinite(score):
-                    raise FormatError(
-                        f"question {question_id!r}, document {doc_id!r}: the score {score} is not "
-                        "finite"
-                    )
-                columns.add(question, doc_id.encode(), score)
+        "".join((*run, *doc_ids)).encode()
     except UnicodeEncodeError as error:
         raise FormatError(f"an id is no text that UTF-8 can hold: {error}") from None
-    return columns.table()
+    return run_table(list(run), questions, list(doc_ids), np.array(documents, np.int32), scores)

@@ -6,19 +6,23 @@ score and the document id decide, and words after the tag belong to it.
 """
 
 import math
+from array import array
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bears.errors import FormatError
-from bears.files.intake.files import numbered_lines
+from bears.files.intake.files import line_blocks, numbered_lines
 from bears.files.manifest import check
 from bears.files.records import atomic_write
-from bears.files.run_table import RepeatedDocument, RunColumns, RunTable
+from bears.files.run_table import Codes, Floats, RepeatedDocument, RunTable, run_table
 from bears.types import Hit, Ranking
 
 COLUMNS = ("question_id", "Q0", "doc_id", "rank", "score", "tag")
@@ -68,68 +72,145 @@ def read_table(
             its manifest, where one covers it.
     """
     check(path)
-    reader = _Reader(question_ids, ignore_unknown)
-    reader.read(path)
+    lines = _Lines()
+    for number, block in line_blocks(path):
+        lines.add(_parsed(block) or _walked(path, number, block))
+    words, doc_ids = list(lines.questions), list(lines.documents)
+    # Arrow parts columns at spaces alone; to name the line of such an id all of them are walked.
+    if any(" ".join(ids).split() != ids for ids in (words, doc_ids)):
+        for number, block in line_blocks(path):
+            _walked(path, number, block)
+    questions, documents = (
+        np.frombuffer(codes, np.int32) for codes in (lines.question, lines.document)
+    )
+    scores = np.frombuffer(lines.score)
+    known = np.array([question_ids is None or word in question_ids for word in words], np.bool_)
+    contradicted = sum(known[list(lines.contradicted)].tolist())
+    if not known.all():
+        kept = known[questions]
+        if not ignore_unknown:
+            at = int(kept.argmin())
+            raise FormatError(
+                f"{path}, line {at + 1}: question {words[questions[at]]!r} is not a question of "
+                "this benchmark; --ignore-unknown leaves such questions out"
+            )
+        questions = (np.cumsum(known, dtype=np.int32) - 1)[questions[kept]]
+        documents, scores = documents[kept], scores[kept]
+    asked = [word for word, is_known in zip(words, known, strict=True) if is_known]
     try:
-        table = reader.columns.table(ascending_ids)
+        table = run_table(asked, questions, doc_ids, documents, scores, ascending_ids)
     except RepeatedDocument as error:
         number, (question_id, doc_id) = _second_line(path, *error.line), error.line
         raise FormatError(
             f"{path}, line {number}: question {question_id!r} already has document {doc_id!r}"
         ) from None
-    remarks = tuple(_remarks(table, len(reader.contradicted)))
-    return replace(table, unknown=len(reader.unknown), remarks=remarks)
+    remarks = tuple(_remarks(table, contradicted))
+    return replace(table, unknown=len(words) - len(asked), remarks=remarks)
 
 
-class _Reader:
-    """Takes the lines of a run into columns."""
+class _Lines:
+    """The lines of a run as they come, sixteen bytes each; an id is its place in a dictionary."""
 
-    def __init__(self, question_ids: Collection[str] | None, ignore_unknown: bool) -> None:
-        self.columns = RunColumns()
-        self.unknown: set[bytes] = set()
-        self.contradicted: set[bytes] = set()
-        self._known = None if question_ids is None else {q.encode() for q in question_ids}
-        self._ignore_unknown = ignore_unknown
+    def __init__(self) -> None:
+        self.questions: dict[str, int] = {}
+        self.documents: dict[str, int] = {}
+        self.question, self.document, self.score = array("i"), array("i"), array("d")
+        self.contradicted: set[int] = set()
+        self._last = np.array([-1], np.int32), np.array([-1], np.int32), np.array([0.0])
 
-    def read(self, path: Path) -> None:
-        last, last_rank, last_score = b"", b"", math.inf
-        for number, line in numbered_lines(path):
-            try:
-                question, document, rank, score = _columns(line)
-                if question != last:
-                    self._check_question(question)
-                    last, last_score = question, math.inf
-                if document not in self.columns.documents:
-                    _check_word(document.decode(), "doc_id")
-            except ValueError as error:
-                raise FormatError(f"{path}, line {number}: {error}") from None
-            if question not in self.unknown:
-                if score > last_score and _falls(last_rank, rank):
-                    self.contradicted.add(question)
-                last_rank, last_score = rank, score
-                self.columns.add(question, document, score)
-
-    def _check_question(self, question: bytes) -> None:
-        if question in self.columns.questions or question in self.unknown:
-            return
-        question_id = question.decode()
-        _check_word(question_id, "question_id")
-        if self._known is not None and question not in self._known:
-            if not self._ignore_unknown:
-                raise ValueError(
-                    f"question {question_id!r} is not a question of this benchmark; "
-                    "--ignore-unknown leaves such questions out"
-                )
-            self.unknown.add(question)
+    def add(self, columns: tuple[Any, ...]) -> None:
+        """Take some lines, as `_parsed` returns them."""
+        question, document = (
+            _coded(ids, known)
+            for ids, known in zip(columns, (self.questions, self.documents), strict=False)
+        )
+        rank, score = (
+            np.concatenate([np.from_dlpack(c) for c in each.chunks]) for each in columns[2:]
+        )
+        for codes, new in (
+            (self.question, question),
+            (self.document, document),
+            (self.score, score),
+        ):
+            codes.frombytes(new.tobytes())
+        both = [
+            np.append(old, new)
+            for old, new in zip(self._last, (question, rank, score), strict=True)
+        ]
+        self.contradicted.update(_contradicted(*both).tolist())
+        self._last = question[-1:], rank[-1:], score[-1:]
 
 
-def _falls(last_rank: bytes, rank: bytes) -> bool:
-    """Whether a rank is worse than the one before it, where both are numbers."""
-    if not (last_rank.isdigit() and rank.isdigit()):
-        return False
-    # As numbers of any length.
-    last_rank, rank = last_rank.lstrip(b"0"), rank.lstrip(b"0")
-    return (len(rank), rank) > (len(last_rank), last_rank)
+def _coded(ids: Any, known: dict[str, int]) -> Codes:
+    """Return the places of ``ids`` in ``known``, to which new ones are added."""
+    chunks = ids.unify_dictionaries().chunks
+    words = chunks[0].dictionary.to_pylist()
+    codes = np.array([known.setdefault(word, len(known)) for word in words], np.int32)
+    return np.concatenate([codes[np.from_dlpack(chunk.indices)] for chunk in chunks])
+
+
+def _parsed(block: bytes) -> tuple[Any, ...] | None:
+    """Return question, document, rank and score of lines in Arrow's arrays, the ids encoded.
+
+    It is None where a line is invalid or has words after its tag.
+    """
+    from pyarrow import ArrowInvalid, BufferReader, csv, dictionary, float64, int32, string
+
+    plain = block.replace(b"\r\n", b"\n") if block.endswith(b"\n") else block + b"\n"
+    for sign in (b"\t", b"\v", b"\f"):
+        plain = plain.replace(sign, b" ")
+    while b"  " in plain:
+        plain = plain.replace(b"  ", b" ")
+    plain = plain.replace(b" \n", b"\n")
+    # The parser ends a line at a lone CR, and leaves out a byte order mark anywhere.
+    if b"\r" in plain or plain.startswith(BOM_UTF8):
+        return None
+    text = dictionary(int32(), string())
+    types = {"question_id": text, "doc_id": text, "rank": int32(), "score": float64()}
+    try:
+        table = csv.read_csv(
+            BufferReader(plain),
+            csv.ReadOptions(column_names=COLUMNS),
+            csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=False),
+            csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
+        )
+    except ArrowInvalid:
+        return None
+    finite = all(np.isfinite(np.from_dlpack(part)).all() for part in table["score"].chunks)
+    return tuple(table.columns) if finite else None
+
+
+def _walked(path: Path, first: int, block: bytes) -> tuple[Any, ...]:
+    """Return the same of lines from number ``first`` on. Raises FormatError, naming one."""
+    from pyarrow import chunked_array, float64, int32, string
+
+    known: dict[bytes, str] = {}
+    rows = []
+    for number, line in enumerate(BytesIO(block), start=first):
+        try:
+            question, document, rank, score = _columns(line)
+            for name, word in (("question_id", question), ("doc_id", document)):
+                if word not in known:
+                    _check_word(word.decode(), name)
+                    known[word] = word.decode()
+        except ValueError as error:
+            raise FormatError(f"{path}, line {number}: {error}") from None
+        # A rank that is no number is as good as none.
+        place = int(rank) if rank.isdigit() and len(rank) < 10 else -1
+        rows.append((known[question], known[document], place, score))
+    kinds = (string(), string(), int32(), float64())
+    columns = [
+        chunked_array([column], kind)
+        for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)
+    ]
+    return (*(ids.dictionary_encode() for ids in columns[:2]), *columns[2:])
+
+
+def _contradicted(questions: Codes, ranks: Codes, scores: Floats) -> Codes:
+    """Return the questions in which a line of a worse rank than the one before scores higher."""
+    worse = (ranks[1:] > ranks[:-1]) & (ranks[:-1] >= 0) & (scores[1:] > scores[:-1])
+    found: Codes = np.unique(questions[1:][worse & (questions[1:] == questions[:-1])])
+    return found
 
 
 def _remarks(table: RunTable, contradicted: int) -> Iterator[str]:

@@ -23,6 +23,8 @@ KINDS = {
 }
 UNBOUNDED = 64 * 1024 * 1024
 """Bytes to which any packed file may grow."""
+BLOCK = 16 * 1024 * 1024
+"""Bytes of lines that are read at once."""
 
 
 def opened(path: Path) -> IO[bytes]:
@@ -107,6 +109,23 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             if len(line) > most:
                 raise beyond(f"{path}, line {number}", "the line is too long", "whole_bytes")
             yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
+
+
+def line_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of its first line from 1, some whole lines) of a file, as `numbered_lines`.
+
+    Raises:
+        FormatError: as `numbered_lines`.
+    """
+    most, number = limits().whole_bytes, 1
+    with closing(opened(path)) as stream:
+        while block := stream.read(min(BLOCK, most)):
+            rest = b"" if block.endswith(b"\n") else stream.readline(most + 1)
+            if len(rest) > most:
+                line = number + block.count(b"\n")
+                raise beyond(f"{path}, line {line}", "the line is too long", "whole_bytes")
+            yield number, (block + rest).removeprefix(BOM_UTF8 if number == 1 else b"")
+            number += block.count(b"\n") + rest.count(b"\n")
 
 
 def decoded(data: bytes, where: str) -> str:
