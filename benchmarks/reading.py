@@ -25,9 +25,13 @@ from bears.config import compose, parse, read_selection
 from bears.evaluation.intervals import wilson
 from bears.files.records import read_documents, read_questions
 from bears.llm.workflow import Workflow
-from bears.translation.reading.remarks import Remark
-from bears.translation.reading.settings import ReaderSettings
-from bears.translation.reading.task import ReadingRequest, ReadingTask
+from bears.translation.reading import (
+    ReaderSettings,
+    ReadingRequest,
+    ReadingTask,
+    Remark,
+    remarks_of,
+)
 from tests.workspace import ROOT
 
 EACH, CLEAN, LONGEST = 6, 30, 400
@@ -166,8 +170,8 @@ def main(folder: str, *overrides: str) -> None:
     with tempfile.TemporaryDirectory() as memory:
         workflow = Workflow(task, Path(memory) / "readings.jsonl", ROOT)
         report = workflow.fill(lambda done, total, _: print(f"{done} of {total}", file=sys.stderr))
-        found = task.resolve(workflow.kept.known()).remarks
-    remarks = {id(request): each for request, each in found}
+        found = task.resolve(workflow.kept.known()).replies
+    remarks = {id(request): remarks_of(request, line) for request, line in found}
     read = [(case, remarks[id(case.request)]) for case in planted if id(case.request) in remarks]
     print(f"{len(read)} of {len(planted)} texts read by {settings.model}; {report.stopped}")
     print(table(read))

@@ -66,7 +66,7 @@ def _read(config: Config, paths: Paths, b: Benchmark) -> list[Finding]:
     if config["reader"]["name"] == "none":
         return []
     from bears.llm.workflow import Workflow
-    from bears.translation.reading.task import read_task
+    from bears.translation.reading import read_task
 
     raw, translated = (b.raw_questions, b.raw_documents), (b.questions, b.documents)
     task = read_task(config, raw, translated)

@@ -31,8 +31,8 @@ from bears.questions.sift import Sifted
 from bears.questions.task import QuestionTask
 from bears.retrieval.rewriting.model import RewriteTask
 from bears.retrieval.rewriting.model import read_task as read_rewriting
-from bears.translation.reading.task import ReadingTask
-from bears.translation.reading.task import read_task as read_readings
+from bears.translation.reading import ReadingTask
+from bears.translation.reading import read_task as read_readings
 from bears.translation.task import TranslationTask
 from bears.translation.task import read_task as read_translation
 

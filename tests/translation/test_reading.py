@@ -12,7 +12,7 @@ import pytest
 from bears.errors import ConfigurationError
 from bears.llm.prompt import SystemPrompt
 from bears.llm.wire import ChatAnswer
-from bears.translation.reading.remarks import Remark, check, kept_remarks, tenable
+from bears.translation.reading import SHAPE, Remark, check, tenable
 from stages import verify
 from tests.desk import Desk
 from tests.fake_reader import said
@@ -99,7 +99,10 @@ def test_an_answer_that_is_no_reading_is_asked_for_again_and_never_kept(at: At) 
 def test_an_answer_is_read_whatever_stands_around_it(around: str) -> None:
     text = around.replace("{}", said(("lost", "first", "")))
     checked = check(ChatAnswer(text, "stop", None, 1, 1, "m"))
-    assert (checked.refusals, kept_remarks(checked.text)[0]["source"]) == ([], "first")
+    assert (checked.refusals, SHAPE.kept(checked.text, "it")["remarks"][0]["source"]) == (
+        [],
+        "first",
+    )
 
 
 SOURCE, TRANSLATION = "The first mill, built 1861 by Ann.", "安（Ann）於1862年建了一座磨坊。"

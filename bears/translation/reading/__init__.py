@@ -1,1 +1,0 @@
-"""A second, independent reading of translations: what was lost, changed or added, by a model."""
