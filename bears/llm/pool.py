@@ -141,36 +141,24 @@ class RequestPool:
         finally:
             self._news.set()
 
-    async def rest(self, seconds: float, reason: str) -> None:
-        """As `pause`, and another has the place meanwhile.
-
-        Raises:
-            NotSent: the run has stopped.
-        """
+    async def rest(self, seconds: float) -> None:
+        """As `pause`, and another request has the place meanwhile."""
         self._places.release()
         self._news.set()
-        await self.pause(seconds, reason)
+        await self.pause(seconds)
         await self._places.acquire()
 
-    async def pause(self, seconds: float, reason: str = "") -> None:
-        """Wait before a request is sent, and report a long wait.
-
-        Args:
-            reason: why, for the report.
-
-        Raises:
-            NotSent: the run has stopped.
-        """
-        self._report(seconds, reason)
+    async def pause(self, seconds: float) -> None:
+        """Wait before a request is sent. Raises NotSent where the run has stopped."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
         if self._stop.is_set():
             raise NotSent
 
-    def _report(self, seconds: float, reason: str) -> None:
+    def report(self, seconds: float, reason: str) -> None:
+        """Tell a person of a long wait that begins; many requests wait for the same reason."""
         end = time.monotonic() + seconds
-        # Many requests wait for the same reason, and one line is enough for all of them.
         if seconds > self.long_s and end > self._quiet_until:
             self._quiet_until = end + QUIET_S
             complain(f"waiting {seconds:.0f} s before the next request: {reason}")

@@ -3,9 +3,9 @@
 import asyncio
 import json
 from base64 import b64decode, b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,12 +16,13 @@ from bears.errors import ConfigurationError, FormatError, MemoryCorrupt, MemoryM
 from bears.files.intake.json_text import json_value
 from bears.files.journal import Append
 from bears.llm.budget import Budget
-from bears.llm.client import Charged, Completion, Forwarded, Forwarding, forwarding, read_completion
-from bears.llm.embedding import EmbeddingRequest, read_vectors
+from bears.llm.client import Charged, Client, Connection, Embeddings
+from bears.llm.embedding import Embedded, EmbeddingRequest
 from bears.llm.endpoint import Endpoint
-from bears.llm.faults import ClientError, RequestRefused, RunStopped
+from bears.llm.faults import LIMIT, ClientError, RequestRefused, RunStopped
 from bears.llm.kept import Kept, MemoryEntry, PublishedMemory, key_of
-from bears.llm.models import Price, load_models
+from bears.llm.models import MESSAGE_TOKENS, Model, Price, ceiling, load_models
+from bears.llm.wire import used
 from bears.types import Closed
 
 IDLE = (
@@ -30,6 +31,8 @@ IDLE = (
 )
 """Parts of a request that change no answer."""
 LIMITS = ("max_completion_tokens", "max_tokens")
+SAYING = ("content", "refusal", "tool_calls", "function_call", "audio")
+"""Parts of a message that say something."""
 
 
 def chat_body(asked: Any, output_tokens: int) -> dict[str, Any]:
@@ -63,10 +66,96 @@ def _is_text(message: Mapping[str, Any]) -> bool:
     return content is None or isinstance(content, str)
 
 
-def chat_request(body: Mapping[str, Any]) -> Forwarded:
-    """A body of `chat_body`, with the most tokens that may come."""
-    limit = max(body.get(name) or 0 for name in LIMITS)
-    return Forwarded(body, limit * (body.get("n") or 1))
+@dataclass(frozen=True, slots=True)
+class Forwarded:
+    """A chat request as another program made it.
+
+    Args:
+        asked: a body of `chat_body`.
+    """
+
+    asked: Mapping[str, Any]
+
+    @property
+    def max_output_tokens(self) -> int:
+        """The most tokens of all its answers together."""
+        most: int = max(self.asked.get(name) or 0 for name in LIMITS)
+        return most * (self.asked.get("n") or 1)
+
+    @property
+    def words(self) -> str:
+        """All of it as text."""
+        return json.dumps(self.asked, ensure_ascii=False)
+
+    def most_input_tokens(self) -> int:
+        """More tokens than it can have by any tokenizer; schemas and tools are told twice."""
+        return 2 * ceiling(self.words) + MESSAGE_TOKENS * len(self.asked["messages"])
+
+    def expected_tokens(self) -> int:
+        """Return about what the provider counts against tokens a minute."""
+        return len(self.words.encode()) // 4 + self.max_output_tokens
+
+    def body(self, name: str, model: Model, learned: Collection[str]) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return the request, with its limit under the name that the model was learned to take."""
+        if LIMIT not in learned or "max_tokens" not in self.asked:
+            return self.asked
+        others = {name: self.asked[name] for name in self.asked if name != "max_tokens"}
+        return {"max_completion_tokens": self.asked["max_tokens"], **others}
+
+    def read(self, body: Any) -> "Completion":
+        """Read a chat completion without what is another each time: its id and its date.
+
+        Raises:
+            ValueError: it is none, half of a character is in it, or it ends before its first word
+                though nothing stopped it, which the next one may not.
+        """
+        try:
+            silent = [choice for choice in body["choices"] if _is_silent(choice)]
+            content = {name: body[name] for name in ("choices", "model", "usage") if name in body}
+            sent = used(body, "prompt_tokens", self.most_input_tokens())
+            came = used(body, "completion_tokens", self.max_output_tokens)
+        except (KeyError, TypeError, AttributeError) as error:
+            name = type(error).__name__
+            raise ValueError(f"the answer is no chat completion ({name})") from None
+        if silent or not content["choices"]:
+            raise ValueError("the answer has no words")
+        json.dumps(content, ensure_ascii=False).encode()
+        return Completion(content, sent, came)
+
+
+def _is_silent(choice: Any) -> bool:
+    said = any(choice["message"].get(part) for part in SAYING)
+    return not said and choice.get("finish_reason") in ("stop", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model answered, as its provider has it.
+
+    Args:
+        content: what of the answer says something: choices, the model's name, usage.
+        input_tokens, output_tokens: as charged; where the server does not say, at most.
+    """
+
+    content: Mapping[str, Any]
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardedTexts(EmbeddingRequest):
+    """Texts of a request that another program made.
+
+    Args:
+        part: what of it decides on the vectors: its model, and the dimensions if it names them.
+    """
+
+    dimensions: int = 0
+    part: Mapping[str, Any] = field(default_factory=dict)
+
+    def body(self, name: str, model: Model, learned: Collection[str]) -> dict[str, Any]:  # noqa: ARG002
+        """Return the request."""
+        return {**self.part, "input": self.texts, "encoding_format": "base64"}
 
 
 def wanted_texts(asked: Any) -> list[str]:
@@ -145,8 +234,8 @@ class Upstream:
         append: journals one row.
     """
 
-    chat: Forwarding
-    embeddings: Forwarding
+    chat: Connection[Forwarded, Completion]
+    embeddings: Connection[EmbeddingRequest, Embedded]
     append: Append
 
 
@@ -175,7 +264,6 @@ class Proxy:
         self.problem = ""
         """Why the first of them that failed has no answer."""
         self._known, self._upstream, self._output_tokens = known, upstream, output_tokens
-        self._newer = False
         self._in_flight: dict[str, asyncio.Task[dict[str, str]]] = {}
         self._stopped: RunStopped | OSError | None = None
 
@@ -183,7 +271,8 @@ class Proxy:
     def spent(self) -> float:
         """US dollars so far."""
         up = self._upstream
-        return up.chat.spent + up.embeddings.spent if up else 0.0
+        lines = (up.chat, up.embeddings) if up else ()
+        return sum((line.client.budget.spent for line in lines), 0.0)
 
     async def chat(self, asked: Any, sample: int = 0) -> dict[str, Any]:
         """The chat completion of a request.
@@ -199,11 +288,11 @@ class Proxy:
             OSError: it cannot be kept; nothing more is asked.
         """
         body = chat_body(asked, self._output_tokens)
-        request = chat_request(body)
+        request = Forwarded(body)
         key = key_of({"use": NAME, "chat": body, "sample": sample})
 
         async def ask(upstream: Upstream, _: list[str]) -> dict[str, str]:
-            came = await self._completion(upstream.chat, request, body)
+            came = await upstream.chat(request)
             content = json.dumps(came.content, ensure_ascii=False, sort_keys=True)
             text = str(body["messages"][-1].get("content"))[-SHOWN:]
             entry = MemoryEntry(key, "", "chat", text, content)
@@ -213,24 +302,6 @@ class Proxy:
         found = await self._answers({key: request}, ask)
         head = {"id": f"chatcmpl-{key[:24]}", "object": "chat.completion", "created": 0}
         return {**head, **completion_of(found[key])}
-
-    async def _completion(
-        self, chat: Forwarding, request: Forwarded, body: dict[str, Any]
-    ) -> Completion:
-        """Ask, with the limit under the name that the model takes: newer ones want another."""
-        old, new = "max_tokens", "max_completion_tokens"
-        newer = {new: body.get(old), **{name: body[name] for name in body if name != old}}
-
-        def read(told: Any) -> Completion:
-            return read_completion(told, request)
-
-        try:
-            return await chat(request, newer if self._newer else body, read)
-        except RequestRefused as refused:
-            if self._newer or old not in body or new not in str(refused):
-                raise
-        self._newer = True
-        return await chat(request, newer, read)
 
     async def embed(self, asked: Any) -> dict[str, Any]:
         """The embeddings of a request, each of whose texts is kept by itself.
@@ -243,11 +314,8 @@ class Proxy:
         keys = {key_of({"use": NAME, "embedding": part, "text": text}): text for text in texts}
 
         async def ask(upstream: Upstream, fresh: list[str]) -> dict[str, str]:
-            request = EmbeddingRequest(tuple(keys[key] for key in fresh), 0)
-            body = {**part, "input": request.texts, "encoding_format": "base64"}
-            came = await upstream.embeddings(
-                request, body, lambda told: read_vectors(told, request)
-            )
+            request = ForwardedTexts(tuple(keys[key] for key in fresh), part=part)
+            came = await upstream.embeddings(request)
             entries = [
                 MemoryEntry(key, "", "embedding", keys[key][-SHOWN:], packed(vector))
                 for key, vector in zip(fresh, came.vectors, strict=True)
@@ -256,7 +324,7 @@ class Proxy:
             return {entry.key: entry.answer for entry in entries}
 
         found = await self._answers(
-            {key: EmbeddingRequest((text,), 0) for key, text in keys.items()}, ask
+            {key: ForwardedTexts((text,)) for key, text in keys.items()}, ask
         )
         by_text = {text: found[key] for key, text in keys.items()}
         return vectors_told(asked, [by_text[text] for text in texts])
@@ -365,16 +433,13 @@ async def proxied(settings: ProxySettings, kept: Kept, ask: bool) -> AsyncIterat
     if not ask:
         yield Proxy(kept.known(), None, chat.output_tokens)
         return
-    budgets = [
-        Budget(each.budget, price, each.where)
-        for each, price in zip((chat, vectors), prices(settings, kept.root), strict=True)
-    ]
+    models = load_models(kept.root / "conf" / "models.yaml")
+    budgets = [Budget(each.budget, each.price_in(models), each.where) for each in (chat, vectors)]
+    talk = Client[Forwarded, Completion](chat, models, budgets[0], kept.root)
+    embed = Embeddings(vectors, models, budgets[1], kept.root)
     with kept.journal.exclusive(), kept.journal.writer() as append:
-        async with (
-            forwarding(chat, "/chat/completions", budgets[0], kept.root) as talk,
-            forwarding(vectors, "/embeddings", budgets[1], kept.root) as embed,
-        ):
-            yield Proxy(kept.known(), Upstream(talk, embed, append), chat.output_tokens)
+        async with talk.connected() as first, embed.connected() as second:
+            yield Proxy(kept.known(), Upstream(first, second, append), chat.output_tokens)
 
 
 def prices(settings: ProxySettings, root: Path) -> tuple[Price, Price]:

@@ -302,7 +302,7 @@ class RateLimits:
 
 
 class RequestQueue:
-    """the waiting line of a pool before the server: `RateLimits` with the time.
+    """The waiting line of a pool before the server: `RateLimits` with the time.
 
     Args:
         limits: what says when.
@@ -323,5 +323,6 @@ class RequestQueue:
         async with self._line:
             await self._run.pause(0)
             while (pause := self.limits.wait(time.monotonic(), tokens)) > 0:
-                await self._run.pause(pause, "the limit of requests or tokens is used up")
+                self._run.report(pause, "the limit of requests or tokens is used up")
+                await self._run.pause(pause)
             return self.limits.sent(time.monotonic(), tokens)

@@ -48,9 +48,9 @@ from bears.files.trec import read_table
 from bears.llm.batch import outcomes as batch_outcomes
 from bears.llm.batch import read_pending
 from bears.llm.endpoint import Access, environment
+from bears.llm.faults import read_problem
 from bears.llm.kept import load
 from bears.llm.models import load_models
-from bears.llm.wire import read_problem
 from bears.publishing.attestation import Attestation
 from bears.publishing.leaderboard import pandachat
 from bears.publishing.leaderboard.board import read_board
@@ -130,7 +130,7 @@ DOORS: dict[str, tuple[str, Read]] = {
         ".jsonl",
         content(lambda data: [*batch_outcomes(data, ["a"], {}, ACCESS)]),
     ),
-    "llm.wire: an error": (".json", content(lambda data: read_problem(500, data))),
+    "llm.faults: an error": (".json", content(lambda data: read_problem(500, data))),
     "files.records: questions": (".json", read_questions),
     "files.records: documents": (".json", read_documents),
     "files.records: documents, streamed": (".json", stream_documents),
@@ -232,7 +232,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "config.ledger.table: JSON Lines": (".jsonl", lambda path: read_judgements(path, [], [])),
 }
 ELSEWHERE = {
-    "llm.client": "hands what a server answers to llm.wire; tests/llm/test_client.py",
+    "llm.client": "hands what a server answers to the read of a request; tests/llm/test_client.py",
     "translation.reply_check": "an answer of a model; tests/translation/test_reply_check.py",
     "evaluation.answers.references": "lineage.jsonl, sealed by its manifest",
     "cli.judged_pairs": "candidates, sealed by their manifest",

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from bears.errors import ConfigurationError
 from bears.files.intake.limits import limits
 from bears.llm.budget import Budget
-from bears.llm.client import Forwarded, Online, read_completion
-from bears.llm.embedding import EmbeddingRequest, read_vectors
+from bears.llm.client import Online
+from bears.llm.embedding import EmbeddingRequest
 from bears.llm.endpoint import Access, Endpoint, find_access
 from bears.llm.faults import (
     BudgetExhausted,
@@ -28,7 +28,8 @@ from bears.llm.faults import (
     RunStopped,
 )
 from bears.llm.models import Models, Price, ceiling, estimate, load_models
-from bears.llm.wire import ChatAnswer, ChatRequest, Outcome, read_answer, to_body
+from bears.llm.proxy import Forwarded
+from bears.llm.wire import ChatAnswer, ChatRequest, Outcome
 from tests.provider_server import ROOT, Json, ProviderServer, completion
 
 KEY = "sk-test-4f9d1c7e"
@@ -344,10 +345,10 @@ def test_what_waits_at_the_gate_is_not_sent_once_the_run_has_stopped() -> None:
 def test_what_the_model_refuses_is_left_out() -> None:
     models = load_models(ROOT / "conf" / "models.yaml")
     request = ChatRequest("k", "s", "u", SCHEMA, 99, {"temperature": 0, "seed": 7})
-    new = to_body(request, "gpt-5", models.model("gpt-5"))
+    new = request.body("gpt-5", models.model("gpt-5"))
     assert "temperature" not in new
     assert (new["seed"], new["max_completion_tokens"]) == (7, 99)
-    old = to_body(request, "gpt-4o", models.model("gpt-4o"))
+    old = request.body("gpt-4o", models.model("gpt-4o"))
     assert (old["temperature"], old["max_tokens"]) == (0, 99)
     assert old["response_format"]["json_schema"]["schema"] == SCHEMA
 
@@ -432,18 +433,18 @@ ODD += [{"prompt_tokens": n, "completion_tokens": n} for n in (10**12, 10**399, 
 def test_an_answer_with_odd_usage_is_kept_and_counts_as_the_most_it_could_cost(usage: Any) -> None:
     request = ChatRequest("k", "", "臺灣", max_output_tokens=50)
     body = completion({"messages": [{"content": "臺灣"}], "model": "m"}, "島") | {"usage": usage}
-    answer = read_answer(body, request)
+    answer = request.read(body)
     assert answer.text == "島"
     # No token is shorter than a byte.
     assert answer.input_tokens >= len("臺灣".encode())
     assert answer.output_tokens == 50
     assert Price(1, 1).of(answer.input_tokens, answer.output_tokens) < 0.001
-    vectors = read_vectors(
-        {"data": [{"index": 0, "embedding": [1.0]}], "usage": usage}, EmbeddingRequest(("臺灣",), 1)
+    vectors = EmbeddingRequest(("臺灣",), 1).read(
+        {"data": [{"index": 0, "embedding": [1.0]}], "usage": usage}
     )
     assert vectors.input_tokens == 6
-    sent = Forwarded({"messages": [{"role": "user", "content": "臺灣"}]}, 50)
-    came = read_completion(body, sent)
+    sent = Forwarded({"messages": [{"role": "user", "content": "臺灣"}], "max_tokens": 50})
+    came = sent.read(body)
     assert (came.input_tokens, came.output_tokens) == (sent.most_input_tokens(), 50)
 
 

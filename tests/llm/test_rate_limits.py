@@ -13,7 +13,7 @@ from itertools import count
 
 import pytest
 
-from bears.llm.client import LIMITED, Online, backoff
+from bears.llm.client import LIMITED, Online
 from bears.llm.endpoint import Endpoint
 from bears.llm.models import Models
 from bears.llm.rate_limits import RateLimits, TokenBucket, duration, retry_after
@@ -67,7 +67,7 @@ class Simulation:
                 self._receive(now, sent, allowed, headers)
                 if not allowed:
                     own = retry_after(headers)
-                    own = backoff(LIMITED, tries + 1) if own is None else own
+                    own = LIMITED * (2**tries + random.random()) if own is None else own
                     heapq.heappush(ready, (now + own, name, tries + 1))
             else:
                 assert pause is not None

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bears.answers.ragas.rows import RagasRow
-from bears.llm.client import Forwarded
 from bears.llm.models import Price, estimate
-from bears.llm.proxy import Proxy
+from bears.llm.proxy import Forwarded, Proxy
 
 STRICTNESS = 3
 """Questions that answer relevancy has a model make of an answer."""

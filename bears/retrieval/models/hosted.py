@@ -34,7 +34,8 @@ from bears.retrieval.models.hosted_settings import WHERE, HostedSettings
 from bears.retrieval.models.vector_journal import VectorJournal
 
 if TYPE_CHECKING:
-    from bears.llm.embeddings import EmbeddingOutcome, Embeddings
+    from bears.llm.client import Embeddings
+    from bears.llm.faults import ClientError
 
 Progress = Callable[[int, float], None]
 Take = Callable[[EmbeddingRequest, Vectors], "list[Future[None]]"]
@@ -151,7 +152,7 @@ class Hosted:
         sent, journal = self._sent(texts), self._journals[kind]
         budget = Budget(self.settings.budget, self.price, WHERE)
         budget.spent = self.spent
-        client = self._client()
+        client = self._client(budget)
         with journal.filling() as keep:
 
             def take(request: EmbeddingRequest, vectors: Vectors) -> list[Future[None]]:
@@ -161,7 +162,7 @@ class Hosted:
 
             requests = self.settings.requests(journal.missing(sent))
             try:
-                problem = asyncio.run(_ask(client.answers(requests, budget), take))
+                problem = asyncio.run(_ask(client.answers(requests), take))
             finally:
                 self.spent = budget.spent
         if left := len(journal.missing(sent)):
@@ -175,11 +176,11 @@ class Hosted:
         own = checkout() / "conf" / "models.yaml"
         return load_models(own if own.exists() else conf_folder()[0] / own.name)
 
-    def _client(self) -> Embeddings:
-        from bears.llm.embeddings import Embeddings
+    def _client(self, budget: Budget) -> Embeddings:
+        from bears.llm.client import Embeddings
 
         # Not kept: it holds the key, and an encoder may be sent to other processes.
-        return Embeddings(self.settings, self._models, self._limits, checkout())
+        return Embeddings(self.settings, self._models, budget, checkout(), self._limits)
 
     def _sent(self, texts: Iterable[str]) -> list[str]:
         """What is sent, once each; a text of nothing is not, since providers refuse it."""
@@ -210,7 +211,9 @@ class Hosted:
         )
 
 
-async def _ask(answers: AsyncIterator[EmbeddingOutcome], take: Take) -> str:
+async def _ask(
+    answers: AsyncIterator[tuple[EmbeddingRequest, Embedded | ClientError]], take: Take
+) -> str:
     """Hand the vectors over as they come; returns the first problem."""
     problem = ""
     try:
