@@ -4,6 +4,9 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # uv takes seconds where pip takes minutes; where it cannot be had, pip does the same.
 INSTALL = (uv pip install --quiet --require-hashes --no-deps -r $(1) || pip install --quiet --require-hashes --no-deps -r $(1))
 
+# The command `bears`, from this checkout.
+COMMAND = $(1) pip install --quiet --no-deps --no-build-isolation --editable .
+
 .PHONY: dense test-dense ragas test-ragas repro plots report test test-slow test-model lint regenerate lock help
 
 help:  ## this list
@@ -55,6 +58,7 @@ regenerate: .venv/core  ## prove that what is committed regenerates byte for byt
 
 lock: .venv/dev  ## renew requirements/*.txt from pyproject.toml
 	uv pip compile --quiet pyproject.toml $(LOCK) -o requirements/core.txt
+	printf '%s\n' hatchling editables | uv pip compile --quiet - $(LOCK) -c requirements/core.txt -o requirements/build.txt
 	uv pip compile --quiet pyproject.toml $(LOCK) --extra dev -c requirements/core.txt -o requirements/dev.txt
 	printf '%s\n' jinja2 vl-convert-python | uv pip compile --quiet - $(LOCK) -c requirements/dev.txt -o requirements/plots.txt
 	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet pyproject.toml $(LOCK) --extra dense -c requirements/core.txt --override - --no-emit-package torch -o requirements/dense.txt
@@ -70,8 +74,10 @@ LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url -
 	$(PYTHON) -m venv .venv
 	pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/uv.txt || true
 
-.venv/core: requirements/core.txt | .venv/bin/python
+.venv/core: requirements/core.txt requirements/build.txt | .venv/bin/python
 	$(call INSTALL,$<)
+	$(call INSTALL,requirements/build.txt)
+	$(call COMMAND,uv) || $(call COMMAND,)
 	@touch $@
 
 .venv/plots: requirements/plots.txt .venv/core

@@ -1,35 +1,41 @@
-"""The tables and printed numbers of both READMEs, made again."""
+"""The tables, numbers and commands of both READMEs and of docs/, made again."""
 
 from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bears.config.pipeline import GROUPS
 from tests.workspace import ROOT, Workspace, finished
 
 READMES = ("README.md", "README.zh-TW.md")
 
 
-def table_below(readme: str, before: str) -> list[str]:
-    """The rows of the first table of metrics below the line that holds ``before``."""
-    text = (ROOT / readme).read_text(encoding="utf-8")
-    _, _, below = text.partition(before)
-    found = re.search(r"^ +all .*?(?=\n```)", below, re.DOTALL | re.MULTILINE)
-    assert found, f"{readme} has no table below {before!r}"
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def table_of(name: str) -> list[str]:
+    """Return the rows of the first table of metrics on a page."""
+    found = re.search(r"^ +all .*?(?=\n```)", page(name), re.DOTALL | re.MULTILINE)
+    assert found, f"{name} has no table of metrics"
     return [row.strip() for row in found[0].splitlines()]
 
 
-def assert_shown(workspace: Workspace, before: str) -> None:
+def assert_shown(workspace: Workspace, *pages: str) -> None:
     shown = {row.strip() for row in workspace.python("bears", "show").splitlines()}
-    for readme in READMES:
-        rows = table_below(readme, before)
+    for name in pages:
+        rows = table_of(name)
         assert len(rows) > 5
-        assert [row for row in rows if row not in shown] == [], readme
+        assert [row for row in rows if row not in shown] == [], name
 
 
 @pytest.fixture
@@ -38,18 +44,60 @@ def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Works
 
 
 def test_the_table_of_mini_is_what_the_pipeline_gives(workspace: Workspace) -> None:
-    assert_shown(workspace, "make repro")
+    assert_shown(workspace, *READMES)
+
+
+@pytest.mark.parametrize("readme", READMES)
+def test_the_readme_is_short_and_its_library_example_runs(readme: str, tmp_path: Path) -> None:
+    assert len(page(readme).splitlines()) <= 120
+    found = re.search(r"```python\n(.*?)```", page(readme), re.DOTALL)
+    assert found
+    done = subprocess.run(
+        [sys.executable, "-c", found[1]],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("1.0\n")
+    assert "cannot be told apart" in done.stdout
+
+
+def test_every_link_of_the_pages_leads_to_a_file_and_a_heading() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    for path in pages:
+        for target in re.findall(
+            r"\]\(([^)#\s]*(?:#[^)\s]*)?)\)", path.read_text(encoding="utf-8")
+        ):
+            if not target.startswith(("http", "mailto")):
+                name, _, anchor = target.partition("#")
+                file = (path.parent / name).resolve() if name else path
+                assert file.exists(), f"{path.name}: {target}"
+                assert not anchor or anchor in anchors(file), f"{path.name}: {target}"
+
+
+def anchors(file: Path) -> set[str]:
+    """Return the anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_word_of_conf_is_on_the_page_of_the_configuration() -> None:
+    text = page("docs/configuration.md")
+    for group in GROUPS:
+        for path in ROOT.glob(f"conf/{group}/*.yaml"):
+            named = f"`{path.stem}`" in text or f"`-{path.stem.rpartition('-')[2]}`" in text
+            assert named, f"docs/configuration.md does not name {group}={path.stem}"
 
 
 @pytest.mark.slow
 def test_the_difference_of_two_retrievers_is_what_dvc_prints(workspace: Workspace) -> None:
     workspace.dvc("exp", "run", "-S", "retriever=wordllama")
     printed = {" ".join(row.split()) for row in workspace.dvc("metrics", "diff").splitlines()}
-    for readme in READMES:
-        text = (ROOT / readme).read_text(encoding="utf-8")
-        rows = re.findall(r"^metrics/headline.json  .*$", text, re.MULTILINE)
-        assert len(rows) == 5
-        assert [row for row in rows if " ".join(row.split()) not in printed] == [], readme
+    rows = re.findall(r"^metrics/headline.json  .*$", page("docs/comparison.md"), re.MULTILINE)
+    assert len(rows) == 5
+    assert [row for row in rows if " ".join(row.split()) not in printed] == []
 
 
 @pytest.mark.slow
@@ -59,7 +107,7 @@ def test_the_table_of_bears_is_what_the_pipeline_gives(
     workspace.python("bears", "memory", "import", "bears", str(shared_data / "bears-published"))
     words = ["-S", "benchmark=bears", "-S", f"mirror={shared_data / 'raw'}"]
     workspace.dvc("exp", "run", *words)
-    assert_shown(workspace, "dvc exp run -S benchmark=bears\n")
+    assert_shown(workspace, "docs/bears.md")
     found = json.loads(workspace.text("metrics/verification.json"))
     answers, terms = found["answer_preserved"], found["terms"]
     several = round(terms * (1 - found["term_consistency"]))
@@ -81,10 +129,9 @@ def test_the_numbers_of_scifact_are_what_the_pipeline_gives(
     workspace.dvc("exp", "run", "-S", "benchmark=scifact", "-S", f"mirror={shared_data}")
     means = json.loads(workspace.text("metrics/retrieval.json"))["all"]
     given = (f"{means['ndcg@10']:.4f}", f"{means['recall@100']:.4f}")
-    for readme in READMES:
-        text = (ROOT / readme).read_text(encoding="utf-8")
-        stated = re.findall(r"^SciFact .*nDCG@10 (0\.\d+).*recall@100 (0\.\d+)", text, re.MULTILINE)
-        assert stated == [given], readme
+    text = page("docs/configuration.md")
+    stated = re.findall(r"^SciFact .*nDCG@10 (0\.\d+).*recall@100 (0\.\d+)", text, re.MULTILINE)
+    assert stated == [given]
 
 
 @pytest.mark.slow
@@ -96,14 +143,13 @@ def test_the_score_of_a_submission_is_what_submit_prints(
     file = shared_data / "pandachat/submissions/submission_qdrant-client_evaluation.json"
     command = ["submit", "score", str(file), "--benchmark", "pandachat-sl"]
     printed = workspace.python("bears", *command).splitlines()
-    for readme in READMES:
-        text = (ROOT / readme).read_text(encoding="utf-8")
-        found = re.search(r"submit score FILE --benchmark pandachat-sl\n(.*?)```", text, re.DOTALL)
-        assert found, f"{readme} does not show how to score a submission"
-        shown = found[1].splitlines()
-        assert len(shown) == 4
-        missing = [row for row in shown if not any(fits(row, line) for line in printed)]
-        assert missing == [], f"{readme} shows what is not printed:\n" + "\n".join(printed)
+    text = page("docs/submissions.md")
+    found = re.search(r"submit score FILE --benchmark pandachat-sl\n(.*?)```", text, re.DOTALL)
+    assert found
+    shown = found[1].splitlines()
+    assert len(shown) == 4
+    missing = [row for row in shown if not any(fits(row, line) for line in printed)]
+    assert missing == [], "shown, but not printed:\n" + "\n".join(printed)
 
 
 def fits(row: str, line: str) -> bool:
@@ -140,20 +186,20 @@ def test_the_path_from_a_folder_to_a_decision_is_as_it_is_written(
 ) -> None:
     text = (ROOT / readme).read_text(encoding="utf-8")
     path = text[text.index("```\nquestion,answer,document") :]
-    questions, *commands = re.findall(r"```\n(.*?)```", path, re.DOTALL)[:3]
+    questions, commands = re.findall(r"```\n(.*?)```", path, re.DOTALL)[:2]
     folder = tmp_path / "manuals"
     for name, content in {**MANUALS, "questions.csv": questions}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content, encoding="utf-8")
     told = {}
-    for command in re.findall(r"^\$ (.*)", "".join(commands), re.MULTILINE):
-        line = command.replace("/data/manuals", str(folder))
-        line = line.replace("make report", "python -m bears report")
+    for command in re.findall(r"^\$ (.*)", commands, re.MULTILINE):
+        line = re.sub(r"^bears", "python -m bears", command.replace("/data/manuals", str(folder)))
         told[command] = workspace.run("bash", "-c", line)
         if "judgements pool" in command:
             decide(workspace.root / "pool.csv")
-    assert "bm25" in told["python -m bears compare"]
-    assert "2 systems on own" in told["make report"]
+    assert len(told) == 6
+    assert "bm25" in told["bears compare"]
+    assert "2 systems on own" in told["bears report"]
     report = workspace.text("report.html")
     assert "Repairs are done by the dealer who sold it." in report
     gold = {q["question"]: q["gold_doc_ids"] for q in records(workspace, "queries")}
