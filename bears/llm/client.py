@@ -19,7 +19,7 @@ import tenacity
 
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
-from bears.files.intake.limits import beyond, limits
+from bears.files.intake.limits import WHOLE_BYTES, beyond
 from bears.llm.budget import Bounded, Budget
 from bears.llm.embedding import Embedded, EmbeddingRequest
 from bears.llm.endpoint import Access, Endpoint, find_access
@@ -386,8 +386,8 @@ async def _read_bounded(response: httpx2.Response) -> None:
     parts, size = [], 0
     async for part in response.aiter_bytes():
         size += len(part)
-        if size > limits().whole_bytes:
-            raise beyond("the reply", "it has more bytes than may be read", "whole_bytes")
+        if size > WHOLE_BYTES:
+            raise beyond("the reply", "it has too many bytes", WHOLE_BYTES)
         parts.append(part)
     # The client takes this for what it has read itself.
     response._content = b"".join(parts)

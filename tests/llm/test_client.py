@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bears.errors import ConfigurationError
-from bears.files.intake.limits import limits
 from bears.llm.budget import Budget
 from bears.llm.client import Online
 from bears.llm.embedding import EmbeddingRequest
@@ -182,8 +181,7 @@ def test_a_fault_that_stays_is_a_failure_of_that_request_alone() -> None:
 
 @pytest.mark.parametrize("text", ["a text", "an error"])
 def test_a_reply_is_not_read_beyond_the_limit(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BEARS_LIMITS", "whole_bytes=3_000_000")
-    limits.cache_clear()
+    monkeypatch.setattr("bears.llm.client.WHOLE_BYTES", 3_000_000)
     with ProviderServer(content={text: "bomb"}) as server:
         request = ChatRequest("key", "", text)
         ask(Online(endpoint(server, timeout_s=60), Models()), asked(1))
@@ -192,9 +190,8 @@ def test_a_reply_is_not_read_beyond_the_limit(text: str, monkeypatch: pytest.Mon
         answer = ask(online, [request])["key"]
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-    limits.cache_clear()
     assert isinstance(answer, RequestFailed)
-    assert "the limit whole_bytes is 3000000" in str(answer)
+    assert "the limit is 3000000" in str(answer)
     assert most < 20_000_000
 
 

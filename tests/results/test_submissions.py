@@ -10,7 +10,6 @@ import pytest
 
 from bears.errors import FormatError
 from bears.files.intake import files
-from bears.files.intake.limits import Limits
 from bears.results.check import CheckedSubmission, check
 from bears.results.read import read_submission
 from bears.results.science_ko import submission_row
@@ -198,7 +197,7 @@ def test_a_time_that_cannot_be_is_refused(tmp_path: Path, seconds: str, form: st
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[" * 100_000, "nested too deeply"),
+        ("[" * 100_000, "recursion limit exceeded"),
         ('{"df": ' * 50_000, "nested too deeply|not valid JSON"),
         ('{"system": "x"}', "no `results`, so all its names are questions: question system"),
         ('{"df": {}}', "expected an object with a list `df`"),
@@ -236,8 +235,8 @@ def test_bytes_that_are_no_text_are_an_error(tmp_path: Path) -> None:
 def test_a_file_beyond_the_limit_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "limits", lambda: Limits(whole_bytes=10))
-    with pytest.raises(FormatError, match="it is too large; the limit whole_bytes"):
+    monkeypatch.setattr(files, "WHOLE_BYTES", 10)
+    with pytest.raises(FormatError, match="it has too many bytes; the limit is 10"):
         submitted(tmp_path, results(*WHOLE))
 
 

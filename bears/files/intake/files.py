@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bears.errors import FormatError
-from bears.files.intake.limits import beyond, limits
+from bears.files.intake.limits import RATIO, WHOLE_BYTES, beyond
 
 KINDS = {
     stat.S_IFDIR: "a directory",
@@ -58,8 +58,7 @@ class _Unpacked(io.RawIOBase):
     def __init__(self, packed: IO[bytes], path: Path) -> None:
         self._packed, self._path, self._size = packed, path, 0
         self._inner = gzip.GzipFile(fileobj=packed, mode="rb")
-        ratio = limits().ratio * os.fstat(packed.fileno()).st_size
-        self._most = max(UNBOUNDED, ratio)
+        self._most = max(UNBOUNDED, RATIO * os.fstat(packed.fileno()).st_size)
 
     def readable(self) -> bool:
         return True
@@ -73,7 +72,7 @@ class _Unpacked(io.RawIOBase):
             ) from None
         self._size += count
         if self._size > self._most:
-            raise beyond(str(self._path), f"it unpacks to more than {self._most} bytes", "ratio")
+            raise beyond(str(self._path), "it unpacks to too many bytes", self._most)
         return count
 
     def close(self) -> None:
@@ -84,11 +83,10 @@ class _Unpacked(io.RawIOBase):
 
 def read_whole(path: Path) -> bytes:
     """The bytes of a file that fits into memory. Raises FormatError, also where it is too large."""
-    most = limits().whole_bytes
     with opened(path) as stream:
-        data = stream.read(most + 1)
-    if len(data) > most:
-        raise beyond(str(path), "it is too large", "whole_bytes")
+        data = stream.read(WHOLE_BYTES + 1)
+    if len(data) > WHOLE_BYTES:
+        raise beyond(str(path), "it has too many bytes", WHOLE_BYTES)
     return data
 
 
@@ -103,11 +101,11 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     Raises:
         FormatError: as `opened`, or a line is larger than what may be held in memory.
     """
-    most = limits().whole_bytes
+    most = WHOLE_BYTES
     with closing(opened(path)) as stream:
         for number, line in enumerate(iter(partial(stream.readline, most + 1), b""), start=1):
             if len(line) > most:
-                raise beyond(f"{path}, line {number}", "the line is too long", "whole_bytes")
+                raise beyond(f"{path}, line {number}", "the line has too many bytes", most)
             yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
 
 
@@ -117,13 +115,13 @@ def line_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
     Raises:
         FormatError: as `numbered_lines`.
     """
-    most, number = limits().whole_bytes, 1
+    most, number = WHOLE_BYTES, 1
     with closing(opened(path)) as stream:
         while block := stream.read(min(BLOCK, most)):
             rest = b"" if block.endswith(b"\n") else stream.readline(most + 1)
             if len(rest) > most:
                 line = number + block.count(b"\n")
-                raise beyond(f"{path}, line {line}", "the line is too long", "whole_bytes")
+                raise beyond(f"{path}, line {line}", "the line is too long", most)
             yield number, (block + rest).removeprefix(BOM_UTF8 if number == 1 else b"")
             number += block.count(b"\n") + rest.count(b"\n")
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import BearsError, FormatError, first_line
-from bears.files.intake.limits import limits
-from bears.files.intake.parquet_rows import check_texts
 
 NO_SCRIPTS = "Dataset scripts are no longer supported"
 
@@ -105,7 +103,7 @@ def hub_rows(
 
     Raises:
         FormatError: there is no such split, the hub does not answer, its files are damaged, or a
-            row holds what is neither text, number, list nor object, or is beyond the limits.
+            row holds what is neither text, number, list nor object.
     """
     from datasets import Features, Value, load_dataset_builder
 
@@ -118,12 +116,7 @@ def hub_rows(
             builder = load_dataset_builder(hub, config, revision=revision, features=texts)
             builder.config.keep_default_na = False
         for number, row in enumerate(builder.as_streaming_dataset(split=split), start=1):
-            where = f"{hub}, {config}/{split}, row {number}"
-            line = _line(row, where)
-            # Only a long row can hold a text that is too long.
-            if len(line) > limits().text_bytes:
-                check_texts(row, where)
-            yield line, row
+            yield _line(row, f"{hub}, {config}/{split}, row {number}"), row
 
 
 def _line(row: Any, where: str) -> bytes:

@@ -8,6 +8,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -15,11 +16,15 @@ import ijson
 
 from bears.errors import FormatError
 from bears.files.intake.files import decoded, opened, read_text
-from bears.files.intake.json_structure import CHUNK, Structure
+from bears.files.intake.limits import DEPTH, TEXT_BYTES, beyond
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 PAIR = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]")
 LONGEST_ESCAPE = len(rb"\ud83d\ude00")
+CHUNK = 1 << 18
+TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.S)
+STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+NO_BRACKETS = bytes(set(range(256)) - STEPS.keys())
 TEXT_OR_NAN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|\bNaN\b', re.S)
 Nan = Literal["refused", "none"]
 
@@ -148,7 +153,8 @@ class _Checked:
 
     def __init__(self, stream: IO[bytes], where: str, nan: Nan) -> None:
         self._nan = nan == "none"
-        self._stream, self._where, self._structure = stream, where, Structure(where)
+        self._stream, self._where, self._depth = stream, where, 0
+        self._within, self._longer = False, 0
         self._begin = stream.read(CHUNK).removeprefix(BOM_UTF8)
         while not self._begin.strip() and (more := stream.read(CHUNK)):
             self._begin = more
@@ -165,8 +171,7 @@ class _Checked:
         """
         if not size:
             return b""
-        size = max(size, self._structure.unfinished)
-        piece, self._begin = self._begin or self._stream.read(size), b""
+        piece, self._begin = self._begin or self._stream.read(max(size, self._longer)), b""
         # What has more letters like these than a NaN is no JSON, or a text in which none matters.
         most = len(piece) + 1000
         while b"\\" in piece[-LONGEST_ESCAPE:] or (
@@ -175,8 +180,8 @@ class _Checked:
             if not (more := self._stream.read(LONGEST_ESCAPE)):
                 break
             piece += more
-        within = self._structure.unfinished > 0
-        self._structure.check(piece)
+        within = self._within
+        self._check_bounds(piece)
         if self._nan and b"NaN" in piece:
             piece = _without_nan(piece, within)
         if SURROGATE.search(piece):
@@ -184,3 +189,17 @@ class _Checked:
             if SURROGATE.search(halves):
                 raise FormatError(f"{self._where}: half of a surrogate pair, which is no character")
         return piece
+
+    def _check_bounds(self, piece: bytes) -> None:
+        """Follow texts and brackets, since ijson takes minutes and all memory for absurd ones."""
+        # The last quotation mark ends a text that is cut here, or is left over.
+        bare = TEXT.sub(b"", b'"' * self._within + piece + b'"')
+        self._within = not bare.endswith(b'"')
+        self._longer = 0 if bare else 2 * len(piece)
+        if self._longer > 2 * TEXT_BYTES:
+            raise beyond(self._where, "a text is too long", TEXT_BYTES)
+        steps = map(STEPS.__getitem__, bare.translate(None, NO_BRACKETS))
+        depths = list(accumulate(steps, initial=self._depth))
+        if max(depths) > DEPTH:
+            raise beyond(self._where, "lists and objects are nested too deeply", DEPTH)
+        self._depth = depths[-1]

@@ -1,8 +1,8 @@
 """JSON and JSON Lines from outside, a value at a time.
 
 Refused, naming the place: what is not JSON or not UTF-8, half of a surrogate pair, a key that
-stands twice in one object, NaN and Infinity where nobody asked for them, and what is too deep, too
-long or too large for `bears.files.intake.limits`.
+stands twice in one object, NaN and Infinity where nobody asked for them, more than 200 lists and
+objects within one another, and integers of more than 4,300 digits. jiter checks all of it.
 """
 
 import json
@@ -16,8 +16,6 @@ import jiter
 
 from bears.errors import FormatError
 from bears.files.intake.files import decoded, numbered_lines, read_whole
-from bears.files.intake.json_structure import CHUNK, Structure, has_many_digits
-from bears.files.intake.limits import beyond, limits
 
 Nan = Literal["refused", "none", "float"]
 
@@ -39,12 +37,11 @@ def json_value(
     if isinstance(source, Path):
         source, where = read_whole(source), where or str(source)
     data = source.removeprefix(BOM_UTF8)
-    _check(data, where)
     try:
         value = jiter.from_json(data, allow_inf_nan=nan != "refused", catch_duplicate_keys=True)
     except ValueError as error:
         if halves and _is_half(error):
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 return json.loads(data)
         decoded(data, where)
         raise FormatError(f"{where}: not valid JSON ({_reason(error)})") from None
@@ -67,18 +64,6 @@ def lines(path: Path, nan: Nan = "refused", blank: bool = False) -> Iterator[tup
     for number, line in numbered_lines(path):
         if not (blank and line.isspace()):
             yield number, json_value(line, f"{path}, line {number}", nan)
-
-
-def _check(data: bytes, where: str) -> None:
-    """Refuse what is beyond the limits, looking closely only at what can be."""
-    bounds = limits()
-    if len(data) > bounds.whole_bytes:
-        raise beyond(where, f"it has {len(data)} bytes", "whole_bytes")
-    deep = data.count(b"[") + data.count(b"{") > bounds.depth
-    if deep or len(data) > bounds.text_bytes or has_many_digits(data):
-        structure = Structure(where)
-        for start in range(0, len(data), CHUNK):
-            structure.check(data[start : start + CHUNK])
 
 
 def _reason(error: ValueError) -> str:

@@ -30,5 +30,5 @@ def check_packed(stream: IO[bytes], path: Path, most: int) -> None:
         if part.filename.endswith((".xml", ".rels")) or part.file_size > 4 * part.compress_size
     )
     if size > most:
-        raise beyond(str(path), f"its texts unpack to {size} bytes, more than {most}", "text_bytes")
+        raise beyond(str(path), f"its texts unpack to {size} bytes", most)
     stream.seek(0)

@@ -6,7 +6,7 @@ from typing import Any
 
 from bears.errors import FormatError, first_line
 from bears.files.intake.files import opened
-from bears.files.intake.limits import beyond, limits
+from bears.files.intake.limits import DEPTH, beyond
 
 ROWS = 256
 BATCH_BYTES = 64 * 1024 * 1024
@@ -30,9 +30,6 @@ def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
                 _check_columns(file, path)
                 for batch in file.iter_batches(batch_size=_rows_at_once(file.metadata)):
                     rows = batch.to_pylist()
-                    # Only a large batch can hold a text that is too long.
-                    if batch.nbytes > limits().text_bytes:
-                        check_texts(rows, f"{path}, rows {number + 1} to {number + len(rows)}")
                     number += len(rows)
                     yield from rows
         except (ArrowException, ValueError, OSError) as error:
@@ -46,20 +43,11 @@ def _check_columns(file: Any, path: Path) -> None:
         twice = next(name for name in names if names.count(name) > 1)
         raise FormatError(f"{path}: two columns are called {twice!r:.80}")
     columns = (file.schema.column(n).path for n in range(len(file.schema)))
-    if any(column.count(".") > limits().depth for column in columns):
-        raise beyond(str(path), "its columns are nested too deeply", "depth")
+    if any(column.count(".") > DEPTH for column in columns):
+        raise beyond(str(path), "its columns are nested too deeply", DEPTH)
 
 
 def _rows_at_once(metadata: Any) -> int:
     groups = [metadata.row_group(n) for n in range(metadata.num_row_groups)]
     largest = max((g.total_byte_size // max(1, g.num_rows) for g in groups), default=0)
     return max(1, min(ROWS, BATCH_BYTES // max(1, largest)))
-
-
-def check_texts(value: Any, where: str) -> None:
-    """Look at every text of a row. Raises FormatError for one that is too long."""
-    if isinstance(value, str | bytes) and len(value) > limits().text_bytes:
-        raise beyond(where, "a text is too long", "text_bytes")
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            check_texts(inner, where)

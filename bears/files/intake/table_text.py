@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bears.errors import FormatError
 from bears.files.intake.files import read_text
-from bears.files.intake.limits import limits
+from bears.files.intake.limits import TEXT_BYTES
 
 
 def csv_rows(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]:
@@ -27,7 +27,7 @@ def csv_rows(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]
             name stands twice in the header; or as `bears.files.intake.files.read_text`.
     """
     # The module's own limit is 131,072 characters, and holds for every reader.
-    csv.field_size_limit(limits().text_bytes)
+    csv.field_size_limit(TEXT_BYTES)
     text = read_text(path)
     short = short and text.endswith(("\n", "\r"))
     delimiter = next((c for c in text.partition("\n")[0] if c in ",;\t"), ",")
