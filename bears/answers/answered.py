@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from bears.answers.citations import Cited, cited
-from bears.answers.given_up import why_given_up
 from bears.answers.sentence import best_sentence
+from bears.answers.settings import why_given_up
 from bears.answers.task import AnswerTask
 from bears.language.normalisation import normalisation_of
 from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.llm.kept import PublishedMemory
-from bears.llm.use import all_of
 
 
 def answered(task: AnswerTask, known: PublishedMemory) -> Iterator[dict[str, Any]]:
@@ -41,14 +40,11 @@ def answered(task: AnswerTask, known: PublishedMemory) -> Iterator[dict[str, Any
 
 
 def _replayed(task: AnswerTask, known: PublishedMemory) -> dict[str, Cited]:
-    fill = f"python -m bears memory fill generator={task.settings.name}"
-    remedy = f"To fill it from a model: {fill}, then publish"
-    needs = all_of(task.resolve(known), task.wanted, remedy)
     return {
-        question_id: Cited("", (), 0, why)
-        if (why := why_given_up(answer))
-        else cited(answer, len(task.shown[question_id].texts))
-        for question_id, answer in needs.answers.items()
+        request.record_id: Cited("", (), 0, why)
+        if (why := why_given_up(reply))
+        else cited(reply, len(request.texts))
+        for request, reply in task.replies(known)
     }
 
 

@@ -4,10 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bears.answers.given_up import given_up
 from bears.answers.prompts import AnswerPrompt
 from bears.errors import ConfigurationError
 from bears.llm.settings import AskingSettings
+
+GIVEN_UP = "[GIVEN UP]"
+LONGEST_REASON = 300
+
+
+def given_up(reasons: Sequence[str]) -> str:
+    """Return the kept reply of a question that was asked for in vain."""
+    return f"{GIVEN_UP} {' '.join('; '.join(reasons).split())[:LONGEST_REASON]}"
+
+
+def why_given_up(reply: str) -> str:
+    """Return the reasons that a kept reply gives; empty if it is an answer."""
+    return reply.removeprefix(GIVEN_UP).strip() if reply.startswith(GIVEN_UP) else ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,19 +1,19 @@
 """From configuration and files to the work of answering one benchmark."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from bears.answers.documents import documents_of
+from bears.answers.citations import cited
 from bears.answers.prompts import AnswerPrompt, WrittenIn, mark_of, messages
-from bears.answers.reply_check import check
-from bears.answers.settings import GeneratorSettings
-from bears.answers.shown import Shown, show
+from bears.answers.settings import GIVEN_UP, GeneratorSettings, given_up
+from bears.answers.shown import Shown, documents_of, show
 from bears.config import Config, parse
+from bears.files.intake.texts import blank
 from bears.files.records import read_questions
-from bears.llm.kept import PublishedMemory
-from bears.llm.use import CheckedReply, Needs
-from bears.llm.wire import ChatAnswer, ChatRequest
+from bears.llm.flat import FlatUse
+from bears.llm.use import CheckedReply
+from bears.llm.wire import ChatAnswer
 from bears.types import Question, Turn
 
 OUTPUT_TOKENS = 5, 150
@@ -32,16 +32,11 @@ class AnswerRequest:
     field: str = "answer"
 
 
-@dataclass
-class Answers(Needs[AnswerRequest]):
-    """What is needed, and by question_id what was answered, markers included."""
-
-    answers: dict[str, str] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
-class AnswerTask:
-    """Answering one benchmark's questions: a `bears.llm.use.Use`.
+class AnswerTask(FlatUse[AnswerRequest]):
+    """Answering one benchmark's questions.
+
+    Nothing in the key says who retrieved the documents, nor what their ids are.
 
     Args:
         settings: who answers, and from what.
@@ -60,58 +55,56 @@ class AnswerTask:
 
     @property
     def wanted(self) -> str:
-        """What may be missing."""
         return f"answers by {self.settings.name}"
 
+    @property
+    def remedy(self) -> str:  # type: ignore[override]
+        fill = f"python -m bears memory fill generator={self.settings.name}"
+        return f"To fill it from a model: {fill}, then publish"
+
+    @property
+    def most_tokens(self) -> int:  # type: ignore[override]
+        return self.settings.answer_tokens
+
     def requests(self) -> Iterator[AnswerRequest]:
-        """What is asked, question by question."""
         for question in self.questions:
             texts = self.shown[question.question_id].texts
             yield AnswerRequest(question.question_id, question.question, question.turns, texts)
 
-    def resolve(self, known: PublishedMemory) -> Answers:
-        """Look every question up."""
-        found = Answers()
-        for request in self.requests():
-            answer = found.ask(lambda each: known.get(self.key(each), each.record_id), request)
-            if answer is not None:
-                found.answers[request.record_id] = answer
-        return found
-
-    def prompt_of(self, request: AnswerRequest) -> AnswerPrompt:
-        """What is said first."""
-        del request
+    def prompt_of(self, request: AnswerRequest) -> AnswerPrompt:  # noqa: ARG002
+        """Return what is said first."""
         assert self.settings.prompt is not None
         return self.settings.prompt
 
-    def key(self, request: AnswerRequest) -> str:
-        """Over the model and all that it is told; not over who retrieved it, nor over ids."""
-        version, words = self.prompt_of(request).version, self._messages(request, [])
-        return self.settings.key_of_said(self.name, version, *words)
+    def version(self, request: AnswerRequest) -> int:
+        return self.prompt_of(request).version
 
-    def ask(self, request: AnswerRequest, reasons: list[str]) -> ChatRequest:
-        """What is sent for a request, with the reasons why earlier answers were not taken."""
-        system, user = self._messages(request, reasons)
-        return ChatRequest(
-            key=self.key(request),
-            system=system,
-            user=user,
-            max_output_tokens=self.settings.answer_tokens,
-            parameters=self.settings.request,
-        )
+    def messages(self, request: AnswerRequest, reasons: Sequence[str]) -> tuple[str, str]:
+        prompt, language = self.prompt_of(request), self.language
+        return messages(request.text, request.turns, request.texts, prompt, language, reasons)
 
     def output_tokens(self, request: AnswerRequest) -> tuple[float, float]:
-        """The least and the most tokens of an answer in practice."""
         least, most = OUTPUT_TOKENS
         return least + (MARKER_TOKENS if request.texts else 0), most
 
     def check(self, request: AnswerRequest, answer: ChatAnswer) -> CheckedReply:
-        """What is wrong with an answer."""
-        return check(answer, len(request.texts), mark_of(request.text, request.texts))
-
-    def _messages(self, request: AnswerRequest, reasons: Sequence[str]) -> tuple[str, str]:
-        prompt, language = self.prompt_of(request), self.language
-        return messages(request.text, request.turns, request.texts, prompt, language, reasons)
+        text = answer.text.strip()
+        found = cited(text, len(request.texts))
+        if answer.refusal or answer.finish_reason == "content_filter":
+            why = f"the model refused: {answer.refusal or 'by its content filter'}"
+            # Kept if nothing better comes: every other answer that can be kept is better.
+            return CheckedReply(given_up([why]), [], [why, "there is no answer"])
+        refusal = ""
+        if answer.finish_reason != "stop":
+            refusal = f"the answer is not complete (finish reason {answer.finish_reason})"
+        elif blank(found.text):
+            refusal = "the answer is empty"
+        elif mark_of(request.text, request.texts) in text or text.startswith(GIVEN_UP):
+            refusal = "it repeats what it was given"
+        if refusal:
+            return CheckedReply("", [refusal], [])
+        wrong = f"it cites {found.unknown} documents that it was not given"
+        return CheckedReply(text, [], [wrong] if found.unknown else [])
 
 
 def read_task(config: Config, queries: Path, corpus: Path, run: Path, within: Path) -> AnswerTask:

@@ -49,7 +49,8 @@ class Bench:
 
     def readings(self, known: PublishedMemory) -> ReadingTask:
         """What the reader is asked of the questions that ``known`` has."""
-        drafts = self.sieve.to_read(self.units, self.questions.resolve(known))
+        written = self.questions.drafts(self.questions.resolve(known).replies)
+        drafts = self.sieve.to_read(self.units, written)
         form, pool = self.sieve.form, self.sieve.pool
         assert self.questioner.prompt is not None
         every, again = self.questioner.prompt.every, self.questioner.prompt.again

@@ -10,7 +10,6 @@ from bears.llm.kept import PublishedMemory
 from bears.questions.bench import Bench
 from bears.questions.readings import Readings
 from bears.questions.sift import Sifted
-from bears.questions.task import Questions
 from bears.sampling.edits import apply_edits
 from bears.sampling.lineage import document_lines
 from bears.types import Document, Generated, Question
@@ -28,7 +27,6 @@ class Made:
     documents: list[Document]
     sifted: list[Sifted]
     read: Readings
-    keys: dict[str, str]
     unmatched: list[str]
 
     @property
@@ -52,6 +50,8 @@ class Made:
 
     def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
         """One row for each record: of a question who wrote it about what, and what was read."""
+        writing = self.bench.questions
+        keys = {request.record_id: writing.key(request) for request in writing.requests()}
         taken = {each.unit.question_id: each for each in self.sifted if each.outcome == "kept"}
         for question in self.questions:
             each = taken[question.question_id]
@@ -62,7 +62,7 @@ class Made:
                 "licence": licence,
                 "questioner": self.bench.questioner.name,
                 "model": self.bench.questioner.model,
-                "memory_key": self.keys[question.question_id],
+                "memory_key": keys[question.question_id],
                 "written_about": [document.doc_id for document in each.unit.documents],
                 "also_gold": list(each.gold),
                 "difficulty": each.difficulty,
@@ -74,15 +74,15 @@ class Made:
 
 def sifted_of(
     bench: Bench, questions: PublishedMemory, readings: PublishedMemory
-) -> tuple[Questions, Readings, list[Sifted]]:
-    """What was written, what was read of it, and what became of each question, in order.
+) -> tuple[Readings, list[Sifted]]:
+    """Return what was read of the questions, and what became of each of them, in order.
 
     Raises:
         MemoryMiss: something was never asked.
     """
-    written = bench.questions.complete(questions)
+    written = bench.questions.drafts(bench.questions.replies(questions))
     read = bench.readings(questions).complete(readings)
-    return written, read, list(bench.sieve.sifted(bench.units, written, read))
+    return read, list(bench.sieve.sifted(bench.units, written, read))
 
 
 def for_review(sifted: Iterable[Sifted]) -> Iterator[dict[str, str]]:
@@ -105,7 +105,7 @@ def made(bench: Bench, questions: PublishedMemory, readings: PublishedMemory) ->
         MemoryMiss: something was never asked.
         SamplingError: nothing is left.
     """
-    written, read, sifted = sifted_of(bench, questions, readings)
+    read, sifted = sifted_of(bench, questions, readings)
     kept = [each for each in sifted if each.outcome == "kept"]
     generated = Generated(bench.questioner.model, len(sifted), len(kept))
     gold = {doc_id for each in kept for doc_id in _gold(each)}
@@ -115,7 +115,7 @@ def made(bench: Bench, questions: PublishedMemory, readings: PublishedMemory) ->
     )
     known = {each.unit.question_id for each in sifted}
     unmatched = [*(edit.record_id for edit in unused), *bench.ledger.replaced - known]
-    found = Made(bench, asked, documents, sifted, read, written.keys, sorted(unmatched))
+    found = Made(bench, asked, documents, sifted, read, sorted(unmatched))
     if not kept:
         raise SamplingError(
             f"none of {len(sifted)} questions is kept ({found.counts}); look at what was written: "

@@ -11,10 +11,10 @@ from functools import partial
 from bears.answers.citations import cited
 from bears.answers.prompts import AnswerPrompt
 from bears.answers.shown import show
-from bears.answers.task import AnswerRequest, Answers, AnswerTask
+from bears.answers.task import AnswerRequest, AnswerTask
 from bears.language.yes_no import says_unanswerable
 from bears.llm.kept import PublishedMemory
-from bears.llm.use import CheckedReply, all_of
+from bears.llm.use import FILL, CheckedReply, Needs, all_of
 from bears.llm.wire import ChatAnswer
 from bears.questions.form import Draft, Fault, Form
 from bears.questions.pool import Pool
@@ -25,7 +25,7 @@ from bears.types import Document
 
 
 @dataclass
-class Readings(Answers):
+class Readings(Needs[AnswerRequest]):
     """What is needed, and what is known of each question whose answers are all there.
 
     Args:
@@ -59,6 +59,7 @@ class ReadingTask(AnswerTask):
     pool: Pool
     drafts: Mapping[Unit, Draft]
 
+    remedy = FILL
     advice = "publish without them, and count them as not answered: memory publish --give-up"
 
     @property

@@ -11,7 +11,6 @@ from bears.questions.form import Draft, Fault, Form
 from bears.questions.pool import Pool, likeness
 from bears.questions.readings import Readings
 from bears.questions.settings import MadeSettings, Quota
-from bears.questions.task import Questions
 from bears.questions.units import Unit
 
 Outcome = Literal["kept", "waiting", "thrown"]
@@ -85,9 +84,11 @@ class Sieve:
     pool: Pool
     decided: Decided
 
-    def to_read(self, units: Sequence[Unit], written: Questions) -> dict[Unit, Draft]:
+    def to_read(
+        self, units: Sequence[Unit], written: Mapping[str, Draft | None]
+    ) -> dict[Unit, Draft]:
         """The questions that a reader is asked: nothing is wrong with their words."""
-        drafts = ((unit, written.drafts.get(unit.question_id)) for unit in units)
+        drafts = ((unit, written.get(unit.question_id)) for unit in units)
         return {
             unit: draft
             for unit, draft in drafts
@@ -98,13 +99,13 @@ class Sieve:
         }
 
     def sifted(
-        self, units: Sequence[Unit], written: Questions, readings: Readings
+        self, units: Sequence[Unit], written: Mapping[str, Draft | None], readings: Readings
     ) -> Iterator[Sifted]:
         """Every unit's question, in order; of two alike and of too many the first are kept."""
         kept: list[Draft] = []
         counts = Counter[int]()
         for unit in units:
-            found = self._alone(unit, written.drafts[unit.question_id], readings)
+            found = self._alone(unit, written[unit.question_id], readings)
             if found.draft and found.outcome != "thrown" and not found.decided:
                 found = self._among(found, kept)
             if found.outcome == "kept":

@@ -1,47 +1,38 @@
-"""Asking a model for a question and its answer: a `bears.llm.use.Use`."""
+"""Asking a model for a question and its answer."""
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NotRequired
 
-from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from bears.answers.prompts import WrittenIn
 from bears.errors import FormatError, MemoryCorrupt
 from bears.files.intake.json_text import json_value
-from bears.llm.kept import PublishedMemory
-from bears.llm.prompt import broken
-from bears.llm.shape import json_reply
-from bears.llm.use import CheckedReply, Needs, all_of
-from bears.llm.wire import ChatAnswer, ChatRequest
+from bears.llm.flat import FlatUse, shown
+from bears.llm.shape import Shape, json_reply
+from bears.llm.use import CheckedReply
+from bears.llm.wire import ChatAnswer
 from bears.questions.form import Draft, Form
-from bears.questions.settings import QuestionerSettings
+from bears.questions.settings import QuestionerSettings, QuestionPrompt
 from bears.questions.units import Unit
 
-FIELDS = ("subject", "answer", "question")
-"""In the order in which they are to be written."""
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {name: {"type": "string"} for name in FIELDS},
-    "required": list(FIELDS),
-    "additionalProperties": False,
-}
 OUTPUT_TOKENS = 30, 150
 """The least and the most of an answer in practice."""
 NOTHING = "{}"
 """What is kept where no question came of it."""
 
 
-class Written(TypedDict):
-    """What is kept of a model's answer, as one line of JSON."""
+class WrittenQuestion(TypedDict):
+    """What a model is to answer; of this the question and its answer are kept."""
 
-    question: str
+    subject: NotRequired[str]
     answer: str
+    question: str
 
 
-_WRITTEN = TypeAdapter(Written)
+SHAPE = Shape(WrittenQuestion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +53,8 @@ class QuestionRequest:
         return "\n\n".join(self.texts)
 
 
-@dataclass
-class Questions(Needs[QuestionRequest]):
-    """What is needed, and by question_id what was written; None where nothing came of it.
-
-    Args:
-        keys: question_id to the key of its entry.
-    """
-
-    drafts: dict[str, Draft | None] = field(default_factory=dict)
-    keys: dict[str, str] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
-class QuestionTask:
+class QuestionTask(FlatUse[QuestionRequest]):
     """Writing the questions of one benchmark.
 
     Args:
@@ -94,97 +73,80 @@ class QuestionTask:
 
     name = "question"
     advice = "publish without them, and count them as not written: memory publish --give-up"
+    schema = SHAPE.schema
 
     @property
     def wanted(self) -> str:
-        """What may be missing."""
         return f"questions by {self.settings.name}"
 
-    def resolve(self, known: PublishedMemory) -> Questions:
-        """Look every question up. Raises MemoryCorrupt where an entry is none."""
-        found = Questions()
+    @property
+    def most_tokens(self) -> int:  # type: ignore[override]
+        return self.settings.answer_tokens
+
+    @property
+    def prompt(self) -> QuestionPrompt:
+        """What is said first."""
+        assert self.settings.prompt is not None
+        return self.settings.prompt
+
+    def requests(self) -> Iterator[QuestionRequest]:
         for unit in self.units:
-            request = self._request(unit)
-            found.keys[unit.question_id] = self.key(request)
-            answer = found.ask(lambda each: known.get(self.key(each), each.record_id), request)
-            if answer is not None:
-                found.drafts[unit.question_id] = _kept(answer, self.key(request))
-        return found
+            times = self.again.get(unit.question_id, 0)
+            yield QuestionRequest(unit.question_id, unit.question_type, unit.texts, times)
 
-    def complete(self, known: PublishedMemory) -> Questions:
-        """As `resolve`. Raises MemoryMiss where something was never asked."""
-        return all_of(self.resolve(known), self.wanted)
+    def version(self, request: QuestionRequest) -> int:  # noqa: ARG002
+        return self.prompt.version
 
-    def key(self, request: QuestionRequest) -> str:
-        """Over the model and all that it is told."""
-        assert self.settings.prompt is not None
-        version, words = self.settings.prompt.version, self._messages(request, [])
-        return self.settings.key_of_said(self.name, version, *words)
-
-    def ask(self, request: QuestionRequest, reasons: list[str]) -> ChatRequest:
-        """What is sent for a request, with the reasons why earlier answers were not taken."""
-        system, user = self._messages(request, reasons)
-        return ChatRequest(
-            key=self.key(request),
-            system=system,
-            user=user,
-            schema=SCHEMA,
-            max_output_tokens=self.settings.answer_tokens,
-            parameters=self.settings.request,
-        )
-
-    def output_tokens(self, request: QuestionRequest) -> tuple[float, float]:
-        """The least and the most tokens of an answer in practice."""
-        del request
-        return OUTPUT_TOKENS
-
-    def check(self, request: QuestionRequest, answer: ChatAnswer) -> CheckedReply:
-        """What is wrong with an answer. All of it may be kept, since it is thrown away later."""
-        try:
-            draft = draft_of(json_reply(answer))
-        except FormatError as error:
-            return CheckedReply(NOTHING, [], [str(error)])
-        doubts = [message for _, message in self.form.faults(draft, request.texts)]
-        kept: Written = {"question": draft.question, "answer": draft.answer}
-        return CheckedReply(json.dumps(kept, ensure_ascii=False, sort_keys=True), [], doubts)
-
-    def _request(self, unit: Unit) -> QuestionRequest:
-        times = self.again.get(unit.question_id, 0)
-        return QuestionRequest(unit.question_id, unit.question_type, unit.texts, times)
-
-    def _messages(self, request: QuestionRequest, reasons: Sequence[str]) -> tuple[str, str]:
-        assert self.settings.prompt is not None
-        prompt, language = self.settings.prompt, self.language
-        template = prompt.passage if len(request.texts) == 1 else prompt.pair
+    def messages(self, request: QuestionRequest, reasons: Sequence[str]) -> tuple[str, str]:
+        language = self.language
+        template = self.prompt.passage if len(request.texts) == 1 else self.prompt.pair
         names = {"title": language.title, "native_name": language.native_name}
         system = template.format(**names, variant=language.variant).strip()
         if request.again:
             system += f"\n\nA person sent back question number {request.again}; ask another."
         if reasons:
             system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. Mend that."
-        # As JSON, and without words of chat templates, so that no passage can end where it stands.
-        shown = json.dumps({"passages": request.texts}, ensure_ascii=False, indent=1)
-        return system, broken(shown)
+        return system, shown({"passages": request.texts})
+
+    def output_tokens(self, request: QuestionRequest) -> tuple[float, float]:  # noqa: ARG002
+        return OUTPUT_TOKENS
+
+    def check(self, request: QuestionRequest, answer: ChatAnswer) -> CheckedReply:
+        """Say what is wrong. All of it may be kept, since it is thrown away later."""
+        try:
+            draft = _draft(json_reply(answer))
+        except FormatError as error:
+            return CheckedReply(NOTHING, [], [str(error)])
+        doubts = [message for _, message in self.form.faults(draft, request.texts)]
+        kept = SHAPE.line({"question": draft.question, "answer": draft.answer})
+        return CheckedReply(kept, [], doubts)
+
+    def drafts(self, replies: Iterable[tuple[QuestionRequest, str]]) -> dict[str, Draft | None]:
+        """Return question_id to what was written; None where nothing came of it.
+
+        Raises:
+            MemoryCorrupt: a reply is not a question.
+        """
+        return {request.record_id: draft_of(reply, self.key(request)) for request, reply in replies}
 
 
-def draft_of(value: object) -> Draft:
-    """The question in what a model answered. Raises FormatError where there is none."""
-    try:
-        written = _WRITTEN.validate_python(value, strict=True)
-    except ValidationError:
-        written = Written(question="", answer="")
-    question, answer = (" ".join(written[name].split()) for name in ("question", "answer"))
-    if not question or not answer:
-        raise FormatError("the answer has no question with its answer")
-    return Draft(question, answer)
-
-
-def _kept(answer: str, key: str) -> Draft | None:
-    if answer.strip() == NOTHING:
+def draft_of(reply: str, key: str) -> Draft | None:
+    """Return the question in a kept reply. Raises MemoryCorrupt where it is not valid."""
+    if reply.strip() == NOTHING:
         return None
     try:
-        return draft_of(json_value(answer.encode(), ""))
+        return _draft(json_value(reply.encode(), ""))
     except FormatError as error:
         raise MemoryCorrupt(
-            f"the question {answer!r:.80} is none; mend or remove the line with key {key}"
+            f"the question {reply!r:.80} is not valid; fix or remove the line with key {key}"
         ) from error
+
+
+def _draft(value: object) -> Draft:
+    written: WrittenQuestion = {"question": "", "answer": ""}
+    with suppress(FormatError):
+        written = SHAPE.parse(value)
+    draft = Draft(" ".join(written["question"].split()), " ".join(written["answer"].split()))
+    if not draft.question or not draft.answer:
+        raise FormatError("the answer has no question with its answer")
+    return draft

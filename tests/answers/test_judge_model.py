@@ -15,9 +15,14 @@ from typing import Any
 import pytest
 
 from bears.answers.judging.injection import speaks_to_judge
-from bears.answers.judging.model import VerdictRequest, VerdictTask
-from bears.answers.judging.prompts import marker, messages
-from bears.answers.judging.reply import checked, read_ruling
+from bears.answers.judging.model import (
+    VerdictRequest,
+    VerdictTask,
+    checked,
+    marker,
+    messages,
+    read_ruling,
+)
 from bears.answers.judging.ruling import Case
 from bears.answers.judging.settings import JudgePrompt, JudgeSettings
 from bears.cli import main

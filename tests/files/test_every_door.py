@@ -16,7 +16,7 @@ import pytest
 
 from bears.answers.judging.files import read_verdicts
 from bears.answers.judging.labels import read_labels
-from bears.answers.judging.reply import read_ruling
+from bears.answers.judging.model import read_ruling
 from bears.answers.ragas.rows import read_rows as read_rows_of_ragas
 from bears.cli import main
 from bears.cli.compared_systems import system_of
@@ -144,7 +144,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "files.manifest: a manifest": (".json", read_manifest),
     "questions.task: an answer": (
         ".json",
-        content(lambda data: draft_of(json_value(data, "an answer"))),
+        content(lambda data: draft_of(data.decode("utf-8", "replace"), "key")),
     ),
     "sources.rows: JSON": (".json", read_rows),
     "sources.rows: JSON Lines": (".jsonl", read_rows),
@@ -169,7 +169,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "evaluation.answers.forms: JSON Lines": (".jsonl", read_answers),
     "evaluation.answers.forms: CSV": (".csv", read_answers),
     "answers.judging.files: verdicts": (".csv", read_verdicts),
-    "answers.judging.reply: a verdict": (
+    "answers.judging.model: a verdict": (
         ".json",
         content(lambda data: read_ruling(data.decode("latin-1"))),
     ),

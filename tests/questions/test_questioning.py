@@ -243,7 +243,7 @@ def test_generated_stands_beside_the_numbers(
     assert [told[name] for name in ("generated", "kept", "written", "model")] == [True, 37, 60, "m"]
     results = {"benchmark": told, "all": {"n": 1, "mrr": 1.0}, "by_type": {}, "by_source": {}}
     words = "generated: 37 of 60 questions by m were kept"
-    assert table(results).splitlines()[-1] == words
+    assert words in table(results)
     config = {"benchmark": {"name": "made"}, "retriever": {"name": "bm25"}}
     row = entry_of(State({"benchmark": "made"}, config, results, {}))
     assert row is not None
