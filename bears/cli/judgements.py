@@ -11,7 +11,7 @@ from bears.answers.judging.calibration import kappa_of
 from bears.cli.pooled_runs import pooled_runs
 from bears.cli.selection import CONF, composed, results_of
 from bears.config import Config
-from bears.config.ledger.entries import Judgement, judgements_of
+from bears.config.ledger.entries import PairDecision, judgements_of
 from bears.config.ledger.table import Row, read_judgements
 from bears.config.ledger.update import add
 from bears.errors import FormatError, LedgerError
@@ -148,7 +148,7 @@ def _import(arguments: argparse.Namespace) -> None:
     print(f"{path}: {len(taken)} judgements ({told}); `dvc repro` measures with them")
 
 
-def _agreement(pairs: Sequence[tuple[Judgement, Judgement]]) -> str:
+def _agreement(pairs: Sequence[tuple[PairDecision, PairDecision]]) -> str:
     """Return how far two judgements of the same pairs agree."""
     decisions = [(old.decision, new.decision) for old, new in pairs]
     said = {decision for pair in decisions for decision in pair}
@@ -198,7 +198,7 @@ def judged_pairs(config: Config, table: Path) -> list[dict[str, Any]]:
     return _entries(_decided(config, table))
 
 
-def _decided(config: Config, table: Path) -> list[Judgement]:
+def _decided(config: Config, table: Path) -> list[PairDecision]:
     """Return the decisions on documents in a table. Raise as `read_judgements` does."""
     translated = Path("data") / config["benchmark"]["name"] / "translated"
     questions, documents = set(), set()
@@ -209,5 +209,5 @@ def _decided(config: Config, table: Path) -> list[Judgement]:
     return read_judgements(table, questions, documents)
 
 
-def _entries(judgements: Iterable[Judgement]) -> list[dict[str, Any]]:
+def _entries(judgements: Iterable[PairDecision]) -> list[dict[str, Any]]:
     return [{name: value for name, value in asdict(one).items() if value} for one in judgements]

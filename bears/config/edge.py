@@ -28,17 +28,10 @@ REMEDIES = {
     # numpy says only how many values it could not write.
     None: "free some space on that disk, if it is full",
     errno.ENOSPC: "free some space on that disk",
-    errno.EDQUOT: "free some of your quota on that disk",
     errno.EFBIG: "permit larger files (ulimit -f)",
     errno.EROFS: "name a place that can be written to",
     errno.EACCES: "change its permissions or owner (ls -l shows them)",
-    errno.EPERM: "change its permissions or owner (ls -l shows them)",
     errno.EMFILE: "permit more open files (ulimit -n)",
-    errno.ENFILE: "close other programs, since the whole machine has too many files open",
-    errno.EIO: "look after that disk (dmesg says what is wrong with it)",
-    errno.EISDIR: "name a file, or move that folder away",
-    errno.ENOTDIR: "move the file away that stands where a folder is needed",
-    errno.ELOOP: "mend the symbolic links, which lead in a circle",
     errno.ENOENT: "see that it is there, and that you run this from the project's root",
 }
 
@@ -128,7 +121,7 @@ def _flush() -> OSError | None:
 
 
 def _told(error: BaseException) -> tuple[int, str]:
-    """The exit status, and the sentence."""
+    """Return the exit status and the sentence."""
     match error:
         case BearsError():
             return 1, str(error)
@@ -150,7 +143,7 @@ def _told(error: BaseException) -> tuple[int, str]:
 
 
 def _system(error: OSError) -> str:
-    """What the operating system refuses, of which file, and what to do."""
+    """Return what the operating system refuses, of which file, and what to do."""
     where = f"{error.filename}: " if error.filename else ""
     remedy = REMEDIES.get(error.errno)
     then = f"; {remedy}, then run the same again" if remedy else ""
@@ -158,10 +151,9 @@ def _system(error: OSError) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """The innermost line of ours that an error passed through."""
+    """Return the innermost line of ours that an error passed through."""
     frames = traceback.extract_tb(error.__traceback__)
-    for frame in reversed(frames):
-        for room in ("bears", "stages"):
-            if Path(frame.filename).is_relative_to(ROOT / room):
-                return f"{Path(frame.filename).relative_to(ROOT)}, line {frame.lineno}"
-    return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else "no place is known"
+    rooms = (str(ROOT / "bears"), str(ROOT / "stages"))
+    ours = [frame for frame in frames if frame.filename.startswith(rooms)]
+    last = (ours or frames)[-1]
+    return f"{last.filename.removeprefix(f'{ROOT}/')}, line {last.lineno}"

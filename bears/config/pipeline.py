@@ -22,7 +22,7 @@ from bears.config import (
 )
 from bears.config.edge import ended
 from bears.config.guard import CONFIG, StageFiles, guarded
-from bears.config.shape import Benchmark, Chosen, Configuration, Pipeline
+from bears.config.shape import BenchmarkPart, Chosen, Configuration, Pipeline
 from bears.errors import ConfigurationError
 from bears.files.progress import reported
 
@@ -31,7 +31,7 @@ LANGUAGE = Path("data/language.yaml")
 and DVC parses what stands under params a dozen times in every run."""
 CODE = Path("data/code.yaml")
 GROUPS = tuple(
-    k for k, kind in get_type_hints(Configuration).items() if kind in (Benchmark, Chosen)
+    k for k, kind in get_type_hints(Configuration).items() if kind in (BenchmarkPart, Chosen)
 )
 Paths = Mapping[str, Path]
 
@@ -174,12 +174,12 @@ def _files(
         if isinstance(out, str)
     }
     read = {name: path for name, path in known.items() if str(path) in deps}
-    artefacts = [name for name, path in read.items() if not made.isdisjoint([path, *path.parents])]
+    outputs = [name for name, path in read.items() if not made.isdisjoint([path, *path.parents])]
     given = {str(path): paths[name] for name, path in known.items()}
     fixed = [dep for dep in deps if not any(str(known[name]) == dep for name in updates)]
     return StageFiles(
-        reads={name: paths[name] for name in artefacts},
-        promised={name for name in artefacts if paths[name] == known[name]},
+        reads={name: paths[name] for name in outputs},
+        promised={name for name in outputs if paths[name] == known[name]},
         sealed=[paths[name] for name, path in known.items() if str(path) in outs],
         writes=[paths[name] for name in known if name not in read or name in updates],
         watched=[CONFIG, *(given.get(dep, Path(dep)) for dep in fixed)],

@@ -16,7 +16,7 @@ class Chosen(TypedDict):
     name: Name
 
 
-class Benchmark(Chosen):
+class BenchmarkPart(Chosen):
     """The benchmark; the names are in its conf/benchmark/NAME.yaml."""
 
     language: str
@@ -25,7 +25,7 @@ class Benchmark(Chosen):
     cite_as: str
 
 
-class Mixture(TypedDict):
+class MixturePart(TypedDict):
     """How the benchmark is drawn; its sampler knows the rest."""
 
     sampler: str
@@ -55,7 +55,7 @@ class Headline(TypedDict):
 class Configuration(TypedDict):
     """The keys that `compose` gives, and ``ledger``."""
 
-    benchmark: Benchmark
+    benchmark: BenchmarkPart
     retriever: Chosen
     vector_store: Chosen
     chunking: Chosen
@@ -71,7 +71,7 @@ class Configuration(TypedDict):
     retrieve: Part
     evaluate: Evaluate
     headline: Headline
-    sample: Mixture
+    sample: MixturePart
     sources: dict[Name, SourcePart]
     gates: dict[str, str]
     bundle_gates: dict[str, str]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
-from bears.config.ledger.entries import Judgement
+from bears.config.ledger.entries import PairDecision
 from bears.evaluation.evaluate import Evaluation, evaluate, gold_of
 from bears.evaluation.measure import Measure
 from bears.evaluation.measures.ndcg import ndcg
@@ -33,8 +33,8 @@ class Audited:
 
     gold: Gold
     judged: Mapping[str, Collection[str]]
-    gone: Sequence[Judgement]
-    kept: Sequence[Judgement]
+    gone: Sequence[PairDecision]
+    kept: Sequence[PairDecision]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -43,7 +43,7 @@ class Audited:
 
 
 def audited(
-    questions: Sequence[Question], doc_ids: Collection[str], judgements: Iterable[Judgement]
+    questions: Sequence[Question], doc_ids: Collection[str], judgements: Iterable[PairDecision]
 ) -> Audited:
     """The gold of ``questions`` with what was decided of it.
 
@@ -51,9 +51,9 @@ def audited(
     one half of that. A question whose last relevant document was refused is not judged any more.
     """
     published = gold_of(questions)
-    kept: list[Judgement] = []
-    gone: list[Judgement] = []
-    decided: defaultdict[str, dict[str, Judgement]] = defaultdict(dict)
+    kept: list[PairDecision] = []
+    gone: list[PairDecision] = []
+    decided: defaultdict[str, dict[str, PairDecision]] = defaultdict(dict)
     for one in judgements:
         known = one.question_id in published and one.doc_id in doc_ids
         (kept if known else gone).append(one)
@@ -72,7 +72,7 @@ def audited(
 
 
 def _with(
-    published: Mapping[str, int] | None, decided: Mapping[str, Judgement]
+    published: Mapping[str, int] | None, decided: Mapping[str, PairDecision]
 ) -> dict[str, int] | None:
     grades = {doc_id: 2 * grade for doc_id, grade in (published or {}).items()}
     for doc_id, one in decided.items():

@@ -24,7 +24,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
     None is an empty cell.
     """
-    text = _Lines(newline="")
+    text = _LineFeeds(newline="")
     # What is a part of the terminator is quoted within a cell, as a lone CR has to be.
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(header)
@@ -33,7 +33,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
-class _Lines(io.StringIO):
+class _LineFeeds(io.StringIO):
     """Rows, each of which comes with CR and LF at its end, with LF alone."""
 
     def write(self, row: str, /) -> int:

@@ -9,7 +9,7 @@ import ir_measures
 import pytest
 import pytrec_eval
 
-from bears.config.ledger.entries import Judgement, judgements_of
+from bears.config.ledger.entries import PairDecision, judgements_of
 from bears.config.ledger.table import read_judgements
 from bears.config.ledger.update import add
 from bears.errors import ConfigurationError, FormatError
@@ -27,13 +27,13 @@ def question(question_id: str, *gold: str, judged: bool = True) -> Question:
     return Question(question_id, "who?", "Ann", gold, "s", "multi-hop", judged=judged)
 
 
-def drawn(seed: int) -> tuple[list[Question], list[Judgement], dict[str, tuple[Hit, ...]]]:
+def drawn(seed: int) -> tuple[list[Question], list[PairDecision], dict[str, tuple[Hit, ...]]]:
     """Questions that keep a gold document, any decisions on other ones, and a run."""
     rng = random.Random(seed)
     docs = [f"d{i:02}" for i in range(30)]
     questions = [question(f"q{i}", *rng.sample(docs, 2)) for i in range(8)]
     judgements = [
-        Judgement(one.question_id, doc_id, rng.choice(["relevant", "partial", "not"]))
+        PairDecision(one.question_id, doc_id, rng.choice(["relevant", "partial", "not"]))
         for one in questions
         for doc_id in rng.sample(sorted({*docs} - {one.gold_doc_ids[0]}), 6)
     ]
@@ -78,7 +78,9 @@ def test_judged_at_ten_is_that_of_ir_measures(seed: int) -> None:
 
 def test_decisions_that_say_nothing_new_leave_every_measure_as_it_was() -> None:
     questions = drawn(7)[0]
-    confirmed = [Judgement(q.question_id, d, "relevant") for q in questions for d in q.gold_doc_ids]
+    confirmed = [
+        PairDecision(q.question_id, d, "relevant") for q in questions for d in q.gold_doc_ids
+    ]
     found = audited(questions, {one.doc_id for one in confirmed}, confirmed)
     published = gold_of(questions)
     doubled = {q: {d: 2 * g for d, g in (grades or {}).items()} for q, grades in published.items()}
@@ -90,10 +92,10 @@ def test_decisions_that_say_nothing_new_leave_every_measure_as_it_was() -> None:
 def test_decisions_on_what_is_gone_are_told_apart_and_refused_gold_leaves_no_zero() -> None:
     questions = [question("q1", "d1"), question("q2", "d2"), question("q3", judged=False)]
     judgements = [
-        Judgement("q1", "d1", "not"),
-        Judgement("q2", "lost", "relevant"),
-        Judgement("lost", "d1", "relevant"),
-        Judgement("q3", "d2", "partial"),
+        PairDecision("q1", "d1", "not"),
+        PairDecision("q2", "lost", "relevant"),
+        PairDecision("lost", "d1", "relevant"),
+        PairDecision("q3", "d2", "partial"),
     ]
     found = audited(questions, {"d1", "d2"}, judgements)
     assert [one.place for one in found.gone] == [("q2", "lost"), ("lost", "d1")]
@@ -120,7 +122,7 @@ def test_a_second_decision_on_a_pair_is_refused_and_the_same_one_again_is_no_mat
         add(path, "judgements", [{**first, "decision": "not"}], PAIR, final=True)
     assert path.read_bytes() == before
     assert judgements_of(yaml_value(path)["judgements"]) == (
-        Judgement("q", "d", "relevant", author="Ann"),
+        PairDecision("q", "d", "relevant", author="Ann"),
     )
     with pytest.raises(ConfigurationError, match="two judgements of d for q"):
         judgements_of([first, {**first, "decision": "partial"}])

@@ -14,7 +14,7 @@ import pytest
 
 from bears.cli.judgements import candidate_rows, judged_pairs
 from bears.config import Config, build, compose, parse
-from bears.config.ledger.entries import Judgement
+from bears.config.ledger.entries import PairDecision
 from bears.files.records import (
     read_documents,
     read_json,
@@ -57,7 +57,7 @@ def audited(
     folder: Path,
     language: str = "en",
     raw: tuple[list[Question], list[Document]] | None = None,
-    judgements: tuple[Judgement, ...] = (),
+    judgements: tuple[PairDecision, ...] = (),
 ) -> Audit:
     retriever = build({**configured()["retriever"], "language": language}, "audit.retriever")
     retriever.index(documents, folder, folder)
@@ -285,7 +285,7 @@ def test_a_document_that_holds_the_question_since_translation_is_an_error(tmp_pa
 
 
 def test_a_decision_stands_by_its_candidate_and_one_on_what_is_gone_is_told(tmp_path: Path) -> None:
-    judgements = (Judgement("q1", "second", "partial"), Judgement("q1", "lost", "not"))
+    judgements = (PairDecision("q1", "second", "partial"), PairDecision("q1", "lost", "not"))
     found = audited([ASKED], [GOLD, SECOND, *FILLER], tmp_path, judgements=judgements)
     assert [one.decision for one in found.candidates] == ["partial"]
     assert [(f.check, f.record_id) for f in found.findings] == [("decision_without_record", "q1")]

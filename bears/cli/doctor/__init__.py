@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from bears.cli.doctor import leftovers, objects
-from bears.cli.doctor.objects import Finding
+from bears.cli.doctor.objects import Damage
 from bears.errors import BearsError, ConfigurationError
 
-CHECKS: dict[str, Callable[[Path], Iterable[Finding]]] = {
+CHECKS: dict[str, Callable[[Path], Iterable[Damage]]] = {
     "locks of git and DVC": leftovers.locks,
     "the branch of git": leftovers.detached,
     "processes of stages": leftovers.orphans,
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=lambda given: _examine(Path.cwd(), CHECKS if given.quick else ALL))
 
 
-def _examine(root: Path, checks: dict[str, Callable[[Path], Iterable[Finding]]]) -> None:
+def _examine(root: Path, checks: dict[str, Callable[[Path], Iterable[Damage]]]) -> None:
     if not (root / "dvc.yaml").exists():
         raise ConfigurationError(f"no dvc.yaml in {root}; run from the project's root")
     wrong = 0

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bears.cli.doctor.objects import Finding, cache_folder
+from bears.cli.doctor.objects import Damage, cache_folder
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
 from bears.layout import LOCAL
@@ -17,7 +17,7 @@ from bears.layout import LOCAL
 TEMPORARY = Path(".dvc/tmp")
 
 
-def locks(root: Path) -> Iterator[Finding]:
+def locks(root: Path) -> Iterator[Damage]:
     """Yield each lock of git and DVC that no living process of theirs can have made."""
     temporary = root / TEMPORARY
     # All worktrees of a repository share this folder.
@@ -33,7 +33,7 @@ def locks(root: Path) -> Iterator[Finding]:
     if found and not any(_runs(each, "git") or _runs(each, "dvc") for each in at_work):
         for lock in sorted(found):
             what = f"{lock} was left by a git or dvc that was killed"
-            yield Finding(what, f"rm {shlex.quote(str(lock))}")
+            yield Damage(what, f"rm {shlex.quote(str(lock))}")
 
 
 def _is_stale(rwlock: Path) -> bool:
@@ -47,7 +47,7 @@ def _is_stale(rwlock: Path) -> bool:
     return not isinstance(kept, dict) or any(kept.values())
 
 
-def detached(root: Path) -> Iterator[Finding]:
+def detached(root: Path) -> Iterator[Damage]:
     """Yield the branch that a killed `dvc exp run` left and would have come back to."""
     note = root / TEMPORARY / "exps" / "run" / "workspace" / "workspace.json"
     if not note.is_file() or _git(root, "symbolic-ref", "--quiet", "HEAD"):
@@ -56,10 +56,10 @@ def detached(root: Path) -> Iterator[Finding]:
     moved = re.match(r"checkout: moving from (\S+) to [0-9a-f]{40}$", log)
     if moved and not any(_runs(each, "dvc") for each in _processes(root)):
         what = f"a `dvc exp run` was killed and left git on no branch; it was on {moved[1]}"
-        yield Finding(what, f"git switch {shlex.quote(moved[1])}")
+        yield Damage(what, f"git switch {shlex.quote(moved[1])}")
 
 
-def orphans(root: Path) -> Iterator[Finding]:
+def orphans(root: Path) -> Iterator[Damage]:
     """Yield each stage that goes on without the DVC that started it."""
     import psutil
 
@@ -73,10 +73,10 @@ def orphans(root: Path) -> Iterator[Finding]:
             continue
         if stage and "-m" in words and started_by_dvc and alone:
             what = f"process {process.pid} runs {stage} here, but the dvc that started it is gone"
-            yield Finding(what, f"kill {process.pid}")
+            yield Damage(what, f"kill {process.pid}")
 
 
-def half_written(root: Path) -> Iterator[Finding]:
+def half_written(root: Path) -> Iterator[Damage]:
     """Yield temporary files beside outputs and in DVC's cache, and unpacked points of searches."""
     folders = [root / name for name in ("data", "metrics", "conf", LOCAL)]
     found = [path for folder in (*folders, cache_folder(root)) for path in folder.rglob(".*.tmp")]
@@ -87,7 +87,7 @@ def half_written(root: Path) -> Iterator[Finding]:
         if not any(Path(name).is_relative_to(path) for name in in_use):
             shown = path.relative_to(root) if path.is_relative_to(root) else path
             what = f"{shown} was left by a run that was killed"
-            yield Finding(what, f"rm -r {shlex.quote(str(shown))}")
+            yield Damage(what, f"rm -r {shlex.quote(str(shown))}")
 
 
 def _git(root: Path, *words: str) -> str:

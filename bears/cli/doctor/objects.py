@@ -22,7 +22,7 @@ from bears.files.progress import Progress
 
 
 @dataclass(frozen=True)
-class Finding:
+class Damage:
     """Something that is wrong with a checkout.
 
     Args:
@@ -49,7 +49,7 @@ def cache_folder(root: Path) -> Path:
     return Path(configured or root / ".dvc" / "cache")
 
 
-def check(root: Path) -> Iterator[Finding]:
+def check(root: Path) -> Iterator[Damage]:
     """Check every object of the cache, and every output in the workspace."""
     damaged = _damaged(cache_folder(root) / "files" / "md5")
     wrong = []
@@ -57,19 +57,19 @@ def check(root: Path) -> Iterator[Finding]:
         found, files = _present(root / path)
         if found and found != digest:
             what = f"{path} is not what dvc.lock says that {stage} made"
-            wrong.append(Finding(what, _again(root, stage)))
+            wrong.append(Damage(what, _again(root, stage)))
         elif digest in damaged and (digest.endswith(".dir") or not found):
             what = f"in DVC's cache, {path} of {stage} is damaged"
-            wrong.append(Finding(what, _again(root, stage, damaged.pop(digest))))
+            wrong.append(Damage(what, _again(root, stage, damaged.pop(digest))))
         elif found and (problem := _unsealed(root / path)):
-            wrong.append(Finding(problem, _again(root, stage)))
+            wrong.append(Damage(problem, _again(root, stage)))
         for name in files.keys() & damaged.keys():
             whole, object_ = files[name].relative_to(root), damaged.pop(name)
             what = f"in DVC's cache, {whole} of {stage} is damaged; in the workspace it is whole"
-            yield Finding(what, f"install -m 444 {_quoted(whole)} {_quoted(object_)}")
+            yield Damage(what, f"install -m 444 {_quoted(whole)} {_quoted(object_)}")
     for object_ in damaged.values():
         what = f"{object_} in DVC's cache is damaged, and nothing here has what it should hold"
-        yield Finding(what, f"rm -f {_quoted(object_)}")
+        yield Damage(what, f"rm -f {_quoted(object_)}")
     # Last, so that what is made again does not meet a damaged object of its name.
     yield from wrong
 

@@ -91,7 +91,7 @@ class Review(Closed):
 
 
 @dataclass(frozen=True)
-class Judgement(Closed):
+class PairDecision(Closed):
     """A person's decision whether a document answers a question.
 
     Args:
@@ -117,7 +117,7 @@ class WholeLedger(Ledger):
     pair of question and document, are refused."""
 
     reviews: tuple[Review, ...] = field(default=())
-    judgements: tuple[Judgement, ...] = field(default=())
+    judgements: tuple[PairDecision, ...] = field(default=())
 
     def __post_init__(self) -> None:
         entries = [
@@ -143,6 +143,6 @@ def reviews_of(value: Any) -> tuple[Review, ...]:
     return parse(WholeLedger, {"reviews": value}, "ledger").reviews
 
 
-def judgements_of(value: Any) -> tuple[Judgement, ...]:
+def judgements_of(value: Any) -> tuple[PairDecision, ...]:
     """The judgements of a ledger, from plain values, each pair once. Raises as `reviews_of`."""
     return tuple(dict.fromkeys(parse(WholeLedger, {"judgements": value}, "ledger").judgements))

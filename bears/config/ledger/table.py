@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.config import parse
-from bears.config.ledger.entries import Judgement
+from bears.config.ledger.entries import PairDecision
 from bears.errors import ConfigurationError, FormatError
 from bears.files.records import read_lines, write_lines
 from bears.files.spreadsheet import read_named, write_csv
@@ -40,7 +40,7 @@ def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
 
 def read_judgements(
     path: Path, questions: Container[str], documents: Container[str]
-) -> list[Judgement]:
+) -> list[PairDecision]:
     """The rows that name a document and have a decision, each pair once.
 
     Args:
@@ -53,12 +53,12 @@ def read_judgements(
         ConfigurationError: naming the row: a decision is unknown, there is no such question or
             document, or a row above decides otherwise on the pair.
     """
-    found: dict[tuple[str, str], Judgement] = {}
+    found: dict[tuple[str, str], PairDecision] = {}
     for where, row in read_table(path, ("record_id", "decision", "reason", "author")):
         if not row.get("doc_id"):
             continue
         value = {name: row[name] for name in ("doc_id", "decision", "reason", "author")}
-        one = parse(Judgement, {"question_id": row["record_id"], **value}, where)
+        one = parse(PairDecision, {"question_id": row["record_id"], **value}, where)
         for kind, known, name in (
             ("question", questions, one.question_id),
             ("document", documents, one.doc_id),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bears.config.ledger.entries import Judgement
+from bears.config.ledger.entries import PairDecision
 from bears.language.tags import unspaced
 from bears.quality.audit import checks
 from bears.quality.audit.candidates import AuditSettings, Candidate, Candidates
@@ -31,7 +31,7 @@ class Audit:
 
 
 def audit(
-    pool: Pool, rankings: Rankings, settings: AuditSettings, judgements: Iterable[Judgement]
+    pool: Pool, rankings: Rankings, settings: AuditSettings, judgements: Iterable[PairDecision]
 ) -> Audit:
     """Look for what a person should look at.
 
@@ -127,7 +127,7 @@ def _like_gold(
 
 
 def _gone(
-    pool: Pool, questions: Mapping[str, int], decided: Iterable[Judgement]
+    pool: Pool, questions: Mapping[str, int], decided: Iterable[PairDecision]
 ) -> Iterator[Finding]:
     for one in decided:
         if one.question_id not in questions or one.doc_id not in pool.contents:
