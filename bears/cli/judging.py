@@ -11,11 +11,10 @@ from tabulate import tabulate
 from bears.answers.judging.bench import Judges, Rulings, judges_of, majority, rulings_of, tasks_of
 from bears.answers.judging.calibration import JudgedAnswer, calibrate
 from bears.answers.judging.files import read_hearing, read_verdicts, records_in
-from bears.answers.judging.judged import JudgedQuestion
+from bears.answers.judging.judged import JudgedQuestion, ranked
 from bears.answers.judging.judged import results_of as judged_results
 from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.model import NAME
-from bears.answers.judging.ranking import ranked
 from bears.answers.judging.ruling import Case
 from bears.answers.judging.tables import table, write_judged
 from bears.cli.board_row import on_board

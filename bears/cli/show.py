@@ -6,7 +6,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.answers.judging.tables import Results as JudgedResults
+from bears.answers.judging.tables import AnswerResults
 from bears.answers.judging.tables import table as judged_table
 from bears.config import parse, read_selection
 from bears.errors import FormatError
@@ -57,5 +57,5 @@ def _compare_with_selection(results: dict[str, Any]) -> None:
 def _show_answers() -> None:
     judged = read_json(ANSWERS) if ANSWERS.is_file() else {}
     if judged != {}:
-        parse(JudgedResults, judged, str(ANSWERS))
+        parse(AnswerResults, judged, str(ANSWERS))
         print(f"{ANSWERS}:\n{judged_table(judged)}\n")

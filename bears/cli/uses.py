@@ -26,7 +26,7 @@ from bears.llm.use import Use
 from bears.llm.workflow import U, Workflow
 from bears.questions.bench import Bench, read_bench
 from bears.questions.made import sifted_of
-from bears.questions.readings import ReadingTask as MadeReadingTask
+from bears.questions.readings import CheckTask
 from bears.questions.sift import Sifted
 from bears.questions.task import QuestionTask
 from bears.retrieval.rewriting.model import RewriteTask
@@ -193,7 +193,7 @@ def _written(config: Config, bench: Bench) -> PublishedMemory:
     return Kept(bench.questions.name, memory, checkout()).known()
 
 
-def _checks(config: Config) -> MadeReadingTask | None:
+def _checks(config: Config) -> CheckTask | None:
     """What is asked of the questions that are written so far."""
     if config["sample"]["sampler"] != "made":
         return None
@@ -211,7 +211,7 @@ def made_questions(config: Config) -> list[Sifted]:
     bench = _bench(config)
     written = _written(config, bench)
     memory = Path(CHECKS[1].format(config["benchmark"]["name"]))
-    read = Kept(MadeReadingTask.name, memory, checkout()).known()
+    read = Kept(CheckTask.name, memory, checkout()).known()
     return sifted_of(bench, written, read)[1]
 
 

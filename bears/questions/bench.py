@@ -13,9 +13,9 @@ from bears.files.rows import open_rows
 from bears.language.profile import Language
 from bears.llm.kept import PublishedMemory
 from bears.questions.form import Form
-from bears.questions.pool import Pool
-from bears.questions.readings import ReadingTask
-from bears.questions.settings import MadeSettings, QuestionerSettings, ReaderSettings
+from bears.questions.pool import DocumentPool
+from bears.questions.readings import CheckTask
+from bears.questions.settings import AnsweringReader, MadeSettings, QuestionerSettings
 from bears.questions.sift import Decided, Sieve
 from bears.questions.task import QuestionTask
 from bears.questions.units import Unit, pool_of, units_of
@@ -32,7 +32,7 @@ class Bench:
 
     settings: MadeSettings
     questioner: QuestionerSettings
-    reader: ReaderSettings
+    reader: AnsweringReader
     language: WrittenIn
     sieve: Sieve
     units: list[Unit]
@@ -47,7 +47,7 @@ class Bench:
             again[each.record_id] += each.sent_back
         return QuestionTask(self.questioner, self.language, self.sieve.form, self.units, again)
 
-    def readings(self, known: PublishedMemory) -> ReadingTask:
+    def readings(self, known: PublishedMemory) -> CheckTask:
         """What the reader is asked of the questions that ``known`` has."""
         written = self.questions.drafts(self.questions.resolve(known).replies)
         drafts = self.sieve.to_read(self.units, written)
@@ -61,7 +61,7 @@ class Bench:
             "question of other document": again,
         }
         about = prompts, self.settings, form, pool, drafts
-        return ReadingTask(self.reader, self.language, (), {}, *about)
+        return CheckTask(self.reader, self.language, (), {}, *about)
 
 
 def read_bench(config: Config, rows: Path) -> Bench:
@@ -86,7 +86,9 @@ def read_bench(config: Config, rows: Path) -> Bench:
         raise SamplingError(f"sample.source is {settings.source}, but {file} is not there")
     language = parse(WrittenIn, config["written_in"], "written_in")
     form = Form(settings, language.name, _profile(config, language.name))
-    pool = Pool(pool_of(open_rows(file), settings), build(settings.bm25, "sample.bm25"), form)
+    pool = DocumentPool(
+        pool_of(open_rows(file), settings), build(settings.bm25, "sample.bm25"), form
+    )
     ledger = parse(WholeLedger, config["ledger"], "ledger")
     reviews = {(str(each.record_id), str(each.field)): each for each in ledger.reviews}
     sieve = Sieve(settings, form, pool, Decided(reviews, ledger.replaced))

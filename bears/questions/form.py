@@ -11,19 +11,19 @@ from bears.language.gates import GATES
 from bears.language.normalisation import Normalisation, normalisation_of
 from bears.language.profile import Language
 from bears.language.text import Text
-from bears.questions.listed import one_of_a_list
 from bears.questions.settings import MadeSettings
 
 OF_THE_LANGUAGE = ("script", "variant", "chatter")
 """The gates of translations that need no source."""
 RESTATED = 10
 """From how many tokens on an answer can be the question said again."""
+ITEM = r"[^,;.()]{1,40}?"
 Fault = tuple[str, str]
 """The name of a filter, and what it says."""
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Written:
     """A question as it was written, with its answer."""
 
     question: str
@@ -49,7 +49,7 @@ class Form:
         """How answers of the language are compared."""
         return normalisation_of(self.tag)
 
-    def faults(self, draft: Draft, texts: Sequence[str]) -> list[Fault]:
+    def faults(self, draft: Written, texts: Sequence[str]) -> list[Fault]:
         """What is wrong, in the order of `FILTERS`; nothing of those that are off.
 
         Args:
@@ -78,7 +78,7 @@ class Form:
         held = len(self.tokens(answer)) <= longest and self.stands(wanted, answer)
         return held or token_f1(answer, wanted, self.rules) >= self.settings.reader_f1
 
-    def _looks(self) -> Iterator[tuple[str, Callable[[Draft, Sequence[str]], str]]]:
+    def _looks(self) -> Iterator[tuple[str, Callable[[Written, Sequence[str]], str]]]:
         looks = {
             "not_a_question": self._not_a_question,
             "language": self._language,
@@ -92,7 +92,7 @@ class Form:
         }
         return (item for item in looks.items() if self.settings.severity(item[0]) != "off")
 
-    def _not_a_question(self, draft: Draft, _: Sequence[str]) -> str:
+    def _not_a_question(self, draft: Written, _: Sequence[str]) -> str:
         asks = self.profile.mood.asks if self.profile else english.asks
         if not asks(draft.question):
             return "the question asks nothing"
@@ -100,7 +100,7 @@ class Form:
             return "it asks more than one thing"
         return ""
 
-    def _language(self, draft: Draft, _: Sequence[str]) -> str:
+    def _language(self, draft: Written, _: Sequence[str]) -> str:
         if self.profile is None:
             return ""
         text = Text("question", "", draft.question, self.tag, self.tag)
@@ -112,30 +112,30 @@ class Form:
         own = self.profile.standalone.passage if self.profile else ()
         return _found((*english.NAMES_PASSAGE, *own), question, "it speaks of its passage")
 
-    def _names_passage(self, draft: Draft, _: Sequence[str]) -> str:
+    def _names_passage(self, draft: Written, _: Sequence[str]) -> str:
         return self.names_passage(draft.question)
 
-    def _leans(self, draft: Draft, _: Sequence[str]) -> str:
+    def _leans(self, draft: Written, _: Sequence[str]) -> str:
         own = self.profile.standalone.leans if self.profile else english.LEANS
         return _found(own, draft.question, "it cannot be understood alone")
 
-    def _long_answer(self, draft: Draft, _: Sequence[str]) -> str:
+    def _long_answer(self, draft: Written, _: Sequence[str]) -> str:
         count = len(self.tokens(draft.answer))
         return f"the answer has {count} tokens" if count > self.settings.longest_answer else ""
 
-    def _not_there(self, draft: Draft, texts: Sequence[str]) -> str:
+    def _not_there(self, draft: Written, texts: Sequence[str]) -> str:
         if blank(draft.answer) or not any(self.stands(draft.answer, text) for text in texts):
             return f"the answer {draft.answer!r:.60} does not stand in the passage"
         return ""
 
-    def _listed(self, draft: Draft, texts: Sequence[str]) -> str:
+    def _listed(self, draft: Written, texts: Sequence[str]) -> str:
         joins = self.profile.standalone.joins if self.profile else english.JOINS
         holding = [text for text in texts if draft.answer in text]
         if holding and all(one_of_a_list(draft.answer, text, joins) for text in holding):
             return f"{draft.answer!r:.60} is one of a list"
         return ""
 
-    def _leaks(self, draft: Draft, _: Sequence[str]) -> str:
+    def _leaks(self, draft: Written, _: Sequence[str]) -> str:
         if self.stands(draft.answer, draft.question):
             return f"the answer {draft.answer!r:.60} stands in the question"
         asked, told = ({*self.tokens(text)} for text in (draft.question, draft.answer))
@@ -144,7 +144,7 @@ class Form:
             return ""
         return f"the answer {draft.answer!r:.60} says what is asked again"
 
-    def _copies(self, draft: Draft, texts: Sequence[str]) -> str:
+    def _copies(self, draft: Written, texts: Sequence[str]) -> str:
         asked = self.tokens(draft.question)
         longest = max((_run(asked, self.tokens(text)) for text in texts), default=0)
         if longest <= self.settings.copied * len(asked):
@@ -168,3 +168,30 @@ def _found(patterns: Sequence[str], text: str, message: str) -> str:
     found = (re.search(pattern, text, re.IGNORECASE) for pattern in patterns)
     match = next(filter(None, found), None)
     return f"{message}: {match.group().strip()!r:.60}" if match else ""
+
+
+def one_of_a_list(answer: str, text: str, joins: Sequence[str]) -> bool:
+    """Whether an answer stands in a text as one of a list, and nowhere else.
+
+    Args:
+        joins: what stands before the last of a list (" and "), or between any two ("、"). Where
+            spaces stand around it, only what begins with a capital or a digit is of the list.
+    """
+    places = [match.span() for match in re.finditer(re.escape(answer), text)] if answer else []
+    return bool(places) and all(
+        any(_joined(text[:start], text[end:], join) for join in joins) for start, end in places
+    )
+
+
+def _joined(before: str, after: str, join: str) -> bool:
+    if not join.startswith(" "):
+        return before.endswith(join) or after.startswith(join)
+    more = re.match(rf"((?:, {ITEM})*),?{join}(\S)", after)
+    if more and all(map(_names, [*more[1].split(", ")[1:], more[2]])):
+        return True
+    last = re.search(rf"(\S+?),?{join}$", before)
+    return bool(last and _names(last[1]))
+
+
+def _names(item: str) -> bool:
+    return item[:1].isupper() or item[:1].isdigit()

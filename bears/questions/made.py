@@ -8,7 +8,7 @@ from typing import Any
 from bears.errors import SamplingError
 from bears.llm.kept import PublishedMemory
 from bears.questions.bench import Bench
-from bears.questions.readings import Readings
+from bears.questions.readings import CheckedQuestions
 from bears.questions.sift import Sifted
 from bears.sampling.edits import apply_edits
 from bears.sampling.lineage import document_lines
@@ -26,7 +26,7 @@ class Made:
     questions: list[Question]
     documents: list[Document]
     sifted: list[Sifted]
-    read: Readings
+    read: CheckedQuestions
     unmatched: list[str]
 
     @property
@@ -74,7 +74,7 @@ class Made:
 
 def sifted_of(
     bench: Bench, questions: PublishedMemory, readings: PublishedMemory
-) -> tuple[Readings, list[Sifted]]:
+) -> tuple[CheckedQuestions, list[Sifted]]:
     """Return what was read of the questions, and what became of each of them, in order.
 
     Raises:

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bears.questions.form import Draft, Form
+from bears.questions.form import Form, Written
 from bears.retrieval.retriever import Query, Retriever, Searcher
 from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document
@@ -18,7 +18,7 @@ COPY = 0.5
 
 
 @dataclass(frozen=True)
-class Pool:
+class DocumentPool:
     """Documents and an index of them.
 
     Args:
@@ -47,7 +47,7 @@ class Pool:
         [found] = self._index.search([Query(text)], depth, Stopwatch())
         return [hit.doc_id for hit in found]
 
-    def others(self, draft: Draft, gold: Sequence[Document], count: int) -> list[Document]:
+    def others(self, draft: Written, gold: Sequence[Document], count: int) -> list[Document]:
         """Of what BM25 finds for a question, those that hold its answer first."""
         known = {document.doc_id for document in gold}
         ids = self.ranking(draft.question, NEAR + len(known))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bears.evaluation.answers.token_f1 import token_f1
-from bears.questions.form import Draft, Fault, Form
-from bears.questions.pool import Pool
+from bears.questions.form import Fault, Form, Written
+from bears.questions.pool import DocumentPool
 from bears.questions.settings import MadeSettings
 from bears.questions.units import Unit
 from bears.types import Document
@@ -42,9 +42,9 @@ class Reading:
 
     made: MadeSettings
     form: Form
-    pool: Pool
+    pool: DocumentPool
     unit: Unit
-    draft: Draft
+    draft: Written
     read: Callable[[Asked, Sequence[Document]], str | None]
     also: list[str] = field(default_factory=list)
 

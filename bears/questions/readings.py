@@ -16,8 +16,8 @@ from bears.language.yes_no import says_unanswerable
 from bears.llm.kept import PublishedMemory
 from bears.llm.use import FILL, CheckedReply, Needs, all_of
 from bears.llm.wire import ChatAnswer
-from bears.questions.form import Draft, Fault, Form
-from bears.questions.pool import Pool
+from bears.questions.form import Fault, Form, Written
+from bears.questions.pool import DocumentPool
 from bears.questions.reading import Asked, Reading
 from bears.questions.settings import MadeSettings, ReadingPrompt
 from bears.questions.units import Unit
@@ -25,7 +25,7 @@ from bears.types import Document
 
 
 @dataclass
-class Readings(Needs[AnswerRequest]):
+class CheckedQuestions(Needs[AnswerRequest]):
     """What is needed, and what is known of each question whose answers are all there.
 
     Args:
@@ -40,7 +40,7 @@ class Readings(Needs[AnswerRequest]):
 
 
 @dataclass(frozen=True)
-class ReadingTask(AnswerTask):
+class CheckTask(AnswerTask):
     """Answering made questions to see what they are worth: a `bears.llm.use.Use`.
 
     What a reader cannot answer from its gold is asked no further, and so on.
@@ -56,8 +56,8 @@ class ReadingTask(AnswerTask):
     prompts: Mapping[str, ReadingPrompt]
     made: MadeSettings
     form: Form
-    pool: Pool
-    drafts: Mapping[Unit, Draft]
+    pool: DocumentPool
+    drafts: Mapping[Unit, Written]
 
     remedy = FILL
     advice = "publish without them, and count them as not answered: memory publish --give-up"
@@ -77,9 +77,9 @@ class ReadingTask(AnswerTask):
         whole = replace(answer, finish_reason="stop") if endless else answer
         return super().check(request, whole)
 
-    def resolve(self, known: PublishedMemory) -> Readings:
+    def resolve(self, known: PublishedMemory) -> CheckedQuestions:
         """Ask of each question what its earlier answers lead to."""
-        found = Readings()
+        found = CheckedQuestions()
         for unit, draft in self.drafts.items():
             read = partial(self._read, known, found, unit, draft)
             reading = Reading(self.made, self.form, self.pool, unit, draft, read)
@@ -89,16 +89,16 @@ class ReadingTask(AnswerTask):
                 found.also[unit.question_id] = reading.also
         return found
 
-    def complete(self, known: PublishedMemory) -> Readings:
+    def complete(self, known: PublishedMemory) -> CheckedQuestions:
         """As `resolve`. Raises MemoryMiss where something was never asked."""
         return all_of(self.resolve(known), self.wanted)
 
     def _read(
         self,
         known: PublishedMemory,
-        found: Readings,
+        found: CheckedQuestions,
         unit: Unit,
-        draft: Draft,
+        draft: Written,
         asked: Asked,
         documents: Sequence[Document],
     ) -> str | None:

@@ -75,7 +75,7 @@ class QuestionPrompt(Closed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReaderSettings(GeneratorSettings):
+class AnsweringReader(GeneratorSettings):
     """Who tries to answer what was written, with the passage and without."""
 
     where: ClassVar[str] = "questioner.reader"
@@ -93,7 +93,7 @@ class QuestionerSettings(AskingSettings):
     where: ClassVar[str] = "questioner"
 
     prompt: QuestionPrompt | None = None
-    reader: ReaderSettings | None = None
+    reader: AnsweringReader | None = None
     answer_tokens: int = 1024
 
     def given_up(self, reasons: Sequence[str]) -> str:
@@ -103,7 +103,7 @@ class QuestionerSettings(AskingSettings):
 
 
 @dataclass(frozen=True)
-class Quota(Closed):
+class MadeQuota(Closed):
     """How many questions of a kind are taken at most.
 
     Args:
@@ -127,7 +127,7 @@ class MadeSettings(Closed):
         passage_bytes: least and most bytes of UTF-8 of a passage that is written about.
         bm25: what links passages to pairs, finds others that may hold the answer, and tells easy
             from hard.
-        easy_rank: see `Quota`.
+        easy_rank: see `MadeQuota`.
         others: how many further documents the reader is shown for each question, one at a time.
         quota: of those that pass; none: all are taken.
         filters: by name, whether what it finds is thrown away, left for a person, or let pass; one
@@ -149,7 +149,7 @@ class MadeSettings(Closed):
     passage_bytes: tuple[Count, Count] = (200, 6000)
     easy_rank: Annotated[int, Field(ge=1)] = 1
     others: Count = 3
-    quota: tuple[Quota, ...] = ()
+    quota: tuple[MadeQuota, ...] = ()
     filters: Mapping[str, Severity] = field(default_factory=dict)
     longest_answer: Count = 40
     copied: Share = 0.7

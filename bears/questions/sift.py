@@ -7,10 +7,10 @@ from typing import Literal
 
 from bears.config.ledger.entries import Review
 from bears.errors import ConfigurationError
-from bears.questions.form import Draft, Fault, Form
-from bears.questions.pool import Pool, likeness
-from bears.questions.readings import Readings
-from bears.questions.settings import MadeSettings, Quota
+from bears.questions.form import Fault, Form, Written
+from bears.questions.pool import DocumentPool, likeness
+from bears.questions.readings import CheckedQuestions
+from bears.questions.settings import MadeQuota, MadeSettings
 from bears.questions.units import Unit
 
 Outcome = Literal["kept", "waiting", "thrown"]
@@ -28,7 +28,7 @@ class Sifted:
     """
 
     unit: Unit
-    draft: Draft | None
+    draft: Written | None
     outcome: Outcome
     faults: tuple[Fault, ...] = ()
     difficulty: str = ""
@@ -54,7 +54,7 @@ class Decided:
         decisions = {review.decision for review in found if review}
         return bool(decisions) and "retranslate" not in decisions
 
-    def corrected(self, unit: Unit, draft: Draft, form: Form) -> Draft:
+    def corrected(self, unit: Unit, draft: Written, form: Form) -> Written:
         """The question with what a person wrote.
 
         Raises:
@@ -62,7 +62,9 @@ class Decided:
         """
         texts = {name: review.text for (key, name), review in self.reviews.items()
                  if key == unit.question_id and review.decision == "correct"}  # fmt: skip
-        draft = Draft(texts.get("question", draft.question), texts.get("gold_answer", draft.answer))
+        draft = Written(
+            texts.get("question", draft.question), texts.get("gold_answer", draft.answer)
+        )
         if texts and not any(form.stands(draft.answer, text) for text in unit.texts):
             raise ConfigurationError(
                 f"ledger: the corrected answer {draft.answer!r:.80} of {unit.question_id} stands "
@@ -81,12 +83,12 @@ class Sieve:
 
     settings: MadeSettings
     form: Form
-    pool: Pool
+    pool: DocumentPool
     decided: Decided
 
     def to_read(
-        self, units: Sequence[Unit], written: Mapping[str, Draft | None]
-    ) -> dict[Unit, Draft]:
+        self, units: Sequence[Unit], written: Mapping[str, Written | None]
+    ) -> dict[Unit, Written]:
         """The questions that a reader is asked: nothing is wrong with their words."""
         drafts = ((unit, written.get(unit.question_id)) for unit in units)
         return {
@@ -99,10 +101,13 @@ class Sieve:
         }
 
     def sifted(
-        self, units: Sequence[Unit], written: Mapping[str, Draft | None], readings: Readings
+        self,
+        units: Sequence[Unit],
+        written: Mapping[str, Written | None],
+        readings: CheckedQuestions,
     ) -> Iterator[Sifted]:
         """Every unit's question, in order; of two alike and of too many the first are kept."""
-        kept: list[Draft] = []
+        kept: list[Written] = []
         counts = Counter[int]()
         for unit in units:
             found = self._alone(unit, written[unit.question_id], readings)
@@ -114,7 +119,7 @@ class Sieve:
                 kept.append(found.draft)
             yield found
 
-    def _alone(self, unit: Unit, draft: Draft | None, readings: Readings) -> Sifted:
+    def _alone(self, unit: Unit, draft: Written | None, readings: CheckedQuestions) -> Sifted:
         if draft is None:
             return Sifted(unit, None, "thrown", (("nothing_written", "no question was written"),))
         if unit.question_id in self.decided.replaced:
@@ -127,7 +132,7 @@ class Sieve:
         found = Sifted(unit, draft, "kept", gold=also, decided=accepted)
         return replace(self._with(found, faults), difficulty=self._difficulty(found))
 
-    def _among(self, found: Sifted, kept: Sequence[Draft]) -> Sifted:
+    def _among(self, found: Sifted, kept: Sequence[Written]) -> Sifted:
         """Against the questions before it."""
         assert found.draft is not None
         if found.faults or self.settings.severity("near_duplicate") == "off":
@@ -169,6 +174,6 @@ class Sieve:
         return "easy" if gold <= {*self.pool.ranking(found.draft.question, depth)} else "hard"
 
 
-def _is_of(found: Sifted, quota: Quota) -> bool:
+def _is_of(found: Sifted, quota: MadeQuota) -> bool:
     kinds = ("any", found.difficulty)
     return quota.question_type == found.unit.question_type and quota.difficulty in kinds

@@ -14,7 +14,7 @@ from bears.llm.flat import FlatUse, shown
 from bears.llm.shape import Shape, json_reply
 from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer
-from bears.questions.form import Draft, Form
+from bears.questions.form import Form, Written
 from bears.questions.settings import QuestionerSettings, QuestionPrompt
 from bears.questions.units import Unit
 
@@ -121,7 +121,7 @@ class QuestionTask(FlatUse[QuestionRequest]):
         kept = SHAPE.line({"question": draft.question, "answer": draft.answer})
         return CheckedReply(kept, [], doubts)
 
-    def drafts(self, replies: Iterable[tuple[QuestionRequest, str]]) -> dict[str, Draft | None]:
+    def drafts(self, replies: Iterable[tuple[QuestionRequest, str]]) -> dict[str, Written | None]:
         """Return question_id to what was written; None where nothing came of it.
 
         Raises:
@@ -130,7 +130,7 @@ class QuestionTask(FlatUse[QuestionRequest]):
         return {request.record_id: draft_of(reply, self.key(request)) for request, reply in replies}
 
 
-def draft_of(reply: str, key: str) -> Draft | None:
+def draft_of(reply: str, key: str) -> Written | None:
     """Return the question in a kept reply. Raises MemoryCorrupt where it is not valid."""
     if reply.strip() == NOTHING:
         return None
@@ -142,11 +142,11 @@ def draft_of(reply: str, key: str) -> Draft | None:
         ) from error
 
 
-def _draft(value: object) -> Draft:
+def _draft(value: object) -> Written:
     written: WrittenQuestion = {"question": "", "answer": ""}
     with suppress(FormatError):
         written = SHAPE.parse(value)
-    draft = Draft(" ".join(written["question"].split()), " ".join(written["answer"].split()))
+    draft = Written(" ".join(written["question"].split()), " ".join(written["answer"].split()))
     if not draft.question or not draft.answer:
         raise FormatError("the answer has no question with its answer")
     return draft

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bears.errors import SamplingError
 from bears.identity import document_id, question_id
-from bears.questions.pool import Pool
+from bears.questions.pool import DocumentPool
 from bears.questions.settings import MadeSettings
 from bears.sampling.drafts import paragraphs
 from bears.types import Article, Document, PassageRow, PoolDocument
@@ -66,7 +66,7 @@ def _documents(rows: Iterable[Any], settings: MadeSettings) -> Iterator[Document
                 yield Document(row.doc_id, row.content, row.original_source, row.original_id, False)
 
 
-def units_of(pool: Pool, settings: MadeSettings, questioner: str) -> list[Unit]:
+def units_of(pool: DocumentPool, settings: MadeSettings, questioner: str) -> list[Unit]:
     """Passages, then pairs; more of either leave those that were there as they are.
 
     A pair is a passage and the first other one that BM25 finds for its text, of those that are no
@@ -93,7 +93,7 @@ def units_of(pool: Pool, settings: MadeSettings, questioner: str) -> list[Unit]:
 
 
 def _pairs(
-    order: Iterable[Document], fit: set[str], pool: Pool
+    order: Iterable[Document], fit: set[str], pool: DocumentPool
 ) -> Iterator[tuple[Document, Document]]:
     used: set[str] = set()
     for document in order:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from bears.answers.judging.calibration import JudgedAnswer, calibrate
-from bears.answers.judging.correction import corrected_pass_rate
+from bears.answers.judging.calibration import JudgedAnswer, calibrate, corrected_pass_rate
 from bears.answers.judging.labels import LabelledAnswer, read_labels
 from bears.answers.judging.lexical import Contains, Exact
 from bears.answers.judging.ruling import Case

@@ -21,7 +21,7 @@ from bears.files.records import read_questions, write_records
 from bears.publishing.finished import Finished
 from bears.publishing.leaderboard.board import markdown
 from bears.publishing.leaderboard.experiments import State, entry_of
-from bears.questions.form import Draft, Form
+from bears.questions.form import Form, Written
 from bears.questions.settings import MadeSettings
 from bears.types import Document, Generated, PoolDocument, Question
 from stages import translate, verify
@@ -311,7 +311,7 @@ FILTERED = [
 def test_words_alone_throw_a_question_away(
     tag: str, passage: str, question: str, answer: str, first: str
 ) -> None:
-    found = form(tag).faults(Draft(question, answer), [passage])
+    found = form(tag).faults(Written(question, answer), [passage])
     assert [name for name, _ in found][:1] == ([first] if first else [])
 
 
@@ -327,7 +327,7 @@ def test_questions_of_people_pass_the_filters_of_words(shared_data: Path) -> Non
     judge, found, asked = form("zh-Hant-TW"), Counter[str](), 0
     for paragraph in paragraphs[::8]:
         for each in paragraph["qas"]:
-            draft = Draft(each["question"].strip(), each["answers"][0]["text"])
+            draft = Written(each["question"].strip(), each["answers"][0]["text"])
             found.update(name for name, _ in judge.faults(draft, [paragraph["context"]]))
             asked += 1
     assert asked > 300

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from bears.answers.judging.bench import agreements, majority
-from bears.answers.judging.causes import CAUSES, Evidence, cause_of
-from bears.answers.judging.contexts import Context
-from bears.answers.judging.ranking import ranked
+from bears.answers.judging.causes import CAUSES, Context, Evidence, cause_of
+from bears.answers.judging.judged import ranked
 from bears.answers.judging.ruling import Ruling
 from bears.cli import main
 from bears.config import compose, read_selection

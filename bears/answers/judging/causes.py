@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from bears.answers.judging.contexts import Context
 from bears.answers.judging.ruling import Verdict
 from bears.types import Question
 
@@ -27,6 +26,21 @@ CAUSES = {
 several hops needs all of its gold, and any other question one document of it."""
 OBSTACLES = ("not_retrieved", "beyond_shown", "cut", "reader")
 """Where a gold document can have got to, from the beginning of its way to the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The documents of one answer.
+
+    Args:
+        shown: in the order in which they were shown; None where nobody knows.
+        cut: those of them that were shortened.
+        cited_not_given: how many citations name nothing that was shown.
+    """
+
+    shown: tuple[str, ...] | None = None
+    cut: frozenset[str] = frozenset()
+    cited_not_given: int = 0
 
 
 @dataclass(frozen=True, slots=True)

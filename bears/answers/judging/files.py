@@ -1,17 +1,21 @@
 """What judging reads: the questions with all that is known of their answers, and a system's."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from bears.answers.judging.contexts import read_contexts
+from pydantic import TypeAdapter, ValidationError
+
+from bears.answers.judging.causes import Context
 from bears.answers.judging.hearing import Hearing
 from bears.answers.judging.ruling import VERDICTS, Verdict, cases_of
 from bears.config import parse
 from bears.errors import FormatError
+from bears.evaluation.answers.forms import read_rows
 from bears.evaluation.answers.predictions import read_predictions
 from bears.evaluation.answers.references import read_referenced
-from bears.files.records import read_documents, read_json
+from bears.files.records import problems_of, read_documents, read_json
 from bears.files.spreadsheet import read_named
 from bears.files.trec import read_table
 
@@ -54,6 +58,23 @@ def records_in(folder: Path, answers: Path) -> dict[str, Path]:
     }
     found = {name: next(filter(Path.exists, paths), None) for name, paths in places.items()}
     return {name: path for name, path in found.items() if path} | {"answers": answers}
+
+
+def read_contexts(path: Path) -> dict[str, Context]:
+    """Return question_id to what was shown, as far as a file of answers says it.
+
+    Raises:
+        FormatError: naming the line that has something else under these names.
+    """
+    names, context_of = [each.name for each in fields(Context)], TypeAdapter(Context)
+    found = {}
+    for given, row in read_rows(path):
+        told = {name: row[name] for name in names if row.get(name) is not None}
+        try:
+            found[given.question_id] = context_of.validate_python(told)
+        except ValidationError as error:
+            raise FormatError(f"{given.where}: {problems_of(error)}") from None
+    return found
 
 
 def read_verdicts(path: Path) -> dict[str, Verdict]:

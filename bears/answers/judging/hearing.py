@@ -4,8 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bears.answers.judging.bench import Rulings, majority
-from bears.answers.judging.causes import Evidence, cause_of, places
-from bears.answers.judging.contexts import Context
+from bears.answers.judging.causes import Context, Evidence, cause_of, places
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.judged import JudgedQuestion
 from bears.answers.judging.lexical import gold_stands

@@ -15,7 +15,7 @@ from bears.files.spreadsheet import write_csv
 Group = dict[str, float | list[float] | dict[str, int] | None]
 
 
-class Results(TypedDict):
+class AnswerResults(TypedDict):
     """What is read of metrics/answers.json."""
 
     all: Group
@@ -52,8 +52,8 @@ def table(results: Mapping[str, Any]) -> str:
     """Return a row for each figure and cause, a column for each group; and types of answers.
 
     Args:
-        results: the content of metrics/answers.json, as `Results` has it. A heading says of what
-            it is, where that is known.
+        results: the content of metrics/answers.json, as `AnswerResults` has it. A heading says
+            of what it is, where that is known.
     """
     groups = {"all": results["all"], **results["by_type"], **results["by_source"]}
     names = [name for name, value in results["all"].items() if not isinstance(value, dict)]

@@ -59,13 +59,13 @@ def _text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-class _Row(TypedDict):
+class _GivenRow(TypedDict):
     question_id: Annotated[str, BeforeValidator(_text)]
     answer: Annotated[str, MaxLen(LONGEST)] | None
     evidence: Annotated[list[Annotated[str, MaxLen(LONGEST)]], MaxLen(10_000)] | None
 
 
-_ROW = TypeAdapter(_Row)
+_GIVEN = TypeAdapter(_GivenRow)
 
 
 def read_answers(path: Path) -> Iterator[GivenAnswer]:
@@ -137,7 +137,7 @@ def _given(row: Any, where: str) -> GivenAnswer:
     evidence = next((row[name] for name in EVIDENCE if name in row), None)
     try:
         values = dict(zip(("question_id", "answer"), fields, strict=True))
-        checked = _ROW.validate_python({**values, "evidence": evidence}, strict=True)
+        checked = _GIVEN.validate_python({**values, "evidence": evidence}, strict=True)
     except ValidationError as error:
         raise FormatError(f"{where}: {problems_of(error)}") from None
     named = None if checked["evidence"] is None else tuple(checked["evidence"])
