@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from bears.config import Config, build, parse
-from bears.config.ledger.acceptance import Acceptance, accept
+from bears.config.ledger.acceptance import accept, acceptances
 from bears.config.ledger.entries import judgements_of
 from bears.config.pipeline import Paths, exit_with
 from bears.errors import VerificationFailed
@@ -33,10 +33,7 @@ def main(config: Config, paths: Paths) -> None:
     for name in ("queries.json", "corpus.json"):
         check_digest(paths["translated"] / name, paths["verified"])
     settings = parse(AuditSettings, config["audit"]["signals"], "audit.signals")
-    accepted = [
-        parse(Acceptance, entry, f"benchmark.accept.{i}")
-        for i, entry in enumerate(config["benchmark"]["accept"])
-    ]
+    accepted = acceptances(config["benchmark"]["accept"])
     questions = read_questions(paths["translated"] / "queries.json")
     documents = read_documents(paths["translated"] / "corpus.json")
     searcher = _indexed(config, documents)

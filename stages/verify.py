@@ -5,7 +5,7 @@ from dataclasses import asdict
 from itertools import islice
 
 from bears.config import Config, parse
-from bears.config.ledger.acceptance import Acceptance
+from bears.config.ledger.acceptance import acceptances
 from bears.config.ledger.entries import reviews_of
 from bears.config.pipeline import Paths, exit_with
 from bears.errors import FormatError, VerificationFailed
@@ -32,10 +32,7 @@ SHOWN = 20
 def main(config: Config, paths: Paths) -> None:
     """Write every finding, then fail when one of them is an error."""
     (paths["out"] / "digest.json").unlink(missing_ok=True)
-    accepted = [
-        parse(Acceptance, entry, f"benchmark.accept.{i}")
-        for i, entry in enumerate(config["benchmark"]["accept"])
-    ]
+    accepted = acceptances(config["benchmark"]["accept"])
     accepted += reviewed(reviews_of(config["ledger"]["reviews"]))
     benchmark = None
     try:

@@ -171,7 +171,7 @@ class Language(Closed):
             empty: none were at hand, and verification says so.
         particles: characters that answers are compared without, in the last resort.
         lexicon: words that English questions turn on, and how they may be rendered, both as regular
-            expressions; see `bears.language.gates.lost_words`.
+            expressions; see `bears.language.gates.words`.
         details: the same of words that idioms may stand for.
         loans: words of another script that its texts use as they are (logo, email).
         standalone: see `Standalone`.

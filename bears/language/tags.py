@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
 from bears.errors import ConfigurationError
 
@@ -55,27 +54,6 @@ def unspaced(tag: str) -> bool:
     return bool(scripts) and scripts <= {"HAN", "KANA", "THAI", "LAO", "MYANMAR", "KHMER"}
 
 
-# What people write for a language: a country, three letters, its English name.
-_MEANT = {
-    "ja": "jp jpn japanese",
-    "ko": "kr kor korean",
-    "zh": "chi zho ch chinese mandarin",
-    "zh-Hans-CN": "cn simplified",
-    "zh-Hant-TW": "traditional taiwanese",
-    "en": "eng gb us english",
-    "de": "ger deu german",
-    "sl": "slv slo slovene slovenian",
-    "fr": "fre fra french",
-    "es": "spa spanish",
-    "pt": "por br portuguese",
-    "cs": "cz cze ces czech",
-    "el": "gr gre ell greek",
-    "da": "dk dan danish",
-    "sv": "se swe swedish",
-    "vi": "vn vie vietnamese",
-    "he": "iw heb hebrew",
-    "id": "in ind indonesian",
-}
 _FORM = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
 
 
@@ -83,26 +61,13 @@ def check_tag(tag: str, where: str) -> None:
     """Refuse a tag that no language has, since an index made for it would find nothing.
 
     Raises:
-        ConfigurationError: with the tag that may be meant, and those that are known.
+        ConfigurationError: with the tags that are known.
     """
     if primary(tag) not in SCRIPTS or not _FORM.fullmatch(tag):
-        meant = _meant(tag)
         raise ConfigurationError(
-            f"{where} is {tag!r}{f' (did you mean {meant}?)' if meant else ''}; expected the "
-            "language of the texts as a BCP 47 tag such as en, ja or zh-Hant-TW, whose first part "
-            f"is one of {', '.join(sorted(SCRIPTS))}"
+            f"{where} is {tag!r}; expected the language of the texts as a BCP 47 tag such as en, "
+            f"ja or zh-Hant-TW, whose first part is one of {', '.join(sorted(SCRIPTS))}"
         )
-
-
-def _meant(tag: str) -> str:
-    first, _, rest = tag.strip().replace("_", "-").partition("-")
-    if first.lower() in SCRIPTS:
-        # zh_TW; of zh-traditional only the first part is sure.
-        parts = [first, *filter(re.compile(r"\w{1,8}").fullmatch, rest.split("-"))]
-        return "-".join(parts)
-    words = {word: meant for meant, names in _MEANT.items() for word in names.split()}
-    close = get_close_matches(first.lower(), words, 1, 0.8)
-    return words[close[0]] if close else ""
 
 
 def languages_of(

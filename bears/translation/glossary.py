@@ -9,7 +9,7 @@ from typing import Any
 
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
-from bears.files.spreadsheet import read_cells, write_csv
+from bears.files.spreadsheet import read_named, write_csv
 from bears.translation.spans import whole_word
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -75,10 +75,12 @@ def parse_terms(answer: str, text: str) -> tuple[list[tuple[str, str]], list[str
         value = json_value(answer.encode(), "terms of the answer")
     except (FormatError, ValueError) as error:
         return [], [str(error)]
-    if not isinstance(value, dict) or value.keys() != {"terms"}:
-        return [], ['terms of the answer: expected an object with "terms" alone']
-    if not isinstance(value["terms"], list):
-        return [], ['terms of the answer: "terms" is not a list']
+    if (
+        not isinstance(value, dict)
+        or value.keys() != {"terms"}
+        or not isinstance(value["terms"], list)
+    ):
+        return [], ['terms of the answer: expected an object with the list "terms" alone']
     terms: dict[str, str] = {}
     problems = []
     for number, term in enumerate(value["terms"], start=1):
@@ -90,10 +92,9 @@ def parse_terms(answer: str, text: str) -> tuple[list[tuple[str, str]], list[str
 
 
 def _fault_of_term(term: Any, known: Iterable[str], text: str) -> str | None:
-    if not isinstance(term, dict) or term.keys() != {"source", "target"}:
-        return "expected source and target"
-    if not all(isinstance(value, str) for value in term.values()):
-        return "expected strings"
+    strings = isinstance(term, dict) and all(isinstance(value, str) for value in term.values())
+    if not strings or term.keys() != {"source", "target"}:
+        return "expected source and target, both strings"
     for name in ("source", "target"):
         if problem := fault_in(term[name]):
             return f"{name} {problem}"
@@ -169,40 +170,24 @@ def read_glossary(path: Path) -> list[Term]:
     """Read what `write_glossary` wrote, also after a spreadsheet saved it with ; or tabs, or a BOM.
 
     Raises:
-        FormatError: naming line and column of what is wrong; a source term with two renderings is.
+        FormatError: with the line of what is wrong; a source term with two renderings is.
     """
-    terms: dict[tuple[str, str, str], tuple[int, Term]] = {}
-    for line, cells in _rows(path):
-        term = _term_of_row(path, line, cells)
-        first, known = terms.setdefault(term.place, (line, term))
+    header, rows = read_named(path)
+    if [cell.strip() for cell in header] != [*COLUMNS]:
+        raise FormatError(
+            f"{path}, line 1: the columns must be {','.join(COLUMNS)}, found {','.join(header)!r}"
+        )
+    terms: dict[tuple[str, str, str], Term] = {}
+    for line, row in rows:
+        values = [cell.strip() for cell in row.values()]
+        for name, value in zip(COLUMNS[:-1], values, strict=False):
+            if problem := fault_in(value):
+                raise FormatError(f"{path}, line {line}, column {name}: {problem}")
+        term = Term(*values)
+        known = terms.setdefault(term.place, term)
         if known.rendering != term.rendering:
             raise FormatError(
-                f"{path}, line {line}, column target: {term.source!r} is rendered "
-                f"{term.rendering!r} here and {known.rendering!r} on line {first}; "
-                "keep one of them"
+                f"{path}, line {line}: {term.source!r} is rendered {term.rendering!r} here and "
+                f"{known.rendering!r} above; keep one of them"
             )
-    return [term for _, term in terms.values()]
-
-
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows after the header."""
-    rows = read_cells(path)
-    expected = f"the columns must be {','.join(COLUMNS)}"
-    if (first := next(rows, None)) is None:
-        raise FormatError(f"{path}, line 1: empty; {expected}")
-    header = [cell.strip() for cell in first[1]]
-    if header != [*COLUMNS]:
-        raise FormatError(f"{path}, line 1: {expected}, found {','.join(header)}")
-    return rows
-
-
-def _term_of_row(path: Path, line: int, cells: list[str]) -> Term:
-    values = [cell.strip() for cell in cells]
-    for name, value in zip(COLUMNS[:-1], values, strict=False):
-        if problem := fault_in(value):
-            raise FormatError(f"{path}, line {line}, column {name}: {problem}")
-    note = re.sub("\r\n?", "\n", values[-1])
-    if CONTROL.search(note):
-        raise FormatError(f"{path}, line {line}, column note: holds control characters: {note!r}")
-    source, rendering, source_language, target_language, _ = values
-    return Term(source, rendering, source_language, target_language, note)
+    return list(terms.values())

@@ -35,18 +35,6 @@ def test_a_tag_that_no_language_has_is_refused_with_those_that_are_known(tag: st
         check_tag(tag, "sources.own.language")
 
 
-@pytest.mark.parametrize(
-    ("tag", "meant"),
-    [
-        *(("jp", "ja"), ("jp-JP", "ja"), ("Japanes", "ja"), ("kr", "ko"), ("cn", "zh-Hans-CN")),
-        *(("zh_TW", "zh-TW"), ("zh-traditional", "zh"), ("english", "en"), ("iw", "he")),
-    ],
-)
-def test_a_tag_that_is_none_is_answered_with_the_one_that_is_meant(tag: str, meant: str) -> None:
-    with pytest.raises(ConfigurationError, match=rf"is '{tag}' \(did you mean {meant}\?\); exp"):
-        check_tag(tag, "sources.own.language")
-
-
 @pytest.mark.parametrize("tag", ["en", "EN-us", "ja", "zh-Hant-TW", "pseudo", "yue"])
 def test_known_tags_pass(tag: str) -> None:
     check_tag(tag, "-")

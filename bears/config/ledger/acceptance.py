@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from bears.config import parse
 from bears.types import Closed, Finding
 
 
@@ -21,6 +23,11 @@ class Acceptance(Closed):
     record_id: str
     reason: str
     field: str = ""
+
+
+def acceptances(entries: Sequence[Any]) -> list[Acceptance]:
+    """Return the entries of ``benchmark.accept``. Raises ConfigurationError."""
+    return [parse(Acceptance, one, f"benchmark.accept.{i}") for i, one in enumerate(entries)]
 
 
 def accept(findings: Iterable[Finding], accepted: Sequence[Acceptance]) -> list[Finding]:

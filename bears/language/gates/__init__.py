@@ -6,19 +6,7 @@ from typing import Literal
 
 from bears.errors import ConfigurationError
 from bears.files.intake import texts
-from bears.language.gates import (
-    blank,
-    chatter,
-    ending,
-    length_ratio,
-    lost_words,
-    names,
-    numbers,
-    other_language,
-    questions,
-    source_left,
-    yes_no,
-)
+from bears.language.gates import form, numbers, questions, source_left, words
 from bears.language.profile import Language
 from bears.language.text import Text
 
@@ -27,26 +15,26 @@ GateSeverity = Literal[Severity, "question_error"]
 """``question_error``: an error in a question or an answer, a warning in a document."""
 
 GATES: Mapping[str, Callable[[Text, Language], str | None]] = {
-    "empty": blank.empty,
-    "punctuation_only": blank.punctuation_only,
+    "empty": form.empty,
+    "punctuation_only": form.punctuation_only,
     "echo": source_left.echo,
     "untranslated": source_left.untranslated,
-    "script": other_language.script,
-    "variant": other_language.variant,
-    "chatter": chatter.gate,
-    "yes_no": yes_no.gate,
+    "script": words.script,
+    "variant": words.variant,
+    "chatter": form.chatter,
+    "yes_no": form.yes_no,
     "question_mood": questions.question_mood,
     "question_kind": questions.question_kind,
     "answered": questions.answered,
-    "length_ratio": length_ratio.gate,
-    "unfinished": ending.unfinished,
-    "repeated": ending.repeated,
-    "sentence_for_phrase": ending.sentence_for_phrase,
+    "length_ratio": form.length_ratio,
+    "unfinished": form.unfinished,
+    "repeated": form.repeated,
+    "sentence_for_phrase": form.sentence_for_phrase,
     "changed_number": numbers.changed,
     "numbers": numbers.gate,
-    "invented_name": names.invented_name,
-    "lost_word": lost_words.lost_word,
-    "lost_detail": lost_words.lost_detail,
+    "invented_name": words.invented_name,
+    "lost_word": words.lost_word,
+    "lost_detail": words.lost_detail,
     "answer_hint": questions.answer_hint,
 }
 """Name to gate: each says what is wrong, or None."""

@@ -1,11 +1,80 @@
-"""The text is in another script, or in another variant of the language: simplified characters."""
+"""Single words: lost, invented, or of another script or variant of the language."""
 
 import re
+import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 
 from bears.language.profile import Language, Variant
 from bears.language.scripts import letters, script_of, script_share
-from bears.language.text import Text, without_parentheses
+from bears.language.tags import primary
+from bears.language.text import QUOTES, Text, parenthesised, without_marked, without_parentheses
+
+
+def lost_word(text: Text, language: Language) -> str | None:
+    """A number, a relation or an order that the question turns on, whose renderings are few."""
+    return _lost(text, language.lexicon)
+
+
+def lost_detail(text: Text, language: Language) -> str | None:
+    """A profession, a nationality, a birth or a death: idioms may say it without the word."""
+    return _lost(text, language.details)
+
+
+def _lost(text: Text, lexicon: Mapping[str, str]) -> str | None:
+    """An English question has a word of the lexicon, and the translation none of its renderings.
+
+    Quotations aside, and by case, since titles hold such words too (Two Sisters).
+    """
+    if text.field != "question" or primary(text.source_language) != "en":
+        return None
+    source = without_marked(text.source, QUOTES)
+    lost = [
+        found.group()
+        for word, rendering in lexicon.items()
+        if (found := re.search(rf"(?<![\w\-])(?:{word})(?![\w\-])", source))
+        and not re.search(rendering, text.translation)
+    ]
+    return f"lost: {', '.join(lost)}" if lost else None
+
+
+_NAME = re.compile(r"[A-ZÀ-ÖØ-Þ][A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ]+")
+
+
+def invented_name(text: Text, language: Language) -> str | None:
+    """A word with a capital stands in parentheses, as originals of names do, but not in the source.
+
+    Nor does its beginning, for Arcadian makes Arcadia, nor is it an abbreviation of the source's
+    words, or they one of it.
+    """
+    if "LATIN" in language.scripts:
+        return None
+    source = _folded(text.source)
+    short = re.findall(r"\b[A-Z]{2,}\b", text.source)
+    for piece in parenthesised(text.translation):
+        names = _NAME.findall(piece)
+        if any(name in _initials(piece) for name in short):
+            continue
+        for name in names:
+            if not _known(name, source, text.source):
+                return f"not in the source: {piece!r:.60}"
+    return None
+
+
+def _known(name: str, folded: str, source: str) -> bool:
+    if set(name) <= set("IVXL"):
+        return re.search(rf"\b{name}\b", source, re.IGNORECASE) is not None
+    beginning = _folded(name)[: max(3, len(name) - 2)]
+    return beginning in folded or (name.isupper() and name in _initials(source))
+
+
+def _initials(text: str) -> str:
+    return "".join(re.findall(r"\b[A-Z]", text))
+
+
+def _folded(text: str) -> str:
+    apart = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(c for c in apart if c.isalnum())
 
 
 def script(text: Text, language: Language) -> str | None:

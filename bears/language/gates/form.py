@@ -1,0 +1,158 @@
+"""What needs no comparison word by word: emptiness, length, ending, chatter, a lexicon's word."""
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+from bears.files.intake.texts import blank
+from bears.language.profile import Language, family
+from bears.language.sentences import sentence_ends
+from bears.language.text import Text, has_content, without_parentheses
+from bears.language.yes_no import means, yes_or_no
+
+
+def empty(text: Text, language: Language) -> str | None:  # noqa: ARG001
+    """A person sees nothing of the translation, though of the source."""
+    if not blank(text.source) and blank(text.translation):
+        return "the translation is empty"
+    return None
+
+
+def punctuation_only(text: Text, language: Language) -> str | None:  # noqa: ARG001
+    """The translation has neither letter nor digit, though the source has."""
+    if blank(text.translation):
+        return None
+    if has_content(text.source) and not has_content(text.translation):
+        return f"nothing but punctuation: {text.translation!r:.60}"
+    return None
+
+
+_SLACK = 20
+"""Characters that the length may be off before its ratio is looked at."""
+
+
+def length_ratio(text: Text, language: Language) -> str | None:
+    """The length is out of bounds by more than the slack; bounds go by the source's family.
+
+    Lengths are in characters that are no white space. What the translation adds in parentheses
+    (originals of names) does not make it too long, and does not save it from being too short.
+    """
+    least, greatest = language.length[family(text.source_language)]
+    source = _length(text.source)
+    body = _length(without_parentheses(text.translation))
+    whole = _length(text.translation)
+    if whole + _SLACK < least * source:
+        return f"{whole} characters for {source}, expected at least {least * source:.0f}"
+    if body - _SLACK > greatest * source:
+        return f"{body} characters for {source}, expected at most {greatest * source:.0f}"
+    return None
+
+
+def _length(text: str) -> int:
+    return sum(map(len, text.split()))
+
+
+_SENTENCE = 8
+"""Shorter sentences may be said twice."""
+_LOOP = re.compile(r"([^\W\d][^\d]{1,19}?)\1{3,}")
+_TAIL = 40
+"""Characters in which an end shows; a search of all takes hours in a long run of points."""
+_FINISHED = re.compile(r"[.!?…。！？]\W*\Z")
+_MIDDLE = re.compile(r"[\w,，、；;－-]\s*\Z")
+
+
+def repeated(text: Text, language: Language) -> str | None:  # noqa: ARG001
+    """A sentence stands there twice, or a piece four times in a row, as in no source."""
+    if _said_twice(text.source) or _LOOP.search(text.source):
+        return None
+    again = _said_twice(text.translation)
+    if not again and (loop := _LOOP.search(text.translation)):
+        again = loop[1]
+    return f"says again and again: {again!r:.60}" if again else None
+
+
+def _said_twice(text: str) -> str:
+    ends = [0, *sentence_ends(text), len(text)]
+    sentences = (text[a:b].strip() for a, b in pairwise(ends))
+    counted = Counter(sentence for sentence in sentences if len(sentence) >= _SENTENCE)
+    return next((sentence for sentence, times in counted.items() if times > 1), "")
+
+
+def unfinished(text: Text, language: Language) -> str | None:  # noqa: ARG001
+    """A document whose source ends as sentences do ends in the middle of one."""
+    if text.field != "content" or not _finished(text.source) or _finished(text.translation):
+        return None
+    end = text.translation.rstrip()[-_TAIL:]
+    return f"stops in the middle: {end!r}" if _MIDDLE.search(end) else None
+
+
+def _finished(text: str) -> bool:
+    return _FINISHED.search(text.rstrip()[-_TAIL:]) is not None
+
+
+def sentence_for_phrase(text: Text, language: Language) -> str | None:  # noqa: ARG001
+    """An answer of few words came back as a sentence."""
+    few = len(text.source.split()) <= 5
+    if text.field != "gold_answer" or not few or _finished(text.source):
+        return None
+    if text.translation.rstrip().endswith(("。", "！", "？")):
+        return f"a phrase became a sentence: {text.translation!r:.60}"
+    return None
+
+
+_ENGLISH = (
+    r"^\W*(?:sure|certainly|of course|okay|ok|absolutely)[!,.]",
+    r"^\W*here(?: is|'s|’s| are) (?:the|your|a|my) [^\n]{0,40}?(?:translat|version|text)",
+    r"^\W*(?:the )?(?:\w+ )?translat(?:ion|ed text)\b[^\n]{0,40}?[:：]",
+    r"^\W*(?:i'm|i’m|i am) (?:sorry|unable|not able)\b",
+    r"^\W*(?:sorry|apologies|unfortunately)[, ]",
+    r"^\W*i (?:cannot|can't|can’t|could not|won't|am not able to)\b",
+    r"^\W*please (?:provide|paste|share|give me) (?:me )?(?:with )?(?:the|more|your|a)\b",
+    r"\bas an ai\b",
+    r"```",
+    r"[(（\[［]\s*(?:note|translator'?s? note|translation note|tn|n\.b\.)\s*[:：]",
+    r"(?:^|\n)\W*(?:translator'?s? )?notes?\s*[:：]",
+    r"</?(?:translation|text|source|answer|think|output)>",
+    r"<\|[^|>]{1,40}\|>",
+    r"(?:let me know|hope (?:this|that) helps)\b",
+)
+_QUOTES = ('""', "“”", "''", "‘’", "``")
+
+
+def chatter(text: Text, language: Language) -> str | None:
+    """A phrase of models is there that the source lacks, or quotes stand around it all."""
+    for pattern in (*_ENGLISH, *language.chatter):
+        found = re.search(pattern, text.translation, re.IGNORECASE)
+        if found and not re.search(pattern, text.source, re.IGNORECASE):
+            return f"the model speaks: {found.group().strip()!r:.60}"
+    pairs = (*_QUOTES, *language.quotes)
+    marked = _wrapped(text.source, (*pairs, "《》", "『』"))
+    # A title that stayed as it was may have marks where the source has none.
+    kept = text.source.casefold().strip() in text.translation.casefold()
+    if _wrapped(text.translation, pairs) and not marked and not kept:
+        return f"quotation marks stand around it: {text.translation!r:.60}"
+    return None
+
+
+def _wrapped(text: str, pairs: tuple[str, ...]) -> bool:
+    bare = text.strip()
+    for pair in pairs:
+        opening, closing = pair[0], pair[1]
+        if len(bare) > 2 and bare[0] == opening and bare[-1] == closing:
+            inner = bare[1:-1]
+            if opening not in inner and closing not in inner:
+                return True
+    return False
+
+
+def yes_no(text: Text, language: Language) -> str | None:
+    """The translation of a yes/no answer is another word than the lexicon's."""
+    said = None
+    if text.field == "gold_answer":
+        said = yes_or_no(text.source, text.source_language)
+    expected = language.yes if said == "yes" else language.no
+    if said is None or text.translation == expected:
+        return None
+    found = means(text.translation, language.yes_words, language.no_words)
+    what = "is not the lexicon's word" if found in (None, said) else "means the opposite"
+    return f"{text.translation!r:.40} {what}, expected {expected!r}"
