@@ -6,27 +6,24 @@ from bears.config import Config, parse
 from bears.config.pipeline import Paths, exit_with
 from bears.files.records import read_questions
 from bears.files.rewritten import write_rewritten
-from bears.retrieval.rewriting.rules import Turns
+from bears.retrieval.rewriting.rules import Conversation, Rules, Turns
 from bears.types import Asked
 
 
 def main(config: Config, paths: Paths) -> None:
-    """Say of each question what is searched for it, or that nothing is."""
+    """Write what is searched for each question, or that nothing is."""
     method = config["rewriter"].get("method")
-    rewritten = {"rules": _by_rules, "model": _by_a_model}.get(method, _by_turns)
+    rewritten = _by_a_model if method == "model" else _by_rule
     write_rewritten(paths["out"], rewritten(config, paths))
 
 
-def _by_turns(config: Config, paths: Paths) -> Iterable[Asked]:
-    turns = parse(Turns, config["rewriter"], "rewriter")
-    return map(turns.asked, read_questions(paths["queries"]))
-
-
-def _by_rules(config: Config, paths: Paths) -> Iterable[Asked]:
-    from bears.retrieval.rewriting.rules import Rules
-
-    rules = parse(Rules, config["rewriter"], "rewriter").of(config["written_in"]["name"])
-    return map(rules.asked, read_questions(paths["queries"]))
+def _by_rule(config: Config, paths: Paths) -> Iterable[Asked]:
+    way: Turns | Conversation
+    if config["rewriter"].get("method") == "rules":
+        way = parse(Rules, config["rewriter"], "rewriter").of(config["written_in"]["name"])
+    else:
+        way = parse(Turns, config["rewriter"], "rewriter")
+    return map(way.asked, read_questions(paths["queries"]))
 
 
 def _by_a_model(config: Config, paths: Paths) -> Iterable[Asked]:

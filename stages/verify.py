@@ -100,7 +100,9 @@ def _benchmark(config: Config, paths: Paths) -> Benchmark:
         raw_documents=raw_documents,
         questions=read_questions(paths["translated"] / "queries.json"),
         documents=documents,
-        shares=None if whole else _shares(config["sample"]),
+        shares=None
+        if whole
+        else {one["source"]: one["questions"] for one in config["sample"]["sources"]},
         size=None if whole else config["sample"]["documents"],
         languages=languages_of(config["sources"], names, kept, target.name),
         target=target,
@@ -111,10 +113,6 @@ def _benchmark(config: Config, paths: Paths) -> Benchmark:
         terms=sidecar["terms"],
         doubts=sidecar["doubts"],
     )
-
-
-def _shares(recipe: Config) -> dict[str, int]:
-    return {share["source"]: share["questions"] for share in recipe["sources"]}
 
 
 def _translated(paths: Paths, raw: list[Document]) -> list[Document]:

@@ -1,7 +1,7 @@
 """Making a memory out of a published set: a benchmark's raw files beside its translated ones."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from operator import attrgetter
 from pathlib import Path
 
@@ -9,8 +9,7 @@ from bears.errors import FormatError
 from bears.files.records import Record, read_documents, read_questions
 from bears.llm.kept import MemoryEntry
 from bears.translation.source_texts import SourceTexts
-from bears.translation.translator import TranslationRequest, Translator
-from bears.types import Document, Question
+from bears.translation.translator import Translator
 
 RecordText = tuple[str, str, str]
 """(record id, field, source text)"""
@@ -34,7 +33,12 @@ def import_published(
     """
     questions = read_questions(folder / "queries_raw.json")
     documents = read_documents(folder / "corpus_raw.json")
-    _check_sources(folder, questions, documents, languages)
+    names = {q.source_dataset for q in questions} | {d.original_source for d in documents}
+    if unknown := names - languages.keys():
+        raise FormatError(
+            f"{folder}: source {', '.join(sorted(unknown))} is not one of the benchmark's: "
+            f"{', '.join(languages)}"
+        )
     translations: dict[RecordText, str] = {}
     after = read_questions(folder / "queries.json")
     for raw, question in _pairs(folder, "queries", questions, after, attrgetter("question_id")):
@@ -44,31 +48,18 @@ def import_published(
     for source, document in _pairs(folder, "corpus", documents, read, attrgetter("doc_id")):
         translations[source.doc_id, "content", source.content] = document.content
     wanted = list(SourceTexts(questions, documents, languages, translator.target).requests())
-    _check_texts(folder, wanted, translations)
-    return _entries(wanted, translations, translator)
-
-
-def _entries(
-    wanted: list[TranslationRequest], translations: Mapping[RecordText, str], translator: Translator
-) -> list[MemoryEntry]:
-    keyed = [(translator.key(each), each, translations[_place(each)]) for each in wanted]
+    places = [(each.record_id, each.field, each.text) for each in wanted]
+    _check_texts(folder, set(places), translations)
+    keys = [translator.key(each) for each in wanted]
     variants: dict[str, set[str]] = defaultdict(set)
-    for key, _, translation in keyed:
-        variants[key].add(translation)
+    for key, place in zip(keys, places, strict=True):
+        variants[key].add(translations[place])
     return [
         MemoryEntry(
-            key=key,
-            record_id=each.record_id if len(variants[key]) > 1 else "",
-            field=each.field,
-            text=each.text,
-            answer=translation,
+            key, place[0] if len(variants[key]) > 1 else "", *place[1:], translations[place]
         )
-        for key, each, translation in keyed
+        for key, place in zip(keys, places, strict=True)
     ]
-
-
-def _place(request: TranslationRequest) -> RecordText:
-    return request.record_id, request.field, request.text
 
 
 def _pairs(
@@ -88,24 +79,9 @@ def _pairs(
     return zip(sorted(raw, key=identifier), sorted(translated, key=identifier), strict=True)
 
 
-def _check_sources(
-    folder: Path,
-    questions: list[Question],
-    documents: list[Document],
-    languages: Mapping[str, str],
-) -> None:
-    names = {q.source_dataset for q in questions} | {d.original_source for d in documents}
-    if unknown := names - languages.keys():
-        raise FormatError(
-            f"{folder}: source {', '.join(sorted(unknown))} is not one of the benchmark's: "
-            f"{', '.join(languages)}"
-        )
-
-
 def _check_texts(
-    folder: Path, wanted: list[TranslationRequest], translations: Mapping[RecordText, str]
+    folder: Path, translated: Collection[RecordText], translations: Mapping[RecordText, str]
 ) -> None:
-    translated = {_place(request) for request in wanted}
     for place, text in translations.items():
         if place not in translated and place[2] != text:
             raise FormatError(

@@ -8,7 +8,7 @@ from typing import Any
 from bears.config.ledger.acceptance import Acceptance, accept
 from bears.config.ledger.entries import Review
 from bears.language.gates import GATES
-from bears.quality.verification import bundles, declared, structure, translation
+from bears.quality.verification import bundles, structure, texts
 from bears.quality.verification.benchmark import Benchmark
 from bears.types import Finding
 
@@ -22,11 +22,11 @@ CHECKS: tuple[Callable[[Benchmark], Iterator[Finding]], ...] = (
     structure.duplicate_contents,
     structure.empty_texts,
     structure.ledger_entries,
-    translation.same_records,
-    translation.calibrated,
-    translation.texts,
-    translation.doubts,
-    declared.languages,
+    texts.same_records,
+    texts.calibrated,
+    texts.texts,
+    texts.doubts,
+    texts.languages,
     bundles.answers_lost,
     bundles.terms_inconsistent,
 )
