@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from bears.retrieval.models.encoder import Vectors, normalised
 from bears.retrieval.ranking import rounded_scores
+from bears.retrieval.stores.qdrant import Qdrant
+from bears.retrieval.stores.qdrant_server import IN_PROCESS, Hnsw
 from bears.retrieval.stores.vector_store import Shard, VectorSearcher
 from bears.types import Hit, Ranking
+
+
+def qdrant(url: str = IN_PROCESS, **settings: Any) -> Qdrant:
+    """A store with a small graph and small requests."""
+    defaults: dict[str, Any] = {
+        "api_key_env": "",
+        "collection": None,
+        "label": "test",
+        "exact": True,
+        "hnsw": Hnsw(m=4, ef_construct=16, ef=4, from_kb=10),
+        "shards": 1,
+        "replicas": 1,
+        "batch": 50,
+        "timeout_s": 20,
+        "patience_s": 2,
+    }
+    return Qdrant(url, **{**defaults, **settings})
 
 
 def directions(number: int, dimensions: int = 16, seed: int = 0) -> Vectors:

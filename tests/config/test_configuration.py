@@ -351,7 +351,7 @@ def test_what_a_retriever_is_made_of_is_looked_at_as_well() -> None:
         "_target_": "bears.retrieval.models.wordllama.WordLlama",
         "dimensions": "256",
     }
-    store = {"_target_": "bears.retrieval.stores.qdrant_local.QdrantLocal", "name": "local"}
+    store = {"_target_": "bears.retrieval.stores.qdrant.Qdrant", "name": "local"}
     dense = {
         "_target_": "bears.retrieval.dense.dense.Dense",
         "encoder": encoder,
@@ -364,7 +364,7 @@ def test_what_a_retriever_is_made_of_is_looked_at_as_well() -> None:
     with pytest.raises(ConfigurationError, match=r"^retriever\.vector_store\.exact: .*found 'no'"):
         build(dense, "retriever")
     store["ef"] = 1  # type: ignore[assignment]
-    with pytest.raises(ConfigurationError, match="no setting ef; expected exact, hnsw"):
+    with pytest.raises(ConfigurationError, match="no setting ef; expected url, api_key_env"):
         build(dense, "retriever")
 
 

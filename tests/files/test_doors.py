@@ -25,10 +25,10 @@ ALLOWED = {
     "bears/files/records.py": "a temporary file of our own, to write",
     "bears/answers/ragas/program.py": "reads what ragas.run gives it, where nothing of ours is",
     "bears/publishing/report/words.py": "files of the package itself",
-    "bears/retrieval/combined/read_twice.py": "what the same process has just written",
+    "bears/retrieval/combined/hybrid.py": "what the same process has just written",
     "bears/retrieval/combined/stored_texts.py": "an index of ours, held to its manifest",
+    "bears/retrieval/dense/engines/ray_tasks.py": "what the same run has sent to its workers",
     "bears/retrieval/dense/shards.py": "an index of ours, held to its manifest",
-    "bears/retrieval/stores/packed_folder.py": "an index of ours, held to its manifest",
 }
 """Module to the reason why it may read by itself."""
 

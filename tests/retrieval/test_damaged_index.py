@@ -19,13 +19,12 @@ from bears.retrieval.retriever import Query, Retriever
 from bears.retrieval.sparse.bm25 import BM25
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.stores.qdrant_local import QdrantLocal
 from bears.types import Ranking
 from tests.letters import Letters, documents
+from tests.vectors import qdrant
 
 T = TypeVar("T")
 TEXTS = [f"{one} {other}" for one in ("ape", "bear", "cat") for other in ("dog", "elk", "fox")]
-HNSW = {"m": 16, "ef_construct": 100, "ef": 64, "from_kb": 0}
 
 
 class Backwards:
@@ -36,10 +35,6 @@ class Backwards:
 
     def cut(self, question: str, texts: Sequence[str]) -> Cut:
         raise NotImplementedError
-
-
-def qdrant() -> QdrantLocal:
-    return QdrantLocal(True, HNSW)
 
 
 FAMILIES: dict[str, Callable[[], Retriever]] = {

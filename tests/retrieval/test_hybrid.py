@@ -20,13 +20,12 @@ from bears.retrieval.retriever import Query, Retriever
 from bears.retrieval.sparse.bm25 import BM25
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.stores.qdrant_local import QdrantLocal
 from bears.retrieval.stores.vector_store import VectorStore
 from bears.types import Document, Ranking
+from tests.vectors import qdrant
 from tests.workspace import ROOT
 
-GRAPH = {"m": 16, "ef_construct": 100, "ef": 128, "from_kb": 10_000}
-LOCAL = QdrantLocal(True, GRAPH)
+LOCAL = qdrant()
 MEMORY = Memory()
 ENCODER = WordLlama(256)
 
@@ -206,15 +205,6 @@ def test_each_stage_is_timed(
     searcher.search([Query("cat")], 10, stopwatch)[0]
     assert stopwatch.seconds.keys() == stages
     assert searcher.exactness(["cat"], 10) == {"exact": True}  # type: ignore[attr-defined]
-
-
-def test_an_approximate_dense_leg_is_owned_up_to(tmp_path: Path) -> None:
-    rough = QdrantLocal(False, {"m": 4, "ef_construct": 8, "ef": 2, "from_kb": 10})
-    corpus = documents(*[f"passage {i} about number {i * i}" for i in range(400)])
-    folder = indexed(hybrid(rough), corpus, tmp_path / "index")
-    said = hybrid(rough, window=10).open(folder).exactness(["number 49"] * 2, 10)  # type: ignore[attr-defined]
-    assert (said["exact"], said["k"], said["questions"]) == (False, 10, 2)
-    assert 0 <= said["recall"] <= 1
 
 
 def test_a_store_without_both_vectors_is_not_asked_to_fuse() -> None:

@@ -20,31 +20,15 @@ from bears.retrieval.retriever import Query
 from bears.retrieval.sparse.bm25 import BM25
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.stores.qdrant import Qdrant
+from bears.retrieval.stores.qdrant_server import Hnsw
 from bears.retrieval.stores.vector_store import Shard, VectorStore
 from bears.types import Ranking
+from tests.letters import documents
 from tests.qdrant_server import QdrantServer, free_ports
-from tests.vectors import directions, full_sort, nearest, shards
+from tests.vectors import directions, full_sort, nearest, qdrant, shards
 
 KEY = "TEST_QDRANT_KEY"
 ENCODER = WordLlama(256)
-GRAPH = {"m": 4, "ef_construct": 16, "ef": 4, "from_kb": 10}
-
-
-def qdrant(url: str, **settings: Any) -> Qdrant:
-    defaults: dict[str, Any] = {
-        "api_key_env": "",
-        "collection": None,
-        "label": "test",
-        "exact": True,
-        "hnsw": GRAPH,
-        "shards": 1,
-        "replicas": 1,
-        "batch": 50,
-        "timeout_s": 20,
-        "patience_s": 2,
-    }
-    return Qdrant(url, **{**defaults, **settings})
 
 
 def client(url: str, key: str | None = None) -> QdrantClient:
@@ -141,6 +125,34 @@ def test_an_approximate_search_tells_its_recall(server: QdrantServer, tmp_path: 
     assert (said["exact"], said["ef"]) == (False, 4)
     assert said["recall"] == pytest.approx(sum(shares) / len(shares), abs=1e-6)
     assert 0.1 < said["recall"] < 0.99
+
+
+def test_a_recall_without_a_graph_says_that_there_is_none(
+    server: QdrantServer, tmp_path: Path
+) -> None:
+    made, asked = list(shards(directions(200, 64), 50)), directions(2, 64, seed=1)
+    settings = {"m": 4, "ef_construct": 16, "ef": 4, "from_kb": 10}
+    for changed, said in (
+        ({}, None),
+        ({"from_kb": 51}, "none: 50 KB of vectors, from_kb is 51"),
+        ({"m": 0}, "none: m is 0"),
+    ):
+        store = qdrant(server.url, exact=False, hnsw=Hnsw(**{**settings, **changed}))
+        found = store.open(written(store, made, tmp_path)).exactness(asked, 10)
+        assert found.get("graph") == said
+        assert said is None or found["recall"] == 1
+
+
+def test_an_approximate_dense_leg_is_owned_up_to(server: QdrantServer, tmp_path: Path) -> None:
+    graph = Hnsw(m=4, ef_construct=8, ef=2, from_kb=10)
+    rough = Hybrid(
+        Dense(ENCODER, qdrant(server.url, exact=False, hnsw=graph)), BM25(0.9, 0.4), 60, 10, "us"
+    )
+    passages = [f"passage {i} about number {i * i}" for i in range(400)]
+    folder = indexed(rough, list(documents(passages)), tmp_path / "index")
+    said = rough.open(folder).exactness(["number 49"] * 2, 10)  # type: ignore[attr-defined]
+    assert (said["exact"], said["k"], said["questions"]) == (False, 10, 2)
+    assert 0 <= said["recall"] <= 1
 
 
 def test_a_collection_of_other_dimensions_is_refused(server: QdrantServer, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bears.config import build, compose, read_selection
 from bears.errors import FormatError, RetrieverUnavailable
 from bears.retrieval.combined.rerank import Reranked
-from bears.retrieval.combined.stored_texts import RecordedTexts, StoredTexts
+from bears.retrieval.combined.stored_texts import StoredTexts, recorded
 from bears.retrieval.cut import Cut
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.cross_encoder import CrossEncoder
@@ -150,18 +150,15 @@ def test_the_first_stage_may_be_dense_and_the_time_of_each_stage_is_told(tmp_pat
     assert set(stopwatch.seconds) == {"encode", "search", "rerank"}
 
 
-def recorded(documents: Sequence[Document], folder: Path) -> StoredTexts:
-    stream = RecordedTexts(iter(documents), folder)
-    assert list(stream) == list(documents)
-    stream.finish()
-    return StoredTexts(folder)
-
-
 def test_texts_are_found_by_id_whatever_is_in_them(tmp_path: Path) -> None:
     odd = ["line\nline\r\n", "\u2028 臺北", "", '"quoted"\\', "🐈\x00"]
     documents = chunks(*((f"id {number}/ü", text) for number, text in enumerate(odd)))
-    texts = recorded([*documents, *chunks(("last", "one"), ("last", "two"))], tmp_path)
-    assert [texts.chunks(document.doc_id) for document in documents] == [[text] for text in odd]
+    documents += chunks(("last", "one"), ("last", "two"))
+    assert list(recorded(iter(documents), tmp_path)) == documents
+    texts = StoredTexts(tmp_path)
+    assert [texts.chunks(document.doc_id) for document in documents[:-2]] == [
+        [text] for text in odd
+    ]
     assert texts.chunks("last") == ["one", "two"]
     with pytest.raises(FormatError, match=r"lacks the text of 'other'.*dvc repro --force index"):
         texts.chunks("other")
@@ -173,7 +170,7 @@ def test_an_interrupted_recording_leaves_no_texts(tmp_path: Path) -> None:
         raise OSError("gone")
 
     with pytest.raises(OSError, match="gone"):
-        list(RecordedTexts(broken(), tmp_path))
+        list(recorded(broken(), tmp_path))
     assert not list(tmp_path.iterdir())
     with pytest.raises(FormatError, match="make the index again"):
         StoredTexts(tmp_path)

@@ -47,7 +47,6 @@ def test_gold_under_the_questions_own_id_is_not_left_out_in_silence() -> None:
         RetrieveSettings(2, None, ignore_identical_ids=True).check(numbered)
 
 
-GRAPH = {"m": -1, "ef_construct": 100, "ef": 128, "from_kb": 0}
 FIT = {"depth": 1, "score_threshold": None, "ignore_identical_ids": False}
 
 
@@ -77,9 +76,9 @@ def test_a_setting_that_does_not_fit_is_named(values: dict[str, Any], message: s
         ("chunking.sentences.Sentences", {"characters": 0}, "characters: .*equal to 1, found 0"),
         ("chunking.sentences.Sentences", {"sentences": -1}, "sentences: .*equal to 1, found -1"),
         ("dense.dense.Dense", {"shard_size": 0}, "shard_size: .*equal to 1, found 0"),
-        ("dense.engines.ray_actors.RayActors", {"workers": 0}, "workers: .*equal to 1, found 0"),
-        ("dense.engines.ray_actors.RayActors", {"cpus": 0}, "cpus: .*greater than 0, found 0"),
-        ("dense.engines.ray_actors.RayActors", {"gpus": -1}, "gpus: .*equal to 0, found -1"),
+        ("dense.engines.ray_tasks.RayTasks", {"workers": 0}, "workers: .*equal to 1, found 0"),
+        ("dense.engines.ray_tasks.RayTasks", {"cpus": 0}, "cpus: .*greater than 0, found 0"),
+        ("dense.engines.ray_tasks.RayTasks", {"gpus": -1}, "gpus: .*equal to 0, found -1"),
         ("combined.hybrid.Hybrid", {"window": 0}, "window: .*equal to 1, found 0"),
         (
             "combined.hybrid.Hybrid",
@@ -87,7 +86,8 @@ def test_a_setting_that_does_not_fit_is_named(values: dict[str, Any], message: s
             "fused_by: .*'us' or 'store', found",
         ),
         ("combined.rerank.Reranked", {"depth": 0}, "depth: .*equal to 1, found 0"),
-        ("stores.qdrant_local.QdrantLocal", {"exact": False, "hnsw": GRAPH}, r"hnsw\.m: .*-1"),
+        ("stores.qdrant.Qdrant", {"batch": 0}, "batch: .*equal to 1, found 0"),
+        ("stores.qdrant_server.Hnsw", {"m": -1}, "m: .*equal to 0, found -1"),
         ("models.transformer.TransformerEncoder", {"pooling": "average"}, "pooling: .*'cls', 'm"),
         ("models.transformer.TransformerEncoder", {"device": "gpu"}, r"device: .*cuda\|.*'gpu'"),
         ("models.transformer.TransformerEncoder", {"dtype": "half"}, "dtype: .*'float16'.*'half'"),

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import gc
-import os
-import tempfile
+import json
 import tracemalloc
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
-from bears.config import build
-from bears.errors import StoreError
+from bears.config import build, compose, read_selection
+from bears.errors import BearsError, ConfigurationError, StoreError
 from bears.files.digest import sha256_of
 from bears.retrieval.models.encoder import Vectors, normalised
 from bears.retrieval.stores.exact import candidates, dense_slack
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.stores.packed_folder import pack, unpack
-from bears.retrieval.stores.qdrant_local import QdrantLocal
 from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
-from tests.vectors import directions, full_sort, nearest, shards
+from bears.types import Hit
+from tests.vectors import directions, full_sort, nearest, qdrant, shards
 from tests.workspace import ROOT
 
-GRAPH = {"m": 4, "ef_construct": 16, "ef": 4, "from_kb": 10}
-
-
-def local(exact: bool = True, **hnsw: int) -> QdrantLocal:
-    return QdrantLocal(exact, {**GRAPH, **hnsw})
-
-
-STORES = pytest.mark.parametrize("store", [Memory(), local()], ids=["memory", "local"])
+STORES = pytest.mark.parametrize("store", [Memory(), qdrant()], ids=["memory", "qdrant"])
 
 
 def stored(store: VectorStore, made: list[Shard], folder: Path) -> VectorSearcher:
@@ -173,127 +161,36 @@ def test_an_exact_search_says_so(store: VectorStore, tmp_path: Path) -> None:
     assert searcher.exactness(directions(3), 10) == {"exact": True}
 
 
-def test_an_approximate_search_tells_its_recall_against_the_exact_one(tmp_path: Path) -> None:
-    made, asked = list(shards(directions(2000, 64), 500)), directions(20, 64, seed=1)
-    searcher = stored(local(exact=False), made, tmp_path)
-    shares = []
-    for vector in asked:
-        found = {hit.doc_id for hit in nearest(searcher, vector, 10)}
-        shares.append(len(found & {hit.doc_id for hit in full_sort(made, vector, 10)}) / 10)
-    said = searcher.exactness(asked, 10)
-    assert said["recall"] == pytest.approx(np.mean(shares), abs=1e-6)
-    assert 0.1 < said["recall"] < 0.99
-    assert {key: said[key] for key in ("exact", "k", "questions", "ef")} == {
-        "exact": False,
-        "k": 10,
-        "questions": 20,
-        "ef": 4,
-    }
+def test_without_a_server_no_approximate_search_is_to_be_had() -> None:
+    with pytest.raises(ConfigurationError, match="exact is false, but Qdrant without a server"):
+        qdrant(exact=False)
 
 
-def test_a_recall_without_a_graph_says_that_there_is_none(tmp_path: Path) -> None:
-    made, asked = list(shards(directions(200, 64), 50)), directions(2, 64, seed=1)
-    searcher = stored(local(exact=False), made, tmp_path / "graph")
-    assert "graph" not in searcher.exactness(asked, 10)
-    for hnsw, why in (({"from_kb": 51}, "50 KB of vectors, from_kb is 51"), ({"m": 0}, "m is 0")):
-        said = stored(local(exact=False, **hnsw), made, tmp_path / why).exactness(asked, 10)
-        assert (said["graph"], said["recall"]) == (f"none: {why}", 1)
-
-
-def test_what_is_packed_is_small_and_goes_with_the_searcher(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, unpacked = tmp_path / "index", tmp_path / "unpacked"
-    unpacked.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(unpacked))
-    searcher = stored(local(), list(shards(directions(100))), folder)
-    assert {path.name for path in folder.iterdir()} == {"points.zip", "store.json"}
-    assert (folder / "points.zip").stat().st_size < 1_000_000
-    assert any(unpacked.iterdir())
-    assert nearest(searcher, directions(1)[0], 1)[0].doc_id == "d0"
-    del searcher
-    gc.collect()
-    assert not any(unpacked.iterdir())
-
-
-def test_a_folder_comes_back_from_its_pack_byte_for_byte(tmp_path: Path) -> None:
-    before, after = tmp_path / "before", tmp_path / "after"
-    (before / "below").mkdir(parents=True)
-    (before / "empty").touch()
-    (before / "plain@1").write_bytes(b"data" * 5000)
-    with (before / "below" / "holes").open("wb") as stream:
-        for place in (3_000_000, 9_000_000):
-            stream.seek(place)
-            stream.write(b"here")
-        stream.truncate(40_000_000)
-    (before / "hole").touch()
-    os.truncate(before / "hole", 50_000_000)
-    pack(before, tmp_path / "packed")
-    unpack(tmp_path / "packed", after)
-    names = ["below/holes", "empty", "hole", "plain@1"]
-    assert sorted(str(p.relative_to(after)) for p in after.rglob("*") if p.is_file()) == names
-    assert all((after / name).read_bytes() == (before / name).read_bytes() for name in names)
-    assert (tmp_path / "packed").stat().st_size < 100_000
-
-
-@pytest.mark.parametrize("name", ["../outside", "below/../../outside", "{}/outside"])
-def test_a_pack_never_writes_outside_of_its_folder(name: str, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "points.zip", "w") as packed:
-        packed.writestr(f"{name.format(tmp_path)}@0", b"data")
-    with pytest.raises(zipfile.BadZipFile, match="outside@0' leads out of the folder"):
-        unpack(tmp_path / "points.zip", tmp_path / "inside")
-    assert not list(tmp_path.rglob("outside"))
-    (tmp_path / "store.json").write_text('{"dimensions": 16}')
-    with pytest.raises(StoreError, match=r"points\.zip cannot be opened .*leads out"):
-        local().open(tmp_path)
+FIT = {"doc_ids": ["a"], "groups": [""], "texts": [""], "vectors": [[1]], "sparse": []}
 
 
 @pytest.mark.parametrize(
-    ("names", "kind", "said"),
+    "line",
     [
-        (["a@1000000000000000000"], zipfile.ZIP_STORED, "larger than `index` makes them"),
-        (["a@1073741825", "b@5"], zipfile.ZIP_STORED, "larger than `index` makes them"),
-        ([f"{n}@200000000" for n in range(9)], zipfile.ZIP_STORED, "larger than `index` makes"),
-        (["a@0"], zipfile.ZIP_DEFLATED, "a part is compressed"),
-        (["a@-1"], zipfile.ZIP_STORED, "does not say where"),
-        (["a@"], zipfile.ZIP_STORED, "does not say where"),
-        (["a@" + "9" * 5000], zipfile.ZIP_STORED, "does not say where"),
-        (["a@٣"], zipfile.ZIP_STORED, "does not say where"),
-        (["a"], zipfile.ZIP_STORED, "leads out"),
-        (["@0"], zipfile.ZIP_STORED, "leads out"),
+        *("", "{}", "gASVAAAAAAAAAIwFcG9zaXiUjAZzeXN0ZW2Uk5Q="),
+        json.dumps(FIT | {"vectors": [[1], [0]]}),
+        json.dumps(FIT | {"vectors": [[]]}),
+        json.dumps(FIT | {"texts": []}),
+        json.dumps(FIT | {"sparse": [[[1], []]]}),
+        json.dumps(FIT | {"doc_ids": [1]}),
     ],
 )
-def test_a_pack_writes_no_more_than_it_holds(
-    names: list[str], kind: int, said: str, tmp_path: Path
-) -> None:
-    with zipfile.ZipFile(tmp_path / "points.zip", "w", kind) as packed:
-        for name in names:
-            packed.writestr(name, b"")
-    with pytest.raises(zipfile.BadZipFile, match=said):
-        unpack(tmp_path / "points.zip", tmp_path / "inside")
-    assert not (tmp_path / "inside").exists()
-
-
-def test_parts_that_share_their_bytes_are_refused(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "points.zip", "w") as packed:
-        packed.writestr("a@0", b"x" * 100_000)
-        # The directory names the same bytes a hundred times.
-        packed.filelist = packed.filelist * 100
-    with pytest.raises(zipfile.BadZipFile, match="larger than `index` makes"):
-        unpack(tmp_path / "points.zip", tmp_path / "inside")
-
-
-@pytest.mark.parametrize("size", [0, 100, 20_000])
-def test_a_damaged_file_says_what_to_do(size: int, tmp_path: Path) -> None:
-    stored(local(), list(shards(directions(10))), tmp_path)
-    os.truncate(tmp_path / "points.zip", size)
-    with pytest.raises(StoreError, match=r"points\.zip cannot be opened .*dvc repro --force"):
-        local().open(tmp_path)
+def test_a_damaged_file_of_points_is_refused(line: str, tmp_path: Path) -> None:
+    (tmp_path / "points.jsonl").write_text(json.dumps(FIT) + "\n")
+    assert nearest(qdrant().open(tmp_path), np.ones(1, np.float32), 2) == (Hit("a", 1.0),)
+    (tmp_path / "points.jsonl").write_text(line)
+    with pytest.raises(BearsError):
+        qdrant().open(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["memory", "qdrant-local", "qdrant"])
 def test_every_choice_of_the_group_can_be_built(name: str) -> None:
-    text = (ROOT / "conf" / "vector_store" / f"{name}.yaml").read_text()
-    settings = yaml.safe_load(text.replace("${benchmark.name}-${retriever.name}", "mini-dense"))
+    selection = read_selection(ROOT / "params.yaml")
+    settings = compose(ROOT / "conf", selection, [f"vector_store={name}"])["vector_store"]
     assert settings["name"] == name
     build(settings, "vector_store")

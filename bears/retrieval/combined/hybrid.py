@@ -1,14 +1,15 @@
 """Two retrievers as one: their rankings fused by reciprocal ranks."""
 
+import json
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from bears.errors import ConfigurationError
+from bears.files.records import to_line
 from bears.retrieval.combined.fusion import reciprocal_ranks
-from bears.retrieval.combined.read_twice import ReadTwice
 from bears.retrieval.cut import Cut, Limited
 from bears.retrieval.dense.dense import Dense, DenseSearcher
 from bears.retrieval.models.encoder import question_vectors
@@ -16,7 +17,6 @@ from bears.retrieval.retriever import Query, Retriever, Searcher
 from bears.retrieval.sparse.bm25 import BM25, BM25Searcher
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.qdrant import Qdrant
-from bears.retrieval.stores.qdrant_local import QdrantLocal
 from bears.retrieval.stores.qdrant_search import QdrantSearcher
 from bears.retrieval.stores.vector_store import (
     Approximate,
@@ -66,13 +66,14 @@ class Hybrid:
         for path in (folder / "dense", below, scratch):
             path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=scratch) as stream:
-            twice = ReadTwice(stream, documents)
-            self.sparse.index(twice, below, scratch)
+            self.sparse.index(_written(documents, stream), below, scratch)
             dense = self.dense
             if together := _of_one_store(dense, self.sparse):
                 one, store, bm25 = together
                 dense = replace(one, vector_store=_WithSparse(store, bm25.open(below)))
-            dense.index(twice.again(), folder / "dense", scratch)
+            stream.seek(0)
+            again = (Document(**json.loads(line)) for line in stream)
+            dense.index(again, folder / "dense", scratch)
 
     def open(self, folder: Path) -> Searcher:
         """Open both."""
@@ -152,13 +153,17 @@ class StoreFusedSearcher(DenseSearcher):
         return DenseSearcher.exactness(self, texts, max(self.window, k))
 
 
-def _of_one_store(
-    dense: Retriever, sparse: Retriever
-) -> tuple[Dense, Qdrant | QdrantLocal, BM25] | None:
+def _written(documents: Iterable[Document], stream: IO[bytes]) -> Iterator[Document]:
+    for document in documents:
+        stream.write(to_line(asdict(document)).encode("utf-8", "surrogatepass"))
+        yield document
+
+
+def _of_one_store(dense: Retriever, sparse: Retriever) -> tuple[Dense, Qdrant, BM25] | None:
     """A dense retriever, its store, and BM25, where the vectors of both can lie in that store."""
     if isinstance(dense, Dense) and isinstance(sparse, BM25):
         store = dense.vector_store
-        if isinstance(store, Qdrant | QdrantLocal):
+        if isinstance(store, Qdrant):
             return dense, store, sparse
     return None
 

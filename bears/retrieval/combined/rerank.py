@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.retrieval.combined.stored_texts import RecordedTexts, StoredTexts
+from bears.retrieval.combined.stored_texts import StoredTexts, recorded
 from bears.retrieval.cut import Cut, Limited
 from bears.retrieval.ranking import best, rounded_scores
 from bears.retrieval.retriever import Query, Retriever, Searcher
@@ -49,11 +49,9 @@ class Reranked:
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
         """The first stage's index, and the texts beside it."""
-        recorded = RecordedTexts(documents, folder / TEXTS)
         inner = folder / FIRST
         inner.mkdir(parents=True, exist_ok=True)
-        self.first.index(recorded, inner, scratch)
-        recorded.finish()
+        self.first.index(recorded(documents, folder / TEXTS), inner, scratch)
 
     def open(self, folder: Path) -> "RerankedSearcher":
         """Open the first stage and load the reranker."""

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from operator import length_hint
 from pathlib import Path
 
 from bears.errors import FormatError
@@ -14,40 +13,29 @@ from bears.types import Document
 LINES, STARTS = "texts.jsonl", "starts.json"
 
 
-class RecordedTexts:
-    """Documents that are written down as they are read, once.
+def recorded(documents: Iterable[Document], folder: Path) -> Iterator[Document]:
+    """Yield the documents and write down their texts, which are there once all are read.
 
-    Their ids are held in memory. Nothing is there under its final name before `finish`.
+    Their ids are held in memory.
 
     Args:
         documents: chunks of one document follow one another.
         folder: where the texts go.
     """
-
-    def __init__(self, documents: Iterable[Document], folder: Path) -> None:
-        self._documents, self._folder = documents, folder
-        self._starts: dict[str, int] = {}
-
-    def __length_hint__(self) -> int:
-        return length_hint(self._documents)
-
-    def __iter__(self) -> Iterator[Document]:
-        position = 0
-        with atomic_write(self._folder / LINES) as stream:
-            for document in self._documents:
-                line = to_line({"doc_id": document.doc_id, "text": document.content}).encode()
-                self._starts.setdefault(document.doc_id, position)
-                stream.write(line)
-                position += len(line)
-                yield document
-
-    def finish(self) -> None:
-        """Write where each document's lines begin."""
-        write_text(self._folder / STARTS, json.dumps(self._starts, ensure_ascii=False))
+    starts: dict[str, int] = {}
+    position = 0
+    with atomic_write(folder / LINES) as stream:
+        for document in documents:
+            line = to_line({"doc_id": document.doc_id, "text": document.content}).encode()
+            starts.setdefault(document.doc_id, position)
+            stream.write(line)
+            position += len(line)
+            yield document
+    write_text(folder / STARTS, json.dumps(starts, ensure_ascii=False))
 
 
 class StoredTexts:
-    """The texts that `RecordedTexts` wrote; only what is asked for is read.
+    """The texts that `recorded` wrote; only what is asked for is read.
 
     Raises:
         FormatError: a file is missing.

@@ -4,11 +4,9 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Literal
 
 from bears.errors import RetrieverUnavailable, first_line
-from bears.files.records import read_json
 from bears.retrieval.models.checkpoint import Checkpoint
 from bears.retrieval.models.gte import in_transformers_layout
 from bears.retrieval.models.placement import Placement, required
@@ -38,7 +36,6 @@ def load(
     transformers, library = required("transformers"), required("sentence_transformers")
     transformers.utils.logging.disable_progress_bar()
     folder = checkpoint.folder()
-    _check_type(checkpoint, folder)
     code = {"code_revision": checkpoint.code_revision} if checkpoint.code_revision else {}
     try:
         with in_transformers_layout(checkpoint, folder) as readable, _missing() as missing:
@@ -52,10 +49,12 @@ def load(
                 config_kwargs=dict(code),
                 **settings,
             )
-    except (OSError, ValueError, RuntimeError, ImportError, KeyError) as error:
+    except (OSError, ValueError, RuntimeError, ImportError, KeyError, AssertionError) as error:
         raise RetrieverUnavailable(
             f"{checkpoint.key}.model {checkpoint.model}: sentence-transformers cannot load "
-            f"{folder}: {first_line(error)}"
+            f"{folder} on {device}: {first_line(error)}. Check {checkpoint.key}.device, and that "
+            "the folder has config.json, model.safetensors and tokenizer.json. A model that runs "
+            f"code of its own needs the commit of that code: {checkpoint.key}.code_revision=COMMIT"
         ) from error
     if missing:
         raise RetrieverUnavailable(
@@ -74,25 +73,6 @@ def positions(model: Any) -> int:
     if getattr(config, "model_type", "") in {"roberta", "xlm-roberta", "camembert", "mpnet"}:
         most -= config.pad_token_id + 1
     return int(most)
-
-
-def _check_type(checkpoint: Checkpoint, folder: Path) -> None:
-    file = folder / "config.json"
-    if not file.is_file() and not (folder / "modules.json").is_file():
-        raise RetrieverUnavailable(
-            f"{checkpoint.key}.model {checkpoint.model}: there is no {file}, so this is no folder "
-            "of a model. It has config.json, model.safetensors and tokenizer.json"
-        )
-    config = read_json(file) if file.is_file() else {}
-    kind = config.get("model_type", "new")
-    transformers = required("transformers")
-    if kind != "new" and kind not in transformers.CONFIG_MAPPING and not checkpoint.code_revision:
-        raise RetrieverUnavailable(
-            f"{checkpoint.key}.model {checkpoint.model} is of the type {kind!r}, "
-            f"which transformers {transformers.__version__} does not know; it wants to run code "
-            f"of its own ({config.get('auto_map') or 'not said which'}). Read that code, then "
-            f"allow one commit of it: {checkpoint.key}.code_revision=COMMIT"
-        )
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from bears.config.packaged import install_command
-from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.errors import RetrieverUnavailable
 from bears.types import Positive
 
 Device = Annotated[str, Field(pattern=r"^(auto|cuda|mps|cpu)(:\d+)?$")]
@@ -39,26 +39,12 @@ class Placement:
     batch_tokens: Positive | None = None
 
     def torch_device(self) -> str:
-        """The device's name.
-
-        Raises:
-            RetrieverUnavailable: torch is not installed.
-            ConfigurationError: the device that was asked for is not in this machine.
-        """
+        """Return the device's name. Raises RetrieverUnavailable where torch is not installed."""
         torch = required("torch")
-        there = {
-            "cuda": torch.cuda.is_available(),
-            "mps": torch.backends.mps.is_available(),
-            "cpu": True,
-        }
-        kind = self.device.partition(":")[0]
-        found = [name for name, present in there.items() if present]
-        if kind != "auto" and kind not in found:
-            raise ConfigurationError(
-                f"{self.key}.device is {self.device!r}, but torch {torch.__version__} finds only "
-                f"{', '.join(found)} here; {self.key}.device=auto takes the best that is there"
-            )
-        return found[0] if kind == "auto" else self.device
+        if self.device != "auto":
+            return self.device
+        there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+        return next((name for name, present in there.items() if present), "cpu")
 
     def precision(self) -> str:
         """The name of the dtype: what the vectors depend on, whatever the device."""

@@ -22,7 +22,7 @@ Pooling = Literal["cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", 
 class TransformerEncoder:
     """A model with its recipe. None stands for what the model's own files say.
 
-    A text that comes more than once is encoded once. Vectors do not depend on what else is in a
+    Vectors do not depend on what else is in a
     batch, but for the last bits of their floats.
 
     Args:
@@ -160,14 +160,11 @@ class TransformerEncoder:
 
     def _encode(self, encode: Callable[..., Any], prompt: str, texts: Sequence[str]) -> Vectors:
         most = self.model.max_seq_length * CHARACTERS
-        numbers: dict[str, int] = {}
-        rows = [numbers.setdefault(text[:most], len(numbers)) for text in texts]
-        different = list(numbers)
-        vectors = np.empty((len(different), self.dimensions), np.float32)
-        for batch in self.batches(different):
-            some = [different[row] for row in batch]
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        for batch in self.batches(texts):
+            some = [texts[row][:most] for row in batch]
             # Where a package has set up logging it would draw a bar for each batch.
             vectors[batch] = encode(
                 some, prompt=prompt, batch_size=len(some), show_progress_bar=False
             )
-        return normalised(vectors[rows])
+        return normalised(vectors)

@@ -1,38 +1,19 @@
 """Search over points that carry a dense and a sparse vector, whoever keeps them."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from bears.retrieval.models.encoder import Vectors
 from bears.retrieval.ranking import best
 from bears.retrieval.stores.exact import check_dimensions, cosines, dense_slack
-from bears.retrieval.stores.hnsw import Hnsw
+from bears.retrieval.stores.qdrant_server import Collection
 from bears.retrieval.stores.vector_store import Sparse
 from bears.types import Ranking
 
 TOGETHER = 16
 """Questions of one request: an exact answer brings the vectors of all that it found."""
-
-
-class QdrantPoints(Protocol):
-    """What keeps the points. Chunks are numbered from 0 in the order of the shards."""
-
-    api: Any
-    """The module with the classes of requests; the client and the engine name them alike."""
-
-    def count(self) -> int:
-        """How many points there are."""
-
-    def nearest(self, vector: Any, using: str) -> dict[str, Any]:
-        """The arguments of a request for the points nearest to ``vector`` of that name."""
-
-    def fused(self, legs: list[Any], constant: int) -> dict[str, Any]:
-        """The arguments of a request for the reciprocal ranks of these prefetches, fused."""
-
-    def search(self, requests: list[Any]) -> list[list[Any]]:
-        """For each request its points, best first, all of them asked at once."""
 
 
 class QdrantSearcher:
@@ -44,11 +25,10 @@ class QdrantSearcher:
     Args:
         points: what is searched.
         dimensions: of the dense vectors.
-        hnsw: how the approximate search goes; none: the search is exact.
     """
 
-    def __init__(self, points: QdrantPoints, dimensions: int, hnsw: Hnsw | None) -> None:
-        self._points, self._dimensions, self._hnsw = points, dimensions, hnsw
+    def __init__(self, points: Collection, dimensions: int) -> None:
+        self._points, self._dimensions, self._hnsw = points, dimensions, points.hnsw
         self._slack = dense_slack(dimensions)
 
     def nearest(self, vectors: Vectors, k: int, groups: Sequence[str]) -> list[Ranking]:
@@ -78,9 +58,10 @@ class QdrantSearcher:
         legs = [self._leg("dense", vector.tolist(), window, exact, group)]
         # Nothing is like a question of which the index knows no term.
         if len(sparse.indices):
-            legs.append(self._leg("sparse", sparse_vector(api, sparse), window, exact, group))
+            legs.append(self._leg("sparse", self._points.sparse(sparse), window, exact, group))
         request = api.QueryRequest(
-            **self._points.fused([api.Prefetch(**leg) for leg in legs], constant),
+            prefetch=[api.Prefetch(**leg) for leg in legs],
+            query=api.RrfQuery(rrf=api.Rrf(k=constant)),
             # Every chunk that took part, since several of them may be of one document.
             limit=window * len(legs),
             with_payload=["doc_id"],
@@ -146,26 +127,13 @@ class QdrantSearcher:
 
     def _leg(self, using: str, vector: Any, limit: int, exact: bool, group: str) -> dict[str, Any]:
         """The arguments of a request, or of a part of one, by one vector."""
-        api = self._points.api
-        ef = self._hnsw.ef if self._hnsw and not exact else None
         return {
-            **self._points.nearest(vector, using),
+            "query": vector,
+            "using": using,
             "limit": limit,
-            "filter": where(api, "group", group),
-            "params": api.SearchParams(exact=exact, hnsw_ef=ef),
+            "filter": self._points.where("group", group),
+            "params": self._points.parameters(exact),
         }
-
-
-def sparse_vector(api: Any, sparse: Sparse) -> Any:
-    """As a request or a point has it."""
-    return api.SparseVector(indices=sparse.indices.tolist(), values=sparse.values.tolist())
-
-
-def where(api: Any, field: str, value: str) -> Any:
-    """A filter for points with this value; none where it is empty."""
-    if not value:
-        return None
-    return api.Filter(must=[api.FieldCondition(key=field, match=api.MatchValue(value=value))])
 
 
 def _reaches(found: Sequence[Any], limit: int, k: int, slack: float) -> bool:

@@ -1,12 +1,13 @@
-"""Encoding by actors of Ray: several processes, GPUs or machines."""
+"""Encoding by tasks of Ray: several processes, GPUs or machines."""
 
 import logging
 import os
+import pickle
 import socket
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import ceil
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,24 +25,23 @@ OBJECT_STORE = 512 * 2**20
 """Bytes for the texts and vectors under way; what does not fit lies on the disk meanwhile."""
 
 AHEAD = 2
-"""Batches of each actor at a time: the second waits while the first is encoded."""
+"""Shards of each worker at a time: the second waits while the first is encoded."""
 
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 TOKEN_FILE = Path("~/.ray/auth_token")
 
 
 @dataclass(frozen=True, slots=True)
-class RayActors:
-    """Actors that each hold the model take turns at the batches.
+class RayTasks:
+    """Ray runs a task for each shard, and runs it again elsewhere where its worker is lost.
 
-    One batch is one call, so the encoder sees the same texts together as with the local engine.
-    Where an actor is lost, the others take over the batches that it had. Batches are handed on in
-    order.
+    One shard is one call, so the encoder sees the same texts together as with the local engine.
+    Shards are handed on in order.
 
     Args:
-        workers: actors.
-        cpus: that one actor takes.
-        gpus: that one actor takes; a fraction lets actors share one.
+        workers: tasks that run at a time; a process keeps its model for the next one.
+        cpus: that one worker takes.
+        gpus: that one worker takes; a fraction lets workers share one.
         address: host:port of a running cluster, whose token Ray reads from RAY_AUTH_TOKEN or
             ~/.ray/auth_token; empty: a cluster on this machine, which ends with the run.
     """
@@ -54,33 +54,43 @@ class RayActors:
     def shards(
         self, texts: Iterable[TextShard], encoder: Encoder, kept: VectorCache
     ) -> Generator[Shard, None, None]:
-        """The batches with their vectors, in order.
+        """Yield the shards with their vectors, in order.
 
         Raises:
-            RetrieverUnavailable: Ray is not installed, no cluster answers, or every actor was lost.
+            RetrieverUnavailable: Ray is not installed, no cluster answers, or a shard was lost
+                with its worker each time.
             ConfigurationError: the cluster is too small for the workers.
         """
-        ray = _ray()
+        ray, task = _ray(), None
         under_way: deque[tuple[TextShard, Rows, list[str], Any]] = deque()
 
         def finished() -> Shard:
-            shard, rows, missing, asked = under_way.popleft()
+            shard, rows, missing, reply = under_way.popleft()
             if missing:
-                rows |= kept.keep(shard, missing, actors.answer(asked))
+                rows |= kept.keep(shard, missing, _answer(ray, reply))
             return shard.with_vectors(rows)
 
-        with closing(_Actors(ray, lambda: self._start(ray, encoder))) as actors:
+        try:
             for shard in texts:
                 rows = kept.find(shard.texts)
                 missing = shard.missing(rows)
-                under_way.append((shard, rows, missing, missing and actors.ask(missing)))
+                if missing and task is None:
+                    # Not every run needs a cluster.
+                    task, model = self._start(ray), ray.cloudpickle.dumps(encoder)
+                reply = task.remote(model, missing) if task and missing else None
+                under_way.append((shard, rows, missing, reply))
                 if len(under_way) > AHEAD * self.workers:
                     yield finished()
             while under_way:
                 yield finished()
+        finally:
+            ray.shutdown()
 
-    def _start(self, ray: Any, encoder: Encoder) -> list[Any]:
-        """Connect, and start the actors."""
+    def _start(self, ray: Any) -> Any:
+        """Connect, and return the task that encodes."""
+        from ray.util.placement_group import placement_group
+        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
         quiet = {"configure_logging": False, "log_to_driver": False}
         try:
             if self.address:
@@ -100,8 +110,12 @@ class RayActors:
                 f"another token than {TOKENS[0]} or {TOKEN_FILE} has ({error})"
             ) from None
         self._check_size(ray.cluster_resources())
-        actor = ray.remote(_Encode).options(num_cpus=self.cpus, num_gpus=self.gpus)
-        return [actor.remote(encoder) for _ in range(self.workers)]
+        each = {"CPU": self.cpus, **({"GPU": self.gpus} if self.gpus else {})}
+        # On a larger cluster too, no more than the workers run at a time.
+        places = PlacementGroupSchedulingStrategy(placement_group([each] * self.workers))
+        # By default Ray ends a process that has used a GPU, and its model with it.
+        made = ray.remote(num_cpus=self.cpus, num_gpus=self.gpus, max_calls=0)(_encode)
+        return made.options(scheduling_strategy=places)
 
     def _check_size(self, there: Mapping[str, float]) -> None:
         for kind, each in (("CPU", self.cpus), ("GPU", self.gpus)):
@@ -113,58 +127,35 @@ class RayActors:
                 )
 
 
-class _Encode:
-    """An actor: its model is loaded at the first batch and stays."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-
-    def documents(self, texts: Sequence[str]) -> Encoded:
-        found = encoded(self._encoder, texts)
-        return found._replace(vectors=np.asarray(found.vectors, np.float32))
+def _encode(model: bytes, texts: Sequence[str]) -> Encoded:
+    found = encoded(_loaded(model), texts)
+    return found._replace(vectors=np.asarray(found.vectors, np.float32))
 
 
-class _Actors:
-    """The actors that are left. They are started at the first question: not every run has one."""
+@cache
+def _loaded(model: bytes) -> Encoder:
+    """Return the encoder of this process, whose weights are read at its first text."""
+    encoder: Encoder = pickle.loads(model)
+    return encoder
 
-    def __init__(self, ray: Any, start: Callable[[], list[Any]]) -> None:
-        self._ray, self._start = ray, start
-        self._left: deque[Any] = deque()
 
-    def ask(self, texts: Sequence[str]) -> Any:
-        """Hand texts to the next actor; gives what `answer` wants."""
-        if not self._left:
-            self._left.extend(self._start())
-        self._left.rotate(-1)
-        return self._left[0], self._left[0].documents.remote(texts), texts
-
-    def answer(self, asked: Any) -> Encoded:
-        """Wait for what `encoded` gives; where their actor is lost, another one is asked."""
-        actor, reply, texts = asked
-        try:
-            answered: Encoded = self._ray.get(reply)
-        except self._ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, BearsError | OSError):
-                raise error.cause from None  # What the user can mend, as it is.
-            raise
-        except self._ray.exceptions.RayActorError as error:
-            if actor in self._left:
-                self._left.remove(actor)
-            if not self._left:
-                raise RetrieverUnavailable(
-                    f"every worker of the engine was lost, the last one so: {error}. What is "
-                    "encoded is kept; run the same again to go on"
-                ) from None
-            return self.answer(self.ask(texts))
-        return answered
-
-    def close(self) -> None:
-        """Disconnect from the cluster, or stop it where it is this run's own."""
-        self._ray.shutdown()
+def _answer(ray: Any, reply: Any) -> Encoded:
+    try:
+        answered: Encoded = ray.get(reply)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, BearsError | OSError):
+            raise error.cause from None  # What the user can fix, as it is.
+        raise
+    except ray.exceptions.RayError as error:
+        raise RetrieverUnavailable(
+            f"the worker of a shard was lost, and so were those that took over: {error}. What is "
+            "encoded is kept; run the same again to go on"
+        ) from None
+    return answered
 
 
 def _knock(address: str) -> None:
-    """Ray itself tries for many minutes. Raises OSError where nobody listens."""
+    """Raise OSError where nobody listens; Ray itself tries for many minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host, int(port)), timeout=10).close()
