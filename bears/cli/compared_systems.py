@@ -76,7 +76,7 @@ def _check_range(values: pd.Series, path: Path) -> None:
     """Raise FormatError if a value is outside the range of a measure that is known here."""
     name = str(values.name)
     try:
-        best = 1.0 if name in ANSWERS else parse_measure(name.removeprefix("audited ")).best
+        best = 1.0 if name in ANSWERS else parse_measure(name.removeprefix("audited ")).metric.best
     except ConfigurationError:
         return
     outside = values[(values < -1e-9) | (values > best + 1e-9)]

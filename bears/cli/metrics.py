@@ -11,7 +11,7 @@ from bears.evaluation.answers.exact_match import exact_match
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
-from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF
+from bears.evaluation.measure import METRICS
 
 ANSWERS: dict[str, Callable[..., Any]] = {
     "answer_f1": token_f1,
@@ -29,11 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(_: argparse.Namespace) -> None:
-    named = [(f"{name}@k", function) for name, function in WITH_CUTOFF.items()]
-    named += list(WHOLE_RANKING.items())
     print("Of rankings, under evaluate.measures in conf/:\n")
-    for function in dict.fromkeys(function for _, function in named):
-        print(described([name for name, each in named if each is function], function))
+    for metric in METRICS:
+        names = [f"{metric.name}@k"] * metric.cutoff + [metric.name] * metric.whole
+        print(described(names, metric.function))
     print("Of answers, by `python -m bears answers score`:\n")
     for name, function in ANSWERS.items():
         print(described([name], function))

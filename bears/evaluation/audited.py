@@ -8,7 +8,6 @@ from math import fsum
 from bears.config.ledger.entries import PairDecision
 from bears.evaluation.evaluate import Evaluation, evaluate, gold_of
 from bears.evaluation.measure import Measure
-from bears.evaluation.measures.ndcg import ndcg
 from bears.evaluation.tie_bounds import Gold
 from bears.files.run_table import RunTable
 from bears.types import Question
@@ -96,7 +95,7 @@ def evaluate_audited(run: RunTable, gold: Gold, measures: Sequence[Measure]) -> 
         for question_id, grades in gold.items()
     }
     strict = evaluate(run, relevant, measures)
-    graded = evaluate(run, gold, [measure for measure in measures if measure.function is ndcg])
+    graded = evaluate(run, gold, [measure for measure in measures if measure.metric.graded])
     return replace(strict, values={**strict.values, **graded.values})
 
 

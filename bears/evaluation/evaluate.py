@@ -73,7 +73,7 @@ def evaluate(run: Run | RunTable, gold: Gold, measures: Sequence[Measure]) -> Ev
         )
     own, worst, best = tie_bounds(table, gold)
     values = _columns(own, measures, gold)
-    bounded = [measure for measure in measures if measure.gains_by_rank]
+    bounded = [measure for measure in measures if measure.metric.gains_by_rank]
     lowest = {**values, **_columns(worst, bounded, gold)}
     highest = {**values, **_columns(best, bounded, gold)}
     return Evaluation(values, lowest, highest, int((own.returned > 0).sum()))
@@ -126,7 +126,7 @@ def intervals(evaluation: Evaluation, measures: Sequence[Measure]) -> dict[str, 
     ranges = {}
     for measure in measures:
         values = defined(evaluation.values[measure.name])
-        if measure.yes_or_no and len(values):
+        if measure.metric.yes_or_no and len(values):
             low, high = wilson(math.fsum(values), len(values))
             ranges[measure.name] = {"low": low, "high": high}
     return ranges
@@ -142,7 +142,7 @@ def ceilings(gold: Gold, measures: Sequence[Measure]) -> dict[str, float]:
     return {
         measure.name: mean
         for measure in measures
-        if (mean := means[measure.name]) is not None and mean < measure.best - TOLERANCE
+        if (mean := means[measure.name]) is not None and mean < measure.metric.best - TOLERANCE
     }
 
 

@@ -85,7 +85,7 @@ def write_plot(
     """
     rows = []
     for point, measure in points.items():
-        shares = (defined(evaluation.values[measure.name]) / measure.best).tolist()
+        shares = (defined(evaluation.values[measure.name]) / measure.metric.best).tolist()
         if shares:
             mean = math.fsum(shares) / len(shares)
             rows.append([point, mean, *share_interval(shares), retriever])

@@ -30,7 +30,7 @@ from bears.evaluation.answers.score import (
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
-from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF
+from bears.evaluation.measure import METRICS
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.spreadsheet import csv_text, read_cells
 from bears.language.normalisation import normalisation_of, without_citations
@@ -811,7 +811,7 @@ def test_the_metrics_are_listed_each_with_its_source(capsys: pytest.CaptureFixtu
     listed = capsys.readouterr().out
     entries = re.split(r"\n(?=\S)", listed)
     described = [entry for entry in entries if not entry.startswith("Of ")]
-    measures = {*WITH_CUTOFF.values(), *WHOLE_RANKING.values()}
+    measures = {metric.function for metric in METRICS}
     files = {path.stem for path in (ROOT / "bears/evaluation/measures").glob("[a-z]*.py")}
     assert {measure.__name__ for measure in measures} == files
     assert len(described) == len(files) + len(ANSWERS)

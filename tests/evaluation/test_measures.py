@@ -14,13 +14,14 @@ import pytest
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.intervals import share_interval, wilson
 from bears.evaluation.judged_rankings import judged_rankings
-from bears.evaluation.measure import WHOLE_RANKING, WITH_CUTOFF, parse_measure
+from bears.evaluation.measure import METRICS, parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.precision import precision
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
 from tests.measuring import value
 
-EVERY = [f"{word}@{k}" for word in WITH_CUTOFF for k in (1, 10)] + list(WHOLE_RANKING)
+EVERY = [f"{each.name}@{k}" for each in METRICS if each.cutoff for k in (1, 10)]
+EVERY += [each.name for each in METRICS if each.whole]
 NOTHING_IS_RIGHT = [
     *("success@1", "success@10", "strict@1", "strict@10"),
     *("retrieval_accuracy@1", "retrieval_accuracy@10", "kor_map_official", "kor_map_strict"),
@@ -103,8 +104,8 @@ def test_more_gold_than_k_caps_some_measures_below_one() -> None:
 
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "precision@10"])
 def test_the_one_gold_document_on_top_scores_one(name: str) -> None:
-    assert value(name, [1, 0, 0], [1]) == parse_measure(name).best
-    assert parse_measure(name).best == (100 if name.startswith("retrieval_accuracy") else 1)
+    assert value(name, [1, 0, 0], [1]) == parse_measure(name).metric.best
+    assert parse_measure(name).metric.best == (100 if name.startswith("retrieval_accuracy") else 1)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -120,7 +121,7 @@ def test_without_gold_most_measures_are_undefined(name: str, grades: list[int]) 
 
 @pytest.mark.parametrize("name", NOTHING_IS_RIGHT)
 def test_without_gold_the_right_answer_is_nothing(name: str) -> None:
-    assert value(name, [], []) == parse_measure(name).best
+    assert value(name, [], []) == parse_measure(name).metric.best
     assert value(name, [0], []) == 0
 
 

@@ -1,6 +1,7 @@
 """map@k; the mean is taken elsewhere, here is the average precision of each question."""
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
+from bears.evaluation.metric import Metric
 
 
 def average_precision(rankings: JudgedRankings, k: int | None) -> Floats:
@@ -13,3 +14,6 @@ def average_precision(rankings: JudgedRankings, k: int | None) -> Floats:
     """
     hits = rankings.found.top(k)
     return share(hits.total(hits.nth / hits.rank), rankings.relevant)
+
+
+AVERAGE_PRECISION = Metric("map", average_precision, whole=True)

@@ -6,6 +6,7 @@ import numpy as np
 
 from bears.errors import FormatError
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, judged_rankings
+from bears.evaluation.metric import Metric
 
 DEPTH = 3
 
@@ -25,6 +26,11 @@ def kor_map_official(rankings: JudgedRankings, k: int | None) -> Floats:
     hits = rankings.found.top(DEPTH)
     scores = hits.total(hits.nth / hits.rank) / np.maximum(hits.count(), 1)
     return rankings.right_if_empty(scores)
+
+
+KOR_MAP_OFFICIAL = Metric(
+    "kor_map_official", kor_map_official, cutoff=False, whole=True, gains_by_rank=False
+)
 
 
 def official_score(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings
+from bears.evaluation.metric import Metric
 
 DEPTH = 3
 
@@ -21,3 +22,6 @@ def kor_map_strict(rankings: JudgedRankings, k: int | None) -> Floats:
     hits = rankings.found.top(DEPTH)
     wanted = np.clip(rankings.relevant, 1, DEPTH)
     return rankings.right_if_empty(hits.total(hits.nth / hits.rank) / wanted)
+
+
+KOR_MAP_STRICT = Metric("kor_map_strict", kor_map_strict, cutoff=False, whole=True)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, RelevantRanks, share
+from bears.evaluation.metric import Metric
 
 
 def ndcg(rankings: JudgedRankings, k: int | None) -> Floats:
@@ -18,6 +19,9 @@ def ndcg(rankings: JudgedRankings, k: int | None) -> Floats:
     the discount from rank 1 on.
     """
     return share(_gain(rankings.found.top(k)), _gain(rankings.ideal.top(k)))
+
+
+NDCG = Metric("ndcg", ndcg, whole=True, graded=True)
 
 
 def _gain(places: RelevantRanks) -> Floats:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
+from bears.evaluation.metric import Metric
 
 
 def precision(rankings: JudgedRankings, k: int | None) -> Floats:
@@ -16,3 +17,6 @@ def precision(rankings: JudgedRankings, k: int | None) -> Floats:
     """
     divisor = np.maximum(rankings.returned, 1) if k is None else k
     return share(rankings.found.top(k).count(), (rankings.relevant > 0) * divisor)
+
+
+PRECISION = Metric("precision", precision)

@@ -1,6 +1,7 @@
 """R-precision."""
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
+from bears.evaluation.metric import Metric
 
 
 def r_precision(rankings: JudgedRankings, k: int | None) -> Floats:
@@ -14,3 +15,6 @@ def r_precision(rankings: JudgedRankings, k: int | None) -> Floats:
     relevant = rankings.relevant
     found = rankings.found.top(k)
     return share(found.where(found.rank <= relevant[found.question]).count(), relevant)
+
+
+R_PRECISION = Metric("r_precision", r_precision, cutoff=False, whole=True)

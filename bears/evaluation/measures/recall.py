@@ -1,6 +1,7 @@
 """recall@k."""
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
+from bears.evaluation.metric import Metric
 
 
 def recall(rankings: JudgedRankings, k: int | None) -> Floats:
@@ -12,3 +13,6 @@ def recall(rankings: JudgedRankings, k: int | None) -> Floats:
     Source: trec_eval ``recall``.
     """
     return share(rankings.found.top(k).count(), rankings.relevant)
+
+
+RECALL = Metric("recall", recall)

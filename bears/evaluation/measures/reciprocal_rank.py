@@ -1,6 +1,7 @@
 """mrr@k; the mean is taken elsewhere, here is the reciprocal rank of each question."""
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
+from bears.evaluation.metric import Metric
 
 
 def reciprocal_rank(rankings: JudgedRankings, k: int | None) -> Floats:
@@ -13,3 +14,6 @@ def reciprocal_rank(rankings: JudgedRankings, k: int | None) -> Floats:
     first = rankings.found.top(k)
     first = first.where(first.nth == 1)
     return share(first.total(1 / first.rank), rankings.relevant > 0)
+
+
+RECIPROCAL_RANK = Metric("mrr", reciprocal_rank, whole=True)

@@ -6,6 +6,7 @@ import numpy as np
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, judged_rankings
 from bears.evaluation.measures.success import success
+from bears.evaluation.metric import Metric
 
 
 def retrieval_accuracy(rankings: JudgedRankings, k: int | None) -> Floats:
@@ -18,6 +19,9 @@ def retrieval_accuracy(rankings: JudgedRankings, k: int | None) -> Floats:
     Source: PandaChat-RAG-sl, ``correct_retrieval_per``.
     """
     return 100 * success(rankings, k)
+
+
+RETRIEVAL_ACCURACY = Metric("retrieval_accuracy", retrieval_accuracy, best=100)
 
 
 def correct_retrievals(

@@ -1,6 +1,7 @@
 """strict@k, BEARS' measure for multi-hop questions."""
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings
+from bears.evaluation.metric import Metric
 
 
 def strict(rankings: JudgedRankings, k: int | None) -> Floats:
@@ -13,3 +14,6 @@ def strict(rankings: JudgedRankings, k: int | None) -> Floats:
     Source: BEARS, which scores its multi-hop questions so.
     """
     return rankings.right_if_empty(rankings.found.top(k).count() == rankings.relevant)
+
+
+STRICT = Metric("strict", strict, yes_or_no=True)

@@ -1,6 +1,7 @@
 """success@k, BEARS' "hit rate"."""
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings
+from bears.evaluation.metric import Metric
 
 
 def success(rankings: JudgedRankings, k: int | None) -> Floats:
@@ -11,3 +12,6 @@ def success(rankings: JudgedRankings, k: int | None) -> Floats:
     Source: trec_eval ``success``; BEARS calls it hit rate.
     """
     return rankings.right_if_empty(rankings.found.top(k).count() > 0)
+
+
+SUCCESS = Metric("success", success, yes_or_no=True)
