@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bears.evaluation.bootstrap import mean_intervals
+from bears.evaluation.evaluate import evaluate, gold_of
+from bears.evaluation.measure import parse_measure
 from bears.types import Question, Ranking
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -14,19 +16,15 @@ DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
 def recall_curve(
     rankings: Mapping[str, Ranking], questions: Sequence[Question]
 ) -> list[tuple[int, float, float, float]]:
-    """(k, mean recall@k, low, high) of the questions that have gold; low to high holds 95 %."""
-    places = [
-        gold_places(rankings.get(question.question_id, ()), question)
-        for question in questions
-        if question.gold_doc_ids
-    ]
-    deepest = max((len(ranking) for ranking in rankings.values()), default=0)
-    depths = [k for k in DEPTHS if places and k <= max(deepest, 1)]
-    if not depths:
+    """Return (k, mean recall@k, low, high) over the questions with gold; low to high holds 95 %."""
+    deepest = max(map(len, rankings.values()), default=1)
+    depths = [k for k in DEPTHS if k <= max(deepest, 1)]
+    measures = [parse_measure(f"recall@{k}") for k in depths]
+    values = evaluate(rankings, gold_of(questions), measures).values
+    shares = np.column_stack(list(values.values()))
+    shares = shares[~np.isnan(shares[:, 0])]
+    if not len(shares):
         return []
-    shares = np.array(
-        [[sum(1 for at in each if at and at <= k) / len(each) for k in depths] for each in places]
-    )
     means = (math.fsum(column) / len(column) for column in shares.T.tolist())
     ends = mean_intervals(shares)
     return [(k, mean, *each) for k, mean, each in zip(depths, means, ends, strict=True)]
