@@ -1,28 +1,22 @@
 """evaluate: run and gold → metrics, per-question results, plots."""
 
-import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-import numpy as np
-from pydantic import Field
+from typing import Any
 
 from bears.config import Config
 from bears.config import parse as parse_settings
 from bears.config.ledger.entries import judgements_of
 from bears.config.pipeline import Paths, exit_with
-from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.audited import Audited, audited, evaluate_audited, judged_share
 from bears.evaluation.evaluate import evaluate, gold_of, summarise
-from bears.evaluation.measure import Measure, parse_measure
+from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import results_of, write_plot, write_values
+from bears.evaluation.settings import EvaluationSettings, check_found, depth_of
 from bears.evaluation.table import table
-from bears.evaluation.tie_bounds import Gold
-from bears.evaluation.timing import read_timing
+from bears.evaluation.timing import latency
 from bears.files.benchmark_state import benchmark_state
 from bears.files.digest import sha256_of
 from bears.files.manifest import manifest_of, read_manifest
@@ -30,47 +24,10 @@ from bears.files.records import read_questions, stream_documents, write_json
 from bears.files.rewritten import read_rewritten
 from bears.files.run_table import RunTable
 from bears.files.shown import complain
-from bears.files.trec import read_table
-from bears.types import Closed, Question
+from bears.types import Question
 
 SHOWN = 12
 """Hexadecimal digits of a digest that the metrics tell."""
-
-
-@dataclass(frozen=True)
-class EvaluationSettings(Closed):
-    """What is measured, as ``evaluate`` in the configuration has it.
-
-    Args:
-        measures: names as `bears.evaluation.measure` knows them.
-        curve: the k of the recall curve.
-        ignore_unknown: leave out questions of the run that the benchmark lacks; else they are an
-            error.
-        main: the measure that orders systems, in comparisons and on the leaderboard.
-        tie_order: of documents of equal score: by descending id, as ``trec_eval``, or by
-            ascending id, as ``anserini``.
-    """
-
-    measures: Annotated[list[str], Field(min_length=1)]
-    curve: list[Annotated[int, Field(gt=0)]]
-    ignore_unknown: bool = False
-    main: str = "ndcg@10"
-    tie_order: Literal["trec_eval", "anserini"] = "trec_eval"
-
-    def read(self, run: Path, gold: Gold) -> RunTable:
-        """A run over the questions of ``gold``."""
-        return read_table(run, gold, self.ignore_unknown, self.tie_order == "anserini")
-
-    def within(self, depth: float) -> tuple[list[Measure], list[str]]:
-        """The measures that look no deeper than ``depth``, and the names of the others."""
-        asked = [parse_measure(name) for name in dict.fromkeys(self.measures)]
-        measures = [measure for measure in asked if not measure.k or measure.k <= depth]
-        if not measures:
-            raise ConfigurationError(
-                f"evaluate.measures has {', '.join(self.measures)}, all of them deeper than "
-                f"retrieve.depth, which is {depth}"
-            )
-        return measures, [measure.name for measure in asked if measure not in measures]
 
 
 def main(config: Config, paths: Paths) -> None:
@@ -85,8 +42,8 @@ def main(config: Config, paths: Paths) -> None:
     settings = parse_settings(EvaluationSettings, config["evaluate"], "evaluate")
     run = settings.read(paths["run"], gold)
     if config["retrieve"]["score_threshold"] is None:
-        _check_found(run, list(compress(questions, searched)))
-    depth = _depth(run, config["retrieve"]["depth"])
+        check_found(run, list(compress(questions, searched)))
+    depth = depth_of(run, config["retrieve"]["depth"])
     measures, beyond = settings.within(depth)
     evaluations = {"": evaluate(run, gold, measures)}
     name, sources = config["benchmark"]["name"], config["sources"]
@@ -123,7 +80,7 @@ def main(config: Config, paths: Paths) -> None:
     print(table(results))
     if beyond:
         print(f"not measured: {', '.join(beyond)}, since retrieve.depth is {depth}")
-    print(_latency(paths["timing"], digest))
+    print(latency(paths["timing"], digest))
 
 
 def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:
@@ -156,42 +113,11 @@ def _decided(config: Config, corpus: Path, questions: Sequence[Question]) -> Aud
     return found
 
 
-def _check_found(run: RunTable, questions: Sequence[Question]) -> None:
-    """Refuse a run that measures nothing: without a threshold a retriever finds something."""
-    found = set(run.question_ids)
-    asked = [q.question_id for q in questions if q.question_type != "no-retrieval"]
-    if lacking := [question_id for question_id in asked if question_id not in found]:
-        if 2 * len(lacking) <= len(asked):
-            return
-        raise FormatError(
-            f"the run has no document for {len(lacking)} of {len(asked)} questions, such as "
-            f"{lacking[0]!r}: it is another benchmark's or incomplete, or the texts are not in "
-            "benchmark.language, for which the index was made. Look at the run and at "
-            "sources.NAME.language; where finding nothing is right, set retrieve.score_threshold"
-        )
-
-
-def _depth(run: RunTable, depth: int) -> float:
-    """How many documents a question the run was cut at; no end where it is deeper than ours are."""
-    return depth if np.diff(run.starts).max(initial=0) <= depth else math.inf
-
-
 def _index_of(run: Path) -> dict[str, str]:
     """The sha256 of the index's manifest under ``index``, where the run's own tells it."""
     manifest = manifest_of(run)
     made_from = read_manifest(manifest).made_from if manifest else {}
     return {name: made_from[name] for name in ("index",) if name in made_from}
-
-
-def _latency(timing: Path, run: str) -> str:
-    """The timing of the run of this sha256, or a word that there is none."""
-    if measured := read_timing(timing, run):
-        stages = measured["stages_ms"].items()
-        spent = ", ".join(f"{stage} {ms['p50']:.2f}/{ms['p95']:.2f}" for stage, ms in stages)
-        return f"latency: ms a question, p50/p95: {spent}; index loaded in {measured['load_s']} s"
-    return (
-        "latency not measured: this run has no timing here (measure ours: dvc repro -sf retrieve)"
-    )
 
 
 if __name__ == "__main__":

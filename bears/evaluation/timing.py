@@ -39,3 +39,14 @@ def read_timing(timing: Path, run: str) -> Timing | None:
     except ValidationError as error:
         raise FormatError(f"{timing}: {problems_of(error)}; remove the file") from None
     return measured if measured["run_sha256"] == run else None
+
+
+def latency(timing: Path, run: str) -> str:
+    """Return a line on the timing of the run of this sha256, also where there is none."""
+    if measured := read_timing(timing, run):
+        stages = measured["stages_ms"].items()
+        spent = ", ".join(f"{stage} {ms['p50']:.2f}/{ms['p95']:.2f}" for stage, ms in stages)
+        return f"latency: ms a question, p50/p95: {spent}; index loaded in {measured['load_s']} s"
+    return (
+        "latency not measured: this run has no timing here (measure ours: dvc repro -sf retrieve)"
+    )
