@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
+from bears.files.intake import files
 from bears.files.manifest import seal
 from bears.files.run_table import table_of_run
 from bears.files.trec import order, read_table
@@ -272,6 +273,23 @@ def test_a_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"q1 Q0 a 1 1.0 tag\nq1 Q0 \xff 2 0.5 tag\n")
     with pytest.raises(FormatError, match=r"run\.trec, line 2: .*utf-8"):
         read_run(path, None)
+
+
+@pytest.mark.parametrize("size", [1, 20, 64])
+def test_a_file_is_read_alike_in_blocks_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    lines = [f"q{n // 5} Q0 d{n} {n} {n}.5 tag{' more' * (n % 4 == 0)}" for n in range(20)]
+    path = written(tmp_path, *lines)
+    expected = read_table(path, None)
+    monkeypatch.setattr(files, "BLOCK", size)
+    found = read_table(path, None)
+    assert found.rankings() == expected.rankings()
+    assert found.remarks == expected.remarks
+    assert "in 4 of 4 questions" in found.remarks[0]
+    written(tmp_path, *lines, "q1 Q0 d\u30001 2 0.5 tag")
+    with pytest.raises(FormatError, match=r"line 21: doc_id .* holds whitespace"):
+        read_table(path, None)
 
 
 def test_without_question_ids_every_question_is_read(tmp_path: Path) -> None:
