@@ -16,7 +16,7 @@ from bears.files.shown import complain, one_line
 from bears.language.tags import languages_of
 from bears.quality.audit.audit import Audit, audit, summarise
 from bears.quality.audit.candidates import AuditSettings
-from bears.quality.audit.pool import Pool
+from bears.quality.audit.pool import AuditPool
 from bears.retrieval.retriever import Query
 from bears.retrieval.sparse.bm25 import BM25Searcher
 from bears.retrieval.stopwatch import Stopwatch
@@ -96,13 +96,13 @@ def _pool(
     questions: Sequence[Question],
     documents: Sequence[Document],
     searcher: BM25Searcher,
-) -> Pool:
+) -> AuditPool:
     raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
     raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
     names = {question.source_dataset for question in raw_questions}
     kept = config["benchmark"]["language"]
     languages = languages_of(config["sources"], names, kept, config["language"]["name"])
-    return Pool(
+    return AuditPool(
         questions, documents, raw_questions, raw_documents, searcher.weights, languages, kept
     )
 

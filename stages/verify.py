@@ -20,7 +20,7 @@ from bears.files.records import (
 from bears.files.shown import complain, one_line
 from bears.language.profile import Language
 from bears.language.tags import languages_of
-from bears.quality.verification.benchmark import Benchmark
+from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.bundles import LEAST_TERMS
 from bears.quality.verification.verify import reviewed, summarise, verify
 from bears.types import Document, Finding
@@ -58,7 +58,7 @@ def main(config: Config, paths: Paths) -> None:
     write_json(paths["out"] / "digest.json", digest_files(files))
 
 
-def _read(config: Config, paths: Paths, b: Benchmark) -> list[Finding]:
+def _read(config: Config, paths: Paths, b: TranslatedBenchmark) -> list[Finding]:
     """What a model that read the translations said of them."""
     if config["reader"]["name"] == "none":
         return []
@@ -83,7 +83,7 @@ def _print(findings: list[Finding]) -> None:
             tell(f"{severity}: {check}: … and {number - SHOWN} more")
 
 
-def _benchmark(config: Config, paths: Paths) -> Benchmark:
+def _benchmark(config: Config, paths: Paths) -> TranslatedBenchmark:
     raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
     raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
     documents = _translated(paths, raw_documents)
@@ -95,7 +95,7 @@ def _benchmark(config: Config, paths: Paths) -> Benchmark:
     target = parse(Language, config["language"], "language")
     kept = config["benchmark"]["language"]
     whole = config["sample"]["sampler"] in ("whole", "made")
-    return Benchmark(
+    return TranslatedBenchmark(
         raw_questions=raw_questions,
         raw_documents=raw_documents,
         questions=read_questions(paths["translated"] / "queries.json"),

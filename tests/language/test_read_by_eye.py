@@ -16,7 +16,7 @@ import pytest
 from bears.config import read_mapping
 from bears.evaluation.intervals import wilson
 from bears.files.records import read_documents, read_questions
-from bears.quality.verification.benchmark import Benchmark
+from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.verify import verify
 from bears.types import Finding
 from tests.languages import CONF, load
@@ -30,7 +30,7 @@ Place = tuple[str, str]
 def findings(shared_data: Path) -> dict[Place, list[Finding]]:
     folder = shared_data / "bears-27c6c30"
     conf = read_mapping(CONF / "gates.yaml", "")
-    benchmark = Benchmark(
+    benchmark = TranslatedBenchmark(
         read_questions(folder / "queries_raw.json"),
         read_documents(folder / "corpus_raw.json"),
         read_questions(folder / "queries.json"),

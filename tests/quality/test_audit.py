@@ -25,7 +25,7 @@ from bears.files.records import (
 from bears.quality.audit.audit import Audit, audit, summarise
 from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.duplicates import overlaps
-from bears.quality.audit.pool import Pool
+from bears.quality.audit.pool import AuditPool
 from bears.retrieval.retriever import Query
 from bears.retrieval.sparse.bm25 import BM25Searcher
 from bears.retrieval.stopwatch import Stopwatch
@@ -63,7 +63,7 @@ def audited(
     retriever.index(documents, folder, folder)
     searcher: BM25Searcher = retriever.open(folder)
     before = raw or (questions, documents)
-    pool = Pool(questions, documents, *before, searcher.weights, LANGUAGES, language)
+    pool = AuditPool(questions, documents, *before, searcher.weights, LANGUAGES, language)
     found = searcher.search([Query(q.question) for q in questions], SETTINGS.depth, Stopwatch())
     rankings = {
         question.question_id: [hit.doc_id for hit in ranking]

@@ -17,7 +17,7 @@ from bears.language.gates import GATES, GateSeverity
 from bears.language.profile import Language
 from bears.language.scripts import letters, script_share
 from bears.llm.kept import load
-from bears.quality.verification.benchmark import Benchmark
+from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.verify import reviewed, summarise, verify
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import sample
@@ -49,7 +49,7 @@ DOCUMENTS = [
     replace(RAW_DOCUMENTS[2], content="這本書很舊。"),
     replace(RAW_DOCUMENTS[3], content="一隻狗跑過。"),
 ]
-SOUND = Benchmark(
+SOUND = TranslatedBenchmark(
     raw_questions=RAW_QUESTIONS,
     raw_documents=RAW_DOCUMENTS,
     questions=QUESTIONS,
@@ -65,17 +65,19 @@ KINDS = dict.fromkeys(("n", "exact", "normalised", "alias", "lost"), 0)
 NONE_LEFT = dict.fromkeys((*GATES, "answer_lost", "term_consistency"), 0)
 
 
-def both(kind: str, position: int, **changes: Any) -> Benchmark:
+def both(kind: str, position: int, **changes: Any) -> TranslatedBenchmark:
     """The sound benchmark with one record changed before and after translation alike."""
     return changed(changed(SOUND, f"raw_{kind}", position, changes), kind, position, changes)
 
 
-def after(kind: str, position: int, **changes: Any) -> Benchmark:
+def after(kind: str, position: int, **changes: Any) -> TranslatedBenchmark:
     """The sound benchmark with one translated record changed."""
     return changed(SOUND, kind, position, changes)
 
 
-def changed(benchmark: Benchmark, name: str, position: int, changes: dict[str, Any]) -> Benchmark:
+def changed(
+    benchmark: TranslatedBenchmark, name: str, position: int, changes: dict[str, Any]
+) -> TranslatedBenchmark:
     records = list(getattr(benchmark, name))
     records[position] = replace(records[position], **changes)
     fields: dict[str, Any] = {name: records}
@@ -87,7 +89,7 @@ LOST = changed(
 )
 
 
-def found(benchmark: Benchmark) -> list[tuple[str, str, str]]:
+def found(benchmark: TranslatedBenchmark) -> list[tuple[str, str, str]]:
     return [(f.check, f.severity, f.record_id) for f in verify(benchmark)]
 
 
@@ -112,7 +114,7 @@ Expected = list[tuple[str, str, str]]
 COPY = Document("d5", "一隻貓。", "drcd", "5", False)
 
 
-def added(document: Document) -> Benchmark:
+def added(document: Document) -> TranslatedBenchmark:
     return replace(
         SOUND,
         raw_documents=[*RAW_DOCUMENTS, document],
@@ -202,7 +204,9 @@ def added(document: Document) -> Benchmark:
         (LOST, [("answer_lost", "warning", "q2")]),
     ],
 )  # fmt: skip
-def test_each_check_is_tripped_by_one_change(benchmark: Benchmark, expected: Expected) -> None:
+def test_each_check_is_tripped_by_one_change(
+    benchmark: TranslatedBenchmark, expected: Expected
+) -> None:
     assert found(benchmark) == expected
 
 
@@ -241,7 +245,7 @@ def test_a_question_without_gold_is_an_error() -> None:
     ]
 
 
-def graded(*grades: int) -> Benchmark:
+def graded(*grades: int) -> TranslatedBenchmark:
     return both("questions", 1, gold_grades=grades)
 
 
@@ -268,7 +272,7 @@ def graded(*grades: int) -> Benchmark:
     ],
 )
 def test_what_a_benchmark_of_others_can_have_wrong(
-    benchmark: Benchmark, expected: Expected
+    benchmark: TranslatedBenchmark, expected: Expected
 ) -> None:
     assert found(benchmark) == expected
 
@@ -352,7 +356,7 @@ ENGLISH = "The old mill of the village was built by two brothers, and the wheel 
 SIMPLIFIED = "这座旧磨坊是兄弟两人于一八六一年所建，后来毁于洪水。"
 
 
-def kept(texts: Sequence[str], tag: str, question: str = "") -> Benchmark:
+def kept(texts: Sequence[str], tag: str, question: str = "") -> TranslatedBenchmark:
     """Documents and a question that nobody translates, under a tag."""
     documents = [Document(f"d{n}", text, "own", f"{n}", n == 0) for n, text in enumerate(texts)]
     questions = [Question("q1", question or texts[-1], "", ("d0",), "own", "ad-hoc")]
@@ -678,8 +682,8 @@ def benchmark_of(
     config: dict[str, Any],
     raw: tuple[Sequence[Question], Sequence[Document]],
     translated: tuple[Sequence[Question], Sequence[Document]],
-) -> Benchmark:
-    return Benchmark(
+) -> TranslatedBenchmark:
+    return TranslatedBenchmark(
         *raw,
         *translated,
         shares={quota["source"]: quota["questions"] for quota in config["sample"]["sources"]},
@@ -692,7 +696,7 @@ def benchmark_of(
 
 
 @pytest.fixture(scope="module")
-def published(shared_data: Path) -> tuple[Benchmark, list[Finding]]:
+def published(shared_data: Path) -> tuple[TranslatedBenchmark, list[Finding]]:
     folder = shared_data / "bears-published"
     config, accepted = configured("bears-published")
     raw, translated = (
@@ -706,12 +710,14 @@ def published(shared_data: Path) -> tuple[Benchmark, list[Finding]]:
     return benchmark, verify(benchmark, accepted)
 
 
-def test_the_published_bears_has_no_error(published: tuple[Benchmark, list[Finding]]) -> None:
+def test_the_published_bears_has_no_error(
+    published: tuple[TranslatedBenchmark, list[Finding]],
+) -> None:
     assert [f for f in published[1] if f.severity == "error"] == []
 
 
 def test_what_is_accepted_of_bears_is_true_of_the_published_translation(
-    published: tuple[Benchmark, list[Finding]],
+    published: tuple[TranslatedBenchmark, list[Finding]],
 ) -> None:
     """No entry has outlived its finding, and none says more than one record."""
     _, accepted = configured("bears")
@@ -726,7 +732,7 @@ def test_what_is_accepted_of_bears_is_true_of_the_published_translation(
 
 
 def test_how_far_the_published_bears_stayed_answerable(
-    published: tuple[Benchmark, list[Finding]],
+    published: tuple[TranslatedBenchmark, list[Finding]],
 ) -> None:
     benchmark, findings = published
     measured = summarise(findings, benchmark)

@@ -11,7 +11,7 @@ from bears.quality.audit import checks
 from bears.quality.audit.candidates import AuditSettings, Candidate, Candidates
 from bears.quality.audit.checks import Rankings
 from bears.quality.audit.duplicates import Overlap, overlaps
-from bears.quality.audit.pool import Pool
+from bears.quality.audit.pool import AuditPool
 from bears.types import Finding
 
 
@@ -31,7 +31,7 @@ class Audit:
 
 
 def audit(
-    pool: Pool, rankings: Rankings, settings: AuditSettings, judgements: Iterable[PairDecision]
+    pool: AuditPool, rankings: Rankings, settings: AuditSettings, judgements: Iterable[PairDecision]
 ) -> Audit:
     """Look for what a person should look at.
 
@@ -68,7 +68,7 @@ def audit(
     return Audit(candidates, findings, every)
 
 
-def summarise(found: Audit, findings: Sequence[Finding], pool: Pool) -> dict[str, Any]:
+def summarise(found: Audit, findings: Sequence[Finding], pool: AuditPool) -> dict[str, Any]:
     """Counts of what was found, what of it was decided, and of how many questions and documents.
 
     Args:
@@ -92,7 +92,7 @@ def summarise(found: Audit, findings: Sequence[Finding], pool: Pool) -> dict[str
 
 
 def _that_may_answer(
-    pool: Pool, rankings: Rankings, settings: AuditSettings
+    pool: AuditPool, rankings: Rankings, settings: AuditSettings
 ) -> Iterator[Candidate]:
     finder = Candidates(pool, settings)
     for one in pool.questions:
@@ -100,7 +100,7 @@ def _that_may_answer(
 
 
 def _like_gold(
-    pool: Pool, ids: Sequence[str], alike: Sequence[Overlap], subject: float
+    pool: AuditPool, ids: Sequence[str], alike: Sequence[Overlap], subject: float
 ) -> Iterator[Candidate]:
     """Documents that hold a gold document, and parts of one that have the answer."""
     asking = defaultdict(list)
@@ -127,7 +127,7 @@ def _like_gold(
 
 
 def _gone(
-    pool: Pool, questions: Mapping[str, int], decided: Iterable[PairDecision]
+    pool: AuditPool, questions: Mapping[str, int], decided: Iterable[PairDecision]
 ) -> Iterator[Finding]:
     for one in decided:
         if one.question_id not in questions or one.doc_id not in pool.contents:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bears.quality.audit.pool import Pool, Sought
+from bears.quality.audit.pool import AuditPool, Sought
 from bears.types import Closed, Question
 
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -27,7 +27,7 @@ class AuditSettings(Closed):
             documents, that a candidate has too, near the answer, beside the answer itself.
         alone: the same where there is no other gold document, and for a weak answer.
         subject: share of the pairs of characters of the question's own subject that a candidate
-            has, see `bears.quality.audit.pool.Pool.names_subject`.
+            has, see `bears.quality.audit.pool.AuditPool.names_subject`.
         weak_depth: for an answer that says little by itself, how many are looked at instead …
         weak_question: … of a gold document that has so much of the whole question.
         common: an answer that stands in a greater share of the documents says little.
@@ -101,7 +101,7 @@ class Candidates:
     question. Any other is ``whole``.
     """
 
-    def __init__(self, pool: Pool, settings: AuditSettings) -> None:
+    def __init__(self, pool: AuditPool, settings: AuditSettings) -> None:
         self._pool, self._settings = pool, settings
 
     def of(self, question: Question, ranking: Sequence[str]) -> Iterator[Candidate]:

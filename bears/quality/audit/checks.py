@@ -6,7 +6,7 @@ from bears.language.tags import unspaced
 from bears.language.text import has_content
 from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.duplicates import Overlap
-from bears.quality.audit.pool import Pool
+from bears.quality.audit.pool import AuditPool
 from bears.types import Finding
 
 LEAST_ASKED = 6
@@ -15,7 +15,7 @@ Rankings = Mapping[str, Sequence[str]]
 """question_id to the doc_ids that a retriever found, best first."""
 
 
-def question_texts(pool: Pool, settings: AuditSettings) -> Iterator[Finding]:
+def question_texts(pool: AuditPool, settings: AuditSettings) -> Iterator[Finding]:
     """No question is without words, too long, or asked twice in other spelling."""
     longest = settings.longest_question * (2 if unspaced(pool.language) else 1)
     asked: dict[tuple[object, ...], str] = {}
@@ -35,7 +35,7 @@ def question_texts(pool: Pool, settings: AuditSettings) -> Iterator[Finding]:
             yield Finding("question_repeated", "warning", one.question_id, message, "question")
 
 
-def answers_in_no_gold(pool: Pool) -> Iterator[Finding]:
+def answers_in_no_gold(pool: AuditPool) -> Iterator[Finding]:
     """An answer stands in a gold document of its question, as it is or before translation.
 
     Not looked for are answers that annotators wrote in words of their own.
@@ -50,7 +50,7 @@ def answers_in_no_gold(pool: Pool) -> Iterator[Finding]:
             yield Finding("answer_in_no_gold", "warning", one.question_id, message, "gold_answer")
 
 
-def one_document_suffices(pool: Pool, settings: AuditSettings) -> Iterator[Finding]:
+def one_document_suffices(pool: AuditPool, settings: AuditSettings) -> Iterator[Finding]:
     """A multi-hop question needs more than one of its gold documents."""
     for one in pool.questions:
         answer, gold = pool.sought.get(one.question_id), pool.gold(one)
@@ -64,7 +64,7 @@ def one_document_suffices(pool: Pool, settings: AuditSettings) -> Iterator[Findi
                 yield Finding("one_document_suffices", "warning", one.question_id, message)
 
 
-def questions_in_documents(pool: Pool, rankings: Rankings) -> Iterator[Finding]:
+def questions_in_documents(pool: AuditPool, rankings: Rankings) -> Iterator[Finding]:
     """No document holds a question to the letter. An error where the translation made it so."""
     for one in pool.questions:
         asked, raw = pool.normal(one.question), pool.normal(pool.raw(one).question)

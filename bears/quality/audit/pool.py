@@ -92,7 +92,7 @@ Terms = Mapping[int, float]
 """Term to its idf."""
 
 
-class Pool:
+class AuditPool:
     """A benchmark in its own language, beside the texts that it was translated from.
 
     Args:

@@ -9,7 +9,7 @@ from bears.types import Document, Question
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class TranslatedBenchmark:
     """Everything that the checks compare.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 
 from bears.language.answers import kept, term_renderings
 from bears.language.yes_no import yes_or_no
-from bears.quality.verification.benchmark import Benchmark
+from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.types import Finding, Question
 
 _RENDERED = re.compile(r"([^\s（）()，。；：、！？,.;:!?]+)\s*[（(]([^（）()]+)[）)]")
@@ -37,7 +37,7 @@ class Bundle:
         return [(self.raw.question, self.question.question), *self.documents]
 
 
-def bundles(b: Benchmark) -> Iterator[Bundle]:
+def bundles(b: TranslatedBenchmark) -> Iterator[Bundle]:
     """Every question that was translated, with its translated gold documents."""
     contents = {
         after.doc_id: (before.content, after.content) for before, after in b.documents_beside()
@@ -60,7 +60,7 @@ def extractive(bundle: Bundle) -> bool:
     return any(answer in before.casefold() for before, _ in bundle.documents)
 
 
-def answers_lost(b: Benchmark) -> Iterator[Finding]:
+def answers_lost(b: TranslatedBenchmark) -> Iterator[Finding]:
     """An extractive answer still stands in a gold document."""
     severity = b.bundle_gates.get("answer_lost", "warning")
     if severity == "off":
@@ -72,7 +72,7 @@ def answers_lost(b: Benchmark) -> Iterator[Finding]:
             yield Finding("answer_lost", severity, record_id, message, "gold_answer")
 
 
-def terms_inconsistent(b: Benchmark) -> Iterator[Finding]:
+def terms_inconsistent(b: TranslatedBenchmark) -> Iterator[Finding]:
     """A name or term has one rendering in a question and its gold documents."""
     severity = b.bundle_gates.get("term_consistency", "warning")
     if severity == "off":
@@ -84,7 +84,7 @@ def terms_inconsistent(b: Benchmark) -> Iterator[Finding]:
                 yield Finding("term_consistency", severity, bundle.question.question_id, message)
 
 
-def measures(b: Benchmark) -> dict[str, Any]:
+def measures(b: TranslatedBenchmark) -> dict[str, Any]:
     """How far questions stayed answerable.
 
     Returns:
@@ -106,12 +106,12 @@ def measures(b: Benchmark) -> dict[str, Any]:
     }
 
 
-def _kept(b: Benchmark, bundle: Bundle) -> str:
+def _kept(b: TranslatedBenchmark, bundle: Bundle) -> str:
     documents = [after for _, after in bundle.documents]
     return kept(bundle.question.gold_answer, bundle.raw.gold_answer, documents, b.target)
 
 
-def _terms(b: Benchmark, bundle: Bundle) -> Iterator[tuple[str, bool]]:
+def _terms(b: TranslatedBenchmark, bundle: Bundle) -> Iterator[tuple[str, bool]]:
     """(term, whether it has one rendering): those of the glossary, or else those that the
     translations themselves give with the original in parentheses."""
     if pairs := b.terms.get(bundle.question.question_id):

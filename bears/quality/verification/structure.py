@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from bears.files.intake.texts import blank
-from bears.quality.verification.benchmark import Benchmark
+from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.types import Document, Finding, Question
 
 
-def counts(b: Benchmark) -> Iterator[Finding]:
+def counts(b: TranslatedBenchmark) -> Iterator[Finding]:
     """As many questions and documents as asked for, and at least one of each."""
     asked = None if b.shares is None else sum(b.shares.values())
     for what, found, expected in (
@@ -21,7 +21,7 @@ def counts(b: Benchmark) -> Iterator[Finding]:
             yield Finding("count", "error", what, f"{found} {what}, expected {expected}")
 
 
-def source_distribution(b: Benchmark) -> Iterator[Finding]:
+def source_distribution(b: TranslatedBenchmark) -> Iterator[Finding]:
     """As many questions of each source as asked for, source by source in the asked order."""
     if b.shares is None:
         return
@@ -36,7 +36,7 @@ def source_distribution(b: Benchmark) -> Iterator[Finding]:
         yield Finding("order", "error", "questions", message)
 
 
-def unique_ids(b: Benchmark) -> Iterator[Finding]:
+def unique_ids(b: TranslatedBenchmark) -> Iterator[Finding]:
     """Every question_id and doc_id once."""
     for check, ids in (
         ("duplicate_question_id", Counter(q.question_id for q in b.questions)),
@@ -47,7 +47,7 @@ def unique_ids(b: Benchmark) -> Iterator[Finding]:
                 yield Finding(check, "error", identifier, f"stands {times} times")
 
 
-def words(b: Benchmark) -> Iterator[Finding]:
+def words(b: TranslatedBenchmark) -> Iterator[Finding]:
     """Every id is one word, since a run file parts its columns by white space."""
     for identifier in (*(q.question_id for q in b.questions), *(d.doc_id for d in b.documents)):
         if len(identifier.split()) != 1:
@@ -55,7 +55,7 @@ def words(b: Benchmark) -> Iterator[Finding]:
             yield Finding("id_form", "error", identifier, message)
 
 
-def gold(b: Benchmark) -> Iterator[Finding]:
+def gold(b: TranslatedBenchmark) -> Iterator[Finding]:
     """Gold is there, is in the pool, and ``is_gold`` says exactly which documents it is."""
     pool = {document.doc_id for document in b.documents}
     referenced = {doc_id for question in b.questions for doc_id in question.gold_doc_ids}
@@ -95,7 +95,7 @@ def _consistent(question: Question) -> Iterator[Finding]:
             yield Finding("gold_grades", "error", question.question_id, message)
 
 
-def groups(b: Benchmark) -> Iterator[Finding]:
+def groups(b: TranslatedBenchmark) -> Iterator[Finding]:
     """A question that may be asked of a group of documents finds one there."""
     there = {document.group for document in b.documents}
     for question in b.questions:
@@ -104,7 +104,7 @@ def groups(b: Benchmark) -> Iterator[Finding]:
             yield Finding("group_empty", "warning", question.question_id, message)
 
 
-def duplicate_contents(b: Benchmark) -> Iterator[Finding]:
+def duplicate_contents(b: TranslatedBenchmark) -> Iterator[Finding]:
     """No two documents, and no two questions, with the same text, before or after translation."""
     yield from _same_text(b.documents, "")
     if b.raw_documents is not b.documents:
@@ -128,7 +128,7 @@ def _same_text(documents: Sequence[Document], where: str) -> Iterator[Finding]:
             yield Finding("duplicate_content", "error", document.doc_id, message)
 
 
-def empty_texts(b: Benchmark) -> Iterator[Finding]:
+def empty_texts(b: TranslatedBenchmark) -> Iterator[Finding]:
     """No empty question or document, and no empty answer where questions were made with one."""
     for question in b.questions:
         answered = question.question_type in ("single-hop", "multi-hop")
@@ -140,7 +140,7 @@ def empty_texts(b: Benchmark) -> Iterator[Finding]:
             yield Finding("empty", "error", document.doc_id, "content is empty")
 
 
-def ledger_entries(b: Benchmark) -> Iterator[Finding]:
+def ledger_entries(b: TranslatedBenchmark) -> Iterator[Finding]:
     """Every ledger entry names a record of the sample."""
     for record_id in b.unmatched:
         yield Finding("ledger", "warning", record_id, "the ledger names it, the sample lacks it")

@@ -8,14 +8,14 @@ from typing import NamedTuple, TypeVar
 from bears.language.declared import LENGTH, MOST, SOME, contradiction, disagreeing
 from bears.language.gates import check
 from bears.language.text import Text
-from bears.quality.verification.benchmark import Benchmark
+from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.types import Finding
 
 CHANGED = "differs from the raw record in more than its texts"
 NATIVE_CHANGED = "is in the target language already, but its text was changed"
 
 
-def same_records(b: Benchmark) -> Iterator[Finding]:
+def same_records(b: TranslatedBenchmark) -> Iterator[Finding]:
     """The same records in the same order, changed in nothing but their texts."""
     yield from _same_ids(
         "queries", [q.question_id for q in b.raw_questions], [q.question_id for q in b.questions]
@@ -31,7 +31,7 @@ def same_records(b: Benchmark) -> Iterator[Finding]:
             yield Finding("changed_field", "error", document.doc_id, CHANGED)
 
 
-def texts(b: Benchmark) -> Iterator[Finding]:
+def texts(b: TranslatedBenchmark) -> Iterator[Finding]:
     """Native texts are untouched; all others are in the target language."""
     for raw, question in b.questions_beside():
         answers = (raw.gold_answer, question.gold_answer)
@@ -46,14 +46,14 @@ def texts(b: Benchmark) -> Iterator[Finding]:
         yield from _of_record(b, document.doc_id, [text])
 
 
-def calibrated(b: Benchmark) -> Iterator[Finding]:
+def calibrated(b: TranslatedBenchmark) -> Iterator[Finding]:
     """How often the gates cry at sound texts of the target language was counted."""
     if not b.target.calibrated_on and set(b.languages.values()) - {b.target.name}:
         message = f"nobody counted how often the gates are wrong about {b.target.title}"
         yield Finding("not_calibrated", "warning", b.target.name, message)
 
 
-def doubts(b: Benchmark) -> Iterator[Finding]:
+def doubts(b: TranslatedBenchmark) -> Iterator[Finding]:
     """Nothing was left doubtful when the texts were translated, such as a mark that got lost."""
     for doubt in b.doubts:
         yield Finding(
@@ -72,7 +72,7 @@ def _same_ids(file: str, raw: Sequence[str], translated: Sequence[str]) -> Itera
         yield Finding("order", "error", file, message)
 
 
-def _of_record(b: Benchmark, record_id: str, found: Sequence[Text]) -> Iterator[Finding]:
+def _of_record(b: TranslatedBenchmark, record_id: str, found: Sequence[Text]) -> Iterator[Finding]:
     for text in found:
         if text.source_language == text.target and text.source != text.translation:
             yield Finding("native_changed", "error", record_id, NATIVE_CHANGED)
@@ -87,14 +87,14 @@ LOOKED_AT = 2000
 T = TypeVar("T")
 
 
-class _Text(NamedTuple):
+class _DeclaredText(NamedTuple):
     source: str
     record_id: str
     field: str
     text: str
 
 
-def languages(b: Benchmark) -> Iterator[Finding]:
+def languages(b: TranslatedBenchmark) -> Iterator[Finding]:
     """A set most of whose texts are of another language is an error; a text of it, a warning.
 
     A set is the questions or the documents of one source, or of all where a benchmark is taken as
@@ -103,10 +103,11 @@ def languages(b: Benchmark) -> Iterator[Finding]:
     if not b.written_in:
         return
     questions = (
-        _Text(q.source_dataset, q.question_id, "question", q.question) for q in _some(b.questions)
+        _DeclaredText(q.source_dataset, q.question_id, "question", q.question)
+        for q in _some(b.questions)
     )
     documents = (
-        _Text(d.original_source, d.doc_id, "content", d.content) for d in _some(b.documents)
+        _DeclaredText(d.original_source, d.doc_id, "content", d.content) for d in _some(b.documents)
     )
     for what, texts in (("questions", questions), ("documents", documents)):
         sets = defaultdict(list)
@@ -120,7 +121,7 @@ def _some(records: Sequence[T]) -> Sequence[T]:
     return records[:: -(-len(records) // LOOKED_AT) or 1]
 
 
-def _of_set(b: Benchmark, name: str, texts: Sequence[_Text]) -> Iterator[Finding]:
+def _of_set(b: TranslatedBenchmark, name: str, texts: Sequence[_DeclaredText]) -> Iterator[Finding]:
     reason, share = disagreeing((each.text for each in texts), b.written_in)
     if share > SOME:
         message = f"{share:.0%} of them do not look like {b.written_in}: {reason}"

@@ -9,10 +9,10 @@ from bears.config.ledger.acceptance import Acceptance, accept
 from bears.config.ledger.entries import Review
 from bears.language.gates import GATES
 from bears.quality.verification import bundles, structure, texts
-from bears.quality.verification.benchmark import Benchmark
+from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.types import Finding
 
-CHECKS: tuple[Callable[[Benchmark], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[TranslatedBenchmark], Iterator[Finding]], ...] = (
     structure.counts,
     structure.source_distribution,
     structure.unique_ids,
@@ -43,7 +43,9 @@ def reviewed(reviews: Sequence[Review]) -> list[Acceptance]:
 
 
 def verify(
-    benchmark: Benchmark, accepted: Sequence[Acceptance] = (), read: Iterable[Finding] = ()
+    benchmark: TranslatedBenchmark,
+    accepted: Sequence[Acceptance] = (),
+    read: Iterable[Finding] = (),
 ) -> list[Finding]:
     """All findings, in the order of the checks; accepted errors get severity ``accepted``.
 
@@ -56,7 +58,7 @@ def verify(
     return accept(found, accepted)
 
 
-def summarise(findings: Sequence[Finding], benchmark: Benchmark | None) -> dict[str, Any]:
+def summarise(findings: Sequence[Finding], benchmark: TranslatedBenchmark | None) -> dict[str, Any]:
     """Counts by severity, check and gate, and how far questions stayed answerable."""
     severities = Counter(finding.severity for finding in findings)
     checks = Counter(finding.check for finding in findings)
@@ -72,5 +74,5 @@ def summarise(findings: Sequence[Finding], benchmark: Benchmark | None) -> dict[
     }
 
 
-def _calibrated_on(b: Benchmark) -> str:
+def _calibrated_on(b: TranslatedBenchmark) -> str:
     return b.target.calibrated_on or "nothing: not calibrated"
