@@ -32,8 +32,8 @@ from bears.errors import BearsError, ConfigurationError, FormatError
 from bears.files.intake.json_text import json_value
 from bears.files.records import read_lines, to_line, write_lines
 from bears.llm.budget import Budget
-from bears.llm.client import forget, make_client
-from bears.llm.endpoint import Access, Endpoint, find_access
+from bears.llm.client import Online, forget, make_client
+from bears.llm.endpoint import Access, Endpoint
 from bears.llm.faults import (
     RequestFailed,
     RequestRefused,
@@ -41,7 +41,7 @@ from bears.llm.faults import (
     read_problem,
     to_problem,
 )
-from bears.llm.models import Model, Models, Price
+from bears.llm.models import Model, Models
 from bears.llm.pool import Streak
 from bears.llm.wire import ChatAnswer, ChatRequest, Outcome
 from bears.types import Closed
@@ -221,7 +221,7 @@ LONGEST_POLL_S = 300.0
 ENDED = ("completed", "failed", "expired", "cancelled")
 
 
-class BatchApi:
+class BatchApi(Online):
     """A model that answers within a day.
 
     Args:
@@ -248,10 +248,7 @@ class BatchApi:
         most_requests: int = MOST_REQUESTS,
         most_bytes: int = MOST_BYTES,
     ) -> None:
-        self.endpoint = endpoint
-        self.budget = budget or Budget(None, Price(0, 0))
-        self._model = models.model(endpoint.model)
-        self._access = find_access(endpoint, env_folder)
+        super().__init__(endpoint, models, budget, env_folder)
         self._state, self._poll_s = state, poll_s
         self._most = (most_requests, most_bytes)
         self._call = retrying(endpoint)
@@ -273,16 +270,16 @@ class BatchApi:
         """
         asked = {request.key: request for request in requests}
         rounds, held = Counter[str](), dict[str, float]()
-        async with batch_client(self._access, self.endpoint) as client:
+        async with batch_client(self.access, self.endpoint) as client:
             pending = await self._found(client, asked)
             for key in {key for batch in pending for key in batch.keys} & asked.keys():
-                held[key] = self.budget.bound(asked[key])
-                self.budget.hold(held[key])
+                self._hold(asked[key], held, at_any_cost=True)
             fresh = [request for key, request in asked.items() if key not in held]
             while pending or fresh:
-                fitting, unfit = self._fitting(fresh, held)
+                fitting = [each for each in fresh if self._hold(each, held, at_any_cost=False)]
+                unfit = [each for each in fresh if each.key not in held]
                 rounds.update(request.key for request in fitting)
-                for part in parts(fitting, self.endpoint.model, self._model, *self._most):
+                for part in parts(fitting, self.endpoint.model, self.model, *self._most):
                     await self._submit(client, part, pending)
                 if not pending:
                     for request in unfit:
@@ -290,24 +287,19 @@ class BatchApi:
                     return
                 batch, seen = await self._next_ended(client, pending)
                 results = await self._results(client, batch, seen, asked)
-                again, streak, ours = (
-                    [],
-                    Streak[ChatRequest, ChatAnswer](),
-                    held.keys() & batch.keys,
-                )
-                for key in batch.keys:
-                    if key not in held:
-                        continue
+                again, streak = list[ChatRequest](), Streak[ChatRequest, ChatAnswer]()
+                ours = [key for key in batch.keys if key in held]
+                for key in ours:
                     outcome = results[key]
                     await self._settle(held.pop(key), outcome)
                     if isinstance(outcome, RequestFailed) and rounds[key] < self.endpoint.attempts:
                         again.append(asked[key])
-                    else:
-                        if isinstance(outcome, ChatAnswer):
-                            # A batch is closed, and never read again, after its last row.
-                            await keep(asked[key], outcome)
-                        for pair in streak.told(asked[key], outcome):
-                            yield pair
+                        continue
+                    if isinstance(outcome, ChatAnswer):
+                        # A batch is closed, and never read again, after its last row.
+                        await keep(asked[key], outcome)
+                    for pair in streak.told(asked[key], outcome):
+                        yield pair
                 failed, stop = streak.ended()
                 for pair in failed:
                     yield pair
@@ -317,20 +309,13 @@ class BatchApi:
                     raise stop
                 fresh = again + unfit
 
-    def _fitting(
-        self, requests: list[ChatRequest], held: dict[str, float]
-    ) -> tuple[list[ChatRequest], list[ChatRequest]]:
-        """Those that the budget has room for, now reserved, and the others."""
-        fitting, unfit = [], []
-        for request in requests:
-            amount = self.budget.bound(request)
-            if self.budget.fits(amount):
-                self.budget.hold(amount)
-                held[request.key] = amount
-                fitting.append(request)
-            else:
-                unfit.append(request)
-        return fitting, unfit
+    def _hold(self, request: ChatRequest, held: dict[str, float], at_any_cost: bool) -> bool:
+        """Reserve what a request may cost, if it fits or is at the provider already."""
+        amount = self.budget.bound(request)
+        if at_any_cost or self.budget.fits(amount):
+            self.budget.hold(amount)
+            held[request.key] = amount
+        return request.key in held
 
     async def _submit(
         self, client: openai.AsyncOpenAI, part: BatchPart, pending: list[Pending]
@@ -385,11 +370,11 @@ class BatchApi:
     ) -> dict[str, Outcome]:
         if seen is None:
             return dict.fromkeys(batch.keys, not_answered("the provider lost the batch"))
-        reason = self._access.clean(f"the batch {seen.status}{_told(seen)}")
+        reason = self.access.clean(f"the batch {seen.status}{_told(seen)}")
         results: dict[str, Outcome] = dict.fromkeys(batch.keys, not_answered(reason))
         for file in filter(None, (seen.error_file_id, seen.output_file_id)):
             found: HttpxBinaryResponseContent = await self._call(client.files.content, file)
-            results.update(outcomes(found.content, batch.keys, asked, self._access))
+            results.update(outcomes(found.content, batch.keys, asked, self.access))
         return results
 
     async def _settle(self, amount: float, outcome: Outcome) -> None:

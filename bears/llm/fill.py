@@ -16,7 +16,6 @@ from itertools import chain
 from typing import Any, Generic
 
 from bears.files.journal import Append
-from bears.llm.batch import BatchApi
 from bears.llm.client import Online
 from bears.llm.faults import BudgetExhausted, ClientError, RequestRefused, RunStopped
 from bears.llm.kept import MemoryEntry, PublishedMemory, is_whole
@@ -119,7 +118,7 @@ class Filling(Generic[R]):
         # Requests of all rounds; those that turn out to be one were counted as several.
         self._finished = self._known_of = 0
 
-    async def run(self, backend: Online | BatchApi) -> FillReport:
+    async def run(self, backend: Online) -> FillReport:
         """Ask ``backend``, round after round, until nothing is missing or nothing more helps."""
         report = self._report
         left = self._use.resolve(self._known)
