@@ -5,10 +5,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from tabulate import tabulate
-
 from bears.cli.selection import add_overrides, composed, rewritten_file
-from bears.cli.spending import show, spending
+from bears.cli.spending import print_plan, spending
 from bears.config import Config, build
 from bears.errors import ConfigurationError
 from bears.files.manifest import check
@@ -59,10 +57,13 @@ def _fill(arguments: argparse.Namespace) -> None:
     if not missing:
         print("nothing is missing")
         return
-    with spending(missing, arguments.yes) as bar:
+    done = 0
+    with spending(missing, arguments.yes) as show:
 
         def progress(came: int, usd: float) -> None:
-            show(bar, bar.n + came, usd)
+            nonlocal done
+            done += came
+            show(done, 0, usd)
 
         for kind, part in texts():
             encoder.fill(kind, part, progress)
@@ -112,16 +113,16 @@ def _show(encoder: Hosted, texts: Texts) -> int:
     for kind, part in texts():
         costs[kind] += encoder.cost(kind, part)
     total, price, settings = sum(costs.values(), Cost()), encoder.price, encoder.settings
-    rows: list[list[object]] = [
-        ["model", f"{settings.model}, {settings.dimensions} dimensions"],
-        ["vectors kept in", encoder.folder],
-        ["documents missing", "{0.missing:,} of {0.texts:,}".format(costs["document"])],
-        ["questions missing", "{0.missing:,} of {0.texts:,}".format(costs["question"])],
-        ["tokens", "{:,} to {:,}".format(*total.tokens)],
-        ["price", "US$ {:.4f} to {:.4f}".format(*total.usd)],
-        ["per million tokens", price.input],
-        ["price from", f"{price.source} ({price.date or 'no date'})"],
-        ["budget", "no limit" if settings.budget is None else f"US$ {settings.budget}"],
+    rows = [
+        ("model", f"{settings.model}, {settings.dimensions} dimensions"),
+        ("vectors kept in", encoder.folder),
+        *(
+            (f"{kind}s missing", f"{cost.missing:,} of {cost.texts:,}")
+            for kind, cost in costs.items()
+        ),
+        ("tokens", "{:,} to {:,}".format(*total.tokens)),
+        ("price", "US$ {:.4f} to {:.4f}".format(*total.usd)),
+        ("per million tokens", price.input),
     ]
-    print(tabulate(rows, tablefmt="plain", disable_numparse=True))
+    print_plan(rows, price, settings.budget)
     return total.missing

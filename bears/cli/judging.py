@@ -18,7 +18,6 @@ from bears.answers.judging.model import NAME
 from bears.answers.judging.ruling import Case
 from bears.answers.judging.tables import table, write_judged
 from bears.cli.board_row import on_board
-from bears.cli.filling import asked
 from bears.cli.selection import (
     add_benchmark_arguments,
     add_language,
@@ -27,6 +26,7 @@ from bears.cli.selection import (
     results_of,
     state_of,
 )
+from bears.cli.spending import asked
 from bears.config import checkout, parse
 from bears.config.shape import Name
 from bears.errors import ConfigurationError

@@ -1,14 +1,14 @@
 """``python -m bears memory``: import, plan, fill, publish, review, glossary."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from bears.cli.filling import fill, show_plan
 from bears.cli.judgements import candidate_rows, judged_pairs
 from bears.cli.proxied import add_serve
 from bears.cli.selection import CONF, add_overrides, composed
+from bears.cli.spending import fill, show_plan
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
 from bears.config import Config, parse
 from bears.config.ledger.entries import reviews_of
@@ -38,76 +38,27 @@ MADE = ("question", "gold_answer")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands of ``memory``."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    importing = commands.add_parser(
-        "import",
-        help="make a memory of a published set",
-        description="Add the translations of a published set to data/memory/BENCHMARK.jsonl. "
-        "FOLDER holds queries_raw.json, corpus_raw.json, queries.json and corpus.json.",
-    )
-    importing.add_argument("benchmark", metavar="BENCHMARK")
-    importing.add_argument("folder", metavar="FOLDER", type=Path)
-    importing.set_defaults(run=_import)
-    planning = commands.add_parser(
-        "plan",
-        help="what filling would cost",
-        description="Count the calls and tokens that filling needs, and their price.",
-    )
-    planning.set_defaults(run=_plan)
-    filling = commands.add_parser(
-        "fill",
-        help="ask a model for what is missing",
-        description="Show the plan, then ask the chosen models for all that is missing. "
-        "Answers go to the journal as they come (.bears/journal.jsonl): stop it at any time, "
-        "the next fill goes on from there. Exits with 0 only when nothing is missing.",
-    )
-    filling.add_argument("--yes", action="store_true", help="do not ask before spending")
-    filling.set_defaults(run=_fill)
-    publishing = commands.add_parser(
-        "publish",
-        help="write the journal's answers into the memory",
-        description="Write what the benchmark uses to data/memory/, for git: translations to "
-        "BENCHMARK.jsonl, a generator's answers to BENCHMARK.answers.jsonl. Where some are still "
-        "missing, write what is there, say which are missing, and exit with 1.",
-    )
-    publishing.add_argument(
+    made = {
+        name: commands.add_parser(name, help=summary, description=description)
+        for name, (_, summary, description) in COMMANDS.items()
+    }
+    made["import"].add_argument("benchmark", metavar="BENCHMARK")
+    made["import"].add_argument("folder", metavar="FOLDER", type=Path)
+    made["fill"].add_argument("--yes", action="store_true", help="do not ask before spending")
+    made["publish"].add_argument(
         "--give-up",
         action="store_true",
         help="publish as unscored every verdict, and as given up every answer, that was tried and "
         "failed, not only those of requests that the server refuses for good",
     )
-    publishing.set_defaults(run=_publish)
-    reviewing = commands.add_parser(
-        "review",
-        help="look at what is doubtful, and decide",
-        description="Export what the gates flag, made questions that wait for a person, and what "
-        "`audit` found to FILE (.csv or .jsonl), or import the decisions that a person wrote into "
-        "it: accept, correct or retranslate a text; relevant, partial or not of a document. They "
-        "become entries of the ledger.",
-    )
-    direction = reviewing.add_mutually_exclusive_group(required=True)
+    direction = made["review"].add_mutually_exclusive_group(required=True)
     direction.add_argument("--export", metavar="FILE", type=Path)
     direction.add_argument("--import", metavar="FILE", type=Path, dest="decisions")
-    reviewing.set_defaults(run=_review)
-    terms = commands.add_parser(
-        "glossary",
-        help="the terms that were learned, as CSV",
-        description="Write the learned terms to FILE, a CSV. Correct them, and name the "
-        "file under translator.glossary: its renderings go before learned ones.",
-    )
-    terms.add_argument("file", metavar="FILE", type=Path)
-    terms.set_defaults(run=_glossary)
-    add_serve(
-        commands.add_parser(
-            "serve",
-            help="an OpenAI-compatible server on loopback that answers from the memory",
-            description="Serve data/memory/BENCHMARK.proxied.jsonl and the journal to any tool "
-            "that speaks the OpenAI protocol, on 127.0.0.1 with a key of its own, until it is "
-            "interrupted. What is in neither is answered with 404, or with --ask by the models of "
-            "conf/proxy, within their budgets, and kept.",
-        )
-    )
-    for command in (importing, planning, filling, publishing, reviewing, terms):
+    made["glossary"].add_argument("file", metavar="FILE", type=Path)
+    for name, command in made.items():
+        command.set_defaults(run=COMMANDS[name][0])
         add_overrides(command)
+    add_serve(commands)
 
 
 def _import(arguments: argparse.Namespace) -> None:
@@ -214,3 +165,47 @@ def _glossary(arguments: argparse.Namespace) -> None:
         for source, rendering in pairs
     )
     print(f"{arguments.file}: {write_glossary(arguments.file, terms)} terms")
+
+
+COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], None], str, str]] = {
+    "import": (
+        _import,
+        "make a memory of a published set",
+        "Add the translations of a published set to data/memory/BENCHMARK.jsonl. "
+        "FOLDER holds queries_raw.json, corpus_raw.json, queries.json and corpus.json.",
+    ),
+    "plan": (
+        _plan,
+        "what filling would cost",
+        "Count the calls and tokens that filling needs, and their price.",
+    ),
+    "fill": (
+        _fill,
+        "ask a model for what is missing",
+        "Show the plan, then ask the chosen models for all that is missing. "
+        "Answers go to the journal as they come (.bears/journal.jsonl): stop it at any time, "
+        "the next fill goes on from there. Exits with 0 only when nothing is missing.",
+    ),
+    "publish": (
+        _publish,
+        "write the journal's answers into the memory",
+        "Write what the benchmark uses to data/memory/, for git: translations to "
+        "BENCHMARK.jsonl, a generator's answers to BENCHMARK.answers.jsonl. Where some are still "
+        "missing, write what is there, say which are missing, and exit with 1.",
+    ),
+    "review": (
+        _review,
+        "look at what is doubtful, and decide",
+        "Export what the gates flag, made questions that wait for a person, and what "
+        "`audit` found to FILE (.csv or .jsonl), or import the decisions that a person wrote into "
+        "it: accept, correct or retranslate a text; relevant, partial or not of a document. They "
+        "become entries of the ledger.",
+    ),
+    "glossary": (
+        _glossary,
+        "the terms that were learned, as CSV",
+        "Write the learned terms to FILE, a CSV. Correct them, and name the "
+        "file under translator.glossary: its renderings go before learned ones.",
+    ),
+}
+"""What runs, its summary, and its description."""

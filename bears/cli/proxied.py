@@ -25,8 +25,16 @@ def publish(kept: Kept, proxy: Proxy) -> None:
     print(f"{kept.memory}: {total} entries, {new} of them new")
 
 
-def add_serve(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``memory serve``."""
+def add_serve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``memory serve``."""
+    parser = commands.add_parser(
+        "serve",
+        help="an OpenAI-compatible server on loopback that answers from the memory",
+        description="Serve data/memory/BENCHMARK.proxied.jsonl and the journal to any tool "
+        "that speaks the OpenAI protocol, on 127.0.0.1 with a key of its own, until it is "
+        "interrupted. What is in neither is answered with 404, or with --ask by the models of "
+        "conf/proxy, within their budgets, and kept.",
+    )
     parser.add_argument(
         "--ask", action="store_true", help="ask the models of conf/proxy for what is missing"
     )

@@ -17,7 +17,7 @@ from bears.answers.ragas.scores import HEADER, METRICS, UNANSWERED, Score, cells
 from bears.cli.board_row import on_board
 from bears.cli.proxied import proxy_of, publish
 from bears.cli.selection import add_selection, composed, state_of
-from bears.cli.spending import show, spending
+from bears.cli.spending import Show, spending
 from bears.cli.uses import generated_answers
 from bears.config import Config
 from bears.errors import ConfigurationError, MemoryMiss
@@ -99,8 +99,8 @@ def _ragas(arguments: argparse.Namespace) -> None:
     if arguments.plan:
         return
     if arguments.fill and found.proxy.missed:
-        with spending(len(rows) * len(METRICS), arguments.yes) as bar:
-            found = asyncio.run(_evaluated(rows, settings, kept, ask=True, bar=bar))
+        with spending(len(rows) * len(METRICS), arguments.yes) as show:
+            found = asyncio.run(_evaluated(rows, settings, kept, ask=True, show=show))
         print(f"{found.proxy.asked} requests were asked; US$ {found.proxy.spent:.4f} were spent")
     benchmark = state.told() if state else {"name": config["benchmark"]["name"]}
     result = {
@@ -143,7 +143,11 @@ def _state(rows: Sequence[RagasRow], config: Config) -> BenchmarkState | None:
 
 
 async def _evaluated(
-    rows: Sequence[RagasRow], settings: ProxySettings, kept: Kept, ask: bool, bar: Any = None
+    rows: Sequence[RagasRow],
+    settings: ProxySettings,
+    kept: Kept,
+    ask: bool,
+    show: Show | None = None,
 ) -> Evaluated:
     async with (
         proxied(settings, kept, ask) as proxy,
@@ -151,8 +155,8 @@ async def _evaluated(
     ):
 
         def progress(done: int) -> None:
-            if bar is not None:
-                show(bar, done, proxy.spent)
+            if show:
+                show(done, 0, proxy.spent)
 
         server = address.base_url, address.key, settings.models
         return Evaluated(*await scored(rows, *server, progress), proxy)

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import Any, Generic
 
 from bears.files.journal import Append
+from bears.files.shown import complain
 from bears.llm.client import Online
 from bears.llm.faults import BudgetExhausted, ClientError, RequestRefused, RunStopped
 from bears.llm.kept import MemoryEntry, PublishedMemory, is_whole
@@ -81,14 +82,11 @@ class FillReport:
     stopped: str = ""
     usd: float = 0.0
 
-    def told(self, name: str) -> str:
-        """A sentence for a person; ``name`` is that of the use."""
-        return f"{self.answered} answers, {self.stored} {name}s stored; US$ {self.usd:.4f} spent"
-
-    def failures(self) -> Iterator[str]:
-        """The first requests without an answer, and why, for a person."""
+    def tell(self, name: str) -> None:
+        """Print what came of it, and the first requests that failed; ``name`` is the use's."""
+        print(f"{self.answered} answers, {self.stored} {name}s stored; US$ {self.usd:.4f} spent")
         for request, reasons in list(self.failed.values())[:SHOWN]:
-            yield f"failed: {request.record_id} {request.field}: {'; '.join(reasons)}"
+            complain(f"failed: {request.record_id} {request.field}: {'; '.join(reasons)}")
 
 
 class Filling(Generic[R]):

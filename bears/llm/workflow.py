@@ -166,9 +166,7 @@ class Workflow(Generic[U]):
         if self.can_fill() and self.use.resolve(load(self.memory, self.use.name)).missing:
             report = self.fill()
             self.publish()
-            print(report.told(self.use.name))
-            for failure in report.failures():
-                complain(failure)
+            report.tell(self.use.name)
             if report.stopped:
                 complain(f"fill stopped: {report.stopped}")
 
