@@ -10,7 +10,7 @@ from bears.answers.judging.tables import AnswerResults
 from bears.answers.judging.tables import table as judged_table
 from bears.config import parse, read_selection
 from bears.errors import FormatError
-from bears.evaluation.table import Results, table
+from bears.evaluation.table import RetrievalMetrics, table
 from bears.files.records import read_json
 from bears.files.shown import complain
 from bears.retrieval.cut import cuts_below, told
@@ -31,7 +31,7 @@ def _show(_: argparse.Namespace) -> None:
     if not RETRIEVAL.is_file():
         raise FormatError(f"{RETRIEVAL}: no such file; run `dvc repro`, in the project's root")
     results = read_json(RETRIEVAL)
-    parse(Results, results, str(RETRIEVAL))
+    parse(RetrievalMetrics, results, str(RETRIEVAL))
     print(f"{RETRIEVAL}:\n{table(results)}\n")
     index = Path("data") / results["benchmark"]["name"] / "index" / results.get("retriever", "")
     for line in told(cuts_below(index)):

@@ -9,7 +9,7 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.cli.selection import add_selection, composed, results_of
-from bears.cli.translation_tax.records import Records, read_sides
+from bears.cli.translation_tax.records import TextSide, read_sides
 from bears.cli.translation_tax.tax import Values, taxes, values_by_question
 from bears.config import Config
 from bears.errors import ConfigurationError, FormatError
@@ -88,7 +88,7 @@ def _folders(config: Config, folder: Path | None) -> tuple[Path, Path]:
     return sampled, translated
 
 
-def _translated(config: Config, original: Records, unknown: str) -> dict[str, str]:
+def _translated(config: Config, original: TextSide, unknown: str) -> dict[str, str]:
     """Each source whose texts were translated, to their language before that."""
     kept, target = config["benchmark"]["language"], config["language"]["name"]
     languages = languages_of(config["sources"], original.sources, kept, target)
@@ -107,7 +107,7 @@ def _translated(config: Config, original: Records, unknown: str) -> dict[str, st
 def _about(
     config: Config,
     folder: Path,
-    translated: Records,
+    translated: TextSide,
     values: Values,
     languages: dict[str, str],
 ) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _table(result: dict[str, Any]) -> str:
     return f"{told}\n\n{tabulate(rows, headers=header, disable_numparse=True)}"
 
 
-def _write(path: Path, values: Values, original: Records, translated: Records) -> None:
+def _write(path: Path, values: Values, original: TextSide, translated: TextSide) -> None:
     """A row a question, with its value of each measure on every side, empty where undefined."""
     before = {question.question_id: question.question for question in original.questions}
     after = {question.question_id: question for question in translated.questions}

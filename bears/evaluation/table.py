@@ -17,17 +17,17 @@ class Within(TypedDict):
     all: Means
 
 
-class Records(TypedDict):
+class MeasuredBenchmark(TypedDict):
     """What is read of the block ``benchmark``."""
 
     name: str
     questions: int
 
 
-class Results(TypedDict):
+class RetrievalMetrics(TypedDict):
     """What is read of metrics/retrieval.json; docs/pipeline.md has all of it."""
 
-    benchmark: Records
+    benchmark: MeasuredBenchmark
     retriever: NotRequired[str]
     all: Means
     by_type: dict[str, Means]

@@ -13,22 +13,22 @@ ORIGINAL, TRANSLATED = ("queries_raw.json", "corpus_raw.json"), ("queries.json",
 
 
 @dataclass(frozen=True)
-class Records:
+class TextSide:
     """Questions, and the documents of which they are asked; a source's language by its name."""
 
     questions: Sequence[Question]
     documents: Sequence[Document]
 
-    def of(self, languages: Mapping[str, str], language: str) -> "Records":
+    def of(self, languages: Mapping[str, str], language: str) -> "TextSide":
         """The questions and documents of the sources of one language."""
-        return Records(
+        return TextSide(
             [q for q in self.questions if languages.get(q.source_dataset) == language],
             [d for d in self.documents if languages.get(d.original_source) == language],
         )
 
-    def bare(self) -> "Records":
+    def bare(self) -> "TextSide":
         """The same texts without parentheses."""
-        return Records(
+        return TextSide(
             [replace(q, question=without_parentheses(q.question)) for q in self.questions],
             [replace(d, content=without_parentheses(d.content)) for d in self.documents],
         )
@@ -40,14 +40,14 @@ class Records:
         return names | {document.original_source for document in self.documents}
 
 
-def read_sides(original: Path, translated: Path) -> tuple[Records, Records]:
+def read_sides(original: Path, translated: Path) -> tuple[TextSide, TextSide]:
     """Both sides of a benchmark, from the folders that hold `ORIGINAL` and `TRANSLATED`.
 
     Raises:
         FormatError: a file is absent or malformed, or the two are not of the same records.
     """
     sides = [
-        Records(read_questions(folder / queries), read_documents(folder / corpus))
+        TextSide(read_questions(folder / queries), read_documents(folder / corpus))
         for folder, (queries, corpus) in ((original, ORIGINAL), (translated, TRANSLATED))
     ]
     keys = [

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bears.cli.translation_tax.records import Records
+from bears.cli.translation_tax.records import TextSide
 from bears.config import Config
 from bears.errors import FormatError
 from bears.evaluation.bootstrap import RESAMPLES
@@ -23,8 +23,8 @@ Values = Mapping[str, pd.DataFrame]
 
 
 def values_by_question(
-    original: Records,
-    translated: Records,
+    original: TextSide,
+    translated: TextSide,
     languages: Mapping[str, str],
     configured: Callable[[str], Config],
     measures: Sequence[Measure],
@@ -54,7 +54,7 @@ def values_by_question(
     return {side: pd.concat(frames) for side, frames in found.items()}
 
 
-def _values(records: Records, config: Config, measures: Sequence[Measure]) -> pd.DataFrame:
+def _values(records: TextSide, config: Config, measures: Sequence[Measure]) -> pd.DataFrame:
     run = Index(records.documents, config).run(records.questions)
     evaluation = evaluate(run, gold_of(records.questions), measures)
     return frames_of(evaluation, records.questions)[0]

@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from bears.publishing.report.comparison import Comparison, Pair, Standing, better_of, corrected_over
+from bears.publishing.report.comparison import (
+    ComparedMean,
+    Comparison,
+    Pair,
+    better_of,
+    corrected_over,
+)
 from bears.publishing.report.system import System
 from bears.publishing.report.words import p_value, unit
 
@@ -36,14 +42,14 @@ def answer(comparison: Comparison, systems: Sequence[System], measure: str) -> l
     return _tested(ranked, standing, pairs, systems, measure, over)
 
 
-def _of(name: str, standing: Mapping[str, Standing], measure: str) -> dict[str, Any]:
+def _of(name: str, standing: Mapping[str, ComparedMean], measure: str) -> dict[str, Any]:
     found = standing[name]
     return {"a": name, "measure": measure, **{key: found[key] for key in ("mean", "low", "high")}}
 
 
 def _tested(
     ranked: Sequence[str],
-    standing: Mapping[str, Standing],
+    standing: Mapping[str, ComparedMean],
     pairs: Mapping[frozenset[str], Pair],
     systems: Sequence[System],
     measure: str,

@@ -14,7 +14,7 @@ from bears.files.records import problems_of
 from bears.publishing.report.system import System
 
 
-class Standing(TypedDict):
+class ComparedMean(TypedDict):
     """A system in one measure: its mean, a 95 % interval, who cannot be told apart from it."""
 
     mean: float | None
@@ -28,7 +28,7 @@ class Ranked(TypedDict):
     """A system in every measure."""
 
     name: str
-    measures: dict[str, Standing]
+    measures: dict[str, ComparedMean]
 
 
 class Pair(TypedDict):
@@ -86,7 +86,7 @@ def with_all(found: Comparison | None, systems: Sequence[System]) -> Comparison:
 
 
 def _untested(system: System) -> Ranked:
-    measures: dict[str, Standing] = {}
+    measures: dict[str, ComparedMean] = {}
     for name in system.values:
         defined = system.defined(name)
         # All measures of the pipeline are shares; of one that is not there is no such interval.
