@@ -27,7 +27,6 @@ ALLOWED = {
     "bears/publishing/report/words.py": "files of the package itself",
     "bears/retrieval/combined/hybrid.py": "what the same process has just written",
     "bears/retrieval/combined/stored_texts.py": "an index of ours, held to its manifest",
-    "bears/retrieval/dense/engines/ray_tasks.py": "what the same run has sent to its workers",
     "bears/retrieval/dense/shards.py": "an index of ours, held to its manifest",
 }
 """Module to the reason why it may read by itself."""

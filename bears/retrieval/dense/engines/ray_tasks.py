@@ -2,12 +2,10 @@
 
 import logging
 import os
-import pickle
 import socket
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import ceil
 from pathlib import Path
 from typing import Annotated, Any
@@ -76,7 +74,7 @@ class RayTasks:
                 missing = shard.missing(rows)
                 if missing and task is None:
                     # Not every run needs a cluster.
-                    task, model = self._start(ray), ray.cloudpickle.dumps(encoder)
+                    task, model = self._start(ray), ray.put(encoder)
                 reply = task.remote(model, missing) if task and missing else None
                 under_way.append((shard, rows, missing, reply))
                 if len(under_way) > AHEAD * self.workers:
@@ -127,16 +125,16 @@ class RayTasks:
                 )
 
 
-def _encode(model: bytes, texts: Sequence[str]) -> Encoded:
-    found = encoded(_loaded(model), texts)
+_MODELS: list[Encoder] = []
+"""In a worker, the encoder of its run, whose weights are read at its first text."""
+
+
+def _encode(model: Encoder, texts: Sequence[str]) -> Encoded:
+    # Ray makes a copy for each task, and workers of its own for each run.
+    if not _MODELS:
+        _MODELS.append(model)
+    found = encoded(_MODELS[0], texts)
     return found._replace(vectors=np.asarray(found.vectors, np.float32))
-
-
-@cache
-def _loaded(model: bytes) -> Encoder:
-    """Return the encoder of this process, whose weights are read at its first text."""
-    encoder: Encoder = pickle.loads(model)
-    return encoder
 
 
 def _answer(ray: Any, reply: Any) -> Encoded:
