@@ -118,35 +118,8 @@ class Document(Closed):
 
 
 @dataclass(frozen=True, slots=True)
-class SourceQuestion:
-    """A question of an article's paragraph, as its source has it."""
-
-    id: str
-    question: str
-    answers: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceParagraph:
-    """A paragraph and the questions asked of it. ``id`` is unique within its source."""
-
-    id: str
-    text: str
-    questions: tuple[SourceQuestion, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    """A row of a reading comprehension source (DRCD, SQuAD)."""
-
-    id: str
-    title: str
-    paragraphs: tuple[SourceParagraph, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Passage:
-    """A paragraph of a row that brings its own paragraphs; ``key`` names it within the row."""
+    """A paragraph that a question brings; ``key`` names it within its source."""
 
     key: str
     text: str
@@ -154,54 +127,37 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class PassageRow:
-    """A row that brings its own paragraphs (HotpotQA, 2WikiMultiHopQA, MS MARCO).
+class Brought:
+    """A paragraph that a question brings, by its position among the documents of its source."""
 
-    ``aliases`` are other ways to say ``answer``.
-    """
-
-    id: str
-    question: str
-    answer: str
-    question_type: QuestionType
-    kind: str
-    passages: tuple[Passage, ...]
-    aliases: tuple[str, ...] = ()
+    key: str
+    place: int
+    is_gold: bool
 
 
 @dataclass(frozen=True, slots=True)
-class PoolDocument:
-    """A document of a source that is a benchmark already."""
-
-    id: str
-    text: str
-    group: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PoolQuestion:
-    """A question of a source that is a benchmark already.
+class SourceQuestion:
+    """A question as it leaves ``download``.
 
     Args:
-        gold: (id of a document, grade) for each that is known to be relevant; further pairs may
-            come as `Judgement` rows.
-        judged: False where the source does not tell the gold; a question without any gold that
-            is judged wants nothing retrieved.
+        question: as a benchmark has it. Its gold is what its source says; none where ``passages``
+            say it.
+        row: the number of its row in the source, from 1.
+        references: the answers of every annotator, the one that a benchmark shows first.
+        passages: the paragraphs of a source whose questions bring their own.
+        lacks: what its source does not say of it, though it does of others.
     """
 
-    id: str
-    question: str
-    answer: str = ""
-    gold: tuple[tuple[str, int], ...] = ()
-    judged: bool = True
-    turns: tuple[Turn, ...] = ()
-    answers: tuple[Answer, ...] = ()
-    group: str = ""
+    question: Question
+    row: int
+    references: tuple[str, ...] = ()
+    passages: tuple[Brought, ...] = ()
+    lacks: Literal["", "judgement", "relevant"] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A line of a judgement file (qrels) of a source that is a benchmark already."""
+    """A line of a judgement file (qrels)."""
 
     question_id: str
     doc_id: str

@@ -1,4 +1,4 @@
-"""download: the sources of the benchmark → data/raw/<benchmark>/rows/<source>.jsonl."""
+"""download: the sources of the benchmark → data/raw/<benchmark>/rows/<source>.*.jsonl."""
 
 from pathlib import Path
 
@@ -19,9 +19,9 @@ def main(config: Config, paths: Paths) -> None:
     provenance = []
     for name, value in config["sources"].items():
         source = parse(Source, value, f"sources.{name}")
-        out = paths["rows"] / f"{name}.jsonl"
+        out = paths["rows"] / name
         fetched = checkout() / FETCHED
-        entry = convert(source, reader_of(source), mirror, _root(source), out, fetched)
+        entry = convert(source, reader_of(source), mirror, _root(source), out, fetched, name)
         provenance.append(entry)
         if source.hub and not source.revision and "hub" in entry:
             commit = " ".join(filter(None, [entry["hub"], entry.get("revision")]))
@@ -30,7 +30,7 @@ def main(config: Config, paths: Paths) -> None:
                 f"({FETCHED}/fetched.json). `python -m bears source pin` writes it into conf"
             )
     write_json(paths["provenance"], provenance)
-    for entry in provenance:
+    for name, entry in zip(config["sources"], provenance, strict=True):
         trusted = [file for file in entry["files"] if file.get("checksum") == "first fetch"]
         if trusted:
             pins = ", ".join(f"{file['name']}: {file['sha256']}" for file in trusted)
@@ -40,11 +40,11 @@ def main(config: Config, paths: Paths) -> None:
             )
         for note, count in entry.get("notes", {}).items():
             print(f"{entry['source']}: {count} {note}")
-        report = report_of(paths["rows"] / f"{entry['source']}.jsonl")
+        report = report_of(paths["rows"] / name)
         if report.is_file():
             print(f"{entry['source']}: what became of single records: {report}")
-        for name, reason in entry.get("failures", {}).items():
-            complain(f"{entry['source']}: {name} is left out: {reason}")
+        for record, reason in entry.get("failures", {}).items():
+            complain(f"{entry['source']}: {record} is left out: {reason}")
         for warning in entry.get("warnings", []):
             complain(f"warning: {warning}")
 

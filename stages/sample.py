@@ -8,7 +8,7 @@ from bears.config import Config, parse
 from bears.config.ledger.entries import Ledger
 from bears.config.pipeline import Paths, exit_with
 from bears.files.records import write_json, write_lines, write_records
-from bears.files.rows import open_rows
+from bears.files.rows import SourceRecords, sources_in
 from bears.files.shown import complain
 from bears.files.spreadsheet import write_csv
 from bears.sampling.mixture import Mixture
@@ -24,16 +24,14 @@ def main(config: Config, paths: Paths) -> None:
         return
     kept = {name: config["ledger"][name] for name in ("edits", "replacements")}
     ledger = parse(Ledger, kept, "ledger")
-    sources: dict[str, Any] = {
-        path.stem: open_rows(path) for path in sorted(paths["rows"].glob("*.jsonl"))
-    }
+    sources = sources_in(paths["rows"])
     if config["sample"]["sampler"] == "whole":
         _take(config, sources, ledger, paths["out"])
     else:
         _draw(config, sources, ledger, paths["out"])
 
 
-def _draw(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path) -> None:
+def _draw(config: Config, sources: Mapping[str, SourceRecords], ledger: Ledger, out: Path) -> None:
     drawn = sample(parse(Mixture, config["sample"], "sample"), sources, ledger)
     _write(out, drawn.questions, drawn.documents, drawn.lineage)
     counts = count_reasons(drawn.passed_over)
@@ -48,7 +46,7 @@ def _draw(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path)
         complain(f"ledger: no record {record_id} in this sample")
 
 
-def _take(config: Config, sources: Mapping[str, Any], ledger: Ledger, out: Path) -> None:
+def _take(config: Config, sources: Mapping[str, SourceRecords], ledger: Ledger, out: Path) -> None:
     settings = parse(WholeSettings, config["sample"], "sample")
     taken = sample_whole(settings, sources, ledger)
     licence = config["sources"][settings.source]["licence"]

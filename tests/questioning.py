@@ -14,7 +14,8 @@ import pytest
 
 from bears.files.manifest import seal
 from bears.files.records import to_line, write_text
-from bears.types import PoolDocument
+from bears.files.rows import files_of
+from bears.sources.records import PoolDocument, records
 from stages import sample
 from tests.desk import Desk
 from tests.fake_questioner import text
@@ -49,7 +50,10 @@ def made(to: Path, url: str, documents: Sequence[PoolDocument], *overrides: str)
         shutil.copy(ROOT / name, root / name)
     (root / QUESTIONS).parent.mkdir(parents=True)
     rows = root / "data/raw/made/rows"
-    write_text(rows / "drcd.jsonl", "".join(to_line(asdict(each)) for each in documents))
+    of_documents, of_questions = files_of(rows, "drcd")
+    given = records(documents, "drcd")
+    write_text(of_documents, "".join(to_line(asdict(each)) for each in given))
+    write_text(of_questions, "")
     write_text(rows.parent / "sources.json", '[{"source": "drcd"}]')
     seal([rows], {})
     seal([rows.parent / "sources.json"], {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -12,17 +12,17 @@ from uuid import NAMESPACE_DNS, uuid5
 
 from bears.config import compose, parse
 from bears.config.ledger.entries import Ledger
-from bears.files.rows import open_rows
-from bears.sampling.drafts import Sources
+from bears.files.rows import SourceRecords, open_rows
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import Sample, sample
 from bears.sources import squad
 from bears.sources.convert import convert
-from bears.sources.parts import Lines, Parts, numbered
+from bears.sources.parts import Lines, Parts, Reader, numbered
 from bears.sources.passage_rows import multi_hop
+from bears.sources.records import Article, PassageRow, SourceParagraph, SourceRow, records
 from bears.sources.rows import Numbered
 from bears.sources.source import Source, reader_of
-from bears.types import Article, Passage, PassageRow, SourceParagraph
+from bears.types import Document, Passage, SourceQuestion
 from tests.workspace import ROOT
 
 CHOICES = {
@@ -41,7 +41,8 @@ QUOTAS = (Quota("drcd", 20), Quota("hotpotqa", 20), Quota("2wiki", 20))
 BEARS = Mixture("bears", seed=42, documents=600, sources=QUOTAS, negatives=("drcd",))
 V1 = replace(BEARS, sampler="bears-v1")
 PUBLISHED = replace(BEARS, sampler="bears-published")
-Rows = dict[str, Any]
+Rows = dict[str, SourceRecords]
+GivenSources = Mapping[str, SourceRecords | Sequence[SourceRow]]
 Sampler = Literal["bears", "bears-v1", "bears-published"]
 Raw = Mapping[str, list[dict[str, Any]]]
 
@@ -61,8 +62,8 @@ def uuid(name: str) -> str:
     return str(uuid5(NAMESPACE_DNS, name))
 
 
-def draw(mixture: Mixture, sources: Sources) -> Sample:
-    return sample(mixture, sources, Ledger())
+def draw(mixture: Mixture, sources: GivenSources, ledger: Ledger | None = None) -> Sample:
+    return sample(mixture, all_recorded(sources), ledger or Ledger())
 
 
 def digest(ids: Sequence[str]) -> str:
@@ -84,8 +85,9 @@ def read_sources(benchmark: str, mirror: Path | None, folder: Path) -> Rows:
         "sources"
     ].items():
         source = parse(Source, value, name)
-        convert(source, reader_of(source), mirror, ROOT, folder / f"{name}.jsonl")
-        rows[name] = list(open_rows(folder / f"{name}.jsonl"))
+        convert(source, reader_of(source), mirror, ROOT, folder / name)
+        found = open_rows(folder, name)
+        rows[name] = SourceRecords([*found.documents], [*found.questions])
     return rows
 
 
@@ -135,11 +137,28 @@ def generated(rng: random.Random, rows: int = 30, share: float = 1.0) -> Raw:
 
 def typed(raw: Raw) -> Rows:
     """The generated rows, read as the real ones are."""
+    readers: dict[str, Reader] = {"drcd": squad.read, "hotpotqa": multi_hop, "2wiki": multi_hop}
     return {
-        "drcd": list(squad.read(Given("drcd", {}, given=raw["drcd"]))),
-        "hotpotqa": list(multi_hop(Given("hotpotqa", {}, given=raw["hotpotqa"]))),
-        "2wiki": list(multi_hop(Given("2wiki", {}, given=raw["2wiki"]))),
+        name: recorded(name, read(Given(name, {}, given=raw[name])))
+        for name, read in readers.items()
     }
+
+
+def all_recorded(sources: GivenSources) -> Rows:
+    """Sources of which some are rows that are in no file."""
+    return {
+        name: given if isinstance(given, SourceRecords) else recorded(name, given)
+        for name, given in sources.items()
+    }
+
+
+def recorded(name: str, rows: Iterable[SourceRow]) -> SourceRecords:
+    """The records of rows that are in no file."""
+    found = list(records(rows, name))
+    return SourceRecords(
+        [each for each in found if isinstance(each, Document)],
+        [each for each in found if isinstance(each, SourceQuestion)],
+    )
 
 
 def small(sampler: Sampler, seed: int, questions: int, documents: int) -> Mixture:
@@ -165,7 +184,7 @@ def article(*texts: str) -> Any:
     )
 
 
-def texts_of(drawn: Sample, sources: Sources) -> tuple[list[set[str]], list[set[str]]]:
+def texts_of(drawn: Sample, sources: Rows) -> tuple[list[set[str]], list[set[str]]]:
     """For each question all texts of its row, and the gold ones; the lineage says which row."""
     everything: list[set[str]] = []
     gold: list[set[str]] = []
@@ -173,19 +192,18 @@ def texts_of(drawn: Sample, sources: Sources) -> tuple[list[set[str]], list[set[
     for question, line in zip(drawn.questions, asked, strict=True):
         assert question.question_id == line["record_id"]
         assert question.question_id == uuid(f"q:{line['source']}:{line['upstream_id']}")
-        row = sources[line["source"]][line["row"] - 1]
-        if isinstance(row, PassageRow):
-            everything.append({p.text for p in row.passages})
-            gold.append({p.text for p in row.passages if p.is_gold})
-        else:
-            ids = {q.id: p.text for p in row.paragraphs for q in p.questions}
-            everything.append({ids[line["upstream_id"]]})
-            gold.append({ids[line["upstream_id"]]})
+        given = sources[line["source"]]
+        [row] = [q for q in given.questions if q.question.question_id == line["upstream_id"]]
+        assert row.row == line["row"]
+        texts = {p: given.documents[p.place].content for p in row.passages}
+        everything.append({*texts.values()})
+        gold.append({text for p, text in texts.items() if p.is_gold})
     return everything, gold
 
 
-def assert_sound(drawn: Sample, mixture: Mixture, sources: Sources) -> None:
+def assert_sound(drawn: Sample, mixture: Mixture, given: GivenSources) -> None:
     """Everything that a sample of `bears` promises, also after replacements."""
+    sources = all_recorded(given)
     everything, gold = texts_of(drawn, sources)
     ids = question_ids(drawn)
     by_id = {document.doc_id: document for document in drawn.documents}
@@ -204,11 +222,9 @@ def assert_sound(drawn: Sample, mixture: Mixture, sources: Sources) -> None:
     used = set().union(*everything)
     assert used <= {document.content for document in drawn.documents}
     paragraphs = {
-        (source, paragraph.id): paragraph.text
+        (source, paragraph.original_id): paragraph.content
         for source in mixture.negatives
-        for row in sources[source]
-        if isinstance(row, Article)
-        for paragraph in row.paragraphs
+        for paragraph in sources[source].documents
     }
     roles = {row["record_id"]: row["role"] for row in drawn.lineage if row["kind"] == "document"}
     for document in drawn.documents:

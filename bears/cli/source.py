@@ -120,7 +120,7 @@ def pin(file: Path) -> dict[str, Any]:
     if source.hub and source.shape and not source.path:
         source = found_on_hub(source, kept)
     with TemporaryDirectory() as folder:
-        out = Path(folder) / "rows.jsonl"
+        out = Path(folder) / "rows"
         found = convert(source, reader_of(source), None, Path.cwd(), out, kept)
     pins: dict[str, Any] = {"revision": source.revision} if source.revision else {}
     if source.rows is not None or len(found["files"]) == 1:

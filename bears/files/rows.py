@@ -1,37 +1,27 @@
-"""Random access to the rows of a JSON Lines file without holding them in memory."""
+"""The documents and questions of a source, without holding them in memory."""
 
 import dataclasses
 import json
 from array import array
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, Generic, TypeVar
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import FormatError
 from bears.files.intake.files import numbered_lines, opened
-from bears.files.intake.json_text import json_value
 from bears.files.records import problems_of
-from bears.types import (
-    Article,
-    Document,
-    Judgement,
-    PassageRow,
-    PoolDocument,
-    PoolQuestion,
-    Question,
-)
+from bears.types import Document, SourceQuestion
 
-PoolRow = PoolDocument | PoolQuestion | Judgement | Document | Question
-"""A row of a source that is a benchmark already. A file mixes them; no two kinds have the same
-mandatory fields, so a line tells its kind."""
-_POOL_ROW: TypeAdapter[PoolRow] = TypeAdapter(Annotated[PoolRow, Field(union_mode="left_to_right")])
+T = TypeVar("T")
+DOCUMENTS, QUESTIONS = ".documents.jsonl", ".questions.jsonl"
 
 
-class RowFile(Sequence[Any]):
+class RowFile(Sequence[T], Generic[T]):
     """The rows of a JSON Lines file as a read-only sequence of dataclasses.
 
     Memory is eight bytes a row, and that only when one is asked for by its position: where the
@@ -39,11 +29,11 @@ class RowFile(Sequence[Any]):
 
     Args:
         path: the file; lines end with LF only.
-        adapter: what makes a row of a line.
+        kind: what a row is.
     """
 
-    def __init__(self, path: Path, adapter: TypeAdapter[Any]) -> None:
-        self._path, self._adapter = path, adapter
+    def __init__(self, path: Path, kind: type[T]) -> None:
+        self._path, self._adapter = path, TypeAdapter(kind)
 
     @cached_property
     def _offsets(self) -> "array[int]":
@@ -60,31 +50,47 @@ class RowFile(Sequence[Any]):
             stream.seek(self._offsets[index])
             return self._parse(stream.readline(), index + 1)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[T]:
         return (self._parse(line, number) for number, line in numbered_lines(self._path))
 
-    def _parse(self, line: bytes, number: int) -> Any:
+    def _parse(self, line: bytes, number: int) -> T:
         try:
             return self._adapter.validate_json(line)
         except ValidationError as error:
             raise FormatError(f"{self._path}, line {number}: {problems_of(error)}") from None
 
 
+@dataclass(frozen=True)
+class SourceRecords:
+    """What `download` made of a source."""
+
+    documents: Sequence[Document]
+    questions: Sequence[SourceQuestion]
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Return doc_id to position."""
+        return {document.doc_id: place for place, document in enumerate(self.documents)}
+
+
 def row_to_line(row: Any) -> bytes:
-    """One row as a line that `RowFile` reads back."""
+    """Return one row as a line that `RowFile` reads back."""
     text = json.dumps(dataclasses.asdict(row), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8") + b"\n"
 
 
-def open_rows(path: Path) -> RowFile:
-    """The rows that the download stage wrote: articles, rows with their own passages, or mixed
-    rows of a benchmark."""
-    with opened(path) as stream:
-        keys = json_value(stream.readline() or b"{}", f"{path}, line 1")
-    if not isinstance(keys, dict):
-        raise FormatError(f"{path}, line 1: expected an object, found {keys!r:.80}")
-    if "paragraphs" in keys:
-        return RowFile(path, TypeAdapter(Article))
-    if "passages" in keys:
-        return RowFile(path, TypeAdapter(PassageRow))
-    return RowFile(path, _POOL_ROW)
+def files_of(folder: Path, source: str) -> tuple[Path, Path]:
+    """Return the files of a source's documents and of its questions."""
+    return folder / f"{source}{DOCUMENTS}", folder / f"{source}{QUESTIONS}"
+
+
+def open_rows(folder: Path, source: str) -> SourceRecords:
+    """Return the records that `download` wrote of a source."""
+    documents, questions = files_of(folder, source)
+    return SourceRecords(RowFile(documents, Document), RowFile(questions, SourceQuestion))
+
+
+def sources_in(folder: Path) -> dict[str, SourceRecords]:
+    """Return the records of every source by its name."""
+    names = sorted(path.name.removesuffix(DOCUMENTS) for path in folder.glob(f"*{DOCUMENTS}"))
+    return {name: open_rows(folder, name) for name in names}

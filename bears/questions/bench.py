@@ -9,7 +9,7 @@ from bears.answers.prompts import WrittenIn
 from bears.config import Config, build, parse
 from bears.config.ledger.entries import WholeLedger
 from bears.errors import ConfigurationError, SamplingError
-from bears.files.rows import open_rows
+from bears.files.rows import files_of, open_rows
 from bears.language.profile import Language
 from bears.llm.kept import PublishedMemory
 from bears.questions.form import Form
@@ -81,13 +81,15 @@ def read_bench(config: Config, rows: Path) -> Bench:
             f"the questions of this benchmark are made, and questioner {questioner.name} has no "
             "model, prompt or reader; choose one that has, such as -S questioner=gpt-4.1-mini"
         )
-    file = rows / f"{settings.source}.jsonl"
+    file, _ = files_of(rows, settings.source)
     if not file.is_file():
         raise SamplingError(f"sample.source is {settings.source}, but {file} is not there")
     language = parse(WrittenIn, config["written_in"], "written_in")
     form = Form(settings, language.name, _profile(config, language.name))
     pool = DocumentPool(
-        pool_of(open_rows(file), settings), build(settings.bm25, "sample.bm25"), form
+        pool_of(open_rows(rows, settings.source).documents, settings),
+        build(settings.bm25, "sample.bm25"),
+        form,
     )
     ledger = parse(WholeLedger, config["ledger"], "ledger")
     reviews = {(str(each.record_id), str(each.field)): each for each in ledger.reviews}

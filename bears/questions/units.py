@@ -4,14 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
 from bears.errors import SamplingError
-from bears.identity import document_id, question_id
+from bears.identity import question_id
 from bears.questions.pool import DocumentPool
 from bears.questions.settings import MadeSettings
-from bears.sampling.drafts import paragraphs
-from bears.types import Article, Document, PassageRow, PoolDocument
+from bears.types import Document
 
 LINKED = 10
 """How far down what BM25 finds for a passage its partner is looked for."""
@@ -35,7 +34,7 @@ class Unit:
         return tuple(document.content for document in self.documents)
 
 
-def pool_of(rows: Sequence[Any], settings: MadeSettings) -> list[Document]:
+def pool_of(given: Sequence[Document], settings: MadeSettings) -> list[Document]:
     """The documents of a source, each text once, or as many of them as the seed draws.
 
     Its own questions, where it has any, are not looked at.
@@ -43,7 +42,7 @@ def pool_of(rows: Sequence[Any], settings: MadeSettings) -> list[Document]:
     Raises:
         SamplingError: there are none.
     """
-    unique = {document.content: document for document in reversed(list(_documents(rows, settings)))}
+    unique = {document.content: document for document in reversed(list(given))}
     documents = list(reversed(unique.values()))
     if not documents:
         raise SamplingError(f"source {settings.source} has no document to write a question about")
@@ -51,19 +50,6 @@ def pool_of(rows: Sequence[Any], settings: MadeSettings) -> list[Document]:
         return documents
     places = Random(settings.seed).sample(range(len(documents)), settings.max_docs)
     return [documents[place] for place in sorted(places)]
-
-
-def _documents(rows: Iterable[Any], settings: MadeSettings) -> Iterator[Document]:
-    name = settings.source
-    for row in rows:
-        match row:
-            case Article() | PassageRow():
-                for key, text in paragraphs([row]):  # type: ignore[arg-type]
-                    yield Document(document_id(name, key), text, name, key, False)
-            case PoolDocument():
-                yield Document(row.id, row.text, name, row.id, False)
-            case Document():
-                yield Document(row.doc_id, row.content, row.original_source, row.original_id, False)
 
 
 def units_of(pool: DocumentPool, settings: MadeSettings, questioner: str) -> list[Unit]:

@@ -13,7 +13,7 @@ from bears.sampling.drafts import Draft, Sources, Visit
 from bears.sampling.edits import apply_edits
 from bears.sampling.lineage import document_line
 from bears.sampling.mixture import Mixture
-from bears.sampling.pooled import Titles
+from bears.sampling.pooled import Titles, references_of
 from bears.sampling.replacement import replace_questions
 from bears.sampling.v1 import V1Sample, as_published, sample_v1
 from bears.types import Document, Question
@@ -130,8 +130,8 @@ def _question_line(draft: Draft) -> dict[str, Any]:
         "row": draft.row,
         "upstream_id": draft.upstream_id,
     }
-    references = [*dict.fromkeys(answer for answer in draft.answers if answer.strip())]
-    return {**line, "references": references} if len(references) > 1 else line
+    references = references_of(draft.answers)
+    return {**line, "references": references} if references else line
 
 
 def _lineage(pool: Pool) -> list[dict[str, Any]]:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from bears.errors import SamplingError
+from bears.files.rows import SourceRecords
 from bears.identity import document_id, question_id
-from bears.sampling.drafts import Draft, Rows, Sources, Visit, paragraphs, shuffled_drafts, take
+from bears.sampling.drafts import Draft, Sources, Visit, shuffled_drafts, take
 from bears.sampling.mixture import Mixture, Quota
-from bears.types import Document, Passage, PassageRow, Question
+from bears.types import Document, Passage, Question
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def sample_v1(mixture: Mixture, sources: Sources) -> V1Sample:
     visits: list[Visit] = []
     rest: dict[str, Iterator[Draft]] = {}
     for quota in mixture.sources:
-        drafts = shuffled_drafts(quota.source, rows_of(sources, quota.source), rng)
+        drafts = shuffled_drafts(quota.source, records_of(sources, quota.source), rng)
         visits += _take_all(quota, drafts)
         rest[quota.source] = drafts
     ranked = list(enumerate(_negatives(mixture, sources, visits)))
@@ -91,13 +92,14 @@ def as_published(v1: V1Sample, mixture: Mixture, sources: Sources) -> list[Docum
     pool = [documents[i] for i in dict.fromkeys(document.doc_id for document in v1.pool)]
     last = mixture.sources[-1].source
     taken = {visit.draft.upstream_id for visit in v1.taken}
-    rows = (row for row in rows_of(sources, last) if isinstance(row, PassageRow))
-    unused = next((row for row in rows if row.id not in taken), None)
+    records = records_of(sources, last)
+    asked = (each for each in records.questions if each.question.question_id not in taken)
+    unused = next(asked, None)
     passages = unused.passages if unused else ()
-    name = unused.id if unused else "(none)"
+    name = unused.question.question_id if unused else "(none)"
     lacking = max(0, mixture.documents - len(pool))
     appended = [
-        document(last, Passage(f"{name}_{p.key}", p.text, is_gold=False))
+        document(last, Passage(p.key, records.documents[p.place].content, is_gold=False))
         for p in passages
         if p.is_gold
     ][:lacking]
@@ -110,8 +112,8 @@ def as_published(v1: V1Sample, mixture: Mixture, sources: Sources) -> list[Docum
     return pool + appended
 
 
-def rows_of(sources: Sources, name: str) -> Rows:
-    """The rows of a source. Raises SamplingError when the benchmark does not have it."""
+def records_of(sources: Sources, name: str) -> SourceRecords:
+    """Return the records of a source. Raises SamplingError when the benchmark does not have it."""
     if name not in sources:
         raise SamplingError(
             f"source {name} is asked for under sample, but the benchmark has only "
@@ -153,6 +155,6 @@ def _take_all(quota: Quota, drafts: Iterator[Draft]) -> list[Visit]:
 def _negatives(mixture: Mixture, sources: Sources, visits: list[Visit]) -> Iterator[Document]:
     used = {passage.text for visit in visits if visit.taken for passage in visit.kept}
     for source in mixture.negatives:
-        for name, text in paragraphs(rows_of(sources, source)):
-            if text not in used:
-                yield document(source, Passage(name, text, is_gold=False))
+        for given in records_of(sources, source).documents:
+            if given.content not in used:
+                yield document(source, Passage(given.original_id, given.content, is_gold=False))

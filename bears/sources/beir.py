@@ -7,9 +7,11 @@ title, a space and its text, as BEIR's own retrievers index it.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
@@ -19,8 +21,8 @@ from bears.files.intake.files import decoded, numbered_lines
 from bears.files.intake.texts import blank
 from bears.sources.naming import Id, Naming, Words
 from bears.sources.parts import Parts, numbered
+from bears.sources.records import PoolDocument, PoolQuestion
 from bears.sources.rows import Ids, Row, not_blank
-from bears.types import Judgement, PoolDocument, PoolQuestion
 
 COLUMNS = ("query-id", "corpus-id", "score")
 TREC = ("query-id", "iteration", "corpus-id", "score")
@@ -52,8 +54,8 @@ class _QueryRow(TypedDict):
 _CORPUS, _QUERY = TypeAdapter(_CorpusRow), TypeAdapter(_QueryRow)
 
 
-def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion | Judgement]:
-    """Yield documents, then questions, then the judgements of the split.
+def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion]:
+    """Yield documents, then questions with what the split says is relevant.
 
     Raises:
         MalformedRow: naming file, row and field: a field is missing or of another type, an id is
@@ -63,12 +65,18 @@ def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion | Judgement]:
     """
     yield from _documents(parts)
     known = Ids()
-    yield from _questions(parts, known)
-    yield from _judgements(parts, known)
+    questions = list(_questions(parts, known))
+    judgements = _judgements(parts, known)
     for part, tables in parts.tables.items():
         if not any(table in parts.counts for table in tables):
             names = ", ".join(parts.called(table) for table in tables)
             raise SourceError(f"source {parts.name}, part {part}: there is no row in {names}")
+    for question in questions:
+        graded = judgements.get(question.id, {})
+        gold = tuple((doc_id, grade) for doc_id, grade in graded.items() if grade > 0)
+        # Nobody knows what is relevant, which does not say that nothing is.
+        lacks: Literal["relevant", "judgement"] = "relevant" if graded else "judgement"
+        yield replace(question, gold=gold, judged=bool(gold), lacks="" if gold else lacks)
 
 
 def _documents(parts: Parts) -> Iterator[PoolDocument]:
@@ -98,23 +106,24 @@ def _questions(parts: Parts, known: Ids) -> Iterator[PoolQuestion]:
     return parts.each(made, "queries")
 
 
-def _judgements(parts: Parts, known: Ids) -> Iterator[Judgement]:
+def _judgements(parts: Parts, known: Ids) -> dict[str, dict[str, int]]:
+    """Return the grades of each question's documents."""
     naming = Naming(WORDS, parts)
-    found: dict[tuple[str, str], int] = {}
+    found: dict[str, dict[str, int]] = {}
 
-    def made(file: str, number: int, row: Row) -> Judgement:
+    def made(file: str, number: int, row: Row) -> None:
         named = naming.renamed(row)
         question, document, cell = (_cell(named, name, file, number) for name in COLUMNS)
         grade = _grade(cell, file, number)
         if question not in known:
             problem = f"the query {question!r} is not among the queries"
             raise MalformedRow(file, number, COLUMNS[0], problem)
-        if (earlier := found.setdefault((question, document), grade)) != grade:
+        if (earlier := found.setdefault(question, {}).setdefault(document, grade)) != grade:
             problem = f"{grade}, but an earlier row gives {earlier} to {question!r}, {document!r}"
             raise MalformedRow(file, number, COLUMNS[2], problem)
-        return Judgement(question, document, grade)
 
-    return parts.each(made, "qrels", _table)
+    deque(parts.each(made, "qrels", _table), 0)
+    return found
 
 
 def _table(path: Path) -> Iterator[tuple[int, Row]]:

@@ -1,14 +1,13 @@
 """From a source's own files to rows of one shape, with a record of where they came from."""
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bears.errors import SourceError
 from bears.files.progress import Progress
 from bears.files.records import atomic_write
-from bears.files.rows import PoolRow, row_to_line
+from bears.files.rows import files_of, row_to_line
 from bears.files.spreadsheet import write_csv
 from bears.language.declared import LENGTH, MOST, SOME, disagreeing
 from bears.language.scripts import letters
@@ -17,8 +16,9 @@ from bears.sources.hub import found_on_hub
 from bears.sources.location import locate
 from bears.sources.parts import Parts, Reader, Table
 from bears.sources.provenance import provenance
+from bears.sources.records import records
 from bears.sources.source import Source
-from bears.types import Article, Document, PassageRow, PoolDocument
+from bears.types import Document
 
 LOOKED_AT = 300
 """So many documents are held against the declared language."""
@@ -31,18 +31,20 @@ def convert(
     root: Path,
     out: Path,
     folder: Path = Path(".bears"),
+    called: str = "",
 ) -> dict[str, Any]:
-    """Write the rows of ``source`` to ``out`` (JSON Lines, atomically).
+    """Write the documents and the questions of ``source`` (JSON Lines, atomically).
 
     Args:
         source: what to read.
         reader: from its files to rows.
         mirror: a folder that stands in for the hub, see `locate`.
         root: what a relative path is relative to.
-        out: the file to write.
+        out: what the names of both files begin with, see `bears.files.rows.files_of`.
         folder: where a reader may keep what it fetches by itself, and the record of first fetches.
+        called: what documents and questions say that they are from, if not the source's name.
 
-    Beside it, as ``<source>.report.csv``, stands what a person should know of single records.
+    Beside them, as ``<source>.report.csv``, stands what a person should know of single records.
 
     Returns:
         Its provenance: origin, revision, and for each file name, sha256, bytes and rows, and of
@@ -56,14 +58,20 @@ def convert(
     """
     source, parts = located(source, mirror, root, folder)
     seen: list[str] = []
+    documents, questions = files_of(out.parent, out.name)
     with (
-        atomic_write(out) as stream,
-        Progress(desc=f"read {source.name}", unit=" rows") as bar,
+        atomic_write(documents) as of_documents,
+        atomic_write(questions) as of_questions,
+        Progress(desc=f"read {source.name}", unit=" records") as bar,
     ):
-        for row in reader(parts):
-            begins = (text[:LENGTH] for text in texts_of(row) if letters(text[:LENGTH]))
-            seen += islice(begins, LOOKED_AT - len(seen))
-            stream.write(row_to_line(row))
+        for record in records(reader(parts), called or source.name):
+            if isinstance(record, Document):
+                of_documents.write(row_to_line(record))
+                begin = record.content[:LENGTH]
+                if len(seen) < LOOKED_AT and letters(begin):
+                    seen.append(begin)
+            else:
+                of_questions.write(row_to_line(record))
             bar.update()
         _check_rows(source, parts, mirror)
         _check_fields(parts)
@@ -116,26 +124,13 @@ def _check_fields(parts: Parts) -> None:
 
 def report_of(rows: Path) -> Path:
     """The report beside the rows of a source."""
-    return rows.with_suffix(".report.csv")
+    return rows.with_name(f"{rows.name}.report.csv")
 
 
 def _report(parts: Parts, path: Path) -> None:
     path.unlink(missing_ok=True)
     if parts.report:
         write_csv(path, ("record", "what", "text"), parts.report)
-
-
-def texts_of(row: Article | PassageRow | PoolRow) -> Iterator[str]:
-    """The documents that a row brings."""
-    match row:
-        case Article():
-            yield from (paragraph.text for paragraph in row.paragraphs)
-        case PassageRow():
-            yield from (passage.text for passage in row.passages)
-        case PoolDocument():
-            yield row.text
-        case Document():
-            yield row.content
 
 
 def _check_language(source: Source, texts: Sequence[str]) -> str:

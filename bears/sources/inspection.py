@@ -1,6 +1,6 @@
 """Looking at a set that nobody described: its shape, its fields, its language and licence."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,20 +10,13 @@ from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.intake.hub_rows import card_of
 from bears.language.declared import disagreeing, identified
 from bears.language.tags import SCRIPTS, primary
-from bears.sources.convert import located, texts_of
+from bears.sources.convert import located
 from bears.sources.parts import Table
+from bears.sources.records import records
 from bears.sources.rows import Row
 from bears.sources.shapes import SHAPES
 from bears.sources.source import Source, reader_of
-from bears.types import (
-    Article,
-    Document,
-    Judgement,
-    PassageRow,
-    PoolDocument,
-    PoolQuestion,
-    Question,
-)
+from bears.types import Document, SourceQuestion
 
 LOOKED_AT = 200
 """So many rows of a table are looked at; of judgements and questions all."""
@@ -163,46 +156,39 @@ def _look(given: Source, said: Collection[str], root: Path, kept: Path) -> Look 
     for table in parts.tables.get("corpus", ()):
         if isinstance(table, Table):
             table.limit = LOOKED_AT
-    rows = [*reader_of(source)(parts)]
-    asked = list(_asked(rows))
-    if not asked or (source.shape == "multi-hop" and not _hops(rows)):
+    found = [*records(reader_of(source)(parts), source.name)]
+    pool = [each for each in found if isinstance(each, Document)]
+    asked = [each for each in found if isinstance(each, SourceQuestion) and _gold(each, pool)]
+    if not asked or (source.shape == "multi-hop" and not _hops(asked)):
         return None
     if unmet := set(parts.fields) - parts.met:
         raise SourceError(f"no row has a field called {', '.join(parts.fields[w] for w in unmet)}")
-    texts = [text for row in rows for text in texts_of(row)]
+    texts = [document.content for document in pool]
     described = replace(_described(source, given, texts, said), limit=given.limit)
-    pool = [row for row in rows if isinstance(row, PoolDocument | Document)]
     cut = any(
         number == (table.limit if isinstance(table, Table) else limit)
         for table, number in parts.counts.items()
     )
-    # Without ids of its own, a document is its text.
-    documents = len(pool) if pool else len(set(texts))
-    return Look(described, documents, len(asked), len(_gold(rows)), cut, *asked[0])
+    # Where questions bring their paragraphs, a document is its text.
+    documents = len(set(texts)) if any(each.passages for each in asked) else len(pool)
+    gold = {name for each in asked for name in _gold(each, pool)}
+    by_id = {document.doc_id: document.content for document in pool}
+    first = asked[0].question
+    name = _gold(asked[0], pool)[0]
+    text = name if asked[0].passages else by_id.get(name, f"(document {name})")
+    question, answer = first.question, first.gold_answer
+    return Look(described, documents, len(asked), len(gold), cut, question, answer, text)
 
 
-def _gold(rows: Iterable[Any]) -> set[str]:
-    """Return the ids of the documents that are gold, or their texts where they have none."""
-    found: set[str] = set()
-    for row in rows:
-        match row:
-            case Article():
-                found |= {paragraph.text for paragraph in row.paragraphs if paragraph.questions}
-            case PassageRow():
-                found |= {passage.text for passage in row.passages if passage.is_gold}
-            case PoolQuestion():
-                found |= {doc_id for doc_id, grade in row.gold if grade > 0}
-            case Question():
-                found |= {*row.gold_doc_ids}
-            case Judgement() if row.grade > 0:
-                found.add(row.doc_id)
-    return found
+def _gold(asked: SourceQuestion, pool: Sequence[Document]) -> list[str]:
+    """Return the texts that are gold of a question, or the ids where it names documents."""
+    texts = [pool[passage.place].content for passage in asked.passages if passage.is_gold]
+    return texts or [*asked.question.gold_doc_ids]
 
 
-def _hops(rows: Iterable[Any]) -> bool:
-    """Whether most of the questions that have gold have several."""
-    gold = [n for row in rows if (n := sum(p.is_gold for p in row.passages))]
-    return sum(1 for n in gold if n > 1) * 2 > len(gold)
+def _hops(asked: Collection[SourceQuestion]) -> bool:
+    """Return whether most of the questions have several gold paragraphs."""
+    return sum(sum(p.is_gold for p in each.passages) > 1 for each in asked) * 2 > len(asked)
 
 
 def _described(source: Source, given: Source, texts: list[str], said: Collection[str]) -> Source:
@@ -234,25 +220,3 @@ def _spdx(licence: object) -> str:
     if licence.startswith(("cc-", "cc0")):
         return licence.upper()
     return {"apache-2.0": "Apache-2.0", "mit": "MIT"}.get(licence, licence)
-
-
-def _asked(rows: list[Any]) -> Iterator[tuple[str, str, str]]:
-    """(question, answer, gold text) of every question that has gold."""
-    texts = {r.id: r.text for r in rows if isinstance(r, PoolDocument)}
-    texts |= {r.doc_id: r.content for r in rows if isinstance(r, Document)}
-    judged = [r for r in rows if isinstance(r, Judgement) and r.grade > 0]
-    gold = {row.question_id: row.doc_id for row in reversed(judged)}
-    for row in rows:
-        match row:
-            case Article():
-                for paragraph in row.paragraphs:
-                    for asked in paragraph.questions:
-                        yield asked.question, asked.answers[0], paragraph.text
-            case PassageRow() if any(passage.is_gold for passage in row.passages):
-                found = next(passage.text for passage in row.passages if passage.is_gold)
-                yield row.question, row.answer, found
-            case PoolQuestion() if row.gold or row.id in gold:
-                name = row.gold[0][0] if row.gold else gold[row.id]
-                yield row.question, row.answer, texts.get(name, f"(document {name})")
-            case Question() if row.gold_doc_ids:
-                yield row.question, row.gold_answer, texts.get(row.gold_doc_ids[0], "")

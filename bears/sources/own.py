@@ -8,8 +8,9 @@ from bears.files.intake.texts import blank
 from bears.files.records import read_questions, stream_documents
 from bears.sources.folder.read import read_folder
 from bears.sources.parts import Parts
+from bears.sources.records import PoolDocument, PoolQuestion
 from bears.sources.rows import Ids
-from bears.types import Document, PoolDocument, PoolQuestion, Question
+from bears.types import Document, Question
 
 CORPUS, QUERIES = "corpus.json", "queries.json"
 

@@ -16,8 +16,9 @@ from typing_extensions import TypedDict
 from bears.errors import MalformedRow
 from bears.sources.naming import Id, Naming, Words
 from bears.sources.parts import Parts
+from bears.sources.records import PassageRow
 from bears.sources.rows import Row, Texts, as_rows, not_blank
-from bears.types import Passage, PassageRow
+from bears.types import Passage
 
 WORDS: Words = {
     "id": ("_id", "query_id", "qid", "question_id"),

@@ -16,8 +16,8 @@ from typing_extensions import TypedDict
 from bears.errors import MalformedRow, SourceError
 from bears.identity import question_id
 from bears.sources.parts import Parts
+from bears.sources.records import PoolDocument, PoolQuestion
 from bears.sources.rows import Ids, Row, check_row, not_blank, read_whole
-from bears.types import PoolDocument, PoolQuestion
 
 
 class _Row(TypedDict):

@@ -11,9 +11,8 @@ from typing import Any, Literal, TypeVar
 
 from bears.errors import MalformedRow
 from bears.files.intake.hub_rows import hub_rows
-from bears.files.rows import PoolRow
+from bears.sources.records import SourceRow
 from bears.sources.rows import Numbered, Row, read_rows
-from bears.types import Article, PassageRow
 
 T = TypeVar("T")
 OnBadRow = Literal["stop", "skip"]
@@ -166,4 +165,4 @@ class Parts:
         return number
 
 
-Reader = Callable[[Parts], Iterator[Article | PassageRow | PoolRow]]
+Reader = Callable[[Parts], Iterator[SourceRow]]

@@ -23,8 +23,9 @@ from typing_extensions import TypedDict
 
 from bears.sources.naming import Id, Naming, Words
 from bears.sources.parts import Parts
+from bears.sources.records import PassageRow
 from bears.sources.rows import Ids, Row, Rows, Text, Texts, as_rows, not_blank
-from bears.types import Passage, PassageRow
+from bears.types import Passage
 
 NO_ANSWER = "No Answer Present."
 MULTI_HOP: Words = {

@@ -29,7 +29,8 @@ from bears.sources.parts import Parts
 from bears.sources.pdf import Library, PaperFailed, PdfSettings, Unreachable
 from bears.sources.pdf_text import paragraphs
 from bears.sources.qasper_papers import AskedQuestion, Paper, papers, type_and_text
-from bears.types import Answer, Closed, PoolDocument, PoolQuestion
+from bears.sources.records import PoolDocument, PoolQuestion
+from bears.types import Answer, Closed
 
 FLOAT = "FLOAT SELECTED"
 # Papers in a row without an answer, after which the server counts as gone.

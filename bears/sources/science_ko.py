@@ -17,8 +17,9 @@ from bears.config import parse
 from bears.errors import MalformedRow
 from bears.files.intake.texts import blank
 from bears.sources.parts import Parts
+from bears.sources.records import PoolDocument, PoolQuestion
 from bears.sources.rows import Ids, Row, check_row
-from bears.types import Closed, PoolDocument, PoolQuestion, Turn
+from bears.types import Closed, Turn
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from typing_extensions import TypedDict
 
 from bears.sources.naming import Id, Naming, Words
 from bears.sources.parts import Parts
+from bears.sources.records import Article, ParagraphQuestion, SourceParagraph
 from bears.sources.rows import Ids, Row, Texts, not_blank
-from bears.types import Article, SourceParagraph, SourceQuestion
 
 WORDS: Words = {
     "id": ("_id", "query_id", "qid", "question_id", "context_id"),
@@ -132,7 +132,7 @@ def _first_id(paragraphs: list[_Paragraph]) -> str:
 
 def _paragraph(row: _Paragraph, name: str) -> SourceParagraph:
     questions = (
-        SourceQuestion(qa["id"], qa["question"].strip(), tuple(qa["answers"]))
+        ParagraphQuestion(qa["id"], qa["question"].strip(), tuple(qa["answers"]))
         for qa in row["qas"]
         if qa["answers"]
     )

@@ -42,6 +42,7 @@ from bears.sources import qasper, squad
 from bears.sources.parts import Parts
 from bears.sources.qasper_papers import type_and_text
 from bears.types import Answer, Document, Question
+from tests.sampled import recorded
 from tests.workspace import ROOT
 
 
@@ -413,7 +414,9 @@ def test_the_gold_of_real_papers_scores_as_in_the_official_script(
 ) -> None:
     path = shared_data / "qasper" / "qasper-dev-v0.3.sample.json"
     rows = list(qasper.read(Parts("qasper", {"papers": [path]}, {"floats": floats})))
-    benchmark = sample_whole(WholeSettings("whole", "qasper"), {"qasper": rows}, Ledger())
+    benchmark = sample_whole(
+        WholeSettings("whole", "qasper"), {"qasper": recorded("qasper", rows)}, Ledger()
+    )
     questions = [q for paper in json.loads(path.read_bytes()).values() for q in paper["qas"]]
     annotated = [[each["answer"] for each in asked["answers"]] for asked in questions]
     given = [
@@ -457,7 +460,7 @@ def test_every_annotator_of_drcd_counts_and_the_records_keep_their_first(
 ) -> None:
     articles = list(squad.read(Parts("drcd", {"rows": [shared_data / "raw/drcd.json"]})))
     mixture = Mixture("bears", 1, 700, (Quota("drcd", 500),), ("drcd",))
-    drawn = sample(mixture, {"drcd": articles}, Ledger())
+    drawn = sample(mixture, {"drcd": recorded("drcd", articles)}, Ledger())
     annotated = {q.question: q.answers for a in articles for p in a.paragraphs for q in p.questions}
     firsts = [annotated[question.question][0] for question in drawn.questions]
     assert [question.gold_answer for question in drawn.questions] == firsts

@@ -18,14 +18,15 @@ from fpdf import FPDF
 from pyarrow import parquet
 
 from bears.errors import ConfigurationError, SourceError
-from bears.files.rows import open_rows
 from bears.language.overlap import Chunks
 from bears.sources import qasper
 from bears.sources.convert import convert
+from bears.sources.parts import Parts
 from bears.sources.pdf import Library, PaperFailed, PdfSettings, Unreachable
 from bears.sources.pdf_text import paragraphs
+from bears.sources.records import PoolDocument, PoolQuestion, SourceRow
 from bears.sources.source import Part, Source
-from bears.types import Answer, PoolDocument, PoolQuestion
+from bears.types import Answer
 
 # ---------------------------------------------------------------- the same tiny data, both shapes
 
@@ -183,8 +184,15 @@ def written(folder: Path, content: Any, name: str = "qasper.json") -> Path:
 def read(folder: Path, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
     """The rows that come out, and the provenance."""
     out = folder / "out.jsonl"
-    found = convert(source(**settings), qasper.read, None, folder, out, folder / ".bears")
-    return list(open_rows(out)), found
+    given: list[Any] = []
+
+    def reader(parts: Parts) -> Iterator[SourceRow]:
+        for row in qasper.read(parts):
+            given.append(row)
+            yield row
+
+    found = convert(source(**settings), reader, None, folder, out, folder / ".bears")
+    return given, found
 
 
 def test_the_official_file(tmp_path: Path) -> None:

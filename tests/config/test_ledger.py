@@ -15,8 +15,9 @@ from bears.errors import ConfigurationError, LedgerError
 from bears.files.intake.yaml_text import yaml_value
 from bears.sampling.edits import apply_edits
 from bears.sampling.mixture import Mixture, Quota
-from bears.sampling.sample import sample
-from bears.types import Article, Document, Question, SourceParagraph, SourceQuestion
+from bears.sources.records import Article, ParagraphQuestion, SourceParagraph
+from bears.types import Document, Question
+from tests.sampled import draw
 
 QUESTIONS = [
     Question("q1", "Who wrot it?", "Ann", ("d1",), "hop", "multi-hop"),
@@ -83,15 +84,15 @@ def test_edits_without_a_record_are_handed_back() -> None:
 
 
 def paragraph(n: int) -> SourceParagraph:
-    return SourceParagraph(f"p{n}", f"text {n}", (SourceQuestion(f"q{n}", f"q {n}?", ("yes",)),))
+    return SourceParagraph(f"p{n}", f"text {n}", (ParagraphQuestion(f"q{n}", f"q {n}?", ("yes",)),))
 
 
 def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> None:
     rows = [Article("1", "title", tuple(paragraph(n) for n in range(12)))]
     mixture = Mixture("bears", 3, 5, (Quota("read", 2),), ("read",))
-    first = sample(mixture, {"read": rows}, Ledger())
+    first = draw(mixture, {"read": rows}, Ledger())
     gone = Replacement(first.questions[0].question_id, "unclear")
-    replaced = sample(mixture, {"read": rows}, Ledger(replacements=(gone,)))
+    replaced = draw(mixture, {"read": rows}, Ledger(replacements=(gone,)))
     asked = replaced.questions[0]
     gold = next(d for d in replaced.documents if d.doc_id == asked.gold_doc_ids[0])
     ledger = Ledger(
@@ -103,7 +104,7 @@ def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> Non
             Edit("aaa", "content", "a", "b", "unknown"),
         ),
     )
-    drawn = sample(mixture, {"read": rows}, ledger)
+    drawn = draw(mixture, {"read": rows}, ledger)
     assert drawn.questions[0].gold_answer == "Yes."
     assert drawn.questions[1:] == first.questions[1:]
     assert [d.content for d in drawn.documents if d.doc_id == gold.doc_id] == ["mended"]

@@ -43,7 +43,7 @@ from bears.files.records import (
     stream_documents,
 )
 from bears.files.rewritten import read_rewritten
-from bears.files.rows import open_rows
+from bears.files.rows import RowFile
 from bears.files.trec import read_table
 from bears.llm.batch import outcomes as batch_outcomes
 from bears.llm.batch import read_pending
@@ -67,6 +67,7 @@ from bears.sources.folder.places import Places
 from bears.sources.rows import read_rows
 from bears.translation.glossary import parse_terms, read_glossary
 from bears.translation.review import read_decisions
+from bears.types import Document
 from tests.evils import evils, outcomes
 from tests.workspace import ROOT
 
@@ -137,7 +138,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "files.records: small JSON": (".json", read_json),
     "files.records: JSON Lines": (".jsonl", read_lines),
     "files.rewritten: what is searched": (".jsonl", lambda path: read_rewritten(path, [])),
-    "files.rows: rows of ours": (".jsonl", open_rows),
+    "files.rows: rows of ours": (".jsonl", lambda path: list(RowFile(path, Document))),
     "files.benchmark_state: whether questions were generated": (".json", generated_in),
     "files.trec: a run": (".trec", lambda path: read_table(path, {"q"})),
     "files.digest: a record": (".json", lambda path: check_digest(ROOT / "README.md", path)),

@@ -23,7 +23,8 @@ from bears.publishing.leaderboard.board import markdown
 from bears.publishing.leaderboard.experiments import State, entry_of
 from bears.questions.form import Form, Written
 from bears.questions.settings import MadeSettings
-from bears.types import Document, Generated, PoolDocument, Question
+from bears.sources.records import PoolDocument
+from bears.types import Document, Generated, Question
 from stages import translate, verify
 from tests.desk import Desk
 from tests.fake_questioner import KINDS, asked, miner, text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,15 @@ import pytest
 
 from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import LedgerError, SamplingError
-from bears.sampling.drafts import Sources
 from bears.sampling.mixture import Mixture, Quota
-from bears.sampling.sample import Sample, sample
-from bears.types import Document, PassageRow, Question
+from bears.sampling.sample import Sample
+from bears.types import Document, Question
 from tests.sampled import (
     BEARS,
     Rows,
     article,
     assert_sound,
+    draw,
     generated,
     passage_row,
     question_ids,
@@ -41,14 +41,14 @@ def real(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 
 @pytest.fixture(scope="module")
-def base(real: Sources) -> Sample:
-    return sample(BEARS, real, Ledger())
+def base(real: Rows) -> Sample:
+    return draw(BEARS, real, Ledger())
 
 
 @pytest.fixture(scope="module")
-def singles(real: Sources, base: Sample) -> list[Sample]:
+def singles(real: Rows, base: Sample) -> list[Sample]:
     """For each slot the sample in which its question alone is replaced."""
-    return [sample(BEARS, real, replacing([i])) for i in question_ids(base)]
+    return [draw(BEARS, real, replacing([i])) for i in question_ids(base)]
 
 
 def changed(before: Sample, after: Sample) -> Iterator[tuple[Document, Document]]:
@@ -66,7 +66,7 @@ def texts(drawn: Sample) -> set[str]:
 
 @pytest.mark.parametrize("slot", range(60))
 def test_a_replacement_changes_its_own_slot_alone(
-    slot: int, real: Sources, base: Sample, singles: list[Sample]
+    slot: int, real: Rows, base: Sample, singles: list[Sample]
 ) -> None:
     new = singles[slot]
     assert_sound(new, BEARS, real)
@@ -82,17 +82,14 @@ def test_a_replacement_changes_its_own_slot_alone(
 
 @pytest.mark.parametrize("slot", range(60))
 def test_a_stand_in_brings_its_own_paragraphs_and_none_of_the_benchmark(
-    slot: int, real: Sources, base: Sample, singles: list[Sample]
+    slot: int, real: Rows, base: Sample, singles: list[Sample]
 ) -> None:
     new = singles[slot]
     source = base.questions[slot].source_dataset
     line = new.lineage[slot]
-    row = real[source][line["row"] - 1]
-    brought = (
-        {passage.text for passage in row.passages}
-        if isinstance(row, PassageRow)
-        else {p.text for p in row.paragraphs if line["upstream_id"] in {q.id for q in p.questions}}
-    )
+    records = real[source]
+    [asked] = [q for q in records.questions if q.question.question_id == line["upstream_id"]]
+    brought = {records.documents[p.place].content for p in asked.passages}
     assert brought
     assert not brought & texts(base), "a paragraph of the benchmark is not used again"
     assert brought <= texts(new)
@@ -110,11 +107,11 @@ def test_a_stand_in_brings_its_own_paragraphs_and_none_of_the_benchmark(
 
 @pytest.mark.parametrize("seed", range(30))
 def test_any_set_of_entries_gives_slot_by_slot_what_each_gives_alone(
-    seed: int, real: Sources, base: Sample, singles: list[Sample]
+    seed: int, real: Rows, base: Sample, singles: list[Sample]
 ) -> None:
     rng = random.Random(seed)
     slots = sorted(rng.sample(range(60), rng.randrange(2, 61)))
-    together = sample(BEARS, real, replacing(question_ids(base)[i] for i in slots))
+    together = draw(BEARS, real, replacing(question_ids(base)[i] for i in slots))
     assert_sound(together, BEARS, real)
     expected_questions: list[Question] = list(base.questions)
     expected_documents: list[Document] = list(base.documents)
@@ -128,38 +125,38 @@ def test_any_set_of_entries_gives_slot_by_slot_what_each_gives_alone(
     assert together.documents == expected_documents
 
 
-def test_entries_can_come_in_any_order(real: Sources, base: Sample) -> None:
+def test_entries_can_come_in_any_order(real: Rows, base: Sample) -> None:
     ids = question_ids(base)[5:50:3]
-    first = sample(BEARS, real, replacing(ids))
+    first = draw(BEARS, real, replacing(ids))
     rng = random.Random(0)
     for _ in range(5):
         rng.shuffle(ids)
-        assert sample(BEARS, real, replacing(ids)) == first
-    assert sample(BEARS, real, replacing([*ids, *ids])) == first
+        assert draw(BEARS, real, replacing(ids)) == first
+    assert draw(BEARS, real, replacing([*ids, *ids])) == first
 
 
-def test_a_stand_in_can_be_replaced_again_and_again(real: Sources, base: Sample) -> None:
+def test_a_stand_in_can_be_replaced_again_and_again(real: Rows, base: Sample) -> None:
     for slot, times in ((0, 5), (25, 5), (50, 2)):
         ids = [question_ids(base)[slot]]
         for _ in range(times):
-            drawn = sample(BEARS, real, replacing(ids))
+            drawn = draw(BEARS, real, replacing(ids))
             assert_sound(drawn, BEARS, real)
             assert question_ids(drawn)[slot] not in ids
             others = [q for i, q in enumerate(drawn.questions) if i != slot]
             assert others == [q for i, q in enumerate(base.questions) if i != slot]
             ids.append(question_ids(drawn)[slot])
-        assert sample(BEARS, real, replacing(reversed(ids))).unmatched == []
+        assert draw(BEARS, real, replacing(reversed(ids))).unmatched == []
 
 
-def test_without_its_entry_a_question_is_back(real: Sources, base: Sample) -> None:
-    assert sample(BEARS, real, replacing([])) == base
+def test_without_its_entry_a_question_is_back(real: Rows, base: Sample) -> None:
+    assert draw(BEARS, real, replacing([])) == base
 
 
 def test_an_entry_that_names_no_question_is_reported(
-    real: Sources, base: Sample, singles: list[Sample]
+    real: Rows, base: Sample, singles: list[Sample]
 ) -> None:
     stand_in = singles[3].questions[3].question_id
-    drawn = sample(BEARS, real, replacing(["no such id", stand_in]))
+    drawn = draw(BEARS, real, replacing(["no such id", stand_in]))
     assert drawn.unmatched == sorted(["no such id", stand_in])
     assert (drawn.questions, drawn.documents) == (base.questions, base.documents)
 
@@ -174,17 +171,17 @@ def test_every_promise_holds_where_questions_share_paragraphs() -> None:
         sources = typed(generated(rng, rows=70, share=rng.choice([0.1, 0.2, 0.3])))
         mixture = small("bears", seed, questions=4, documents=120)
         try:
-            base = sample(mixture, sources, Ledger())
+            base = draw(mixture, sources, Ledger())
         except SamplingError:
             continue
         slots = rng.sample(range(12), rng.randrange(1, 7))
         ids = [question_ids(base)[slot] for slot in slots]
         try:
             singles = {
-                slot: sample(mixture, sources, replacing([i]))
+                slot: draw(mixture, sources, replacing([i]))
                 for slot, i in zip(slots, ids, strict=True)
             }
-            together = sample(mixture, sources, replacing(ids))
+            together = draw(mixture, sources, replacing(ids))
         except LedgerError:
             continue
         replaced += 1
@@ -209,7 +206,7 @@ def test_every_promise_holds_where_questions_share_paragraphs() -> None:
     assert shared > 25
 
 
-def tiny(*rows: Any, fill: int, documents: int) -> tuple[Mixture, Rows]:
+def tiny(*rows: Any, fill: int, documents: int) -> tuple[Mixture, Mapping[str, Sequence[Any]]]:
     mixture = Mixture("bears", 0, documents, (Quota("hop", 1),), ("fill",))
     return mixture, {"hop": list(rows), "fill": [article(*(f"f{n}" for n in range(fill)))]}
 
@@ -219,11 +216,11 @@ def test_when_the_spares_are_used_up_the_entry_is_refused() -> None:
     mixture, sources = tiny(*rows, fill=4, documents=2)
     ids = [uuid(f"q:hop:{name}") for name in "abc"]
     for left in ids:
-        drawn = sample(mixture, sources, replacing(i for i in ids if i != left))
+        drawn = draw(mixture, sources, replacing(i for i in ids if i != left))
         assert question_ids(drawn) == [left]
         assert_sound(drawn, mixture, sources)
     with pytest.raises(LedgerError, match=r"question .* source hop has no further question"):
-        sample(mixture, sources, replacing(ids))
+        draw(mixture, sources, replacing(ids))
 
 
 def test_a_spare_never_shares_a_paragraph_with_the_benchmark() -> None:
@@ -232,9 +229,9 @@ def test_a_spare_never_shares_a_paragraph_with_the_benchmark() -> None:
         passage_row("b", ("B", "b", True), ("S", "shared", False)),
     ]
     mixture, sources = tiny(*rows, fill=4, documents=3)
-    (first,) = question_ids(sample(mixture, sources, Ledger()))
+    (first,) = question_ids(draw(mixture, sources, Ledger()))
     with pytest.raises(LedgerError, match="shares no paragraph with the benchmark"):
-        sample(mixture, sources, replacing([first]))
+        draw(mixture, sources, replacing([first]))
 
 
 def test_a_larger_stand_in_comes_after_those_that_need_no_more_places() -> None:
@@ -249,14 +246,14 @@ def test_a_larger_stand_in_comes_after_those_that_need_no_more_places() -> None:
     tried = 0
     for seed in range(30):
         mixture = replace(mixture, seed=seed)
-        (first,) = question_ids(sample(mixture, sources, Ledger()))
+        (first,) = question_ids(draw(mixture, sources, Ledger()))
         if first == name["large"]:
             continue
         tried += 1
         second = next(i for key, i in name.items() if i != first and key != "large")
-        drawn = sample(mixture, sources, replacing([first]))
+        drawn = draw(mixture, sources, replacing([first]))
         assert question_ids(drawn) == [second]
-        drawn = sample(mixture, sources, replacing([first, second]))
+        drawn = draw(mixture, sources, replacing([first, second]))
         assert question_ids(drawn) == [name["large"]]
         assert_sound(drawn, mixture, sources)
     assert tried > 5
@@ -265,12 +262,12 @@ def test_a_larger_stand_in_comes_after_those_that_need_no_more_places() -> None:
 def test_where_no_negative_can_fill_or_give_its_place_the_entry_is_refused() -> None:
     large = passage_row("large", ("C", "c", True), ("D", "d", False))
     mixture, sources = tiny(large, passage_row("small", ("A", "a", True)), fill=0, documents=2)
-    (first,) = question_ids(sample(replace(mixture, seed=1), {**sources, "hop": [large]}, Ledger()))
+    (first,) = question_ids(draw(replace(mixture, seed=1), {**sources, "hop": [large]}, Ledger()))
     assert first == uuid("q:hop:large")
     refused = 0
     for seed in range(10):
         try:
-            sample(replace(mixture, seed=seed), sources, replacing([first]))
+            draw(replace(mixture, seed=seed), sources, replacing([first]))
         except (SamplingError, LedgerError) as error:
             refused += "too few random negatives" in str(error)
     assert refused > 0
@@ -278,7 +275,7 @@ def test_where_no_negative_can_fill_or_give_its_place_the_entry_is_refused() -> 
 
 def test_a_replaced_user_leaves_a_shared_paragraph_that_is_no_longer_gold() -> None:
     """It is gold of one question and a hard negative of the other."""
-    sources: Rows = {
+    sources: dict[str, Sequence[Any]] = {
         "one": [passage_row("a", ("S", "shared", True), ("A", "a", True))],
         "two": [passage_row("b", ("S", "shared", False), ("B", "b", True))],
         "fill": [article(*(f"f{n}" for n in range(8)))],
@@ -287,13 +284,13 @@ def test_a_replaced_user_leaves_a_shared_paragraph_that_is_no_longer_gold() -> N
     spare = passage_row("c", ("C", "c", True))
     found = 0
     for seed in range(10):
-        base = sample(replace(mixture, seed=seed), sources, Ledger())
+        base = draw(replace(mixture, seed=seed), sources, Ledger())
         with_spare = {**sources, "one": [*sources["one"], spare]}
-        drawn = sample(replace(mixture, seed=seed), with_spare, Ledger())
+        drawn = draw(replace(mixture, seed=seed), with_spare, Ledger())
         if question_ids(drawn) != question_ids(base):
             continue
         found += 1
-        new = sample(replace(mixture, seed=seed), with_spare, replacing([uuid("q:one:a")]))
+        new = draw(replace(mixture, seed=seed), with_spare, replacing([uuid("q:one:a")]))
         assert_sound(new, mixture, with_spare)
         before = {d.content: d.is_gold for d in drawn.documents}
         after = {d.content: d.is_gold for d in new.documents}

@@ -14,16 +14,18 @@ from bears.config import compose, parse
 from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.records import read_documents, write_records
-from bears.sampling.drafts import Sources
+from bears.files.rows import SourceRecords
 from bears.sampling.mixture import Mixture, Quota
-from bears.sampling.sample import Sample, count_reasons, sample
-from bears.types import Article, Document, Passage, PassageRow, SourceParagraph, SourceQuestion
+from bears.sampling.sample import Sample, count_reasons
+from bears.sources.records import Article, ParagraphQuestion, SourceParagraph
+from bears.types import Brought, Document
 from tests.sampled import (
     BEARS,
     CHOICES,
     PUBLISHED,
     QUOTAS,
     V1,
+    GivenSources,
     Raw,
     Rows,
     Sampler,
@@ -62,7 +64,7 @@ def published(shared_data: Path) -> Path:
 # ------------------------------------------------------------------------- v1, to the byte
 
 
-def test_seed_42_gives_the_digests_of_the_origin(real: Sources) -> None:
+def test_seed_42_gives_the_digests_of_the_origin(real: Rows) -> None:
     drawn = draw(V1, real)
     by_source = {
         quota.source: [q.question_id for q in drawn.questions if q.source_dataset == quota.source]
@@ -85,7 +87,7 @@ def test_seed_42_gives_the_digests_of_the_origin(real: Sources) -> None:
     )
 
 
-def test_seed_42_gives_106_gold_and_304_hard_and_190_random_documents(real: Sources) -> None:
+def test_seed_42_gives_106_gold_and_304_hard_and_190_random_documents(real: Rows) -> None:
     documents = draw(V1, real).documents
     assert sum(d.is_gold for d in documents) == 106
     assert sum(not d.is_gold and d.original_source != "drcd" for d in documents) == 304
@@ -94,49 +96,51 @@ def test_seed_42_gives_106_gold_and_304_hard_and_190_random_documents(real: Sour
 
 @pytest.mark.parametrize("sampler", ["bears-v1", "bears"])
 def test_the_questions_are_the_published_ones_to_the_byte(
-    sampler: Sampler, real: Sources, published: Path, tmp_path: Path
+    sampler: Sampler, real: Rows, published: Path, tmp_path: Path
 ) -> None:
     write_records(tmp_path / "q.json", draw(replace(BEARS, sampler=sampler), real).questions)
     assert (tmp_path / "q.json").read_bytes() == (published / "queries_raw.json").read_bytes()
 
 
 def test_without_second_copies_the_documents_are_the_published_ones(
-    real: Sources, published: Path
+    real: Rows, published: Path
 ) -> None:
     documents = list(dict.fromkeys(draw(V1, real).documents))
     assert documents == read_documents(published / "corpus_raw.json")[:598]
 
 
 def test_the_published_corpus_comes_out_to_the_byte(
-    real: Sources, published: Path, tmp_path: Path
+    real: Rows, published: Path, tmp_path: Path
 ) -> None:
     """Our sample of the upstream file lacks the paragraphs of the row that the author turned to."""
-    first = real["2wiki"][0]
-    assert isinstance(first, PassageRow)
+    records = real["2wiki"]
+    first = records.questions[0]
     assert first.passages == ()
     appended = read_documents(published / "corpus_raw.json")[-2:]
+    hard = Document("h", "a paragraph that is no gold", "2wiki", "a title", False)
+    brought = [appended[0], hard, appended[1]]
+    place = len(records.documents)
     passages = tuple(
-        Passage(d.original_id.removeprefix(f"{first.id}_"), d.content, True) for d in appended
+        Brought(d.original_id, place + n, d is not hard) for n, d in enumerate(brought)
     )
-    hard = Passage("a title", "a paragraph that is no gold", False)
-    row = replace(first, passages=(passages[0], hard, passages[1]))
-    sources = {**real, "2wiki": [row, *real["2wiki"][1:]]}
+    questions = [replace(first, passages=passages), *records.questions[1:]]
+    sources = {**real, "2wiki": SourceRecords([*records.documents, *brought], questions)}
     drawn = draw(PUBLISHED, sources)
     write_records(tmp_path / "c.json", drawn.documents)
     assert (tmp_path / "c.json").read_bytes() == (published / "corpus_raw.json").read_bytes()
     assert len(set(doc_ids(drawn))) == 600
 
 
-def test_the_published_corpus_cannot_be_made_without_that_row(real: Sources) -> None:
+def test_the_published_corpus_cannot_be_made_without_that_row(real: Rows) -> None:
     with pytest.raises(SamplingError, match=r"2wiki: row \w+.* brings 0 gold .* has 2; .*complete"):
         draw(PUBLISHED, real)
 
 
-def test_the_samplers_of_the_origin_take_no_ledger(real: Sources) -> None:
+def test_the_samplers_of_the_origin_take_no_ledger(real: Rows) -> None:
     ledger = Ledger(replacements=(Replacement("any", "unclear"),))
     for mixture in (V1, PUBLISHED):
         with pytest.raises(Exception, match=r"takes no ledger; use sample.sampler=bears"):
-            sample(mixture, real, ledger)
+            draw(mixture, real, ledger)
 
 
 # ------------------------------------------------------- v1, read a second time, step by step
@@ -221,9 +225,7 @@ def assert_by_the_book(drawn: Sample, book: Book) -> None:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_v1_agrees_with_its_description_on_real_data(
-    seed: int, real: Sources, real_raw: Raw
-) -> None:
+def test_v1_agrees_with_its_description_on_real_data(seed: int, real: Rows, real_raw: Raw) -> None:
     book = by_the_book(real_raw, seed, questions=20, documents=600)
     assert len(book.documents) == 600
     assert_by_the_book(draw(replace(V1, seed=seed), real), book)
@@ -250,7 +252,9 @@ def test_v1_agrees_with_its_description_on_overlapping_sources() -> None:
 # ------------------------------------------------------------ v1's defects, and the same mended
 
 
-def both(sources: Sources, shares: Mapping[str, int], documents: int, seed: int) -> list[Sample]:
+def both(
+    sources: GivenSources, shares: Mapping[str, int], documents: int, seed: int
+) -> list[Sample]:
     """The sample of v1 and the mended one."""
     mixture = Mixture(
         "bears-v1", seed, documents, tuple(Quota(s, n) for s, n in shares.items()), ("fill",)
@@ -313,7 +317,7 @@ def test_defect_3_nothing_of_a_rejected_question_stays() -> None:
         passage_row("b", ("G", "g", True), ("B", "hard b", False)),
         passage_row("c", ("C", "c", True)),
     ]
-    sources: Rows = {"hop": rows, "fill": [article("f0", "f1", "f2")]}
+    sources: GivenSources = {"hop": rows, "fill": [article("f0", "f1", "f2")]}
     orphans = 0
     for seed in range(10):
         v1, bears = both(sources, {"hop": 2}, 5, seed)
@@ -325,7 +329,7 @@ def test_defect_3_nothing_of_a_rejected_question_stays() -> None:
 
 
 def test_defect_4_a_negative_is_named_by_its_paragraph() -> None:
-    questions = tuple(SourceQuestion(f"q{n}", f"question {n}?", ("yes",)) for n in range(6))
+    questions = tuple(ParagraphQuestion(f"q{n}", f"question {n}?", ("yes",)) for n in range(6))
     asked = Article(
         "2",
         "asked",
@@ -390,7 +394,7 @@ def assert_order_of_v1(bears: Sample, v1: Sample) -> None:
 
 
 @pytest.mark.parametrize("seed", [*range(49), 42])
-def test_bears_is_sound_on_real_data(seed: int, real: Sources) -> None:
+def test_bears_is_sound_on_real_data(seed: int, real: Rows) -> None:
     bears, v1 = draw(replace(BEARS, seed=seed), real), draw(replace(V1, seed=seed), real)
     assert_sound(bears, BEARS, real)
     assert question_ids(bears) == question_ids(v1)
@@ -413,7 +417,7 @@ def test_bears_is_sound_on_overlapping_sources() -> None:
     assert drawn > 30
 
 
-def test_what_seed_42_changes_against_v1(real: Sources) -> None:
+def test_what_seed_42_changes_against_v1(real: Rows) -> None:
     """The two second copies give their places up, and two more negatives stand at the end."""
     bears, v1 = draw(BEARS, real), draw(V1, real)
     assert [d.content for d in bears.documents[:598]] == list(
@@ -556,7 +560,7 @@ def test_documents_of_the_mini_benchmark_are_sound_at_every_seed(tmp_path: Path)
         assert_sound(draw(replace(mixture, seed=seed), sources), mixture, sources)
 
 
-def test_a_document_is_the_same_record_under_every_seed(real: Sources) -> None:
+def test_a_document_is_the_same_record_under_every_seed(real: Rows) -> None:
     """An id stands for one text, one source and one name, whatever else is sampled."""
     known: dict[str, Document] = {}
     for seed in range(10):

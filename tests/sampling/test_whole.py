@@ -12,37 +12,23 @@ from bears.config import parse
 from bears.config.ledger.entries import Edit, Ledger
 from bears.errors import ConfigurationError, LedgerError, SamplingError
 from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
-from bears.types import (
-    Answer,
-    Article,
-    Document,
-    Judgement,
-    PoolDocument,
-    PoolQuestion,
-    Question,
-    Turn,
-)
+from bears.sources.records import PoolDocument, PoolQuestion
+from bears.types import Answer, Document, Question, Turn
+from tests.sampled import recorded
 
 ALL = WholeSettings("whole", "s")
 POOL = [PoolDocument(f"d{n}", f"text {n}") for n in range(8)]
-JUDGED = [
+JUDGED: list[Any] = [
     *POOL,
-    PoolQuestion("q1", "one?"),
-    PoolQuestion("q2", "two?"),
-    PoolQuestion("q3", "three?"),
-    PoolQuestion("q4", "four?"),
-    Judgement("q1", "d5", 1),
-    Judgement("q1", "d2", 1),
-    Judgement("q1", "d0", 0),
-    Judgement("q2", "d7", 2),
-    Judgement("q2", "d5", 1),
-    Judgement("q4", "d1", 0),
-    Judgement("q4", "d3", -2),
+    PoolQuestion("q1", "one?", gold=(("d5", 1), ("d2", 1))),
+    PoolQuestion("q2", "two?", gold=(("d7", 2), ("d5", 1))),
+    PoolQuestion("q3", "three?", judged=False, lacks="judgement"),
+    PoolQuestion("q4", "four?", judged=False, lacks="relevant"),
 ]
 
 
 def taken(rows: Sequence[Any], settings: WholeSettings = ALL) -> WholeBenchmark:
-    return sample_whole(settings, {"s": rows}, Ledger())
+    return sample_whole(settings, {"s": recorded("s", rows)}, Ledger())
 
 
 def test_questions_are_those_that_are_judged_with_their_grades() -> None:
@@ -72,7 +58,7 @@ def test_documents_keep_their_ids_and_their_order() -> None:
 def test_a_source_that_judges_its_questions_itself() -> None:
     answers = (Answer("yes-no", "Yes", ("d1",)), Answer("unanswerable", "Unanswerable", ()))
     turns = (Turn("user", "Hello."), Turn("assistant", "Hello!"))
-    rows = [
+    rows: list[Any] = [
         *POOL,
         PoolQuestion("a", "?", "Yes", (("d1", 1),), answers=answers, group="p"),
         PoolQuestion("b", "And?", turns=turns),
@@ -89,7 +75,8 @@ def test_a_source_that_judges_its_questions_itself() -> None:
 def test_records_of_our_own_stay_what_they_are() -> None:
     documents = [Document("x", "X.", "drcd", "1", True), Document("y", "Y.", "2wiki", "2", False)]
     question = Question("q", "?", "X", ("x",), "drcd", "single-hop")
-    found = taken([*documents, question])
+    rows: list[Any] = [*documents, question]
+    found = taken(rows)
     assert (found.questions, list(found.documents())) == ([question], documents)
 
 
@@ -142,7 +129,7 @@ def test_every_record_has_a_line_that_says_where_it_comes_from() -> None:
         (JUDGED, replace(ALL, source="t"), "sample.source is t, but the benchmark has s"),
         (POOL, ALL, "gives 0 questions that are judged and 8 documents"),
         (JUDGED[8:], ALL, "gives 3 questions that are judged and 0 documents"),
-        ([Article("1", "t", ())], ALL, "source s gives 0 questions that are judged"),
+        ([], ALL, "source s gives 0 questions that are judged"),
     ],
 )
 def test_what_cannot_be_taken_is_refused(
@@ -156,7 +143,7 @@ def test_what_cannot_be_taken_is_refused(
 def test_a_benchmark_of_others_is_not_edited() -> None:
     ledger = Ledger(edits=(Edit("d1", "content", "text 1", "text one", "why"),))
     with pytest.raises(LedgerError, match="takes a benchmark as it is"):
-        sample_whole(ALL, {"s": JUDGED}, ledger)
+        sample_whole(ALL, {"s": recorded("s", JUDGED)}, ledger)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pyarrow import parquet
 from bears.config import parse
 from bears.config.ledger.entries import Ledger
 from bears.errors import BearsError, ConfigurationError, MalformedRow, SourceError
-from bears.files.rows import open_rows
+from bears.files.rows import SourceRecords, open_rows
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import sample
 from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
@@ -52,12 +52,16 @@ def source(folder: Path, **settings: Any) -> Source:
     return parse(Source, {**usual, **settings}, "s")
 
 
-def rows_of(folder: Path, files: dict[str, bytes], **settings: Any) -> Any:
+def rows_of(folder: Path, files: dict[str, bytes], **settings: Any) -> SourceRecords:
     put(folder / "in", files)
     path = folder / "in" / next(iter(files)) if len(files) == 1 else folder / "in"
     asked = source(path, **settings)
     convert(asked, reader_of(asked), None, folder, folder / "out.jsonl", folder / "kept")
-    return open_rows(folder / "out.jsonl")
+    return open_rows(folder, "out.jsonl")
+
+
+def listed(found: SourceRecords) -> list[Any]:
+    return [*found.documents, *found.questions]
 
 
 def taken(folder: Path, files: dict[str, bytes], **settings: Any) -> WholeBenchmark:
@@ -388,7 +392,7 @@ def test_a_look_finds_the_shape_and_the_first_question(
             "fields": look.source.fields,
         },
     )
-    assert len(again)
+    assert len(again.questions)
 
 
 @pytest.mark.parametrize(
@@ -529,8 +533,8 @@ def test_bad_rows_are_skipped_where_that_is_asked_for_and_named(
     mixed = write([bad[0], *good, *bad[1:], *others])
     with pytest.raises(MalformedRow, match=r"x.jsonl?, row 1, .*\+\+sources\.s\.on_bad_row=skip"):
         rows_of(tmp_path / "stop", {name: mixed}, **usual)
-    found = [*rows_of(tmp_path / "skip", {name: mixed}, **usual, on_bad_row="skip")]
-    assert found == [*rows_of(tmp_path / "clean", {name: write(good)}, **usual)]
+    found = rows_of(tmp_path / "skip", {name: mixed}, **usual, on_bad_row="skip")
+    assert listed(found) == listed(rows_of(tmp_path / "clean", {name: write(good)}, **usual))
 
     asked = source(tmp_path / "skip" / "in" / name, **usual, on_bad_row="skip")
     out = tmp_path / "out.jsonl"
@@ -539,7 +543,7 @@ def test_bad_rows_are_skipped_where_that_is_asked_for_and_named(
     begin = f"source s: {len(bad) + 2} of {total} rows are left out (on_bad_row: skip): "
     assert warning.startswith(f"{begin}{name}, row 1, field ")
     assert warning.count(f"{name}, row ") == 3
-    report = (tmp_path / "out.report.csv").read_text(encoding="utf-8")
+    report = (tmp_path / "out.jsonl.report.csv").read_text(encoding="utf-8")
     assert report.count("left out: ") == len(bad) + 2
 
 
@@ -560,7 +564,7 @@ def test_bad_rows_of_a_benchmark_are_skipped_in_each_of_its_files(tmp_path: Path
     clean = {"corpus.jsonl": lines(CORPUS), "queries.jsonl": lines(QUERIES)}
     found = rows_of(tmp_path / "a", files, shape="beir", split="test", on_bad_row="skip")
     wanted = rows_of(tmp_path / "b", {**clean, "qrels/test.tsv": QRELS}, shape="beir", split="test")
-    assert [*found] == [*wanted]
+    assert listed(found) == listed(wanted)
 
 
 def test_a_set_of_nothing_but_bad_rows_is_refused(tmp_path: Path) -> None:
@@ -805,7 +809,7 @@ def test_a_bad_file_is_named_with_its_row_and_field(
     assert said in str(caught.value)
     named = isinstance(caught.value, MalformedRow)
     assert named == bool(re.search(r"row \d, field|field \w|lists differ", said))
-    assert not (tmp_path / "out.jsonl").exists()
+    assert not (tmp_path / "out.jsonl.documents.jsonl").exists()
 
 
 def test_a_table_without_ids_keeps_its_answers(tmp_path: Path) -> None:

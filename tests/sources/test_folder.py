@@ -23,8 +23,8 @@ from bears.sources.folder.html import blocks_of_html
 from bears.sources.folder.pieces import cut
 from bears.sources.own import read
 from bears.sources.parts import Parts
+from bears.sources.records import PoolDocument, PoolQuestion
 from bears.sources.source import Source
-from bears.types import PoolDocument, PoolQuestion
 
 PARAGRAPH = "The {0} is kept in the {0} house, and nobody but its keeper has the key to it. "
 
@@ -515,13 +515,13 @@ def test_a_question_with_more_than_three_gold_pieces_is_named_with_their_number(
     house.ask(*rows, ("Who?", "", "rooms.md"), ("Who?", "", "tea.txt"), ("What?", "", "tea.txt"))
     settings = {"min_characters": 100, "max_characters": 700, "near_duplicate": None}
     source = Source("own", "en", "CC0-1.0", "own", path=str(house.path), settings=settings)
-    told = convert(source, read, None, tmp_path, tmp_path / "own.jsonl")["warnings"]
+    told = convert(source, read, None, tmp_path, tmp_path / "own")["warnings"]
     assert [text.split(", expected")[0] for text in told] == [
         "source own: 4 pieces are gold for the question 'Who?'"
     ]
     house.put("more.md", "\n\n".join(PARAGRAPH.format(n) * 6 for n in "defg"))
     house.ask(("Is it \x1bdeep?", "no", "more.md"))
-    told = convert(source, read, None, tmp_path, tmp_path / "own.jsonl")["warnings"]
+    told = convert(source, read, None, tmp_path, tmp_path / "own")["warnings"]
     assert [text.split(", expected")[0] for text in told] == [
         r"source own: 4 pieces are gold for the question 'Is it \\u001bdeep?'"
     ]
@@ -606,8 +606,8 @@ def test_the_report_lies_beside_the_rows_and_is_the_same_every_time(
     house.put("a.png", b"")
     house.ask(("What?", "", "rooms.md"))
     source = Source("own", "en", "CC0-1.0", "own", path=str(house.path))
-    found = [convert(source, read, None, tmp_path, tmp_path / n / "own.jsonl") for n in "12"]
-    for name in ("own.jsonl", "own.report.csv"):
+    found = [convert(source, read, None, tmp_path, tmp_path / n / "own") for n in "12"]
+    for name in ("own.documents.jsonl", "own.report.csv"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
     assert found[0] == found[1]
     assert [file["name"] for file in found[0]["files"]] == [

@@ -117,7 +117,11 @@ class Machine:
 
     @property
     def out(self) -> Path:
-        return self.folder / "raw" / "hotpotqa.jsonl"
+        return self.folder / "raw" / "hotpotqa.questions.jsonl"
+
+    @property
+    def at(self) -> str:
+        return str(self.out).removesuffix(".questions.jsonl")
 
     @property
     def cache(self) -> Path:
@@ -144,14 +148,14 @@ class Machine:
 
     def fetch(self, hub: Hub, source: Source, **env: str) -> dict[str, Any]:
         """What the fetch says of its files, once it has succeeded."""
-        done = self.run(hub, FETCH, json.dumps(dataclasses.asdict(source)), str(self.out), **env)
+        done = self.run(hub, FETCH, json.dumps(dataclasses.asdict(source)), self.at, **env)
         assert done.returncode == 0, done.stderr
         provenance: dict[str, Any] = json.loads(done.stdout)
         return provenance
 
     def fail(self, hub: Hub, source: Source, **env: str) -> str:
         """The message of a fetch that fails as it should, leaving nothing half done."""
-        done = self.run(hub, FETCH, json.dumps(dataclasses.asdict(source)), str(self.out), **env)
+        done = self.run(hub, FETCH, json.dumps(dataclasses.asdict(source)), self.at, **env)
         message = str(done.stderr)
         assert done.returncode == 1, message
         assert "Traceback" not in message
@@ -282,7 +286,7 @@ def test_a_file_that_was_received_whole_is_not_fetched_again(
     hub: Hub, source: Source, machine: Machine
 ) -> None:
     machine.fetch(hub, source)
-    machine.out.unlink()
+    shutil.rmtree(machine.out.parent)
     hub.files[TRAIN] = hub.files[VALIDATION] + b" "
     hub.requests.clear()
 
@@ -374,10 +378,15 @@ def test_datasets_reads_the_same_rows(hub: Hub, source: Source, machine: Machine
     assert theirs == ROWS
     machine.fetch(hub, source)
     ours = [json.loads(line) for line in machine.out.read_bytes().splitlines()]
-    assert [(row["id"], row["question"], row["answer"], row["kind"]) for row in ours] == [
-        (row["id"], row["question"], row["answer"], row["type"]) for row in theirs
+    asked = [row["question"] for row in ours]
+    assert [(row["question_id"], row["question"], row["gold_answer"]) for row in asked] == [
+        (row["id"], row["question"], row["answer"]) for row in theirs
     ]
-    assert [[(p["key"], p["text"]) for p in row["passages"]] for row in ours] == [
+    documents = (machine.out.parent / "hotpotqa.documents.jsonl").read_text().splitlines()
+    texts = [json.loads(line)["content"] for line in documents]
+    assert [
+        [(p["key"].partition("_")[2], texts[p["place"]]) for p in row["passages"]] for row in ours
+    ] == [
         [
             (title, " ".join(sentences))
             for title, sentences in zip(

@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from importlib import import_module
 from itertools import permutations
@@ -26,15 +26,15 @@ from bears.files.rows import open_rows
 from bears.sources import beir, own, pandachat, science_ko
 from bears.sources.convert import convert
 from bears.sources.location import locate
-from bears.sources.parts import Reader
+from bears.sources.parts import Parts, Reader
+from bears.sources.records import PoolDocument, PoolQuestion, SourceRow, records
 from bears.sources.source import Part, Source
 from bears.types import (
     Answer,
     Document,
     Judgement,
-    PoolDocument,
-    PoolQuestion,
     Question,
+    SourceQuestion,
     Turn,
 )
 from tests.hub_server import Hub, serve
@@ -68,9 +68,20 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def rows(folder: Path, reader: Reader, asked: Source) -> list[Any]:
-    """What the reader gives, written to a file and read back."""
-    convert(asked, reader, None, folder, folder / "out.jsonl")
-    return list(open_rows(folder / "out.jsonl"))
+    """What the reader gives; it is what can be read back."""
+    given: list[Any] = []
+
+    def read(parts: Parts) -> Iterator[SourceRow]:
+        for row in reader(parts):
+            given.append(row)
+            yield row
+
+    convert(asked, read, None, folder, folder / "out")
+    found = open_rows(folder, "out")
+    expected = list(records(given, asked.name))
+    assert [*found.documents] == [each for each in expected if isinstance(each, Document)]
+    assert [*found.questions] == [each for each in expected if isinstance(each, SourceQuestion)]
+    return given
 
 
 # ---------------------------------------------------------------------------------- BEIR's layout
@@ -87,12 +98,10 @@ BEIR_ROWS = [
     PoolDocument("d1", "Tea Leaves in water."),
     PoolDocument("d2", "No title.\u2028One line."),
     PoolDocument("3", "A number for an id."),
-    PoolQuestion("q1", "what is tea?"),
-    PoolQuestion("q2", "titles"),
-    Judgement("q1", "d1", 2),
-    Judgement("q1", "d2", 0),
-    Judgement("q2", "3", -1),
+    PoolQuestion("q1", "what is tea?", gold=(("d1", 2),)),
+    PoolQuestion("q2", "titles", judged=False, lacks="relevant"),
 ]
+JUDGED = [Judgement("q1", "d1", 2), Judgement("q1", "d2", 0), Judgement("q2", "3", -1)]
 
 
 @pytest.mark.parametrize(
@@ -127,8 +136,7 @@ def test_packed_and_parquet_parts_read_the_same(tmp_path: Path) -> None:
         # The hub's ids of judgements can be numbers, and grades of any width.
         "qrels/test-00000.parquet": [
             {"query-id": row.question_id, "corpus-id": row.doc_id, "score": row.grade}
-            for row in BEIR_ROWS
-            if isinstance(row, Judgement)
+            for row in JUDGED
         ],
     }
     for name, table in tables.items():
@@ -141,8 +149,7 @@ def test_mteb_calls_ids_by_another_name_and_has_judgements_as_json_lines(tmp_pat
     bare = [{k: v for k, v in row.items() if k != "_id"} for row in renamed]
     judged = [
         {"query-id": row.question_id, "corpus-id": row.doc_id, "score": float(row.grade)}
-        for row in BEIR_ROWS
-        if isinstance(row, Judgement)
+        for row in JUDGED
     ]
     files = {"corpus.jsonl": lines(bare[:3]), "queries.jsonl": lines(bare[3:])}
     write(tmp_path, {**files, "qrels/test.jsonl": lines(judged)})
@@ -199,7 +206,7 @@ def test_a_broken_file_of_beirs_layout_is_named(
         rows(tmp_path, beir.read, source(BEIR_PARTS))
     assert message in str(caught.value)
     assert Path(file).name in str(caught.value)
-    assert not (tmp_path / "out.jsonl").exists()
+    assert not (tmp_path / "out.documents.jsonl").exists()
 
 
 @pytest.mark.parametrize(
@@ -252,9 +259,10 @@ def test_scifact_is_complete(shared_data: Path, tmp_path: Path) -> None:
         asked = source(BEIR_PARTS, path=str(shared_data / "scifact"), split=split)
         found = rows(tmp_path, beir.read, asked)
         counts[split] = [
-            sum(isinstance(row, kind) for row in found)
-            for kind in (PoolDocument, PoolQuestion, Judgement)
+            sum(isinstance(row, kind) for row in found) for kind in (PoolDocument, PoolQuestion)
         ]
+        asked_of = [row for row in found if isinstance(row, PoolQuestion)]
+        counts[split].append(sum(len(row.gold) for row in asked_of))
     assert counts == {"test": [5183, 1109, 339], "train": [5183, 1109, 919]}
 
 
@@ -724,7 +732,7 @@ def test_a_language_that_the_documents_are_not_in_is_refused(
     path = f"sources.own.path={shared_data / 'bears-published'}"
     assert stages("benchmark=own", path, f"sources.own.language={language}").download() == 1
     assert message in capsys.readouterr().err
-    assert not (tmp_path / "rows/own.jsonl").exists()
+    assert not (tmp_path / "rows/own.documents.jsonl").exists()
 
 
 def test_some_documents_in_another_language_are_told(

@@ -26,15 +26,10 @@ from bears.sources.convert import convert
 from bears.sources.location import locate
 from bears.sources.parts import Parts, Reader
 from bears.sources.passage_rows import multi_hop, with_passages
+from bears.sources.records import Article, ParagraphQuestion, PassageRow, SourceParagraph
 from bears.sources.rows import read_rows
 from bears.sources.source import Source
-from bears.types import (
-    Article,
-    Passage,
-    PassageRow,
-    SourceParagraph,
-    SourceQuestion,
-)
+from bears.types import Passage
 
 ROOT = Path(__file__).resolve().parents[2]
 Rows = list[dict[str, Any]]
@@ -74,7 +69,7 @@ DRCD = [
             SourceParagraph(
                 "1147-5",
                 "波你尼的《八篇書》成形於公元前四世紀。",
-                (SourceQuestion("1147-5-1", "《八篇書》是誰的？", ("波你尼",)),),
+                (ParagraphQuestion("1147-5-1", "《八篇書》是誰的？", ("波你尼",)),),
             ),
             SourceParagraph("1147-6", "沒有問題的段落。", ()),
         ),
@@ -242,7 +237,7 @@ SQUAD = [
                 "Normans-0",
                 "The Normans gave their name to Normandy.",
                 (
-                    SourceQuestion(
+                    ParagraphQuestion(
                         "56dd", "What was named after them?", ("Normandy", "to Normandy")
                     ),
                 ),
@@ -257,7 +252,7 @@ SQUAD = [
             SourceParagraph(
                 "Oxygen-0",
                 "Oxygen has the symbol O.",
-                (SourceQuestion("571a", "Which symbol?", ("O",)),),
+                (ParagraphQuestion("571a", "Which symbol?", ("O",)),),
             ),
         ),
     ),
@@ -392,9 +387,11 @@ def test_line_separators_inside_strings_do_not_end_a_line(tmp_path: Path) -> Non
     write_lines(tmp_path / "hotpotqa.jsonl", [row, renumbered(row, 1)])
     source = shipped("hotpotqa.jsonl")
 
-    convert(source, multi_hop, None, tmp_path, tmp_path / "out" / "rows.jsonl")
-    lines = (tmp_path / "out" / "rows.jsonl").read_bytes().split(b"\n")
-    assert [json.loads(line)["question"] for line in lines[:-1]] == [row["question"]] * 2
+    convert(source, multi_hop, None, tmp_path, tmp_path / "out" / "rows")
+    lines = (tmp_path / "out" / "rows.questions.jsonl").read_bytes().split(b"\n")
+    assert [json.loads(line)["question"]["question"] for line in lines[:-1]] == [
+        row["question"]
+    ] * 2
 
 
 @pytest.mark.parametrize("name", ["array.json", "lines.json", "lines.jsonl"])
@@ -739,16 +736,17 @@ def test_a_parquet_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_was_converted_before_survives_a_failure(tmp_path: Path) -> None:
-    out = tmp_path / "out.jsonl"
+    out = tmp_path / "out"
+    files = [tmp_path / "out.documents.jsonl", tmp_path / "out.questions.jsonl"]
     write_array(tmp_path / "a.json", TWO)
     convert(shipped("a.json"), multi_hop, None, tmp_path, out)
-    before = out.read_bytes()
+    before = [path.read_bytes() for path in files]
 
     (tmp_path / "a.json").write_bytes(array_of(TWO)[:-9])
     with pytest.raises(SourceError):
         convert(shipped("a.json"), multi_hop, None, tmp_path, out)
-    assert out.read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "out.jsonl"]
+    assert [path.read_bytes() for path in files] == before
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "a.json", *files]
 
 
 # --------------------------------------------------------------------- where files are, and checks
@@ -904,7 +902,8 @@ def peak_megabytes(reader: str, path: Path) -> float:
         text=True,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
-    path.with_suffix(".out").unlink()
+    for kind in ("documents", "questions"):
+        path.with_suffix(f".out.{kind}.jsonl").unlink()
     return int(done.stdout) / 1024
 
 

@@ -9,7 +9,7 @@ from bears.files.intake.texts import blank
 from bears.files.spreadsheet import read_cells
 from bears.identity import question_id
 from bears.sources.folder.places import Places
-from bears.types import PoolQuestion
+from bears.sources.records import PoolQuestion
 
 COLUMNS = ("question", "answer", "document")
 SHOWN = 10

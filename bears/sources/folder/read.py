@@ -16,7 +16,7 @@ from bears.sources.folder.places import Places
 from bears.sources.folder.settings import FolderSettings
 from bears.sources.folder.walk import files_below, identifier_of, leads_outside
 from bears.sources.parts import Parts
-from bears.types import PoolDocument, PoolQuestion
+from bears.sources.records import PoolDocument, PoolQuestion
 
 QUESTIONS = "questions.csv"
 MANY = 3
