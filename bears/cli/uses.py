@@ -1,4 +1,4 @@
-"""What models are asked for, and the memories that hold it: one table for ``memory``."""
+"""What models are asked for, and where the replies are kept: one table for ``memory``."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -21,7 +21,8 @@ from bears.files.records import (
     to_line,
 )
 from bears.files.shown import complain
-from bears.llm.kept import Kept, PublishedMemory
+from bears.layout import BenchmarkFiles
+from bears.llm.kept import PublishedMemory
 from bears.llm.use import Use
 from bears.llm.workflow import U, Workflow
 from bears.questions.bench import Bench, read_bench
@@ -37,12 +38,12 @@ from bears.translation.task import TranslationTask
 from bears.translation.task import read_task as read_translation
 
 
-def _folder(config: Config) -> Path:
-    return Path("data") / str(config["benchmark"]["name"])
+def _files(config: Config) -> BenchmarkFiles:
+    return BenchmarkFiles(config["benchmark"]["name"])
 
 
 def _made(config: Config, stage: str, *files: Path) -> Sequence[Path]:
-    """The files, that a stage made and nobody changed since.
+    """Return the files, which a stage made and nobody changed since.
 
     Raises:
         ConfigurationError: it has not run yet.
@@ -59,7 +60,7 @@ def _made(config: Config, stage: str, *files: Path) -> Sequence[Path]:
 
 
 def _translation(config: Config) -> TranslationTask:
-    sampled = _folder(config) / "sampled"
+    sampled = _files(config).sampled
     _made(config, "sample", sampled / "queries_raw.json")
     _check_sampled(sampled, config)
     return read_translation(config, sampled, checkout())
@@ -79,45 +80,35 @@ def _check_sampled(sampled: Path, config: Config) -> None:
             )
 
 
-RECORDS = ("queries.json", "corpus.json")
-SYSTEM = ("retriever", "generator")
-"""What the file of a system's answers is called after."""
-TRANSLATION = (_translation, "data/memory/{}.jsonl")
+TRANSLATION = (_translation, "")
 
 
 def _readings(config: Config) -> ReadingTask:
-    folders = [_folder(config) / name for name in ("sampled", "translated")]
-    _made(config, "translate", *(folders[1] / name for name in RECORDS))
+    files = _files(config)
+    _made(config, "translate", files.queries, files.corpus)
     raw, translated = (
         (read_questions(folder / f"queries{ending}"), read_documents(folder / f"corpus{ending}"))
-        for folder, ending in zip(folders, ("_raw.json", ".json"), strict=True)
+        for folder, ending in ((files.sampled, "_raw.json"), (files.translated, ".json"))
     )
     return read_readings(config, raw, translated)
 
 
-READINGS = (_readings, "data/memory/{}.proofreadings.jsonl")
-
-
 def _rewrites(config: Config) -> RewriteTask:
-    (queries,) = _made(config, "translate", _folder(config) / "translated" / "queries.json")
+    (queries,) = _made(config, "translate", _files(config).queries)
     return read_rewriting(config, queries)
 
 
-REWRITES = (_rewrites, "data/memory/{}.rewrites.jsonl")
-
-
 def _answers(config: Config) -> AnswerTask:
-    runs = (f"{config['retriever']['name']}{ending}" for ending in (".trec", ".within.trec"))
-    files = [_folder(config) / "translated" / name for name in RECORDS]
-    files += [_folder(config) / "runs" / name for name in runs]
-    return read_task(config, *_made(config, "retrieve", *files))
+    files, retriever = _files(config), config["retriever"]["name"]
+    runs = files.run(retriever), files.within(retriever)
+    return read_task(config, *_made(config, "retrieve", files.queries, files.corpus, *runs))
 
 
-ANSWERS = (_answers, "data/memory/{}.answers.jsonl")
+ANSWERS = (_answers, "answers")
 
 
 def _verdicts(config: Config) -> list[VerdictTask]:
-    """What the models among the judges are asked of the selected generator's answers."""
+    """Return what the models among the judges are asked of the selected generator's answers."""
     judges = {} if config["generator"]["name"] == "none" else judges_of(config["judge"])
     if not tasks_of(judges, [], ""):
         return []
@@ -129,7 +120,7 @@ def _verdicts(config: Config) -> list[VerdictTask]:
         # Its answers have to be had first, by the same command.
         complain(str(error))
         return []
-    records = records_in(_folder(config) / "translated", answers)
+    records = records_in(_files(config).translated, answers)
     hearing = read_hearing(records, config["benchmark"]["language"])
     return tasks_of(judges, hearing.cases, hearing.language)
 
@@ -141,12 +132,11 @@ def generated_answers(config: Config) -> tuple[Path, AnswerTask]:
         ConfigurationError: there is no such file, or it is of other settings, documents or
             questions than now.
     """
-    system = ".".join(config[key]["name"] for key in SYSTEM)
-    answers = _folder(config) / "answers" / f"{system}.jsonl"
-    task, memory = _answers(config), Path(ANSWERS[1].format(config["benchmark"]["name"]))
+    answers = _files(config).answers(config["retriever"]["name"], config["generator"]["name"])
+    task = _answers(config)
     problem = "" if answers.is_file() else "does not exist"
     try:
-        rows = list(map(to_line, answered(task, Kept(task.name, memory, checkout()).known())))
+        rows = list(map(to_line, answered(task, _known(config, task, "answers"))))
     except MemoryMiss:
         rows = []
     if not problem and rows != [to_line(row) for _, row in read_lines(answers)]:
@@ -157,19 +147,13 @@ def generated_answers(config: Config) -> tuple[Path, AnswerTask]:
     return answers, task
 
 
-VERDICTS = (_verdicts, "data/memory/{}.verdicts.jsonl")
-
-Row = tuple[Callable[[Config], Use[Any] | Sequence[Use[Any]] | None], str]
-
-
-def _where_asked(group: str, read: Callable[[Config], Use[Any] | None], memory: str) -> Row:
-    """A use that is read only where its group of the configuration names a model."""
-    return lambda config: read(config) if config[group].get("model") else None, memory
+def _known(config: Config, use: Use[Any], kept: str) -> PublishedMemory:
+    return Workflow(use, _files(config).replies(kept)).kept.known()
 
 
 def _bench(config: Config) -> Bench:
-    raw = Path("data/raw") / config["benchmark"]["name"]
-    rows, told = _made(config, "download", raw / "rows", raw / "sources.json")
+    files = _files(config)
+    rows, told = _made(config, "download", files.rows, files.sources)
     for each in read_json(told):
         now, then = config["sources"][each["source"]].get("path", ""), each.get("path", "")
         if now != then:
@@ -181,63 +165,53 @@ def _bench(config: Config) -> Bench:
 
 
 def _questions(config: Config) -> QuestionTask | None:
-    """Nothing is asked where a benchmark has questions, whoever is selected."""
+    """Return nothing where a benchmark has questions of its own."""
     return _bench(config).questions if config["sample"]["sampler"] == "made" else None
 
 
-QUESTIONS = (_questions, "data/memory/made/{}.questions.jsonl")
-
-
-def _written(config: Config, bench: Bench) -> PublishedMemory:
-    memory = Path(QUESTIONS[1].format(config["benchmark"]["name"]))
-    return Kept(bench.questions.name, memory, checkout()).known()
-
-
 def _checks(config: Config) -> CheckTask | None:
-    """What is asked of the questions that are written so far."""
+    """Return what is asked of the questions that are written so far."""
     if config["sample"]["sampler"] != "made":
         return None
     bench = _bench(config)
-    return bench.readings(_written(config, bench))
-
-
-CHECKS = (_checks, "data/memory/made/{}.checks.jsonl")
+    return bench.readings(_known(config, bench.questions, "questions"))
 
 
 def made_questions(config: Config) -> list[Sifted]:
-    """What became of each question that a model wrote; of a benchmark without such, nothing."""
+    """Return what became of each question that a model wrote."""
     if config["sample"]["sampler"] != "made":
         return []
     bench = _bench(config)
-    written = _written(config, bench)
-    memory = Path(CHECKS[1].format(config["benchmark"]["name"]))
-    read = Kept(CheckTask.name, memory, checkout()).known()
-    return sifted_of(bench, written, read)[1]
+    written = _known(config, bench.questions, "questions")
+    return sifted_of(bench, written, _known(config, bench.readings(written), "checks"))[1]
 
 
-USES: tuple[Row, ...] = (
-    _where_asked("questioner", *QUESTIONS),
-    _where_asked("questioner", *CHECKS),
-    _where_asked("translator", *TRANSLATION),
-    _where_asked("reader", *READINGS),
-    _where_asked("rewriter", *REWRITES),
-    _where_asked("generator", *ANSWERS),
-    VERDICTS,
+Read = Callable[[Config], Use[Any] | Sequence[Use[Any]] | None]
+
+USES: tuple[tuple[str, Read, str], ...] = (
+    ("questioner", _questions, "questions"),
+    ("questioner", _checks, "checks"),
+    ("translator", *TRANSLATION),
+    ("reader", _readings, "proofreadings"),
+    ("rewriter", _rewrites, "rewrites"),
+    ("generator", *ANSWERS),
+    ("", _verdicts, "verdicts"),
 )
-"""How a use is read, None where nothing is asked, several where it asks several models, and the
-memory of a benchmark; each use after those that it needs."""
+"""The group of the configuration that must name a model, if it is one; how a use is read, None
+where nothing is asked, several where it asks several models; and the name of its kept replies. Each
+use comes after those that it needs."""
 
 ASKING = ("questioner", "translator", "reader", "rewriter", "generator", "judge")
 """Groups of the configuration that may name a model."""
 
 
-def workflow_of(config: Config, read: Callable[[Config], U], memory: str) -> Workflow[U]:
-    """One row of the table for the selected benchmark; damage of the journal is told."""
-    return _workflow(config, read(config), memory)
+def workflow_of(config: Config, read: Callable[[Config], U], kept: str) -> Workflow[U]:
+    """Return one use of the selected benchmark, and report damage of the journal."""
+    return _workflow(config, read(config), kept)
 
 
 def workflows(config: Config) -> Iterator[Workflow[Any]]:
-    """The uses whose settings name a model.
+    """Yield the uses whose settings name a model.
 
     A use is read when it is its turn, since it may need what those before it made.
 
@@ -245,12 +219,12 @@ def workflows(config: Config) -> Iterator[Workflow[Any]]:
         ConfigurationError: no settings do, or what a use needs is not there.
     """
     asking = False
-    for read, memory in USES:
-        found = read(config)
+    for group, read, kept in USES:
+        found = read(config) if not group or config[group].get("model") else None
         for use in found if isinstance(found, Sequence) else [found]:
             if use is not None and use.settings.model:
                 asking = True
-                yield _workflow(config, use, memory)
+                yield _workflow(config, use, kept)
     if not asking:
         chosen = " and ".join(f"{group} {config[group]['name']}" for group in ASKING)
         raise ConfigurationError(
@@ -259,9 +233,8 @@ def workflows(config: Config) -> Iterator[Workflow[Any]]:
         )
 
 
-def _workflow(config: Config, use: U, memory: str) -> Workflow[U]:
-    path = Path(memory.format(config["benchmark"]["name"]))
-    workflow = Workflow(use, path, checkout())
+def _workflow(config: Config, use: U, kept: str) -> Workflow[U]:
+    workflow = Workflow(use, _files(config).replies(kept))
     journal = workflow.kept.journal
     for _ in journal.rows():
         pass  # only to be told of lines that are not to be trusted

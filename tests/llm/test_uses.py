@@ -82,7 +82,7 @@ def at(
         servers.append(server)
         usual = {"name": "toy", "model": "m", "base_url": server.url, "api_key_env": ""}
         asking = AskingSettings(**{"price": Price(1, 1), **usual, **(settings or {})})
-        table = (uses.TRANSLATION, (lambda _: Capitals(asking), "data/memory/{}.capitals.jsonl"))
+        table = (("", *uses.TRANSLATION), ("", lambda _: Capitals(asking), "capitals"))
         monkeypatch.setattr(uses, "USES", table)
         made = desk(tmp_path / f"at{len(servers)}", tmp_path_factory, server.url)
         return replace(made, overrides=("language=pseudo", *SMALL)), server
