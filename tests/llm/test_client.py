@@ -20,11 +20,15 @@ from bears.llm.client import Online
 from bears.llm.embedding import EmbeddingRequest
 from bears.llm.endpoint import Access, Endpoint, find_access
 from bears.llm.faults import (
+    Again,
     BudgetExhausted,
     ClientError,
+    Limited,
+    Problem,
     RequestFailed,
     RequestRefused,
     RunStopped,
+    Unavailable,
 )
 from bears.llm.models import Models, Price, ceiling, estimate, load_models
 from bears.llm.proxy import Forwarded
@@ -288,9 +292,28 @@ def test_a_long_wait_that_a_server_asks_for_is_cut_reported_and_counted(
 )
 def test_what_no_request_can_pass_stops_the_run_at_once(status: int, code: str) -> None:
     with ProviderServer(status=status, error_code=code, latency=0.02) as server:
-        with pytest.raises(RunStopped, match=str(status)):
+        with pytest.raises(RunStopped, match=f"status {status}.*(Look at|The account)"):
             ask(Online(endpoint(server), Models()), asked(100))
         assert server.stats()["requests"] <= 16
+
+
+@pytest.mark.parametrize(
+    ("status", "meaning"),
+    [
+        (400, RequestRefused),
+        (408, Again),
+        (409, Again),
+        (413, RequestRefused),
+        (422, RequestRefused),
+        (429, Limited),
+        (500, Again),
+        (502, Unavailable),
+        (503, Unavailable),
+        (504, Again),
+    ],
+)
+def test_a_status_means_one_thing(status: int, meaning: type[Exception]) -> None:
+    assert type(Problem(status, "", "").fault("said", None, "reader")) is meaning
 
 
 def test_finished_answers_are_yielded_before_the_run_stops() -> None:
