@@ -88,7 +88,7 @@ def _score(arguments: argparse.Namespace) -> None:
         counts["gold"] = len(said)
     counted = {kind: counts[kind] for kind in FAULTS if counts[kind]}
     summary = {**summarise_answers(scores, len(said)), "faults": counted}
-    state = state_of(folder, config, len(questions))
+    state = state_of(folder, config)
     if arguments.out:
         values = {key: asdict(score) for key, score in scores.items()}
         told = {"benchmark": state.told(), "language": language, **summary, "questions": values}

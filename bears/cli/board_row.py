@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bears.files.benchmark_state import BenchmarkState
-from bears.publishing.leaderboard.board import BOARD
-from bears.publishing.leaderboard.publish import publish
-from bears.publishing.leaderboard.row import ANSWERS, OF_ANSWERS, submission_row
+from bears.layout import LEADERBOARD
+from bears.results.row import ANSWERS, OF_ANSWERS, submitted
 
 
 def on_board(
@@ -17,7 +16,7 @@ def on_board(
     faults: Iterable[str],
     judge: str = "",
 ) -> None:
-    """Write a row of the leaderboard; it joins the row of the system's retrieval.
+    """Put scores of answers on the leaderboard, as a row of its own.
 
     Args:
         system: what it is called.
@@ -26,10 +25,10 @@ def on_board(
         faults: what stands beside the scores, in a few words each.
         judge: who gave the values that need one.
     """
-    # It imports pandas, which takes a second that most files of answers do not need.
-    from bears.cli.standings import placed
+    # With it comes pandas, which takes a second, and most files of answers have no row.
+    from bears.publishing.leaderboard.tables import publish
 
-    entry = submission_row(
+    row = submitted(
         state,
         system,
         judge=judge,
@@ -37,4 +36,4 @@ def on_board(
         values={name: values[name] for name in ANSWERS if name in values},
         warnings=", ".join(sorted(OF_ANSWERS + fault for fault in faults)),
     )
-    publish(BOARD, [entry], {}, placed)
+    publish(LEADERBOARD, [row])

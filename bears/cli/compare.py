@@ -7,16 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bears.cli.compared_systems import ran, system_of
-from bears.cli.selection import composed, main_of
+from bears.cli.selection import composed, main_of, records_of
 from bears.errors import FormatError
 from bears.evaluation.comparison.plan import plan_text, planned
 from bears.evaluation.comparison.result import KINDS, compare
 from bears.evaluation.comparison.table import shown
-from bears.evaluation.comparison.values import System
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain, one_line
-from bears.publishing.leaderboard.row import MAIN
+from bears.results.origins import ran, system_at, system_of
+from bears.results.records import Records
+from bears.results.revision import WORKSPACE, Revision
+from bears.results.row import MAIN
+from bears.results.system import System
 
 COMPARISON = Path("metrics/comparison.json")
 FORMS = ("table", "json", "markdown", "latex", "csv")
@@ -103,7 +105,7 @@ def _benchmarks(arguments: argparse.Namespace) -> list[list[System]]:
     if twice := [word for word in words if words.count(word) > 1]:
         raise FormatError(f"{twice[0]} is named twice")
     if words:
-        systems = _apart(words, [system_of(word, arguments.benchmark) for word in words])
+        systems = _apart(words, [system_of(word, lambda: _records(arguments)) for word in words])
         if len(systems) < 2 and not arguments.plan:
             raise FormatError("one system cannot be compared; name two or more, or none for all")
         return [systems]
@@ -112,13 +114,18 @@ def _benchmarks(arguments: argparse.Namespace) -> list[list[System]]:
     wanted = arguments.benchmark
     found = [group for group in found if wanted in ("", group[0].benchmark["name"])]
     if not found and arguments.plan:
-        return [[system_of("workspace", "")]]
+        return [[system_at(Revision(WORKSPACE))]]
     if not found:
         raise FormatError(
             f"fewer than two results{f' on {wanted}' if wanted else ''} among HEAD, its "
             "experiments and the workspace; make one: dvc exp run -S retriever=wordllama"
         )
     return found
+
+
+def _records(arguments: argparse.Namespace) -> Records:
+    """Return what a file of rankings is scored against."""
+    return records_of(arguments.benchmark or str(composed("", [])["benchmark"]["name"]))
 
 
 def _apart(words: Sequence[str], systems: Sequence[System]) -> list[System]:

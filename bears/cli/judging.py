@@ -141,7 +141,7 @@ def _judge(arguments: argparse.Namespace) -> None:
         rulings = _verdicts(judges, hearing.cases, language, memory, arguments.yes)
         rows = hearing.judged(rulings)
         found[name] = judged_results(rows, rulings)
-    state = state_of(folder, config, len(rows))
+    state = state_of(folder, config)
     if arguments.questions:
         write_judged(arguments.questions, rows)
     if arguments.out:

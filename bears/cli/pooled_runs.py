@@ -4,11 +4,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from bears.cli.compared_systems import revisions
 from bears.errors import FormatError
-from bears.evaluation.comparison.revision import selection_at
 from bears.files.shown import complain, one_line
 from bears.files.trec import read_table
+from bears.results.revision import revisions
 from bears.types import Run
 
 
@@ -53,7 +52,7 @@ def _ran(benchmark: str) -> Iterator[tuple[str, Path]]:
     known = set()
     for revision in revisions(all_commits=True):
         try:
-            selected = selection_at(revision)
+            selected = revision.selection
             outputs = revision.outputs
         except FormatError:
             continue  # A commit from before there were results.

@@ -139,7 +139,7 @@ def _state(rows: Sequence[RagasRow], config: Config) -> BenchmarkState | None:
         return None
     own = [question.question.strip() for question in read_questions(files.queries)]
     asked = Counter(row.question.strip() for row in rows)
-    return state_of(files.translated, config, len(own)) if asked <= Counter(own) else None
+    return state_of(files.translated, config) if asked <= Counter(own) else None
 
 
 async def _evaluated(

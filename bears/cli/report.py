@@ -3,31 +3,27 @@
 import argparse
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bears.cli.compared_systems import ran
-from bears.cli.doctor.objects import cache_folder
 from bears.cli.prices import dollars
 from bears.cli.selection import composed, main_of, results_of
 from bears.errors import FormatError
 from bears.evaluation.comparison.result import compare
-from bears.evaluation.comparison.revision import WORKSPACE, Revision, commit_of, configuration_at
-from bears.evaluation.comparison.values import System
 from bears.evaluation.timing import read_timing
 from bears.files.digest import sha256_of
 from bears.files.records import read_json, read_questions, write_text
 from bears.publishing.report.benchmark import BenchmarkFolders
 from bears.publishing.report.comparison import Comparison, parse_comparison
 from bears.publishing.report.report import report
-from bears.publishing.report.system import SystemFiles
+from bears.results.origins import ran
+from bears.results.revision import ANSWERED, JUDGEMENTS, RUN, WITHIN
+from bears.results.system import System
 from bears.types import Question
 
 DATA = Path("data")
 OUT = Path("report.html")
-RUN = r"data/[^/]+/runs/(?P<retriever>[^/]+)(?<!\.within)\.trec"
-WITHIN = r"data/[^/]+/runs/[^/]+\.within\.trec"
-ANSWERS = r"data/[^/]+/answers/[^/]+"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +69,7 @@ def _report(arguments: argparse.Namespace) -> None:
         DATA / name / "audited",
         DATA / name / "tax",
     )
-    files = [_files(system, questions, translated) for system in systems]
+    files = [_shown(system, questions, translated) for system in systems]
     main = arguments.measure or _main(config, systems)
     comparison = _comparison(arguments.comparison, systems, main)
     text = report(config, folders, questions, files, comparison, main, arguments.top)
@@ -115,36 +111,29 @@ def _comparison(file: Path | None, systems: Sequence[System], main: str) -> Comp
     return parse_comparison(compare(systems, (), main), "compare")
 
 
-def _files(system: System, questions: Sequence[Question], translated: Path) -> SystemFiles:
-    """What the page shows of a system; its rankings and answers are those of its revision."""
-    values = system.values.loc[[question.question_id for question in questions]]
-    word = system.what if system.what != WORKSPACE and commit_of(system.what) else WORKSPACE
-    commit = "" if word == WORKSPACE else commit_of(word)
-    revision = Revision(word, commit, cache_folder(Path()))
-    found = (revision.output(rf"{ANSWERS}{end}") for end in (r"\.jsonl", r"\.questions\.csv"))
-    answers, judgements = found
-    within = revision.output(WITHIN)
-    priced = dollars(configuration_at(revision), translated, system.run, within)
+def _shown(system: System, questions: Sequence[Question], translated: Path) -> System:
+    """Return a system with its answers and costs, its values in the order of the questions."""
+    revision = system.revision
+    assert revision is not None
+    answers, judgements = revision.output(ANSWERED), revision.output(JUDGEMENTS)
+    priced = dollars(revision.config, translated, system.run, revision.output(WITHIN))
     paid = zip(("usd_low", "usd_high"), priced or (), strict=False)
-    return SystemFiles(
-        system.name,
-        system.run or Path(),
-        {str(measure): values[measure].to_numpy(float) for measure in values},
-        (answers, judgements) if answers and judgements else None,
-        {**dict(_cost(revision.outputs, system.run or Path())), **dict(paid)},
+    return replace(
+        system,
+        values=system.values.loc[[question.question_id for question in questions]],
+        files=(answers, judgements) if answers and judgements else None,
+        cost={**dict(_cost(revision.outputs, system.run or Path())), **dict(paid)},
     )
 
 
 def _cost(outputs: Mapping[str, str], run: Path) -> Iterator[tuple[str, float]]:
-    """What a run cost, where its timing is still here: that is no output of DVC."""
-    for path in outputs:
-        if match := re.fullmatch(RUN, path):
-            place, retriever = Path(path).parent, match["retriever"]
-            if timing := read_timing(place / f"{retriever}.timing.json", sha256_of(run)):
-                total = timing["stages_ms"]["total"]
-                yield from (("p50_ms", total["p50"]), ("p95_ms", total["p95"]))
-                indexing = place.parent / "index" / f"{retriever}.timing.json"
-                known: Any = read_json(indexing) if indexing.is_file() else {}
-                for name in ("index_s", "index_bytes"):
-                    if isinstance(known, dict) and isinstance(known.get(name), int | float):
-                        yield name, float(known[name])
+    """Yield what a run cost, if its timing is still here: that is no output of DVC."""
+    for path in (Path(path) for path in outputs if re.fullmatch(RUN, path)):
+        if timing := read_timing(path.with_suffix(".timing.json"), sha256_of(run)):
+            total = timing["stages_ms"]["total"]
+            yield from (("p50_ms", total["p50"]), ("p95_ms", total["p95"]))
+            indexing = path.parent.parent / "index" / f"{path.stem}.timing.json"
+            known: Any = read_json(indexing) if indexing.is_file() else {}
+            for name in ("index_s", "index_bytes"):
+                if isinstance(known, dict) and isinstance(known.get(name), int | float):
+                    yield name, float(known[name])

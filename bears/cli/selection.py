@@ -11,7 +11,7 @@ from bears.config import Config, compose, parse, read_selection
 from bears.config.ledger.entries import WholeLedger
 from bears.config.shape import Evaluate, Name
 from bears.errors import AttestationFailed, ConfigurationError
-from bears.files.benchmark_state import BenchmarkState, benchmark_state
+from bears.files.benchmark_state import BenchmarkState
 from bears.files.digest import sha256_of
 from bears.files.intake.json_text import json_value
 from bears.files.manifest import check
@@ -19,7 +19,8 @@ from bears.files.records import read_json
 from bears.files.shown import complain
 from bears.language.tags import check_tag
 from bears.publishing.attestation import ATTESTATION, Attestation
-from bears.publishing.leaderboard.row import MAIN
+from bears.results.records import Records
+from bears.results.row import MAIN
 
 CONF = Path("conf")
 EXPORTED = "benchmark.json"
@@ -195,16 +196,19 @@ def language_of(folder: Path, named: str = "") -> str:
     return known
 
 
-def state_of(folder: Path, config: Config, questions: int) -> BenchmarkState:
-    """Return the state of the benchmark in a folder, which has this number of questions.
+def records_of(benchmark: str, folder: Path | None = None, unattested: bool = False) -> Records:
+    """Return the records of a benchmark; arguments and errors are those of `results_of`."""
+    return _records(*results_of(benchmark, folder, unattested))
 
-    The records of a folder that is no export are its own, not those of the sources in conf.
-    """
-    files = folder / "queries.json", folder / "corpus.json"
-    name, sources = config["benchmark"]["name"], config["sources"]
-    if folder != _translated(name) and not _exported(folder):
-        sources = {"": {"path": str(folder.resolve())}}
-    return benchmark_state(name, sources, questions, *files)
+
+def state_of(folder: Path, config: Config) -> BenchmarkState:
+    """Return the state of the benchmark in a folder."""
+    return _records(folder, config).state
+
+
+def _records(folder: Path, config: Config) -> Records:
+    own = folder == _translated(config["benchmark"]["name"]) or _exported(folder)
+    return Records(folder, config, own)
 
 
 def _translated(benchmark: str) -> Path:

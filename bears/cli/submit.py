@@ -2,41 +2,29 @@
 
 import argparse
 import json
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from bears.cli.compared_systems import kept_values
-from bears.cli.scored_submission import ScoredSubmission, score
 from bears.cli.selection import (
     add_benchmark_arguments,
-    results_of,
+    records_of,
     rewritten_file,
-    state_of,
     unattested_part,
 )
-from bears.cli.standings import placed
 from bears.config import Config
-from bears.config import parse as parse_settings
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import write_values
 from bears.files.digest import sha256_of
 from bears.files.manifest import manifest_of, read_manifest
-from bears.files.records import read_questions, stream_documents, to_json, write_text
+from bears.files.records import stream_documents, to_json, write_text
 from bears.files.rewritten import read_rewritten
 from bears.files.trec import read_table
-from bears.publishing.leaderboard import pandachat
-from bears.publishing.leaderboard.board import BOARD
-from bears.publishing.leaderboard.publish import publish
-from bears.results.check import check
-from bears.results.read import read_submission
+from bears.layout import LEADERBOARD
+from bears.publishing.leaderboard.tables import publish
 from bears.results.science_ko import TOP, submission_row
-from bears.retrieval.retrieve_settings import RetrieveSettings
+from bears.results.scored import ScoredSubmission, score
 from bears.types import Finding
-
-SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,10 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     scoring.add_argument("files", metavar="FILE", type=Path, nargs="+", help="or a folder")
     add_benchmark_arguments(scoring)
     scoring.add_argument("--system", default="", help="default: what the file says")
-    top = pandachat.TOP
-    scoring.add_argument(
-        "--top", type=_depth, default=top, help=f"k of PandaChat's table (default {top})"
-    )
     scoring.add_argument(
         "--measures",
         type=_measures,
@@ -97,29 +81,27 @@ def _measures(words: str) -> list[str]:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _depth(word: str) -> int:
-    if not word.isdecimal() or int(word) < 1:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from 1")
-    return int(word)
-
-
 def _score(arguments: argparse.Namespace) -> None:
-    folder, config = results_of(arguments.benchmark, arguments.folder, arguments.unattested)
-    benchmark = _Benchmark(folder, config, arguments)
+    records = records_of(arguments.benchmark, arguments.folder, arguments.unattested)
+    records.retrieve.check(records.questions)
+    measures = arguments.measures or records.config["evaluate"]["measures"]
+    changed = unattested_part(records.folder) if arguments.folder else ""
+    doubts = [Finding("unattested", "warning", "benchmark", changed)] if changed else []
     scored, refused = [], []
     for file in _files(arguments.files):
         try:
-            scored.append(benchmark.score(file))
+            system, unknown = arguments.system, arguments.ignore_unknown
+            scored.append(score(file, records, measures, system, unknown, doubts))
         except (FormatError, SubmissionRefused) as error:
             refused.append(f"{file}: {error}" if str(file) not in str(error) else str(error))
     if scored and not arguments.no_board:
-        _publish(scored, arguments.top)
+        _publish(scored)
     if arguments.json:
-        reports = [each.report() for _, each in scored]
+        reports = [each.report() for each in scored]
         several = len(scored) + len(refused) > 1
         print(to_json(reports if several or not reports else reports[0]))
     elif scored:
-        print("\n\n".join(str(each) for _, each in scored))
+        print("\n\n".join(map(str, scored)))
     if refused:
         raise SubmissionRefused("\n".join(refused))
 
@@ -135,72 +117,18 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-class _Benchmark:
-    """What submissions are held against."""
-
-    def __init__(self, folder: Path, config: Config, arguments: argparse.Namespace) -> None:
-        queries, corpus = folder / "queries.json", folder / "corpus.json"
-        self._questions = read_questions(queries)
-        self._documents = {document.doc_id for document in stream_documents(corpus)}
-        self._state = state_of(folder, config, len(self._questions))
-        self._retrieval = parse_settings(RetrieveSettings, config["retrieve"], "retrieve")
-        self._retrieval.check(self._questions)
-        self._measures = arguments.measures or config["evaluate"]["measures"]
-        self._arguments = arguments
-        changed = unattested_part(folder) if arguments.folder else ""
-        self._findings = [Finding("unattested", "warning", "benchmark", changed)] if changed else []
-
-    def score(self, file: Path) -> tuple[Path, ScoredSubmission]:
-        """Raises FormatError or SubmissionRefused if the file is malformed or does not fit."""
-        arguments = self._arguments
-        submission = read_submission(file)
-        checked = check(
-            submission,
-            self._questions,
-            self._documents,
-            arguments.top,
-            self._retrieval.ignore_identical_ids,
-            arguments.ignore_unknown,
-        )
-        _refuse(checked.findings)
-        checked = replace(checked, findings=(*self._findings, *checked.findings))
-        system = arguments.system or submission.system or file.stem
-        return file, score(
-            submission,
-            checked,
-            self._questions,
-            self._state,
-            system,
-            self._measures,
-            arguments.top,
-        )
-
-
-def _refuse(findings: Sequence[Finding]) -> None:
-    errors = [finding for finding in findings if finding.severity == "error"]
-    if errors:
-        lines = [f"  {f.check}: {f.record_id}: {f.message}" for f in errors[:SHOWN]]
-        if len(errors) > SHOWN:
-            lines.append(f"  … and {len(errors) - SHOWN} more")
-        raise SubmissionRefused("the submission is refused:\n" + "\n".join(lines))
-
-
-def _publish(scored: Sequence[tuple[Path, ScoredSubmission]], k: int) -> None:
-    entries, tables = [], defaultdict(list)
-    for file, each in scored:
-        entry = each.leaderboard_row(sha256_of(file))
-        entries.append(entry)
-        write_values(kept_values(entry), {"": each.evaluation}, each.questions)
-        if each.pandachat:
-            tables[entry.benchmark].append(each.pandachat_row(entry, k))
-    publish(BOARD, entries, tables, placed)
+def _publish(scored: Sequence[ScoredSubmission]) -> None:
+    rows = [each.row() for each in scored]
+    for row, each in zip(rows, scored, strict=True):
+        write_values(row.kept_values, {"": each.evaluation}, each.records.questions)
+    publish(LEADERBOARD, rows)
 
 
 def _write(arguments: argparse.Namespace) -> None:
-    folder, config = results_of(arguments.benchmark, arguments.folder, arguments.unattested)
-    questions = read_questions(folder / "queries.json")
+    records = records_of(arguments.benchmark, arguments.folder, arguments.unattested)
+    questions = records.questions
     run = read_table(arguments.run_file, {q.question_id for q in questions}).rankings()
-    asked = read_rewritten(_rewritten(arguments, config), questions)
+    asked = read_rewritten(_rewritten(arguments, records.config), questions)
     for each in run.keys() & {key for key, one in asked.items() if not one.search}:
         raise SubmissionRefused(
             f"{arguments.run_file} has documents for the question {each!r}, for which nothing is "
@@ -209,7 +137,7 @@ def _write(arguments: argparse.Namespace) -> None:
     wanted = {hit.doc_id for ranking in run.values() for hit in ranking[:TOP]}
     texts = {
         document.doc_id: document.content
-        for document in stream_documents(folder / "corpus.json")
+        for document in stream_documents(records.corpus)
         if document.doc_id in wanted
     }
     rows = [

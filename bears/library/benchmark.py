@@ -14,8 +14,9 @@ from bears.identity import question_id
 from bears.language.tags import check_tag
 from bears.library.index import Index
 from bears.library.rankings import Rankings, run_of
-from bears.library.scores import Scores, frames_of
+from bears.library.scores import Scores
 from bears.library.settings import settings
+from bears.results.system import frames_of
 from bears.types import Document, Question
 
 

@@ -3,14 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from bears.errors import FormatError
 from bears.evaluation.comparison.result import compare as compare_systems
-from bears.evaluation.comparison.values import QUESTION, SOURCE, TYPE, System
-from bears.evaluation.evaluate import Evaluation
-from bears.types import Question
+from bears.results.system import System
 
 SHOWN = 3
 """Means that a repr shows."""
@@ -38,19 +35,6 @@ class Scores:
     def means(self) -> pd.Series:
         """The mean of each measure over the questions for which it is defined."""
         return self.by_question.mean()
-
-
-def frames_of(
-    evaluation: Evaluation, questions: Sequence[Question]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Values and kinds by question, as `Scores` has them."""
-    ids = pd.Index([q.question_id for q in questions], dtype=object, name=QUESTION)
-    kinds = {
-        TYPE: [q.question_type for q in questions],
-        SOURCE: [q.source_dataset for q in questions],
-    }
-    values = {name: np.asarray(column, float) for name, column in evaluation.values.items()}
-    return pd.DataFrame(values, index=ids), pd.DataFrame(kinds, index=ids)
 
 
 def compare(

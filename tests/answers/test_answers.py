@@ -34,7 +34,8 @@ from bears.evaluation.measure import METRICS
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.spreadsheet import csv_text, read_cells
 from bears.language.normalisation import normalisation_of, without_citations
-from bears.publishing.leaderboard.board import BOARD, read_board
+from bears.layout import LEADERBOARD
+from bears.results.board import read_board
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import sample
 from bears.sampling.whole import WholeSettings, sample_whole
@@ -778,7 +779,7 @@ def test_a_file_that_holds_the_gold_is_suspected(
 
 
 @pytest.mark.slow
-def test_answers_and_rankings_of_a_system_become_one_row_of_the_leaderboard(
+def test_rankings_answers_and_verdicts_of_a_system_stand_on_the_leaderboard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One file that holds both, as a person would hand it in; and two files."""
@@ -795,15 +796,17 @@ def test_answers_and_rankings_of_a_system_become_one_row_of_the_leaderboard(
         assert main(["submit", "score", str(path), *own]) == 0
         assert main(["answers", "score", str(file), *own]) == 0
         assert main(["answers", "judge", str(file), *own, "--judge", "contains"]) == 0
-    rows = read_board(BOARD)
-    assert sorted(row.answers == row.configuration for row in rows) == [False, True]
-    for row in rows:
-        # Yes is right, and of three words of the other answer one is in "They use BERT."
-        assert row.values["answer_f1"] == pytest.approx((1 + 1 / 3) / 3, abs=1e-5)
-        assert row.values["success@1"] == 1
-        assert row.values["pass_rate"] == pytest.approx(1 / 3, abs=1e-5)
-        assert row.judge == "contains"
-        assert row.warnings == "answer_missing, missing_question"
+    rows = read_board(LEADERBOARD)
+    assert len(rows) == 1 + 2 + 2
+    (ranked,) = [row for row in rows if row.configuration]
+    assert (ranked.values["success@1"], ranked.warnings) == (1, "missing_question")
+    # Yes is right, and of three words of the other answer one is in "They use BERT."
+    scored = [row for row in rows if row.answers and not row.judge]
+    found = [row.values["answer_f1"] for row in scored]
+    assert found == [pytest.approx((1 + 1 / 3) / 3, abs=1e-5)] * 2
+    assert {row.warnings for row in scored} == {"answer_missing"}
+    judged = [row for row in rows if row.judge == "contains"]
+    assert [row.values["pass_rate"] for row in judged] == [pytest.approx(1 / 3, abs=1e-5)] * 2
     printed = capsys.readouterr().out
     for heading in (r"theirs \(.*\)", r"both\.json", r"theirs, judged by contains,"):
         assert re.search(rf"^{heading} on \S+.*, 3 questions$", printed, re.MULTILINE), heading

@@ -11,16 +11,14 @@ import pytest
 import yaml
 
 from bears.cli import main
-from bears.cli.compared_systems import kept_values
-from bears.cli.standings import differing, placed
-from bears.evaluation.comparison.revision import ANSWERS
-from bears.evaluation.comparison.values import read_values
 from bears.files.manifest import seal
 from bears.files.records import write_records
-from bears.publishing.leaderboard.board import in_order
-from bears.publishing.leaderboard.experiments import configuration_digest
-from bears.publishing.leaderboard.publish import publish
-from bears.publishing.leaderboard.row import LeaderboardRow
+from bears.publishing.leaderboard.standing import derived, differing, known_results
+from bears.publishing.leaderboard.tables import publish
+from bears.results.origins import ANSWERS
+from bears.results.revision import revisions
+from bears.results.row import LeaderboardRow, configuration_digest
+from bears.results.values import read_values
 from bears.types import Document, Question
 from tests.workspace import ROOT, SETTINGS, finished
 
@@ -373,7 +371,7 @@ def test_experiments_of_one_name_on_two_commits_are_told_apart(
 
 
 def test_the_leaderboard_puts_what_cannot_be_told_apart_into_one_group_by_name(
-    project: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path,
 ) -> None:
     almost = {**GOOD, "q00": 0.0}
     places = {}
@@ -392,19 +390,23 @@ def test_the_leaderboard_puts_what_cannot_be_told_apart_into_one_group_by_name(
             "experiment",
             questions=40,
             values={"success@1": sum(values.values()) / 40, "ndcg@10": None},
+            main="success@1",
         )
         for retriever, values in places.items()
     ]
-    monkeypatch.setattr("bears.cli.standings.main_measure", lambda _: "success@1")
-    told = in_order(placed(rows))
-    assert [(row.system, row.group, row.rank, row.known_by) for row in told] == [
-        ("alpha", "a", "1 to 2", "question"),
+    known = known_results(revisions(all_commits=True))
+    told = derived(rows, known)
+    assert list(zip(places, told["group"], told["rank"], told["known_by"], strict=True)) == [
         ("zeta", "a", "1 to 2", "question"),
+        ("alpha", "a", "1 to 2", "question"),
         ("poor", "b", "3", "question"),
     ]
-    lone = in_order(placed([replace(row, system=f"other {row.system}") for row in rows]))
-    assert {row.known_by for row in lone} == {"mean"}
-    assert [row.group for row in lone] == ["a", "a", "b"]
+    publish(project / "metrics/leaderboard.csv", rows)
+    printed = (project / "metrics/leaderboard.md").read_text(encoding="utf-8")
+    assert printed.index("alpha") < printed.index("zeta") < printed.index("poor")
+    lone = derived([replace(row, system=f"other {row.system}") for row in rows], known)
+    assert set(lone["known_by"]) == {"mean"}
+    assert list(lone["group"]) == ["a", "a", "b"]
 
 
 def test_a_row_of_the_leaderboard_tells_the_settings_that_are_not_its_neighbours() -> None:
@@ -420,9 +422,9 @@ def test_a_submission_that_was_scored_here_is_compared_by_its_name_on_the_leader
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = LeaderboardRow("mini", "", "one", "theirs", "0123456789ab", "submission")
-    publish(project / "metrics/leaderboard.csv", [row], {})
-    kept_values(row).parent.mkdir(parents=True)
-    csv(kept_values(row), GOOD)
+    publish(project / "metrics/leaderboard.csv", [row])
+    row.kept_values.parent.mkdir(parents=True)
+    csv(row.kept_values, GOOD)
     committed(project, "bm25", POOR)
     (pair,) = json.loads(told(capsys, "theirs", "HEAD", "--format", "json"))["pairs"]
     assert (pair["a"], pair["verdict"]) == ("theirs", "theirs better")

@@ -11,7 +11,7 @@ import pytest
 
 from bears.cli import main
 from bears.files.records import write_json, write_records
-from bears.publishing.leaderboard.board import read_board
+from bears.results.board import read_board
 from bears.types import Document, Question
 from tests.workspace import ROOT
 

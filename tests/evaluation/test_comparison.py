@@ -27,7 +27,7 @@ from bears.evaluation.comparison.pairs import of_shares
 from bears.evaluation.comparison.power import questions_for, smallest_difference
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.table import shown
-from bears.evaluation.comparison.values import System
+from bears.evaluation.comparison.values import Measured as System
 from bears.evaluation.intervals import Z
 from bears.files.intake.json_text import json_value
 from tests.workspace import ROOT

@@ -12,6 +12,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from bears.answers.judging.files import read_verdicts
@@ -19,17 +20,13 @@ from bears.answers.judging.labels import read_labels
 from bears.answers.judging.model import read_ruling
 from bears.answers.ragas.rows import read_rows as read_rows_of_ragas
 from bears.cli import main
-from bears.cli.compared_systems import system_of
 from bears.cli.selection import language_of, results_of
 from bears.cli.source import pin
-from bears.cli.standings import state_at
 from bears.config import compose, parse, read_ledger, read_mapping, read_selection
 from bears.config.ledger.table import read_judgements
 from bears.config.pipeline import run
 from bears.errors import BearsError
 from bears.evaluation.answers.forms import read_answers
-from bears.evaluation.comparison.revision import Revision
-from bears.evaluation.comparison.values import read_values
 from bears.evaluation.timing import read_timing
 from bears.files.benchmark_state import generated_in
 from bears.files.digest import check_digest
@@ -52,13 +49,15 @@ from bears.llm.faults import read_problem
 from bears.llm.kept import load
 from bears.llm.models import load_models
 from bears.publishing.attestation import Attestation
-from bears.publishing.leaderboard import pandachat
-from bears.publishing.leaderboard.board import read_board
-from bears.publishing.leaderboard.experiments import entry_of
-from bears.publishing.report.system import SystemFiles, read_system
 from bears.publishing.report.tax import read_taxes
 from bears.questions.task import draft_of
-from bears.results.read import read_submission
+from bears.results.board import read_board
+from bears.results.origins import system_at, system_in_csv
+from bears.results.revision import Revision
+from bears.results.row import row_of
+from bears.results.submission import read_submission
+from bears.results.system import System
+from bears.results.values import read_values
 from bears.retrieval.rewriting.model import SHAPE
 from bears.sources.first_fetch import first_seen
 from bears.sources.folder.asked import questions as read_asked
@@ -179,33 +178,29 @@ DOORS: dict[str, tuple[str, Read]] = {
     "answers.judging.labels: JSON Lines": (".jsonl", read_labels),
     "answers.ragas.rows: CSV": (".csv", read_rows_of_ragas),
     "publishing.report.tax: a tax": (".json", lambda path: list(read_taxes(path.parent, ""))),
-    "publishing.report.system: judgements": (
+    "results.system: judgements": (
         ".csv",
-        lambda path: read_system(SystemFiles("", ROOT / "VERSION", {}, (path, path)), []),
+        lambda path: System("", "", pd.DataFrame(), files=(path, path)).answers,
     ),
-    "results.read: JSON": (".json", read_submission),
-    "results.read: lines": (".trec", read_submission),
-    "evaluation.comparison.values: CSV": (".csv", read_values),
-    "evaluation.comparison.revision: dvc.lock": (
+    "results.submission: JSON": (".json", read_submission),
+    "results.submission: lines": (".trec", read_submission),
+    "results.values: CSV": (".csv", read_values),
+    "results.revision: dvc.lock": (
         ".yaml",
-        beside("dvc.lock", in_folder(lambda: Revision("workspace", "", Path()).outputs)),
+        beside("dvc.lock", in_folder(lambda: Revision("workspace").outputs)),
     ),
-    "evaluation.comparison.revision: metrics": (
+    "results.origins: metrics": (
         ".json",
-        beside("metrics/retrieval.json", in_folder(lambda: system_of("workspace", ""))),
+        beside("metrics/retrieval.json", in_folder(lambda: system_at(Revision("workspace")))),
     ),
-    "cli.compared_systems: CSV": (".csv", lambda path: system_of(str(path), "")),
+    "results.origins: CSV": (".csv", system_in_csv),
     "files.spreadsheet: a leaderboard": (".csv", read_board),
-    "publishing.leaderboard.board: a leaderboard": (".csv", read_board),
-    "publishing.leaderboard.pandachat: a table": (
-        ".json",
-        lambda path: pandachat.updated(path, []),
-    ),
-    "cli.standings: metrics": (
+    "results.board: a leaderboard": (".csv", read_board),
+    "results.revision: metrics": (
         ".json",
         beside(
             "metrics/retrieval.json",
-            in_folder(lambda: entry_of(state_at(Revision("workspace", "", Path())))),
+            in_folder(lambda: row_of(Revision("workspace"))),
         ),
     ),
     "cli.selection: an export": (

@@ -17,19 +17,13 @@ from hypothesis import strategies as st
 
 from bears.cli import leaderboard as cli
 from bears.errors import FormatError
-from bears.evaluation.comparison.revision import Revision
 from bears.files.digest import sha256_of
-from bears.publishing.leaderboard import pandachat
-from bears.publishing.leaderboard.board import (
-    BOARD,
-    HEADER,
-    markdown,
-    read_board,
-    upsert,
-)
-from bears.publishing.leaderboard.experiments import State, configuration_digest, entries
-from bears.publishing.leaderboard.publish import publish
-from bears.publishing.leaderboard.row import LeaderboardRow
+from bears.layout import ANSWERS, LEADERBOARD, RETRIEVAL
+from bears.publishing.leaderboard.pandachat import tables
+from bears.publishing.leaderboard.tables import markdown, publish
+from bears.results.board import HEADER, read_board
+from bears.results.revision import Revision
+from bears.results.row import LeaderboardRow, configuration_digest, row_of
 
 CONFIG = {
     "benchmark": {"accept": []},
@@ -38,7 +32,7 @@ CONFIG = {
     "retrieve": {"depth": 100},
     "digest": {"code": "c", "language": "l"},
 }
-"""As `dvc exp show` gives it: the keys that the stages declare."""
+"""As data/config.yaml has it: the keys that the stages declare."""
 
 
 STATE = {"source": "folder, dev", "state": "5" * 12, "documents": 160}
@@ -49,31 +43,54 @@ def entry(
 ) -> LeaderboardRow:
     values = {} if ndcg is None else {"ndcg@10": ndcg}
     return LeaderboardRow(
-        "mini", "", "s" * 12, system, configuration, "experiment", values=values, **more
+        *("mini", "", "s" * 12, system, configuration, "experiment"), **{"values": values, **more}
     )
 
 
-def state(config: dict[str, Any], means: Any, answers: Any = None) -> State:
-    results = {"all": means, "benchmark": STATE} if means else {}
-    return State({"benchmark": "mini"}, config, results, {"all": answers} if answers else {})
+class FixedRevision(Revision):
+    """A revision whose files are given."""
+
+    def __init__(
+        self, config: Any, means: Any, answers: Any = None, name: str = "main", **more: Any
+    ) -> None:
+        super().__init__(name, "" if name == "workspace" else "c" * 40)
+        results = {"all": means, "benchmark": STATE, **more} if means else {}
+        known = {RETRIEVAL: results, ANSWERS: {"all": answers} if answers else {}}
+        self.__dict__ |= {"selection": {"benchmark": "mini"}, "config": config, "known": known}
+
+    def metrics(self, path: Path) -> Any:
+        return self.__dict__["known"][path]
 
 
-def test_the_best_stand_first_and_a_row_is_replaced() -> None:
-    board = upsert([], [entry("low", 0.1), entry("high", 0.9), entry("none")])
-    assert [row.system for row in board] == ["high", "low", "none"]
-    board = upsert(board, [entry("low", 0.95)])
-    assert [(row.system, row.values.get("ndcg@10")) for row in board] == [
-        ("low", 0.95),
-        ("high", 0.9),
-        ("none", None),
-    ]
+def row(*revision: Any, **more: Any) -> LeaderboardRow:
+    found = row_of(FixedRevision(*revision, **more))
+    assert found is not None
+    return found
 
 
-def test_another_configuration_is_another_row() -> None:
-    assert len(upsert([entry("a", 0.1)], [entry("a", 0.2, configuration="d")])) == 2
+def put(board: Path, *rows: LeaderboardRow) -> list[LeaderboardRow]:
+    publish(board, rows)
+    return read_board(board)
 
 
-def test_rows_of_different_records_stand_apart() -> None:
+@pytest.fixture
+def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "board.csv"
+
+
+def test_a_result_takes_the_place_of_the_one_with_its_key(board: Path) -> None:
+    put(board, entry("low", 0.1), entry("high", 0.9), entry("none"))
+    rows = put(board, entry("low", 0.95))
+    assert {row.system: row.values.get("ndcg@10") for row in rows} == {
+        "low": 0.95,
+        "high": 0.9,
+        "none": None,
+    }
+    assert len(put(board, entry("low", 0.2, configuration="d"))) == 4
+
+
+def test_rows_of_different_records_stand_apart_and_the_best_first() -> None:
     """NFCorpus, its dev questions and SciFact are all called `beir`."""
     states = [("nfcorpus, test", "a" * 12, 323), ("nfcorpus, dev", "b" * 12, 324)]
     rows = [
@@ -84,42 +101,29 @@ def test_rows_of_different_records_stand_apart() -> None:
             values={"ndcg@10": ndcg},
         )
         for source, state, n in states
-        for system, ndcg in (("bm25", 0.3), ("dense", 0.4))
+        for system, ndcg in (("bm25", 0.3), ("dense", 0.6))
     ]
-    board = upsert([], reversed(rows))
-    assert len(board) == 4
     lines = [
         line.strip("| ").split(" ")[0] if "|" in line else line
-        for line in markdown(board).split("\n")
+        for line in markdown(reversed(rows), {}).split("\n")
     ]
+    by = "by ndcg@&#8203;10"
     assert [line for line in lines if line.startswith(("#", "bm25", "dense"))] == [
-        f"## beir (nfcorpus, dev), 324 questions, 3633 documents, state {'b' * 12}",
+        f"## beir (nfcorpus, dev), 324 questions, 3633 documents, state {'b' * 12}, {by}",
         *("dense", "bm25"),
-        f"## beir (nfcorpus, test), 323 questions, 3633 documents, state {'a' * 12}",
+        f"## beir (nfcorpus, test), 323 questions, 3633 documents, state {'a' * 12}, {by}",
         *("dense", "bm25"),
     ]
 
 
-@pytest.mark.parametrize(("chunking", "sources"), [("none", 150), ("tokens", None)])
-def test_what_is_counted_over_sources_is_not_known_of_chunked_documents(
-    chunking: str, sources: int | None
-) -> None:
-    values = {"success@2": 150 / 206, "retrieval_accuracy@2": 100 * 150 / 206}
-    row = replace(entry("ours", questions=206, chunking=chunking), values=values)
-    found = cli._pandachat_row(row)
-    assert found is not None
-    assert found["correct_retrieval_count"] == sources
-    assert found["correct_in_documents_count"] == 150
-    assert ("retrieval_accuracy@2" in cli._without_sources(row).values) == (sources is not None)
-
-
+@pytest.mark.usefixtures("board")
 def test_the_order_of_arrival_never_shows(tmp_path: Path) -> None:
     rows = [entry(f"s{i}", i % 3 / 10, configuration=str(i)) for i in range(9)]
     files = set()
     for seed in range(5):
         random.Random(seed).shuffle(rows)
-        for row in rows:
-            publish(tmp_path / str(seed) / "board.csv", [row], {})
+        for each in rows:
+            publish(tmp_path / str(seed) / "board.csv", [each])
         files.add((tmp_path / str(seed) / "board.csv").read_bytes())
     assert len(files) == 1
 
@@ -130,29 +134,26 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_
 @given(TEXT, st.floats(0, 1))
 def test_what_is_written_is_read_back(tmp_path_factory: Any, system: str, ndcg: float) -> None:
     path = tmp_path_factory.mktemp("board") / "board.csv"
-    publish(path, [entry(system, round(ndcg, 6), questions=60, answered=59)], {})
-    (row,) = read_board(path)
-    assert row == entry(system, round(ndcg, 6), questions=60, answered=59)
-    publish(path, [entry(system, round(ndcg, 6), questions=60, answered=59)], {})
-    assert len(read_board(path)) == 1
+    told = entry(system, round(ndcg, 6), questions=60, answered=59)
+    assert put(path, told) == put(path, told) == [told]
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "'=quoted"])
-def test_a_cell_never_starts_a_formula(cell: str, tmp_path: Path) -> None:
-    publish(tmp_path / "board.csv", [entry(cell)], {})
-    with (tmp_path / "board.csv").open(encoding="utf-8", newline="") as stream:
+def test_a_cell_never_starts_a_formula(cell: str, board: Path) -> None:
+    publish(board, [entry(cell)])
+    with board.open(encoding="utf-8", newline="") as stream:
         cells = [each for row in csv.reader(stream) for each in row]
     assert not [each for each in cells if each.startswith(("=", "+", "-", "@", "＝", "\t", "\r"))]
 
 
-def test_a_line_break_cannot_start_another_row(tmp_path: Path) -> None:
-    publish(tmp_path / "board.csv", [entry("a\r\n=1")], {})
-    assert (tmp_path / "board.csv").read_text(encoding="utf-8").count("\n") == 2
-    assert [row.system for row in read_board(tmp_path / "board.csv")] == ["a  =1"]
+def test_a_line_break_cannot_start_another_row(board: Path) -> None:
+    rows = put(board, entry("a\r\n=1"))
+    assert board.read_text(encoding="utf-8").count("\n") == 2
+    assert [row.system for row in rows] == ["a  =1"]
 
 
 def test_no_text_leaves_its_cell_in_markdown() -> None:
-    text = markdown([entry("a|b <script>alert(1)</script> [x](javascript:1)\nnew")])
+    text = markdown([entry("a|b <script>alert(1)</script> [x](javascript:1)\nnew")], {})
     assert [line[:1] for line in text.splitlines()] == ["#", "", "|", "|", "|"]
     assert "<script>" not in text
     assert "a\\|b" in text
@@ -168,138 +169,52 @@ def test_a_file_with_another_header_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_experiments_become_rows_and_failed_ones_do_not() -> None:
     means = {"n": 18, "answered": 17, "ndcg@10": 0.5, "map": None, "strict@2": 0.1}
-    rows = entries(
-        [
-            state(CONFIG, means),
-            state({**CONFIG, "retrieve": {"depth": 9}}, means),
-            state(CONFIG, None),
-            State({}, {}, {}, {}),
-            State({"benchmark": []}, {"retriever": 3}, {"all": [1], "benchmark": "x"}, {}),
-        ]
-    )
-    assert len(rows) == 2
-    assert rows[0].system == "bm25"
-    assert (rows[0].questions, rows[0].answered) == (18, 17)
-    assert rows[0].values == {"ndcg@10": 0.5, "map": None}
-    assert (rows[0].source, rows[0].state, rows[0].documents) == ("folder, dev", "5" * 12, 160)
+    found = row(CONFIG, means)
+    assert (found.system, found.questions, found.answered) == ("bm25", 18, 17)
+    assert found.values == {"ndcg@10": 0.5, "map": None}
+    assert (found.source, found.state, found.documents) == ("folder, dev", "5" * 12, 160)
+    assert row({**CONFIG, "retrieve": {"depth": 9}}, means).key != found.key
+    for config, wrong in ((CONFIG, None), ({}, means), ({"retriever": 3}, means), (CONFIG, [1])):
+        assert row_of(FixedRevision(config, wrong)) is None
 
 
-def test_a_figure_on_the_audited_gold_stands_in_a_column_of_its_own(tmp_path: Path) -> None:
-    on_published = state(CONFIG, {"n": 18, "ndcg@10": 0.5})
-    results = {**on_published.results, "audited": {"n": 18, "ndcg@10": 0.4}}
-    publish(tmp_path / "board.csv", entries([replace(on_published, results=results)]), {})
-    (row,) = read_board(tmp_path / "board.csv")
-    assert (row.values["ndcg@10"], row.audited) == (0.5, 0.4)
-    assert "audited" not in markdown(entries([on_published]))
-
-
-def test_a_row_has_what_any_experiment_of_the_same_ranking_was_asked_for() -> None:
-    newest = {"n": 18, "answered": 17, "ndcg@10": 0.5, "map": 0.4}
-    same = {"n": 18, "answered": 17, "ndcg@10": 0.5, "recall@10": 0.9}
-    other = {"n": 18, "answered": 17, "ndcg@10": 0.6, "mrr@10": 0.7}
-    (row,) = entries(state(CONFIG, means) for means in (newest, same, other))
-    assert row.values == {"ndcg@10": 0.5, "map": 0.4, "recall@10": 0.9}
+def test_a_figure_on_the_audited_gold_stands_in_a_column_of_its_own(board: Path) -> None:
+    means = {"n": 18, "ndcg@10": 0.5}
+    (found,) = put(board, row(CONFIG, means, audited={"n": 18, "ndcg@10": 0.4}))
+    assert (found.values["ndcg@10"], found.audited) == (0.5, 0.4)
+    assert "audited" not in markdown([row(CONFIG, means)], {})
 
 
 def test_answers_of_an_experiment_stand_in_the_row_of_its_retrieval() -> None:
     means = {"n": 18, "ndcg@10": 0.5}
-    told: dict[str, Any] = {
-        "n": 18,
-        "answer_f1": 0.4,
-        "exact_match": 0.1,
-        "pass_rate": None,
-        "causes": {},
-    }
-
-    def answered(generator: str, judge: str) -> State:
-        config = {**CONFIG, "generator": {"name": generator}, "judge": {"name": judge}}
-        return state(config, means, told if generator else None)
-
-    chosen = [("", ""), ("sentence", "none"), ("sentence", "contains"), ("gpt", "contains")]
-    experiments = [answered(*each) for each in chosen]
-    experiments[0] = state({**CONFIG, "generator": {"name": "none"}}, means)
-    for shown in (experiments, experiments[::-1]):
-        board = upsert([], entries(shown))
-        assert [(row.generator, row.judge) for row in board if row.answers] == sorted(
-            (("gpt", "contains"), ("sentence", "contains"), ("sentence", "")),
-            key=lambda pair: next(r.key for r in board if (r.generator, r.judge) == pair),
-        )
-        assert len(board) == 3  # the retrieval alone is in each of them
-        assert {row.configuration for row in board} == {configuration_digest(CONFIG)}
-        for row in board:
-            assert row.values["ndcg@10"] == 0.5
-            assert (row.values["answer_f1"], row.values["pass_rate"]) == (0.4, None)
-
-
-RANKED = LeaderboardRow(
-    *("mini", "", "s" * 12, "theirs", "r" * 12, "submission"),
-    values={"ndcg@10": 0.5},
-    warnings="short_list",
-)
-ANSWERED = LeaderboardRow(
-    *("mini", "", "s" * 12, "theirs", "", "submission"),
-    answers="a" * 12,
-    values={"answer_f1": 0.4},
-    warnings="answer_missing",
-)
-
-
-@pytest.mark.parametrize("order", [(RANKED, ANSWERED), (ANSWERED, RANKED)])
-def test_a_systems_retrieval_and_answers_become_one_row(
-    order: tuple[LeaderboardRow, ...], tmp_path: Path
-) -> None:
-    judged = replace(ANSWERED, judge="contains", values={"pass_rate": 0.7}, warnings="")
-    better = replace(RANKED, values={"ndcg@10": 0.6}, warnings="")
-    for entry in (*order, judged, better, *order[:1], better):
-        board = publish(tmp_path / "board.csv", [entry], {})
-    (row,) = board
-    assert read_board(tmp_path / "board.csv") == [row]
-    assert row.values == {"ndcg@10": 0.6, "answer_f1": 0.4, "pass_rate": 0.7}
-    assert (row.configuration, row.answers, row.judge) == ("r" * 12, "a" * 12, "contains")
-    assert row.warnings == "answer_missing"
+    told: dict[str, Any] = {"n": 18, "answer_f1": 0.4, "pass_rate": None, "causes": {}}
+    chosen = [("sentence", "none"), ("sentence", "contains"), ("gpt", "contains")]
+    rows = [
+        row({**CONFIG, "generator": {"name": generator}, "judge": {"name": judge}}, means, told)
+        for generator, judge in chosen
+    ]
+    assert len({found.key for found in rows}) == 3
+    assert {found.configuration for found in rows} == {configuration_digest(CONFIG)}
+    for found, (generator, judge) in zip(rows, chosen, strict=True):
+        assert (found.generator, found.judge) == (generator, judge.replace("none", ""))
+        assert found.values == {"ndcg@10": 0.5, "answer_f1": 0.4, "pass_rate": None}
 
 
 @pytest.mark.parametrize(("unscored", "told"), [(9, "answer_unscored"), (0, ""), (None, "")])
 def test_an_experiment_that_a_judge_scored_in_part_says_so(unscored: int | None, told: str) -> None:
     answers = {"n": 10, "pass_rate": 1.0, "unscored": unscored}
-    (row,) = entries([state(CONFIG, {"n": 10, "ndcg@10": 0.5}, answers)])
-    assert row.warnings == told
+    assert row(CONFIG, {"n": 10, "ndcg@10": 0.5}, answers).warnings == told
 
 
-def test_what_was_unscored_is_forgotten_once_it_is_judged() -> None:
-    part = replace(ANSWERED, judge="local", values={"pass_rate": 0.4}, warnings="answer_unscored")
-    whole = replace(part, values={"pass_rate": 0.5}, warnings="")
-    (row,) = upsert([], [ANSWERED, part, replace(ANSWERED, judge="")])
-    assert row.warnings == "answer_missing, answer_unscored"
-    (row,) = upsert([row], [whole])
-    assert (row.warnings, row.values["pass_rate"]) == ("answer_missing", 0.5)
+def test_a_board_of_an_earlier_version_keeps_its_rows(board: Path) -> None:
+    header = "benchmark,system,configuration,ndcg@10,low,group,differs"
+    board.write_text(f"{header}\nmini,a,c,0.5,0.4,a,depth=3\n", encoding="utf-8")
+    (found,) = put(board)
+    assert (found.system, found.values, found.answers) == ("a", {"ndcg@10": 0.5}, "")
+    assert "differs" not in board.read_text(encoding="utf-8")
 
 
-def test_answers_join_nobody_elses_retrieval_and_none_of_several() -> None:
-    others = [
-        replace(RANKED, system="ours"),
-        replace(RANKED, state="t" * 12),
-        replace(RANKED, origin="experiment"),
-    ]
-    assert len(upsert(others, [ANSWERED])) == 4
-    several = [RANKED, replace(RANKED, configuration="q" * 12)]
-    assert ANSWERED in upsert(several, [ANSWERED])
-    same_file = replace(ANSWERED, answers="q" * 12)
-    board = upsert(several, [same_file])
-    assert [(row.configuration[:1], row.answers[:1]) for row in board] == [("q", "q"), ("r", "")]
-    other_answers = replace(ANSWERED, answers="b" * 12, values={"answer_f1": 0.3})
-    board = upsert([RANKED], [ANSWERED, other_answers])
-    assert [(row.answers[:1], row.values["answer_f1"]) for row in board] == [("a", 0.4), ("b", 0.3)]
-    assert {row.configuration for row in board} == {"r" * 12}
-
-
-def test_a_board_of_an_earlier_version_keeps_its_rows(tmp_path: Path) -> None:
-    board = tmp_path / "board.csv"
-    board.write_text("benchmark,system,configuration,ndcg@10\nmini,a,c,0.5\n", encoding="utf-8")
-    (row,) = read_board(board)
-    assert (row.system, row.values, row.answers) == ("a", {"ndcg@10": 0.5}, "")
-
-
+@pytest.mark.usefixtures("board")
 def test_the_time_is_that_of_the_configuration_which_was_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,24 +224,20 @@ def test_the_time_is_that_of_the_configuration_which_was_measured(
     measured = {"run_sha256": sha256_of(runs / "bm25.trec"), "seconds_per_question": 0.25}
     measured |= {"load_s": 1.0, "stages_ms": {}}
     (runs / "bm25.timing.json").write_text(json.dumps(measured))
-    other = state({**CONFIG, "retrieve": {"depth": 9}}, {"n": 18})
-    known = {
-        Revision("main", "c" * 40, Path()): other,
-        Revision("workspace", "", Path()): state(CONFIG, {"n": 18}),
-    }
-    monkeypatch.chdir(tmp_path)
+    other = {**CONFIG, "retrieve": {"depth": 9}}
+    known = [
+        FixedRevision(CONFIG, {"n": 18}),
+        FixedRevision(other, {"n": 18}),
+        FixedRevision(CONFIG, {"n": 18}, name="workspace"),
+    ]
     (tmp_path / "params.yaml").write_text("benchmark: mini\n")
     monkeypatch.setattr(cli, "revisions", lambda _: known)
-    monkeypatch.setattr(cli, "states", lambda: known)
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)
     arguments = parser.parse_args([])
     arguments.run(arguments)
-    times = {row.configuration: row.seconds_per_question for row in read_board(BOARD)}
-    assert times == {
-        configuration_digest(CONFIG): 0.25,
-        configuration_digest({**CONFIG, "retrieve": {"depth": 9}}): None,
-    }
+    times = {row.configuration: row.seconds_per_question for row in read_board(LEADERBOARD)}
+    assert times == {configuration_digest(CONFIG): 0.25, configuration_digest(other): None}
 
 
 def test_the_digest_is_of_what_decides_the_result() -> None:
@@ -339,63 +250,45 @@ def test_the_digest_is_of_what_decides_the_result() -> None:
     assert configuration_digest({**CONFIG, "digest": {"code": "c", "language": "m"}}) != digest
 
 
-def test_pandachats_table_tells_rows_apart_as_the_leaderboard_does(tmp_path: Path) -> None:
-    board, table = tmp_path / "leaderboard.csv", tmp_path / "pandachat-sl.json"
+PANDA = {"success@2": 150 / 206, "retrieval_accuracy@2": 100 * 149 / 206}
 
-    def put(entry: LeaderboardRow, in_documents: int) -> None:
-        counts = None, in_documents, 206
-        row = pandachat.row(entry, "aqa-sl", entry.system, 2, *counts)
-        publish(board, [entry], {"pandachat-sl": [row]})
 
-    first, other = entry("ours", 0.5), entry("theirs", 0.4)
-    put(first, 150)
-    put(other, 206)
-    files = [table, table.with_suffix(".md"), board, board.with_suffix(".md")]
-    before = [file.read_bytes() for file in files]
-    put(first, 150)
-    assert [file.read_bytes() for file in files] == before
-    for change in ("source", "state", "configuration"):
-        put(replace(first, **{change: "another"}), 150)  # type: ignore[arg-type]
-    rows = json.loads(table.read_bytes())
-    assert [row["system"] for row in rows] == ["theirs", *["ours"] * 4]
-    assert len(read_board(board)) == 5
-    assert rows[1]["correct_retrieval_per"] is None
-    assert rows[1]["correct_in_documents_per"] == pytest.approx(72.8155339)
-    assert list(rows[0])[:8] == [
-        "eval_scenario",
-        "system",
-        "evaluated-top-k",
-        "time_per_question (s)",
-        "correct_retrieval_count",
-        "correct_retrieval_per",
-        "correct_in_documents_count",
-        "correct_in_documents_per",
+def test_pandachats_table_is_a_view_of_the_leaderboard(tmp_path: Path) -> None:
+    ours = replace(entry("ours", questions=206, values=PANDA), benchmark="pandachat-sl")
+    theirs = replace(ours, system="theirs", values={**PANDA, "success@2": 1.0})
+    unknown = replace(ours, system="unknown", values={"map": 0.1})
+    files = tables(tmp_path / "leaderboard.csv", [ours, theirs, unknown])
+    assert {path.name for path in files} == {"pandachat-sl.json", "pandachat-sl.md"}
+    lines = json.loads(files[tmp_path / "pandachat-sl.json"])
+    assert [line["system"] for line in lines] == ["theirs", "ours"]
+    assert lines[1]["correct_retrieval_count"] == 149
+    assert lines[1]["correct_in_documents_count"] == 150
+    assert lines[1]["correct_in_documents_per"] == pytest.approx(72.8155339)
+    assert (lines[1]["state"], lines[1]["configuration"]) == ("s" * 12, "c")
+    assert list(tables(tmp_path / "b.csv", [replace(ours, benchmark="leaderboard")])) == [
+        tmp_path / "pandachat-leaderboard.json",
+        tmp_path / "pandachat-leaderboard.md",
     ]
 
 
-def test_a_table_that_cannot_be_read_leaves_the_other_as_it_was(tmp_path: Path) -> None:
-    board, table = tmp_path / "leaderboard.csv", tmp_path / "pandachat-sl.json"
-    table.write_text('[{"system": "ours"}]', encoding="utf-8")
-    row = pandachat.row(entry("ours"), "aqa-sl", "ours", 2, None, 150, 206)
-    with pytest.raises(FormatError, match=r"pandachat-sl\.json: .*remove the file"):
-        publish(board, [entry("ours")], {"pandachat-sl": [row]})
-    assert [file.name for file in tmp_path.iterdir()] == ["pandachat-sl.json"]
-
-
-@pytest.mark.parametrize("name", ["leaderboard", "retrieval", "pandachat-sl"])
-def test_pandachats_table_lies_on_no_other_file(name: str) -> None:
-    path = pandachat.place(BOARD, name)
-    assert path.parent == BOARD.parent
-    assert path.name.startswith("pandachat")
+@pytest.mark.parametrize(("chunking", "known"), [("none", True), ("tokens", False)])
+def test_what_is_counted_over_sources_is_not_known_of_chunked_documents(
+    chunking: str, known: bool, tmp_path: Path
+) -> None:
+    found = row({**CONFIG, "chunking": {"name": chunking}}, {"n": 206, **PANDA})
+    assert ("retrieval_accuracy@2" in found.values) == known
+    whole = row(CONFIG, {"n": 206, **PANDA})
+    lines = json.loads(tables(tmp_path / "b.csv", [whole, found])[tmp_path / "pandachat-mini.json"])
+    line = next(line for line in lines if ("tokens" in line["system"]) != known)
+    assert line["correct_retrieval_count"] == (149 if known else None)
+    assert line["correct_in_documents_count"] == 150
 
 
 def _publish_one(board: Path, number: int) -> None:
-    row = pandachat.row(entry(f"s{number:02}"), "aqa-sl", f"s{number:02}", 2, None, 150, 206)
-    publish(board, [entry(f"s{number:02}")], {"pandachat-sl": [row]})
+    publish(board, [entry(f"s{number:02}", questions=206, values=PANDA)])
 
 
-def test_twelve_who_publish_at_once_lose_no_row(tmp_path: Path) -> None:
-    board = tmp_path / "leaderboard.csv"
+def test_twelve_who_publish_at_once_lose_no_row(board: Path) -> None:
     context = multiprocessing.get_context("fork")
     writers = [context.Process(target=_publish_one, args=(board, n)) for n in range(12)]
     for writer in writers:
@@ -404,5 +297,5 @@ def test_twelve_who_publish_at_once_lose_no_row(tmp_path: Path) -> None:
         writer.join()
     names = [f"s{number:02}" for number in range(12)]
     assert [row.system for row in read_board(board)] == names
-    table = json.loads((tmp_path / "pandachat-sl.json").read_bytes())
+    table = json.loads(board.with_name("pandachat-mini.json").read_bytes())
     assert [row["system"] for row in table] == names

@@ -20,7 +20,6 @@ from bears.cli.uses import ANSWERS as USED_FOR_ANSWERS
 from bears.cli.uses import workflow_of
 from bears.errors import FormatError
 from bears.evaluation.comparison.result import compare
-from bears.evaluation.comparison.values import System as Compared
 from bears.evaluation.intervals import share_interval
 from bears.files.benchmark_state import records_digest
 from bears.files.digest import sha256_of
@@ -32,8 +31,8 @@ from bears.publishing.report.benchmark import BenchmarkFolders
 from bears.publishing.report.comparison import Comparison, parse_comparison, ranked
 from bears.publishing.report.groups import _rows
 from bears.publishing.report.report import report
-from bears.publishing.report.system import System, SystemFiles
 from bears.publishing.report.words import part, said, words
+from bears.results.system import System
 from bears.types import Document, Hit, Question
 from tests.browser import dom
 from tests.workspace import Workspace, finished
@@ -89,7 +88,7 @@ class Made:
         """Its hits: the first system has each question, the next every second one, and so on."""
         return [float(i % (system + 1) == 0) for i in range(len(self.ids))]
 
-    def _system(self, at: int, name: str) -> SystemFiles:
+    def _system(self, at: int, name: str) -> System:
         values = self.values(at)
         run = self.folder / f"{at}.trec"
         with run_writer(run, "tag") as write:
@@ -104,7 +103,8 @@ class Made:
         verdicts = [[each, "pass", self.names[0], self.names[0]] for each in self.ids]
         write_csv(judged, ["question_id", "verdict", "cause", "reason"], verdicts)
         cost = {"p50_ms": 0.5 * (at + 1), "p95_ms": 2.0, "index_s": 1.0, "index_bytes": 12345.0}
-        return SystemFiles(name, run, {"success@1": np.array(values)}, (answers, judged), cost)
+        frame = pd.DataFrame({"success@1": values}, index=self.ids)
+        return System(name, "", frame, run=run, files=(answers, judged), cost=cost)
 
     def page(self, comparison: Comparison | None = None) -> str:
         questions = read_questions(self.folders.translated / "queries.json")
@@ -178,7 +178,7 @@ def test_a_document_that_is_called_as_a_question_is_not_its_source_text(tmp_path
 
 def test_a_page_is_by_no_measure_in_percent(tmp_path: Path) -> None:
     made = Made(tmp_path, ("first", "second"), ("one", "two"))
-    made.files[1] = replace(made.files[1], values={"success@1": np.array([100.0, np.nan])})
+    made.files[1] = replace(made.files[1], values=pd.DataFrame({"success@1": [100.0, np.nan]}))
     with pytest.raises(FormatError, match="success@1 has values above 1"):
         made.page()
 
@@ -229,7 +229,7 @@ def test_of_questions_that_nobody_judged_there_is_a_page_without_an_answer(tmp_p
     queries = made.folders.translated / "queries.json"
     found = [replace(q, gold_doc_ids=(), judged=False) for q in read_questions(queries)]
     write_records(queries, found)
-    made.files = [replace(each, values={}) for each in made.files]
+    made.files = [replace(each, values=each.values[[]]) for each in made.files]
     html = made.page()
     assert "says what each system found and not which to take" in html
     assert "No document is right" not in re.sub(r"<script.*", "", html, flags=re.DOTALL)
@@ -264,10 +264,10 @@ def test_audits_prices_and_what_translation_cost_stand_on_the_page_in_this_state
 
 def test_graded_values_of_few_questions_have_the_interval_that_compare_gives_them() -> None:
     values = np.random.default_rng(0).choice([0.3, 0.39, 0.5, 0.63], 40)
-    system = System("a", {"m": values}, {}, {}, {})
+    system = System("a", "", pd.DataFrame({"m": values}))
     (row,) = _rows([system], np.ones(40, np.bool_), "m")
     ids = [f"q{i:02}" for i in range(40)]
-    both = [Compared(n, "", pd.DataFrame({"m": values}, index=ids)) for n in ("a", "b")]
+    both = [System(n, "", pd.DataFrame({"m": values}, index=ids)) for n in ("a", "b")]
     expected = compare(both)["systems"][0]["measures"]["m"]
     assert (row["low"], row["high"]) == pytest.approx((expected["low"], expected["high"]))
     low, high = share_interval(values.tolist())
@@ -338,7 +338,9 @@ def compared(verdicts: dict[tuple[str, str], str], means: dict[str, float]) -> C
 
 
 def systems_of(**milliseconds: float) -> list[System]:
-    return [System(name, {}, {}, {}, {"p50_ms": ms}) for name, ms in milliseconds.items()]
+    return [
+        System(name, "", pd.DataFrame(), cost={"p50_ms": ms}) for name, ms in milliseconds.items()
+    ]
 
 
 APART = "cannot be told apart"
@@ -390,7 +392,7 @@ def test_the_group_after_z_stands_behind_it() -> None:
 
 def test_a_comparison_of_another_state_of_the_benchmark_is_refused(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text('{"systems": [], "pairs": [], "state": "two"}')
-    systems = [Compared("a", "", pd.DataFrame(), benchmark={"name": "mini", "state": "one"})]
+    systems = [System("a", "", pd.DataFrame(), benchmark={"name": "mini", "state": "one"})]
     with pytest.raises(FormatError, match=r"state 'two'.* of one"):
         _comparison(tmp_path / "c.json", systems, "m")
 

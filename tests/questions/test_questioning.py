@@ -14,17 +14,19 @@ import pytest
 
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.table import shown
-from bears.evaluation.comparison.values import System
 from bears.evaluation.table import table
 from bears.files.benchmark_state import benchmark_state
-from bears.files.records import read_questions, write_records
+from bears.files.records import read_questions, write_json, write_records
+from bears.layout import CONFIG, PARAMS, RETRIEVAL
 from bears.publishing.finished import Finished
-from bears.publishing.leaderboard.board import markdown
-from bears.publishing.leaderboard.experiments import State, entry_of
-from bears.questions.form import Form, Written
+from bears.publishing.leaderboard.tables import markdown
+from bears.questions.form import Form
 from bears.questions.settings import MadeSettings
+from bears.results.revision import Revision
+from bears.results.row import row_of
+from bears.results.system import System
 from bears.sources.records import PoolDocument
-from bears.types import Document, Generated, Question
+from bears.types import Document, Generated, PoolDocument, Question
 from stages import translate, verify
 from tests.desk import Desk
 from tests.fake_questioner import KINDS, asked, miner, text
@@ -246,10 +248,12 @@ def test_generated_stands_beside_the_numbers(
     words = "generated: 37 of 60 questions by m were kept"
     assert words in table(results)
     config = {"benchmark": {"name": "made"}, "retriever": {"name": "bm25"}}
-    row = entry_of(State({"benchmark": "made"}, config, results, {}))
+    for path, content in ((PARAMS, {"benchmark": "made"}), (CONFIG, config), (RETRIEVAL, results)):
+        write_json(path, content)
+    row = row_of(Revision("workspace"))
     assert row is not None
     assert row.generated == words
-    assert words in markdown([row])
+    assert words in markdown([row], {})
     frame = pd.DataFrame({"mrr": [1.0]}, index=["q"])
     systems = [System(name, "", frame, pd.DataFrame(), told) for name in ("a", "b")]
     assert words in shown(compare(systems), "table")

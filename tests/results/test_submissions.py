@@ -11,9 +11,8 @@ import pytest
 from bears.errors import FormatError
 from bears.files.intake import files
 from bears.results.check import CheckedSubmission, check
-from bears.results.read import read_submission
 from bears.results.science_ko import submission_row
-from bears.results.submission import Submission
+from bears.results.submission import Submission, read_submission
 from bears.types import Finding, Hit, Question, QuestionType
 
 PUBLISHED = {

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bears.cli.doctor.objects import Damage, cache_folder
+from bears.cli.doctor.objects import Damage
 from bears.errors import FormatError
+from bears.files.dvc_cache import cache_folder
 from bears.files.intake.json_text import json_value
 from bears.layout import LOCAL
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from bears.config import read_mapping
 from bears.errors import FormatError
+from bears.files.dvc_cache import cache_folder
 from bears.files.manifest import check as check_manifest
 from bears.files.progress import Progress
 
@@ -36,17 +37,6 @@ class Damage:
 
 Files = dict[str, Path]
 """md5 in hexadecimal to a file that has it."""
-
-
-def cache_folder(root: Path) -> Path:
-    """Return where DVC's cache is, by its configuration."""
-    try:
-        from dvc.config import Config
-
-        configured = Config(dvc_dir=str(root / ".dvc"))["cache"].get("dir")
-    except Exception:  # DVC itself says what is wrong with its configuration.
-        configured = None
-    return Path(configured or root / ".dvc" / "cache")
 
 
 def check(root: Path) -> Iterator[Damage]:

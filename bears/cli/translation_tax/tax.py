@@ -15,7 +15,7 @@ from bears.evaluation.comparison.result import plain
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import Measure
 from bears.library.index import Index
-from bears.library.scores import frames_of
+from bears.results.system import frames_of
 
 SIDES = ("original", "translated", "without_parentheses")
 Values = Mapping[str, pd.DataFrame]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from bears.evaluation.comparison.values import System
+from bears.evaluation.comparison.values import Measured
 from bears.files.records import read_questions
 from bears.files.trec import read_table
 from bears.types import Question, Ranking
@@ -13,7 +13,7 @@ TOP, BESIDE = 3, 1
 """Documents that are shown from the top, and on each side of one that is gold."""
 
 
-def flips(systems: Sequence[System], measure: str) -> list[dict[str, Any]]:
+def flips(systems: Sequence[Measured], measure: str) -> list[dict[str, Any]]:
     """For each pair the questions on which one scores 0 and the other does not.
 
     Of two systems whose rankings are here, also the question, its gold, and both rankings around
@@ -25,7 +25,7 @@ def flips(systems: Sequence[System], measure: str) -> list[dict[str, Any]]:
     return found
 
 
-def _of_pair(a: System, b: System, measure: str) -> dict[str, Any]:
+def _of_pair(a: Measured, b: Measured, measure: str) -> dict[str, Any]:
     has, other = a.values[measure], b.values[measure]
     return {
         "measure": measure,
@@ -36,7 +36,7 @@ def _of_pair(a: System, b: System, measure: str) -> dict[str, Any]:
     }
 
 
-def _show(systems: Sequence[System], flip: Mapping[str, Any]) -> None:
+def _show(systems: Sequence[Measured], flip: Mapping[str, Any]) -> None:
     path = next((system.queries for system in systems if system.queries), None)
     if path is None:
         return

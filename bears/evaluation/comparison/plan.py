@@ -11,14 +11,14 @@ from bears.evaluation.bootstrap import Floats, scale_of
 from bears.evaluation.comparison.power import POWER, questions_for, smallest_difference
 from bears.evaluation.comparison.result import ALPHA, plain
 from bears.evaluation.comparison.table import Form, formed
-from bears.evaluation.comparison.values import System, aligned, shared_measures
+from bears.evaluation.comparison.values import Measured, aligned, shared_measures
 from bears.files.benchmark_state import heading
 
 SHARES = (0.01, 0.02, 0.05, 0.1)
 """Differences that are asked about, as shares of the best value."""
 
 
-def planned(systems: Sequence[System], chosen: Sequence[str] = ()) -> dict[str, Any]:
+def planned(systems: Sequence[Measured], chosen: Sequence[str] = ()) -> dict[str, Any]:
     """The differences that a number of questions shows with 80 % power at p = 0.05.
 
     Args:

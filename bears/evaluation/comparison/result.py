@@ -13,7 +13,7 @@ from bears.evaluation.comparison.flips import flips
 from bears.evaluation.comparison.groups import letters, rank_ranges
 from bears.evaluation.comparison.pairs import pairs_of
 from bears.evaluation.comparison.power import smallest_difference
-from bears.evaluation.comparison.values import SOURCE, TYPE, System, aligned, shared_measures
+from bears.evaluation.comparison.values import SOURCE, TYPE, Measured, aligned, shared_measures
 from bears.files.benchmark_state import told_of
 
 ALPHA = 0.05
@@ -25,7 +25,7 @@ Result = dict[str, Any]
 
 
 def compare(
-    systems: Sequence[System],
+    systems: Sequence[Measured],
     chosen: Sequence[str] = (),
     main: str = "",
     within: float | None = None,
@@ -125,7 +125,7 @@ def _verdict(row: Mapping[Any, Any], within: float | None, p_equal: float) -> st
     return "cannot be told apart"
 
 
-def _unlike(systems: Sequence[System], values: Mapping[str, Floats]) -> list[str]:
+def _unlike(systems: Sequence[Measured], values: Mapping[str, Floats]) -> list[str]:
     """A word on measures that one system seems to have in percent and another does not."""
     most = {measure: np.nanmax(np.abs(columns), axis=0) for measure, columns in values.items()}
     return [
@@ -151,7 +151,7 @@ def _unreachable(values: Mapping[str, Floats], tests: int) -> list[str]:
     ]
 
 
-def _ties(row: Mapping[Any, Any], systems: Sequence[System]) -> str | None:
+def _ties(row: Mapping[Any, Any], systems: Sequence[Measured]) -> str | None:
     """What is to be said where the order of tied documents decides as much as the systems do."""
     for system in systems:
         ends = system.tie_range.get(row["measure"])
@@ -166,7 +166,7 @@ def _ties(row: Mapping[Any, Any], systems: Sequence[System]) -> str | None:
 
 
 def _systems(
-    systems: Sequence[System], values: Mapping[str, Floats], frame: pd.DataFrame
+    systems: Sequence[Measured], values: Mapping[str, Floats], frame: pd.DataFrame
 ) -> list[Result]:
     described: list[Result] = [{"name": s.name, "what": s.what, "measures": {}} for s in systems]
     for measure, columns in values.items():
@@ -190,7 +190,7 @@ def _systems(
 
 
 def _by(
-    systems: Sequence[System], measure: str, values: Floats, within: float | None
+    systems: Sequence[Measured], measure: str, values: Floats, within: float | None
 ) -> dict[str, Result]:
     """The comparison by ``measure`` again, for the questions of each type and of each source."""
     kinds = next((system.kinds for system in systems if not system.kinds.empty), pd.DataFrame())
@@ -202,7 +202,7 @@ def _by(
 
 
 def _by_kind(
-    kind_of: Any, systems: Sequence[System], measure: str, values: Floats, within: float | None
+    kind_of: Any, systems: Sequence[Measured], measure: str, values: Floats, within: float | None
 ) -> Result:
     masks = {kind: kind_of == kind for kind in sorted(set(kind_of))}
     parts = {kind: values[mask] for kind, mask in masks.items() if not _undefined(values[mask])}

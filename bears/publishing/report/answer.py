@@ -11,8 +11,8 @@ from bears.publishing.report.comparison import (
     better_of,
     corrected_over,
 )
-from bears.publishing.report.system import System
 from bears.publishing.report.words import p_value, unit
+from bears.results.system import System
 
 Said = tuple[str, dict[str, Any]]
 """A sentence of words.json by its key, and what stands in it."""

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from bears.errors import FormatError
 from bears.evaluation.bootstrap import mean_interval
 from bears.files.records import problems_of
-from bears.publishing.report.system import System
+from bears.results.system import System
 
 
 class ComparedMean(TypedDict):
@@ -87,7 +87,7 @@ def with_all(found: Comparison | None, systems: Sequence[System]) -> Comparison:
 
 def _untested(system: System) -> Ranked:
     measures: dict[str, ComparedMean] = {}
-    for name in system.values:
+    for name in map(str, system.values):
         defined = system.defined(name)
         # All measures of the pipeline are shares; of one that is not there is no such interval.
         if defined and min(defined) >= 0 and max(defined) <= 1:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bears.publishing.report.benchmark import Benchmark
 from bears.publishing.report.recall import gold_places
-from bears.publishing.report.system import System
+from bears.results.system import System
 from bears.types import Question
 
 BYTES = 1_500_000
@@ -168,9 +168,9 @@ def _given(systems: Sequence[System], question_id: str) -> list[dict[str, Any]]:
 
 def _value(system: System, measure: str, position: int) -> float | None:
     values = system.values.get(measure)
-    if values is None or math.isnan(values[position]):
+    if values is None or math.isnan(values.iloc[position]):
         return None
-    return _rounded(float(values[position]))
+    return _rounded(float(values.iloc[position]))
 
 
 def _rounded(number: float) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bears.evaluation.intervals import wilson
-from bears.publishing.report.system import System
+from bears.results.system import System
 
 
 def generated(systems: Sequence[System]) -> list[dict[str, Any]]:

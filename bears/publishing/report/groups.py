@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bears.evaluation.bootstrap import mean_interval
 from bears.publishing.report.charts import intervals
-from bears.publishing.report.system import System
+from bears.results.system import System
 from bears.types import Question
 
 Looks = Mapping[str, Mapping[str, str]]

@@ -16,7 +16,6 @@ from bears.publishing.report.generated import generated
 from bears.publishing.report.groups import grouped
 from bears.publishing.report.looks import looks
 from bears.publishing.report.standings import drawn, standings, verdict
-from bears.publishing.report.system import System
 from bears.publishing.report.words import (
     as_data,
     dollars,
@@ -28,6 +27,7 @@ from bears.publishing.report.words import (
     unit,
     words,
 )
+from bears.results.system import System
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from bears.publishing.report.comparison import Comparison, ranked, with_all
 from bears.publishing.report.details import candidates, details, needed
 from bears.publishing.report.page import Known, page
 from bears.publishing.report.standings import SHOWN
-from bears.publishing.report.system import SystemFiles, read_system
+from bears.results.system import System
 from bears.types import Question
 
 
@@ -19,7 +19,7 @@ def report(
     config: Mapping[str, Any],
     folders: BenchmarkFolders,
     questions: Sequence[Question],
-    files: Sequence[SystemFiles],
+    systems: Sequence[System],
     comparison: Comparison | None,
     measure: str,
     top: int,
@@ -30,7 +30,7 @@ def report(
         config: ``benchmark`` and ``sources`` of the composed configuration.
         folders: of the benchmark.
         questions: all of the benchmark.
-        files: of one system or more, whose names differ.
+        systems: one or more, of different names, with values in the order of the questions.
         comparison: of systems by their names; None: nothing was tested.
         measure: the one that decides.
         top: documents of a system that an opened question shows.
@@ -39,15 +39,14 @@ def report(
         FormatError: a file is malformed, no system has the measure though some have others, or it
             has values above 1.
     """
-    systems = [read_system(each, questions) for each in files]
-    there = list(dict.fromkeys(name for system in systems for name in system.values))
+    there = list(dict.fromkeys(name for system in systems for name in map(str, system.values)))
     if there and measure not in there:
         raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(there)}")
     if any(np.nanmax(s.values[measure], initial=0) > 1 for s in systems if measure in s.values):
         raise FormatError(f"{measure} has values above 1; the page shows measures from 0 to 1")
     known = with_all(comparison, systems)
     order = [each["name"] for each in ranked(known, measure)]
-    systems.sort(key=lambda system: order.index(system.name))
+    systems = sorted(systems, key=lambda system: order.index(system.name))
     telling = candidates(len(questions), systems, measure)
     gold, shown = needed((questions[at] for at in telling), systems, top)
     benchmark = read_benchmark(config, folders, questions, gold, shown)

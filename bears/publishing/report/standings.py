@@ -16,8 +16,8 @@ from bears.publishing.report.comparison import (
     ranked,
 )
 from bears.publishing.report.recall import DEPTHS, recall_curve
-from bears.publishing.report.system import System
 from bears.publishing.report.words import said
+from bears.results.system import System
 from bears.types import Question
 
 SHOWN = ("success@1", "success@10", "strict@10", "recall@10", "mrr", "map", "pass_rate")

@@ -1,0 +1,14 @@
+"""Where DVC keeps the content of outputs."""
+
+from pathlib import Path
+
+
+def cache_folder(root: Path) -> Path:
+    """Return the folder of DVC's cache, by its configuration."""
+    try:
+        from dvc.config import Config
+
+        configured = Config(dvc_dir=str(root / ".dvc"))["cache"].get("dir")
+    except Exception:  # `doctor` reports what is wrong with DVC or its configuration.
+        configured = None
+    return Path(configured or root / ".dvc" / "cache")

@@ -1,0 +1,81 @@
+"""The leaderboard's files: the facts as CSV, and tables of them for people."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from bears.files import shown
+from bears.files.lock import locked_folder
+from bears.files.records import write_text
+from bears.publishing.leaderboard import pandachat
+from bears.publishing.leaderboard.standing import Known, derived, known_results, main_of
+from bears.results.board import COUNTS, DERIVED, HEADER, board_text, cells, read_board
+from bears.results.revision import revisions
+from bears.results.row import LeaderboardRow
+
+HIDDEN = ("benchmark", "source", "state", *COUNTS[:2], "main")
+"""Columns that the heading of a table says."""
+
+
+def publish(board: Path, entries: Iterable[LeaderboardRow]) -> str:
+    """Put results on the leaderboard; each takes the place of the row with its key.
+
+    One process at a time; everything is worked out before the first file is written.
+
+    Args:
+        board: the leaderboard's CSV; the other tables lie beside it.
+
+    Returns:
+        The tables of all rows, in Markdown.
+
+    Raises:
+        FormatError: the leaderboard that is there cannot be read.
+    """
+    with locked_folder(board):
+        known = {row.key: row for row in (*read_board(board), *entries)}
+        rows = [known[key] for key in sorted(known)]
+        text = markdown(rows, known_results(revisions(all_commits=True)))
+        files = {board: board_text(rows), board.with_suffix(".md"): text}
+        for path, content in (files | pandachat.tables(board, rows)).items():
+            write_text(path, content)
+    return text
+
+
+def markdown(rows: Iterable[LeaderboardRow], known: Known) -> str:
+    """Return a table for each state of a benchmark, since only its rows can be compared.
+
+    It has the columns that any row fills; no cell can leave it or hold a link.
+    """
+    states = groupby(sorted(rows, key=attrgetter("of")), key=attrgetter("of"))
+    return "\n".join(_section(list(of_state), known) for _, of_state in states)
+
+
+def _section(board: Sequence[LeaderboardRow], known: Known) -> str:
+    name, source, digest = map(shown.markdown, board[0].of)
+    sizes = (f"{getattr(board[0], word)} {word}" for word in COUNTS[:2] if getattr(board[0], word))
+    heading = f"{name} ({source})" if source else name
+    rows = _ordered(board, known)
+    main = main_of(board)
+    first = dict.fromkeys(("system", "group", "rank", main, "low", "high", "audited", *HEADER))
+    order = [n for n in (*first, *DERIVED) if n not in HIDDEN]
+    filled = [name for name in dict.fromkeys(order) if any(row[name] for row in rows)]
+    parts = (heading, *sizes, f"state {digest or 'unknown'}", f"by {shown.markdown(main)}")
+    table = shown.markdown_table(filled, [[row[column] for column in filled] for row in rows])
+    return f"## {', '.join(parts)}\n\n{table}"
+
+
+def _ordered(board: Sequence[LeaderboardRow], known: Known) -> list[dict[str, str]]:
+    """Return the rows by group, and within a group by name: an order within it would be noise."""
+    columns: list[Any] = derived(board, known).to_dict("records")
+
+    def place(pair: tuple[LeaderboardRow, dict[str, str]]) -> tuple[Any, ...]:
+        row, found = pair
+        letters = [(letter.isupper(), letter) for letter in found["group"]]
+        return not letters, letters, row.system, row.key
+
+    return [
+        dict(zip(HEADER, cells(row), strict=True)) | found
+        for row, found in sorted(zip(board, columns, strict=True), key=place)
+    ]

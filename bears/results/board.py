@@ -1,0 +1,67 @@
+"""The leaderboard's file: one row a key, facts alone."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from bears.errors import FormatError
+from bears.files.spreadsheet import csv_text, read_cells
+from bears.results.row import MEASURES, LeaderboardRow
+
+WORDS = (
+    *("benchmark", "source", "state", "system", "configuration", "origin"),
+    *("vector_store", "chunking", "generator", "judge", "answers"),
+)
+COUNTS = ("questions", "documents", "answered")
+HEADER = (
+    *(*WORDS, *COUNTS, *MEASURES, "seconds_per_question", "warnings"),
+    *("main", "generated", "audited"),
+)
+DERIVED = ("low", "high", "group", "rank", "known_by", "differs")
+"""Columns of the printed tables. A file of an earlier version has them as well."""
+
+
+def read_board(path: Path) -> list[LeaderboardRow]:
+    """Return the rows of a leaderboard; none where the file does not exist.
+
+    Raises:
+        FormatError: it has columns that are none of `HEADER`, or a cell that should be a number is
+            none. Columns that an older file lacks are empty.
+    """
+    if not path.exists():
+        return []
+    rows = read_cells(path)
+    header = next(rows, (1, list[str]()))[1]
+    if not {"benchmark", "system", "configuration"} <= set(header) <= {*HEADER, *DERIVED}:
+        raise FormatError(f"{path}: expected the header {','.join(HEADER)}; remove the file")
+    return [_entry(header, row, f"{path}, line {line}") for line, row in rows]
+
+
+def board_text(rows: Iterable[LeaderboardRow]) -> str:
+    """Return what the CSV file holds of these rows."""
+    return csv_text(HEADER, ([re.sub(r"[\r\n]", " ", c) for c in cells(row)] for row in rows))
+
+
+def number(value: float | None) -> str:
+    """Return a number with six decimals at the most, the same text on every machine."""
+    return "" if value is None else f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def cells(row: LeaderboardRow) -> list[str]:
+    """Return the cells of a row, in the order of `HEADER`."""
+    found = (row.values.get(name) if name in MEASURES else getattr(row, name) for name in HEADER)
+    return [value if isinstance(value, str) else number(value) for value in found]
+
+
+def _entry(header: list[str], row: list[str], where: str) -> LeaderboardRow:
+    known = {n: c for n, c in zip(header, row, strict=True) if c and n not in DERIVED}
+    values = {name: known.pop(name) for name in MEASURES if name in known}
+    try:
+        return TypeAdapter(LeaderboardRow).validate_python(
+            {**dict.fromkeys(WORDS, ""), **known, "values": values}
+        )
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise FormatError(f"{where}, {problem['loc'][-1]}: {problem['msg']}") from None

@@ -1,0 +1,169 @@
+"""What git and DVC's cache hold of a state of the project: nothing is checked out."""
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from bears.errors import FormatError
+from bears.files.dvc_cache import cache_folder
+from bears.files.intake.files import decoded, read_whole
+from bears.files.intake.json_text import json_value
+from bears.files.intake.yaml_text import yaml_value
+from bears.files.manifest import check
+from bears.layout import CONFIG, PARAMS
+
+WORKSPACE = "workspace"
+EXPERIMENTS = "refs/exps/"
+NEWEST_FIRST = ("--sort=refname", "--sort=-committerdate", "--format=%(refname) %(objectname)")
+RUN = r"data/[^/]+/runs/[^/]+(?<!\.within)\.trec"
+WITHIN = r"data/[^/]+/runs/[^/]+\.within\.trec"
+ANSWERED = r"data/[^/]+/answers/[^/]+\.jsonl"
+JUDGEMENTS = r"data/[^/]+/answers/[^/]+\.questions\.csv"
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A state of the project: a commit, or (``commit`` empty) the files as they lie here.
+
+    Args:
+        name: what the user calls it.
+        commit: in hexadecimal.
+    """
+
+    name: str
+    commit: str = ""
+
+    def text(self, path: Path) -> str:
+        """Return a file that git tracks. Raises FormatError."""
+        where = f"{self.name}: {path}"
+        if not self.commit:
+            return decoded(read_whole(path), where)
+        found = git("cat-file", "blob", f"{self.commit}:./{path}")
+        if found is None:
+            raise FormatError(f"{where}: no such file; is it a state of this project?")
+        return decoded(found, where)
+
+    @cached_property
+    def selection(self) -> Mapping[str, Any]:
+        """Return params.yaml. Raises FormatError."""
+        return self._mapping(PARAMS)
+
+    @cached_property
+    def config(self) -> Mapping[str, Any]:
+        """Return data/config.yaml. Raises FormatError."""
+        return self._mapping(CONFIG)
+
+    def metrics(self, path: Path) -> Mapping[str, Any]:
+        """Return a file of metrics; empty where there is none that can be read."""
+        try:
+            found = json_value(self.text(path).encode())
+        except FormatError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _mapping(self, path: Path) -> Mapping[str, Any]:
+        found = yaml_value(self.text(path), f"{self.name}: {path}")
+        if not isinstance(found, dict):
+            raise FormatError(f"{self.name}: {path}: expected a mapping")
+        return found
+
+    @cached_property
+    def outputs(self) -> Mapping[str, str]:
+        """Return path to md5 of everything that DVC made. Raises FormatError."""
+        lock = self._mapping(Path("dvc.lock"))
+        try:
+            stages = lock["stages"].values()
+            return {
+                str(out["path"]): str(out["md5"])
+                for stage in stages
+                for out in stage.get("outs", ())
+            }
+        except (AttributeError, KeyError, TypeError):
+            raise FormatError(f"{self.name}: dvc.lock: not as DVC writes it") from None
+
+    def output(self, pattern: str) -> Path | None:
+        """Return the file of an output whose whole path fits ``pattern``; None without one.
+
+        Raises:
+            FormatError: it was made, but its content is not here any more, or is damaged.
+        """
+        path = next((path for path in self.outputs if re.fullmatch(pattern, path)), None)
+        if path is None:
+            return None
+        if self.commit:
+            return self._cached(self.outputs[path], path)
+        if (file := Path(path)).is_file():
+            check(file)
+        return file
+
+    def within(self, pattern: str, name: str) -> Path | None:
+        """Return a file of an output that is a folder."""
+        folder = self.output(pattern)
+        if folder is None or not self.commit:
+            return folder and folder / name
+        for part in json_value(folder):
+            if part["relpath"] == name:
+                return self._cached(part["md5"], name)
+        return None
+
+    def _cached(self, digest: str, path: str) -> Path:
+        place = cache_folder(Path()) / "files" / "md5" / digest[:2] / digest[2:]
+        if not place.is_file():
+            raise FormatError(
+                f"{self.name}: {path} is not in DVC's cache ({place}): it was never made here, or "
+                f"is deleted. To make it: `dvc exp apply {self.name}`, `dvc repro`"
+            )
+        found = hashlib.md5(read_whole(place), usedforsecurity=False).hexdigest()
+        if found != digest.removesuffix(".dir"):
+            raise FormatError(f"{place} in DVC's cache is damaged; see python -m bears doctor")
+        return place
+
+
+def git(*words: str) -> bytes | None:
+    """Return what git prints; None where it fails."""
+    done = subprocess.run(["git", *words], capture_output=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
+def named(word: str) -> Revision | None:
+    """Return the workspace, revision or experiment of this name; None where there is none.
+
+    Raises:
+        FormatError: several experiments are called so.
+    """
+    if word == WORKSPACE:
+        return Revision(word)
+    own = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{word}^{{commit}}")
+    if own:
+        return Revision(word, own.decode().strip())
+    found = {commit for name, commit in experiments(all_commits=True) if name == word}
+    if len(found) > 1:
+        raise FormatError(f"{len(found)} experiments are called {word}; name one by its commit")
+    return Revision(word, found.pop()) if found else None
+
+
+def experiments(all_commits: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield name and commit of each experiment of HEAD or of every commit, newest first."""
+    head = (git("rev-parse", "HEAD") or b"").decode().strip()
+    listed = git("for-each-ref", *NEWEST_FIRST, EXPERIMENTS) or b""
+    for line in listed.decode().splitlines():
+        match = re.fullmatch(r"refs/exps/(\w{2})/(\w{38})/(\S+) (\w+)", line)
+        if match and (all_commits or head == match[1] + match[2]):
+            yield match[3], match[4]
+
+
+def revisions(all_commits: bool) -> Iterator[Revision]:
+    """Yield HEAD, the experiments and the workspace, whether or not they have results."""
+    if head := named("HEAD"):
+        yield head
+    found = list(experiments(all_commits))
+    names = [name for name, _ in found]
+    for name, commit in found:
+        # Experiments of different commits may have one name.
+        yield Revision(name if names.count(name) == 1 else commit[:12], commit)
+    yield Revision(WORKSPACE)

@@ -1,0 +1,83 @@
+"""What one system scored, and how we know."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bears.errors import FormatError
+from bears.evaluation.comparison.values import SOURCE, TYPE, Measured
+from bears.evaluation.evaluate import Evaluation
+from bears.files.records import read_lines
+from bears.files.spreadsheet import read_named
+from bears.files.trec import read_table
+from bears.results.revision import Revision
+from bears.results.values import QUESTION
+from bears.types import Question, Ranking
+
+Judged = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class System(Measured):
+    """What one system scored, and how we know.
+
+    Args:
+        revision: whose results these are; None for a file.
+        files: what a generator answered, and the judgements of it by question.
+        cost: ``p50_ms`` and ``p95_ms`` of a question, ``index_s``, ``index_bytes``, ``usd_low`` and
+            ``usd_high`` of a thousand questions; those known.
+    """
+
+    revision: Revision | None = None
+    files: tuple[Path, Path] | None = None
+    cost: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def rankings(self) -> Mapping[str, Ranking]:
+        """Return question_id to its documents, best first. Raises FormatError."""
+        if self.run is None:
+            return {}
+        return read_table(self.run, set(self.values.index), ignore_unknown=True).rankings()
+
+    @cached_property
+    def answers(self) -> Judged:
+        """Return question_id to the answer and what was said of it. Raises FormatError."""
+        return _answers(*self.files) if self.files else {}
+
+    def defined(self, measure: str, chosen: NDArray[np.bool_] | None = None) -> list[float]:
+        """Return the values of a measure that are defined, of all questions or those ``chosen``."""
+        values = self.values[measure] if chosen is None else self.values[measure][chosen]
+        return [float(value) for value in values.dropna()]
+
+
+def _answers(answers: Path, judgements: Path) -> Judged:
+    header, lines = read_named(judgements)
+    if QUESTION not in header:
+        raise FormatError(f"{judgements}: no column {QUESTION} among {header!r:.80}")
+    judged = [row for _, row in lines]
+    # Without a generator there is the header alone, and no line of JSON.
+    if not judged:
+        return {}
+    written = {row.get(QUESTION): row.get("answer") for _, row in read_lines(answers)}
+    return {
+        row[QUESTION]: {**row, "answer": str(written.get(row[QUESTION]) or "")} for row in judged
+    }
+
+
+def frames_of(
+    evaluation: Evaluation, questions: Sequence[Question]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return values and kinds by question, as `System` has them."""
+    ids = pd.Index([q.question_id for q in questions], dtype=object, name=QUESTION)
+    kinds = {
+        TYPE: [q.question_type for q in questions],
+        SOURCE: [q.source_dataset for q in questions],
+    }
+    values = {name: np.asarray(column, float) for name, column in evaluation.values.items()}
+    return pd.DataFrame(values, index=ids), pd.DataFrame(kinds, index=ids)
