@@ -20,7 +20,7 @@ from bears.files.records import read_questions, write_json, write_records
 from bears.layout import CONFIG, PARAMS, RETRIEVAL
 from bears.publishing.finished import Finished
 from bears.publishing.leaderboard.tables import markdown
-from bears.questions.form import Form
+from bears.questions.form import Form, Written
 from bears.questions.settings import MadeSettings
 from bears.results.revision import Revision
 from bears.results.row import row_of
