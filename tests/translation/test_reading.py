@@ -115,6 +115,7 @@ SOURCE, TRANSLATION = "The first mill, built 1861 by Ann.", "安（Ann）於1862
         ("changed", "Built 1861", "1863年", False),
         ("changed", "1871", "1862年", False),
         ("changed", "1861", "", False),
+        ("changed", "Ann", "Ann", False),
         ("lost", "first", "", True),
         ("lost", "second", "", False),
         # It stands there, as the original of a name.
