@@ -26,7 +26,7 @@ from bears.results.revision import Revision
 from bears.results.row import row_of
 from bears.results.system import System
 from bears.sources.records import PoolDocument
-from bears.types import Document, Generated, PoolDocument, Question
+from bears.types import Document, Generated, Question
 from stages import translate, verify
 from tests.desk import Desk
 from tests.fake_questioner import KINDS, asked, miner, text
