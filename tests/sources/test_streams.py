@@ -200,7 +200,7 @@ def test_a_set_is_looked_at_then_pinned_then_read(machine: Machine, tmp_path: Pa
 
 def test_a_script_is_not_run_and_what_the_hub_made_of_it_is_read(machine: Machine) -> None:
     words = ["benchmark=any", "sources.any.language=de"]
-    _, [article, _], _ = machine.download(*words, "sources.any.hub=me/script")
-    assert article["paragraphs"][0]["questions"][0]["question"] == "Wo?"
+    _, found, _ = machine.download(*words, "sources.any.hub=me/script")
+    assert "Wo?" in [row["question"]["question"] for row in found if "question" in row]
     told, *_ = machine.download(*words, "sources.any.hub=me/nothing", code=1)
     assert "me/nothing has a loading script, which is not run, and no data" in told
