@@ -699,7 +699,7 @@ TWO = [HOTPOT_ROW, renumbered(HOTPOT_ROW, 1)]
         ("a.json", b"[]", "there is no row in "),
         ("a.json", array_of(TWO)[:-9], "(parse error: premature EOF). No row after"),
         ("a.json", array_of(TWO)[:-1], "(parse error: premature EOF). No row after"),
-        ("a.json", array_of(TWO) + b"]", "(a bracket closes what none opened)"),
+        ("a.json", array_of(TWO) + b"]", "trailing garbage"),
         (
             "a.json",
             array_of(TWO) + b"1",
