@@ -210,7 +210,7 @@ SETS: list[tuple[str, str, dict[str, bytes], dict[str, Any], list[Any]]] = [
     (
         "XQuAD, packed",
         "squad",
-        {"x.jsonl.gz": gzip.compress(lines(XQUAD))},
+        {"x.jsonl.gz": gzip.compress(lines(XQUAD), mtime=0)},
         {"language": "de"},
         ANSWERED,
     ),
@@ -270,7 +270,7 @@ SETS: list[tuple[str, str, dict[str, bytes], dict[str, Any], list[Any]]] = [
     (
         "MS MARCO",
         "qa-with-passages",
-        {"m.json.gz": gzip.compress(lines([NOBODY, MARCO]))},
+        {"m.json.gz": gzip.compress(lines([NOBODY, MARCO]), mtime=0)},
         {},
         [("where is tea", "In Ur.", ["In Ur, the town."])],
     ),
@@ -306,8 +306,8 @@ SETS: list[tuple[str, str, dict[str, bytes], dict[str, Any], list[Any]]] = [
         "BEIR, packed",
         "beir",
         {
-            "corpus.jsonl.gz": gzip.compress(lines(CORPUS)),
-            "queries.jsonl.gz": gzip.compress(lines(QUERIES)),
+            "corpus.jsonl.gz": gzip.compress(lines(CORPUS), mtime=0),
+            "queries.jsonl.gz": gzip.compress(lines(QUERIES), mtime=0),
             "qrels/test.tsv": QRELS,
             "qrels/train.tsv": b"x",
         },
@@ -745,7 +745,7 @@ def hostile() -> Iterator[tuple[str, str, bytes, str]]:
         content = f'id,question,context,answers\n1,a,b,["b"]\n2,a,b,"{printed}"\n'.encode()
         yield "squad", "x.csv", content, "x.csv, row 2, field answers: "
     yield "squad", "x.csv", b"", "there is no row in "
-    yield "squad", "x.jsonl.gz", gzip.compress(lines(XQUAD))[:40], "truncated or damaged"
+    yield "squad", "x.jsonl.gz", gzip.compress(lines(XQUAD), mtime=0)[:40], "truncated or damaged"
     yield "squad", "x.parquet", table(XQUAD)[:-9], "x.parquet: not valid parquet"
     yield (
         "squad",
