@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -197,12 +196,12 @@ def test_an_orphan_of_a_killed_dvc_cannot_write_what_the_next_run_measures(
     workspace.edit("params.yaml", "retrieve.depth=2", "'evaluate.curve=[1,2]'")
     with started(workspace) as dvc:
         assert dvc.stdout
-        while f"evaluate: process {orphan} (retrieve) works on" not in (line := next(dvc.stdout)):
+        while f"config: process {orphan} (retrieve) works on" not in (line := next(dvc.stdout)):
             assert "Running stage 'retrieve'" not in line
         (workspace.root / "wake").touch()
-        told = dvc.stdout.read()
-    assert re.search(r"evaluate: data/mini/runs/bm25\S* was changed while this ran", told)
-    assert (dvc.returncode, workspace.text(RUN) != run) == (255, True)
+        dvc.stdout.read()
+    # What the orphan wrote is not what dvc.lock says, so that DVC puts the right run in its place.
+    assert (dvc.returncode, workspace.text(RUN)) == (0, run)
     workspace.git("checkout", "--quiet", ".")
     workspace.dvc("repro")
     assert workspace.text(RUN) == run
