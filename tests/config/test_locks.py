@@ -146,6 +146,7 @@ def at_work(workspace: Workspace) -> Iterator[int]:
     assert dvc.returncode == 0
 
 
+@pytest.mark.slow
 def test_config_does_not_write_while_another_stage_of_this_checkout_runs(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
