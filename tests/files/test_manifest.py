@@ -148,7 +148,7 @@ def test_what_no_manifest_speaks_of_is_left_alone_unless_it_was_promised(tmp_pat
 # From here on with DVC, as its users meet it.
 
 DAMAGED = {
-    "data/raw/mini/rows/drcd.jsonl": "sample",
+    "data/raw/mini/rows/drcd.documents.jsonl": "sample",
     "data/mini/translated/queries.json": "retrieve",
     "data/mini/index/bm25/lengths.npy": "retrieve",
     "data/mini/runs/bm25.trec": "evaluate",

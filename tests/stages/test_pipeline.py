@@ -236,7 +236,7 @@ def test_a_queued_sweep_gives_what_single_runs_give(workspace: Workspace) -> Non
 def test_an_edit_of_what_a_stage_runs_makes_another_result_and_undoing_it_the_old_one(
     workspace: Workspace,
 ) -> None:
-    path, run = workspace.root / "bears" / "formats" / "trec.py", "data/mini/runs/bm25.trec"
+    path, run = workspace.root / "bears" / "files" / "trec.py", "data/mini/runs/bm25.trec"
     before, written = path.read_text(encoding="utf-8"), workspace.text(run)
     changed = before.replace("float(hit.score)", "2 * float(hit.score)")
     assert changed != before
