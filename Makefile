@@ -7,7 +7,7 @@ INSTALL = (uv pip install --quiet --require-hashes --no-deps -r $(1) || pip inst
 # The command `bears`, from this checkout.
 COMMAND = $(1) pip install --quiet --no-deps --no-build-isolation --editable .
 
-.PHONY: dense test-dense ragas test-ragas repro plots report test test-slow test-model lint regenerate lock help
+.PHONY: dense test-dense ragas test-ragas repro plots report test test-slow test-model lint size regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -45,11 +45,15 @@ ragas: .venv-ragas/ragas  ## an environment of its own for ragas (600 MB), which
 test-ragas: .venv/dev .venv-ragas/ragas  ## the slow test with ragas itself
 	pytest -m slow tests/answers/test_ragas.py
 
-lint: .venv/dev  ## style, types, and who may import whom
+lint: .venv/dev  ## style, types, who may import whom, and the size
 	ruff check .
 	ruff format --check .
 	mypy
 	lint-imports
+	python -m benchmarks.size
+
+size: .venv/core  ## lines of code by room, and the cap
+	python -m benchmarks.size
 
 regenerate: .venv/core  ## prove that what is committed regenerates byte for byte
 	rm -rf .dvc/cache .dvc/tmp
