@@ -7,7 +7,7 @@ INSTALL = (uv pip install --quiet --require-hashes --no-deps -r $(1) || pip inst
 # The command `bears`, from this checkout.
 COMMAND = $(1) pip install --quiet --no-deps --no-build-isolation --editable .
 
-.PHONY: dense test-dense ragas test-ragas repro plots report test test-slow test-model lint size regenerate lock help
+.PHONY: docs docs-pictures dense test-dense ragas test-ragas repro plots report test test-slow test-model lint size regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -15,18 +15,18 @@ help:  ## this list
 repro: .venv/core  ## run the pipeline on the selected benchmark and show its metrics
 	@git rev-parse --git-dir >/dev/null 2>&1 || dvc config --local core.no_scm true
 	dvc repro
-	python -m bears show
+	bears show
 
 plots: .venv/core  ## draw the plots as an HTML page that needs no network
 	@mkdir -p .dvc/tmp
-	python -m bears plot-template .dvc/tmp/plots.html
+	bears plot-template .dvc/tmp/plots.html
 	dvc plots show --html-template .dvc/tmp/plots.html
 
 report: .venv/core  ## one HTML page: which retriever to take, and every question
-	python -m bears report
+	bears report
 
 test: .venv/dev  ## all tests but the slow ones
-	pytest -m "not slow" -n 2
+	pytest -m "not slow" -n 2 --dist worksteal
 
 test-slow: .venv/dev  ## the slow tests alone
 	pytest -m slow -n 2 --dist loadfile
@@ -45,15 +45,22 @@ ragas: .venv-ragas/ragas  ## an environment of its own for ragas (600 MB), which
 test-ragas: .venv/dev .venv-ragas/ragas  ## the slow test with ragas itself
 	pytest -m slow tests/answers/test_ragas.py
 
-lint: .venv/dev  ## style, types, who may import whom, and the size
+lint: .venv/dev  ## style, types, who may import whom, the size, and the prose
 	ruff check .
 	ruff format --check .
 	mypy
 	lint-imports
 	python -m benchmarks.size
+	python -m benchmarks.prose
 
 size: .venv/core  ## lines of code by room, and the cap
 	python -m benchmarks.size
+
+docs: .venv/core  ## renew the pages of docs/ that are made from the code
+	python -m benchmarks.references
+
+docs-pictures: .venv/core  ## draw docs/pictures again (needs Chromium and a CJK font)
+	python -m benchmarks.pictures
 
 regenerate: .venv/core  ## prove that what is committed regenerates byte for byte
 	rm -rf .dvc/cache .dvc/tmp

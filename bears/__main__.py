@@ -1,4 +1,4 @@
-"""``python -m bears``: what people do by hand beside the pipeline."""
+"""``bears``: what people do by hand beside the pipeline."""
 
 import sys
 

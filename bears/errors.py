@@ -1,12 +1,12 @@
 """Every error that this package raises on purpose.
 
-``BearsError`` is the root: catching it catches what a user can mend. A stage or a command that
+``BearsError`` is the root: catching it catches what a user can fix. A stage or a command that
 ends with one prints its message, without a traceback, and exits with status 1.
 """
 
 
 class BearsError(Exception):
-    """Something that the user can mend; the message says how."""
+    """Something that the user can fix; the message says how."""
 
 
 class ConfigurationError(BearsError):
@@ -43,12 +43,12 @@ class LedgerError(BearsError):
     """A ledger entry cannot be applied."""
 
 
-class MemoryMiss(BearsError):
-    """The translation memory lacks entries that the benchmark needs."""
+class RepliesMissing(BearsError):
+    """Replies that the benchmark needs are not kept yet."""
 
 
-class MemoryCorrupt(BearsError):
-    """A line of a translation memory cannot be trusted."""
+class RepliesCorrupt(BearsError):
+    """A kept reply cannot be trusted."""
 
 
 class FormatError(BearsError):
@@ -84,6 +84,6 @@ class AttestationFailed(BearsError):
 
 
 def first_line(error: BaseException) -> str:
-    """What a library says first, to stand in a sentence; the error's type if it says nothing."""
+    """Return the first line of an error for use in a sentence, or its type if it is empty."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     return lines[0].strip().rstrip(".") if lines else type(error).__name__

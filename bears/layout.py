@@ -1,16 +1,22 @@
-"""Where the project's files are. Besides dvc.yaml, no other module spells these paths."""
+"""Spell the paths of the project's files: only this module and dvc.yaml do."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 CONF, PARAMS, PIPELINE = Path("conf"), Path("params.yaml"), Path("dvc.yaml")
 DATA, METRICS = Path("data"), Path("metrics")
 LOCAL = Path(".bears")
-"""Neither in git nor of DVC: the journal, locks, vectors and downloads of this checkout."""
+"""The journal, locks, vectors and downloads of this checkout, which git and DVC ignore."""
+JOURNAL, BATCHES, LOCKS = LOCAL / "journal.jsonl", LOCAL / "batches.jsonl", LOCAL / "locks"
+SCRATCH = LOCAL / "index"
+FETCHED = LOCAL / "fetched.json"
+EMBEDDINGS = LOCAL / "embeddings"
+MODELS = CONF / "models.yaml"
 
 CONFIG, LANGUAGE, CODE = (DATA / f"{name}.yaml" for name in ("config", "language", "code"))
-"""What the stage `config` writes. The language is a file of its own because it is longer than all
-the rest, and DVC parses what is under params a dozen times in every run."""
+"""The outputs of the stage `config`. The language has a file of its own because it is longer than
+everything else, and DVC parses files under params a dozen times in every run."""
 REPLIES = DATA / "memory"
 """The kept replies of models, in git."""
 
@@ -19,6 +25,16 @@ RETRIEVAL, ANSWERS, VERIFICATION, AUDIT, HEADLINE, COMPARISON = (
     for name in ("retrieval", "answers", "verification", "audit", "headline", "comparison")
 )
 LEADERBOARD = METRICS / "leaderboard.csv"
+
+
+def ledger_of(benchmark: str) -> Path:
+    """Return the file of people's decisions about a benchmark."""
+    return CONF / "ledger" / f"{benchmark}.yaml"
+
+
+def replies_below(folder: Path, benchmark: str, use: str) -> Path:
+    """Return the kept replies of one use of a model; without a use, the translations."""
+    return folder / ".".join(filter(None, (benchmark, use, "jsonl")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +89,14 @@ class BenchmarkFiles:
     def audited(self) -> Path:
         return self._folder / "audited"
 
+    @property
+    def taxes(self) -> Path:
+        return self._folder / "tax"
+
+    def tax(self, retriever: str) -> Path:
+        """Return the translation tax of a retriever."""
+        return self.taxes / f"{retriever}.json"
+
     def index(self, retriever: str) -> Path:
         """Return the folder of a retriever's index."""
         return self._folder / "index" / retriever
@@ -86,20 +110,29 @@ class BenchmarkFiles:
         return self._folder / "runs" / f"{retriever}.trec"
 
     def within(self, retriever: str) -> Path:
-        """Return a retriever's run in which each question is asked of its own group."""
+        """Return a retriever's run in which each question is searched in its own group."""
         return self.run(retriever).with_suffix(".within.trec")
 
-    def answers(self, retriever: str, generator: str) -> Path:
-        """Return the answers of a generator that was shown what a retriever found."""
-        return self._folder / "answers" / f"{retriever}.{generator}.jsonl"
+    def answers(self, system: str) -> Path:
+        """Return the answers of a system, RETRIEVER.GENERATOR."""
+        return self._folder / "answers" / f"{system}.jsonl"
 
     def replies(self, use: str = "") -> Path:
-        """Return the kept replies of one use of a model; without a name, the translations."""
+        """Return the kept replies of one use of a model; without a use, the translations."""
         folder = self.data / REPLIES.name
         if use in ("questions", "checks"):
             folder /= "made"
-        return folder / ".".join(filter(None, (self.name, use, "jsonl")))
+        return replies_below(folder, self.name, use)
 
     @property
     def _folder(self) -> Path:
         return self.data / self.name
+
+
+EVERY = BenchmarkFiles("*")
+"""Files of any benchmark, for `pattern`."""
+
+
+def pattern(path: Path) -> str:
+    """Return the regular expression of a path in which ``*`` stands for any name."""
+    return re.escape(str(path)).replace(r"\*", r"[^/]+(?<!\.within)")

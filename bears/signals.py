@@ -28,7 +28,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def end_with_a_sentence(who: str) -> None:
-    """While a program loads, nothing is open yet that an ending signal would have to close."""
+    """End on a signal with one sentence, while a program loads and nothing is open yet."""
 
     def end(number: int, _: FrameType | None) -> NoReturn:
         os.write(2, f"{who}: interrupted\n".encode())
@@ -40,7 +40,7 @@ def end_with_a_sentence(who: str) -> None:
 
 @contextmanager
 def raised_signals() -> Iterator[None]:
-    """Within, ending signals raise `Terminated`, or KeyboardInterrupt for Ctrl-C.
+    """Raise `Terminated` on ending signals within, or KeyboardInterrupt on Ctrl-C.
 
     Raises:
         Terminated: what is open is then closed, and temporary files are removed.
@@ -53,7 +53,7 @@ def raised_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         before = {}
     for number in before:
-        # asyncio cancels its tasks in order only where Python's own answer to Ctrl-C stands.
+        # asyncio cancels its tasks in order only with Python's own handler of Ctrl-C.
         _answer(number, signal.default_int_handler if number == signal.SIGINT else end)
     try:
         yield

@@ -60,7 +60,7 @@ class Question(Closed):
     Args:
         gold_doc_ids: the relevant documents; none where the right result is an empty one.
         gold_grades: their grades in the same order, from 1; empty: every grade is 1.
-        judged: False where nobody knows the gold, so that every measure is undefined.
+        judged: False if the gold is unknown, so that every measure is undefined.
         turns: the conversation before ``question``, oldest first.
         answers: every annotator's answer, where a source has several.
         group: the documents it may also be asked of alone (QASPER: those of its paper).
@@ -82,7 +82,7 @@ class Question(Closed):
 
     @property
     def grades(self) -> dict[str, int]:
-        """doc_id to grade."""
+        """Return doc_id to grade."""
         return dict(zip(self.gold_doc_ids, self.gold_grades or repeat(1), strict=False))
 
 
@@ -149,7 +149,7 @@ class SourceQuestion:
     """
 
     question: Question
-    row: int
+    row: int = 0
     references: tuple[str, ...] = ()
     passages: tuple[Brought, ...] = ()
     lacks: Literal["", "judgement", "relevant"] = ""

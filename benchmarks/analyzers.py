@@ -1,4 +1,4 @@
-"""Which analyzer suits BM25 on a benchmark: measures, speed, vocabulary, for each of them.
+"""Compare the analyzers of BM25 on a benchmark: measures, speed and vocabulary.
 
     python -m benchmarks.analyzers ../shared/data/bears-published [ANALYZER ...]
 
@@ -14,7 +14,7 @@ from time import perf_counter
 
 from tabulate import tabulate
 
-from bears.evaluation.evaluate import evaluate, summarise
+from bears.evaluation.evaluate import evaluate, summarize
 from bears.evaluation.measure import parse_measure
 from bears.files.records import read_documents, read_questions
 from bears.retrieval.retriever import Query
@@ -58,7 +58,7 @@ def _measure(folder: Path, analyzer: str, k1: float, b: float) -> list[float]:
         milliseconds = (perf_counter() - started) / len(questions) * 1000
     gold = {q.question_id: dict.fromkeys(q.gold_doc_ids, 1) for q in questions}
     evaluation = evaluate(run, gold, [parse_measure(name) for name in MEASURES])
-    means = summarise(evaluation)
+    means = summarize(evaluation)
     return [float(means[name] or 0) for name in MEASURES] + [speed, milliseconds]
 
 

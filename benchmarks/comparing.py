@@ -1,13 +1,13 @@
-"""What the statistics of `bears.evaluation.comparison` promise, held against simulated systems.
+"""Check the statistics of `bears.evaluation.comparison` on simulated systems.
 
     python -m benchmarks.comparing [DRAWS]
 
-Questions are hard for two systems alike: of each question a normal number is drawn that both share,
-and one for each system; the value is where their sum falls among the shares of values. Printed are
-the tables of docs/comparison.md: how often equal systems are called different (at most 5 % is
-promised), how often the 95 % interval holds the truth, and how often any of five equal systems, or
-of two groups of equal systems, is told from another of its kind; and for yes-or-no measures how
-often the interval holds the truth, and how often it contradicts p.
+Questions are equally hard for both systems: each question has a normal number that both share, and
+each system adds its own; the sum's quantile gives the value. It prints the tables of
+docs/statistics.md: how often equal systems are called different (5 % at most), how often the 95 %
+interval holds the truth, and how often any two equal systems of several are called
+different; and for yes-or-no measures how often the interval holds the truth, and how often it
+contradicts p.
 """
 
 import gc
@@ -45,7 +45,7 @@ GRADED = {
 
 
 def shares_of(ends: tuple[float, float]) -> Floats:
-    """The share of each of `GRADES`."""
+    """Return the share of each of `GRADES`."""
     best, worst = ends
     middle = (1 - best - worst) / (len(GRADES) - 2)
     return np.array([worst, *[middle] * (len(GRADES) - 2), best])
@@ -54,7 +54,7 @@ def shares_of(ends: tuple[float, float]) -> Floats:
 def drawn(
     n: int, draws: int, shares: Sequence[Floats], correlation: float, rng: np.random.Generator
 ) -> list[Floats]:
-    """The values of each system, each of shape (n, draws)."""
+    """Return the values of each system, each of shape (n, draws)."""
     common = np.sqrt(correlation) * rng.standard_normal((n, draws))
     own = np.sqrt(1 - correlation)
     places = [ndtr(common + own * rng.standard_normal((n, draws))) for _ in shares]
@@ -66,17 +66,17 @@ def drawn(
 
 
 def generator(name: str, n: int) -> np.random.Generator:
-    """Other numbers for each row and size, the same ones each time."""
+    """Return a generator for one row and size, the same each time."""
     return np.random.default_rng([n, *name.encode()])
 
 
 def judged(a: Floats, b: Floats, graded: bool) -> dict[str, Floats]:
-    """p and the interval of each draw."""
+    """Return p and the interval of each draw."""
     return of_means(a, b, RESAMPLES) if graded else of_shares(a, b)
 
 
 def row(name: str, draws: int, shares: Sequence[Floats], correlation: float) -> list[str]:
-    """Of each size: how often equal systems are different, and the interval holds the truth."""
+    """Return, for each size, how often equal systems differ and the interval holds the truth."""
     graded = len(shares[0]) > 2
     grades = GRADES if graded else np.array([0.0, 1.0])
     truth = float(shares[0] @ grades - shares[1] @ grades)
@@ -91,7 +91,7 @@ def row(name: str, draws: int, shares: Sequence[Floats], correlation: float) -> 
 
 
 def family(name: str, draws: int, shares: Sequence[Floats], correlation: float) -> list[str]:
-    """Of each size: how often two equal systems among several are told apart, after Holm."""
+    """Return, for each size, how often any two equal systems are called different, after Holm."""
     graded = len(shares[0]) > 2
     pairs = list(combinations(range(len(shares)), 2))
     equal = [bool(np.array_equal(shares[i], shares[j])) for i, j in pairs]

@@ -1,4 +1,4 @@
-"""Texts and tokens per second: ours beside sentence-transformers' plain `encode`, in one run.
+"""Measure texts and tokens per second of ours and of sentence-transformers' plain `encode`.
 
     python -m benchmarks.encoding [TEXTS] [ROUNDS]
 
@@ -90,7 +90,7 @@ def _texts(number: int) -> list[str]:
 
 
 def _best(rounds: int, *encoders: Callable[[], Any]) -> tuple[list[tuple[float, float]], list[Any]]:
-    """The least wall and processor seconds of each, and the vectors of its last round."""
+    """Return the least wall and processor seconds of each, and the vectors of its last round."""
     walls = [[float("inf")] * 2 for _ in encoders]
     vectors: list[Any] = [None] * len(encoders)
     for _ in range(rounds):
@@ -135,7 +135,7 @@ def _bge_m3(rounds: int) -> None:
 
 
 def _products(lengths: list[int]) -> float:
-    """Floating point operations of the matrix products, padding left out."""
+    """Return the floating point operations of the matrix products, without padding."""
     hidden, inner = BGE_M3["hidden_size"], BGE_M3["intermediate_size"]
     layer = sum(
         2 * length * (4 * hidden * hidden + 2 * hidden * inner) + 4 * length * length * hidden
@@ -145,7 +145,7 @@ def _products(lengths: list[int]) -> float:
 
 
 def _peak() -> float:
-    """Operations per second of the best of ten large products."""
+    """Return the operations per second of the best of ten large products."""
     torch = import_module("torch")
     size = 8192
     one = torch.randn(size, size, device="cuda", dtype=torch.bfloat16)

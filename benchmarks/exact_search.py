@@ -1,4 +1,4 @@
-"""Exact search beside the bare matrix product over the same vectors, in one run.
+"""Compare exact search with the bare matrix product over the same vectors.
 
     python -m benchmarks.exact_search [chunks] [dimensions] [k] [questions]
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bears.retrieval.models.encoder import Vectors, normalised
+from bears.retrieval.models.encoder import Vectors, normalized
 from bears.retrieval.stores.memory import Memory
 from bears.retrieval.stores.vector_store import Shard
 
@@ -25,11 +25,11 @@ SHARD = 10_000
 
 
 def shards(chunks: int, dimensions: int) -> Iterator[Shard]:
-    """Random directions, the same in every run."""
+    """Return random directions, the same in every run."""
     for number, start in enumerate(range(0, chunks, SHARD)):
         size = min(SHARD, chunks - start)
         random = np.random.default_rng(number)
-        vectors = normalised(random.standard_normal((size, dimensions), np.float32))
+        vectors = normalized(random.standard_normal((size, dimensions), np.float32))
         names = tuple(f"d{i}" for i in range(start, start + size))
         yield Shard(number, names, ("",) * size, ("",) * size, vectors)
 

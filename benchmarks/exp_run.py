@@ -1,4 +1,4 @@
-"""What DVC adds to an experiment that only changes the retriever.
+"""Measure what DVC adds to an experiment that only changes the retriever.
 
     python -m benchmarks.exp_run
 

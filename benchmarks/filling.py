@@ -1,4 +1,4 @@
-"""Filling a memory, journal and gates included, against a server of known latency.
+"""Measure a fill, journal and gates included, against a server of known latency.
 
     python -m benchmarks.filling [texts] [latency] [concurrency]
 
@@ -33,7 +33,7 @@ def main(texts: int = 2000, latency: float = 0.2, concurrency: int = 64) -> None
     """Print wall time, ratio and CPU of one fill."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        ProviderServer("tests.fake_translator:plain", latency=latency) as server,
+        ProviderServer("tests.scripted_model:plain", latency=latency) as server,
     ):
         workflow = _workflow(Path(folder), server.url, texts, concurrency)
         wall, cpu = time.perf_counter(), time.process_time()

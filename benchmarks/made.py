@@ -1,4 +1,4 @@
-"""Do made questions rank retrievers as people's questions do? Kendall's tau over one pool.
+"""Compare how made questions and people's rank retrievers: Kendall's tau over one pool.
 
     python -m benchmarks.made PEOPLE MADE LANGUAGE [RETRIEVER …]
 
@@ -25,7 +25,7 @@ MEASURE, SEED = "ndcg@10", 42
 
 
 def values(people: bears.Benchmark, made: bears.Benchmark, name: str) -> Iterator[pd.Series]:
-    """The measure of each question of either set; both are searched in the index of PEOPLE."""
+    """Return the measure of each question of either set, searched in the index of PEOPLE."""
     retriever, *overrides = name.split(":")
     index = people.index(retriever, *overrides)
     for each in (people, made):

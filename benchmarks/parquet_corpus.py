@@ -1,4 +1,4 @@
-"""Corpora that never were JSON: a folder of Parquet files."""
+"""Read a corpus from a folder of Parquet files."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ from bears.types import Document
 
 
 def stream_parquet(folder: Path) -> Iterator[Document]:
-    """The documents of a folder of Parquet files, by file name and row; memory holds few of them.
+    """Yield the documents of a folder of Parquet files, by file name and row.
 
     Columns are texts: ``doc_id``, ``text`` or ``content``, and ``group`` where there are groups.
     Others are not read.

@@ -1,4 +1,4 @@
-"""How far to trust a reader of translations: errors of known kinds, planted into good ones.
+"""Measure a reader of translations with errors planted into good ones.
 
     python -m benchmarks.reading FOLDER [override …]
 
@@ -49,12 +49,12 @@ SENTENCE = re.compile(r"^[^。]{8,80}。")
 
 @dataclass(frozen=True)
 class Case:
-    """A translation, and where an error was planted in it.
+    """A translation with a planted error.
 
     Args:
-        kind: of the error; ``none``: the text as it was.
+        kind: the kind of error; ``none``: the text is unchanged.
         request: what the reader gets.
-        planted: the words that now stand there; empty where words are gone.
+        planted: the new words; empty if words were removed.
     """
 
     kind: str
@@ -63,7 +63,7 @@ class Case:
 
 
 def pairs(folder: Path) -> list[ReadingRequest]:
-    """The translated questions and documents of a published set that are short enough."""
+    """Return the translated questions and documents of a published set that are short enough."""
     raw = {q.question_id: q.question for q in read_questions(folder / "queries_raw.json")}
     raw |= {d.doc_id: d.content for d in read_documents(folder / "corpus_raw.json")}
     questions = read_questions(folder / "queries.json")
@@ -80,7 +80,7 @@ def pairs(folder: Path) -> list[ReadingRequest]:
 def plant(
     kind: str, text: str, others: Sequence[str], rng: random.Random
 ) -> tuple[str, str] | None:
-    """``text`` with one error of a kind, and its words; None where it has no place for one."""
+    """Return ``text`` with one error of a kind, and its words; None if it has no place for one."""
     if kind == "sentence":
         other = rng.choice([found[0] for other in others if (found := SENTENCE.search(other))])
         return f"{text}{other}", other
@@ -106,7 +106,7 @@ KINDS = ("name", "qualifier", "number", "negation", "sentence")
 
 
 def cases(requests: Sequence[ReadingRequest], seed: int = 42) -> list[Case]:
-    """The seeded texts: ``EACH`` of each kind of error, then ``CLEAN`` as they are."""
+    """Return the texts: ``EACH`` with each kind of error, then ``CLEAN`` unchanged."""
     rng = random.Random(seed)
     left = list(requests)
     rng.shuffle(left)
@@ -126,7 +126,7 @@ def cases(requests: Sequence[ReadingRequest], seed: int = 42) -> list[Case]:
 
 
 def located(case: Case, remarks: Sequence[Remark]) -> bool:
-    """Whether a remark quotes the planted words; of words that are gone, that something is lost."""
+    """Return whether a remark quotes the planted words, or says that removed words are lost."""
     if not case.planted:
         return any(remark["kind"] in ("lost", "changed") for remark in remarks)
     quoted = [remark["translation"] for remark in remarks if remark["translation"]]
@@ -134,7 +134,7 @@ def located(case: Case, remarks: Sequence[Remark]) -> bool:
 
 
 def table(read: Sequence[tuple[Case, Sequence[Remark]]]) -> str:
-    """Recall by kind, false alarms, and precision."""
+    """Print recall by kind, false alarms, and precision."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for case, remarks in read:
         for kind in (case.kind, *(["all planted"] if case.kind != "none" else [])):
@@ -167,8 +167,8 @@ def main(folder: str, *overrides: str) -> None:
     language: Mapping[str, str] = {key: config["language"][key] for key in ("title", "native_name")}
     planted = cases(pairs(Path(folder)))
     task = ReadingTask(settings, language, [case.request for case in planted])
-    with tempfile.TemporaryDirectory() as memory:
-        workflow = Workflow(task, Path(memory) / "readings.jsonl", ROOT)
+    with tempfile.TemporaryDirectory() as replies:
+        workflow = Workflow(task, Path(replies) / "readings.jsonl", ROOT)
         report = workflow.fill(lambda done, total, _: print(f"{done} of {total}", file=sys.stderr))
         found = task.resolve(workflow.kept.known()).replies
     remarks = {id(request): remarks_of(request, line) for request, line in found}

@@ -1,4 +1,4 @@
-"""Dense indexing of corpora larger than memory: wall time, peak memory, and going on after a kill.
+"""Measure dense indexing of large corpora: wall time, peak memory, and a run after a kill.
 
     python -m benchmarks.scale [folder] [passages ...]
 
@@ -59,7 +59,7 @@ def main(folder: Path, sizes: list[int]) -> None:
 
 
 def _corpus(folder: Path, size: int) -> Path:
-    """A folder of Parquet shards, made once."""
+    """Return a folder of Parquet shards, made once."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -82,7 +82,7 @@ def _corpus(folder: Path, size: int) -> Path:
 
 
 def _vocabulary() -> list[str]:
-    """Words that the model knows, so that the lengths in tokens are those of real English."""
+    """Return words that the model knows, so that lengths in tokens are those of real English."""
     import wordllama
 
     (file,) = Path(wordllama.__file__).parent.glob("tokenizers/*.json")
@@ -91,7 +91,7 @@ def _vocabulary() -> list[str]:
 
 
 def _index(corpus: Path, out: Path, scratch: Path) -> None:
-    """What a child does."""
+    """Index in a child process."""
     dense = Dense(WordLlama(256), Memory())
     out.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()

@@ -1,8 +1,8 @@
-"""Scoring a large run, ours beside ranx, pytrec_eval and ir_measures, in one process.
+"""Score a large run with ours, ranx, pytrec_eval and ir_measures, in one process.
 
     python -m benchmarks.scoring [questions] [documents]
 
-A run file is made first: 10,000 questions × 1,000 documents unless told otherwise (430 MB).
+A run file is made first: 10,000 questions × 1,000 documents by default (430 MB).
 
 "read" goes from that file to what the tool scores, with the tool's own reader; "score" is ten
 metrics with the value of each question kept, the best of three; "from dict" goes from
@@ -98,7 +98,7 @@ def make(path: Path, questions: int, documents: int) -> Gold:
 
 
 def ours(path: Path, scores: Scores, gold: Gold) -> Timing:
-    """`read_table`, and `evaluate` on its table."""
+    """Score with `read_table`, and `evaluate` on its table."""
     timing = Timing("ours")
     measures = [parse_measure(name) for name in NAMES]
     timing.read, table = timed(lambda: read_table(path, gold))
@@ -114,7 +114,7 @@ def ours(path: Path, scores: Scores, gold: Gold) -> Timing:
 
 
 def ranx(path: Path, scores: Scores, gold: Gold) -> Timing:
-    """Its functions are compiled on a small run first, which is not counted."""
+    """Score with ranx, compiled on a small run first, which is not counted."""
     import ranx
 
     names = [names[0] for names in NAMES.values()]
@@ -132,7 +132,7 @@ def ranx(path: Path, scores: Scores, gold: Gold) -> Timing:
 
 
 def pytrec_eval(path: Path, scores: Scores, gold: Gold) -> Timing:
-    """Its C code reads the dictionary itself."""
+    """Score with pytrec_eval, whose C code reads the dictionary itself."""
     import pytrec_eval
 
     def read() -> Any:
@@ -150,7 +150,7 @@ def pytrec_eval(path: Path, scores: Scores, gold: Gold) -> Timing:
 
 
 def ir_measures(path: Path, scores: Scores, gold: Gold) -> Timing:
-    """It calls pytrec_eval and makes a tuple of each value."""
+    """Score with ir_measures, which calls pytrec_eval and makes a tuple of each value."""
     import ir_measures
 
     timing = Timing("ir_measures")
@@ -172,20 +172,20 @@ def ir_measures(path: Path, scores: Scores, gold: Gold) -> Timing:
 
 
 def run_of(scores: Scores) -> Run:
-    """Rankings of a dictionary of dictionaries."""
+    """Return the rankings of a dictionary of dictionaries."""
     return {
         question_id: tuple(map(Hit._make, hits.items())) for question_id, hits in scores.items()
     }
 
 
 def dotted(name: str) -> str:
-    """pytrec_eval asks for ``P.10`` and answers with ``P_10``."""
+    """Return the name that pytrec_eval expects, ``P.10`` for ``P_10``."""
     word, _, k = name.rpartition("_")
     return f"{word}.{k}" if k.isdigit() else name
 
 
 def transposed(rows: Mapping[str, Mapping[str, Any]], names: Mapping[str, str]) -> PerQuestion:
-    """Question to measure to value, the other way round."""
+    """Return measure to question to value, from question to measure to value."""
     return {
         name: {question_id: row[theirs] for question_id, row in rows.items()}
         for name, theirs in names.items()
@@ -193,7 +193,7 @@ def transposed(rows: Mapping[str, Mapping[str, Any]], names: Mapping[str, str]) 
 
 
 def timed(call: Callable[[], Any]) -> tuple[Seconds, Any]:
-    """How long one call took, and what it returned."""
+    """Return how long one call took, and its result."""
     gc.collect()
     clock, processor = perf_counter(), process_time()
     result = call()
@@ -201,12 +201,12 @@ def timed(call: Callable[[], Any]) -> tuple[Seconds, Any]:
 
 
 def best(call: Callable[[], Any]) -> tuple[Seconds, Any]:
-    """The fastest of three calls."""
+    """Return the fastest of three calls."""
     return min((timed(call) for _ in range(3)), key=lambda pair: pair[0])
 
 
 def greatest_difference(mine: PerQuestion, theirs: PerQuestion) -> float:
-    """Over all measures and questions."""
+    """Return the largest difference over all measures and questions."""
     return max(
         abs(value - theirs[name][question_id])
         for name, row in mine.items()

@@ -1,8 +1,8 @@
-"""Lines of code by room, and the cap that `make lint` holds.
+"""Print the lines of code per package, and fail above the cap.
 
     python -m benchmarks.size
 
-A line counts if it holds a token other than a comment or a docstring.
+Blank lines, comments and docstrings do not count.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
-CAP = 25_000
+CAP = 23_700
 """Lower it when code goes; the target is 21,000."""
 LAYOUT = {
     *(token.NEWLINE, token.INDENT, token.DEDENT, token.ENDMARKER),

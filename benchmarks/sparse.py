@@ -1,4 +1,4 @@
-"""BM25 beside bm25s with numba and tantivy: indexing and searching the same terms, in one run.
+"""Measure BM25, bm25s with numba, and tantivy: index and search the same terms.
 
     python -m benchmarks.sparse [--documents N] [--scifact FOLDER] [--queries N] [--k K]
                                 [--peers NAME ...]
@@ -52,14 +52,14 @@ Search = Callable[[Iterable[str]], list[Found]]
 
 
 def texts(file: Path) -> Iterator[str]:
-    """The lines of a file."""
+    """Yield the lines of a file."""
     with file.open(encoding="utf-8") as lines:
         for line in lines:
             yield line[:-1]
 
 
 def ours(corpus: Path, folder: Path, k: int, lengths: str = "exact") -> Callable[[], Search]:
-    """This project's, written to disk and opened again."""
+    """Measure this project's BM25, written to disk and opened again."""
     from bears.retrieval.retriever import Query
     from bears.retrieval.sparse.bm25 import BM25
     from bears.retrieval.stopwatch import Stopwatch
@@ -80,12 +80,12 @@ def ours(corpus: Path, folder: Path, k: int, lengths: str = "exact") -> Callable
 
 
 def ours_lucene(corpus: Path, folder: Path, k: int) -> Callable[[], Search]:
-    """The same with lengths in a byte."""
+    """Measure the same with lengths in a byte."""
     return ours(corpus, folder, k, "lucene")
 
 
 def bm25s_numba(corpus: Path, folder: Path, k: int) -> Callable[[], Search]:
-    """bm25s with everything compiled that it can compile."""
+    """Measure bm25s with everything compiled that it can compile."""
     import bm25s
 
     def tokens(texts: list[str]) -> object:
@@ -111,7 +111,7 @@ def bm25s_numba(corpus: Path, folder: Path, k: int) -> Callable[[], Search]:
 
 
 def tantivy(corpus: Path, folder: Path, k: int) -> Callable[[], Search]:
-    """tantivy with two writing threads and the whitespace tokenizer.
+    """Measure tantivy with two writing threads and the whitespace tokenizer.
 
     Its threads deal the documents out anew, so that each has to keep its place in a field.
     """
@@ -182,7 +182,7 @@ def synthesise(documents: int, queries: int, folder: Path) -> None:
 
 
 def scifact(source: Path, folder: Path) -> None:
-    """As `synthesise`, of SciFact's titles, texts and questions after the English analyzer."""
+    """Write SciFact's titles, texts and questions, after the English analyzer."""
     from bears.retrieval.sparse.analysis import ANALYZERS
 
     # What ours would take for other terms, or for several, the peers would take for one.
@@ -195,7 +195,7 @@ def scifact(source: Path, folder: Path) -> None:
 
 
 def compare(folder: Path, k: int, peers: Sequence[str]) -> None:
-    """Measure ours and the peers on what lies in ``folder``, and print a table."""
+    """Measure ours and the peers on the corpus in ``folder``, and print a table."""
     results = {}
     for name in ("ours", "ours_lucene", *peers):
         out = folder / f"{name}.json"
@@ -233,7 +233,7 @@ def _row(name: str, results: dict[str, Any]) -> list[object]:
 
 
 def _alike(found: list[tuple[int, float]], ours: list[tuple[int, float]], factor: float) -> bool:
-    """Whether scores are equal, and those of the documents too; the last ones may be other ties."""
+    """Return whether scores and documents are equal; the last ones may be other ties."""
     if len(found) != len(ours) or not found:
         return len(found) == len(ours)
     scores, wanted = (np.array([score for _, score in one]) for one in (found, ours))

@@ -1,4 +1,4 @@
-"""Ours beside the usual way: a pool of 20 threads that retry after 2**n seconds.
+"""Compare ours with a pool of 20 threads that retry after 2**n seconds.
 
     python -m benchmarks.throughput [requests] [latency] [concurrency] [share of 429s]
 

@@ -1,4 +1,4 @@
-"""One thin program a stage: read files, call the library, write files."""
+"""One thin program per stage: read files, call the library, write files."""
 
 import os
 import sys
@@ -10,8 +10,8 @@ from bears.signals import end_with_a_sentence
 if sys.argv[:1] == ["-m"]:  # of `python -m stages.STAGE`, before STAGE is known
     end_with_a_sentence("stage")
 
-# `.venv/bin/dvc repro` without an activated environment runs whatever `python` comes first on
-# PATH; the stage then goes on with the project's own, instead of failing on a missing package.
+# Without an activated environment, `.venv/bin/dvc repro` runs the first `python` on PATH. The stage
+# then continues with the project's own Python, instead of failing on a missing package.
 _PYTHON = Path(os.environ.get("DVC_ROOT", ".")) / ".venv" / "bin" / "python"
 if find_spec("hydra") is None and _PYTHON.exists() and Path(sys.executable) != _PYTHON:
     os.execv(_PYTHON, [str(_PYTHON), *sys.orig_argv[1:]])

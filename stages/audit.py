@@ -1,20 +1,22 @@
-"""audit: the verified benchmark → documents that may answer too, and what else is odd."""
+"""audit: the verified benchmark → documents that may answer too, and odd findings."""
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bears.config import Config, build, parse
-from bears.config.ledger.acceptance import accept, acceptances
-from bears.config.ledger.entries import judgements_of
+from bears.config import build
+from bears.config.ledger.acceptance import BenchmarkAcceptances, accept
+from bears.config.ledger.entries import Judgements
 from bears.config.pipeline import Paths, exit_with
+from bears.config.shape import Choice, LanguageName, SourceSettings
+from bears.config.typed import Keys
 from bears.errors import VerificationFailed
 from bears.files.digest import check_digest
 from bears.files.records import read_documents, read_questions, write_json, write_lines
 from bears.files.shown import complain, one_line
 from bears.language.tags import languages_of
-from bears.quality.audit.audit import Audit, audit, summarise
+from bears.quality.audit.audit import Audit, audit, summarize
 from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.pool import AuditPool
 from bears.retrieval.retriever import Query
@@ -25,36 +27,54 @@ from bears.types import Document, Finding, Question
 BATCH = 64
 
 
-def main(config: Config, paths: Paths) -> None:
-    """Write candidates and findings; fail on what only the translation can have broken.
+@dataclass(frozen=True)
+class AuditPart(Keys):
+    """The ``audit`` part of the configuration."""
 
-    Nothing is decided here: people decide, in the table of `python -m bears memory review`.
+    retriever: Choice
+    signals: AuditSettings
+
+
+@dataclass(frozen=True)
+class AuditKeys(Keys):
+    """The keys of the configuration that this stage reads."""
+
+    audit: AuditPart
+    benchmark: BenchmarkAcceptances
+    language: LanguageName
+    ledger: Judgements
+    sources: dict[str, SourceSettings]
+
+
+def main(keys: AuditKeys, paths: Paths) -> None:
+    """Write candidates and findings; fail if the translation has broken something.
+
+    People decide about the candidates, in the table of `bears replies review`.
     """
     for name in ("queries.json", "corpus.json"):
         check_digest(paths["translated"] / name, paths["verified"])
-    settings = parse(AuditSettings, config["audit"]["signals"], "audit.signals")
-    accepted = acceptances(config["benchmark"]["accept"])
+    settings = keys.audit.signals
     questions = read_questions(paths["translated"] / "queries.json")
     documents = read_documents(paths["translated"] / "corpus.json")
-    searcher = _indexed(config, documents)
-    pool = _pool(config, paths, questions, documents, searcher)
+    searcher = _indexed(keys, documents)
+    pool = _pool(keys, paths, questions, documents, searcher)
     rankings = _rankings(searcher, questions, settings.depth)
-    judgements = judgements_of(config["ledger"]["judgements"])
-    found = audit(pool, rankings, settings, judgements)
-    findings = accept(found.findings, accepted)
-    write_lines(paths["out"] / "candidates.jsonl", map(asdict, found.candidates))
+    audited = audit(pool, rankings, settings, keys.ledger.judgements)
+    findings = accept(audited.findings, keys.benchmark.accept)
+    write_lines(paths["out"] / "candidates.jsonl", map(asdict, audited.candidates))
     write_lines(paths["out"] / "findings.jsonl", map(asdict, findings))
-    write_json(paths["metrics"], summarise(found, findings, pool))
-    _tell(found, findings, paths["out"])
+    write_json(paths["metrics"], summarize(audited, findings, pool))
+    _report(audited, findings, paths["out"])
 
 
-def _tell(found: Audit, findings: Sequence[Finding], out: Path) -> None:
-    undecided = sum(not one.decision for one in found.candidates)
-    odd = sum(finding.severity == "warning" for finding in findings)
+def _report(audited: Audit, findings: Sequence[Finding], out: Path) -> None:
+    candidates = audited.candidates
+    undecided = sum(not candidate.decision for candidate in candidates)
+    warnings = sum(finding.severity == "warning" for finding in findings)
     print(
-        f"{len(found.candidates)} documents may answer a question, {undecided} undecided; ", end=""
+        f"{len(candidates)} documents may answer a question, {undecided} undecided; {warnings} "
+        f"findings to look at, in {out}/findings.jsonl"
     )
-    print(f"{odd} findings to look at, in {out}/findings.jsonl")
     for finding in findings:
         if finding.check == "decision_without_record":
             complain(f"audit: warning: {one_line(finding.record_id)}: {finding.message}")
@@ -64,15 +84,16 @@ def _tell(found: Audit, findings: Sequence[Finding], out: Path) -> None:
     if errors:
         raise VerificationFailed(
             f"{len(errors)} findings of severity error (above); correct the translation through "
-            "the ledger or the memory, or accept a finding with its reason under benchmark.accept"
+            "the ledger or the kept replies, or accept a finding with its reason under "
+            "benchmark.accept"
         )
 
 
-def _indexed(config: Config, documents: Sequence[Document]) -> BM25Searcher:
-    retriever = build(config["audit"]["retriever"], "audit.retriever")
+def _indexed(keys: AuditKeys, documents: Sequence[Document]) -> BM25Searcher:
+    retriever = build(keys.audit.retriever, "audit.retriever")
     with tempfile.TemporaryDirectory(prefix="bears-audit-") as name:
         retriever.index(documents, Path(name), Path(name))
-        # What is mapped into memory outlives its name.
+        # Files that are mapped into memory outlive their names.
         searcher: BM25Searcher = retriever.open(Path(name))
     return searcher
 
@@ -80,18 +101,18 @@ def _indexed(config: Config, documents: Sequence[Document]) -> BM25Searcher:
 def _rankings(
     searcher: BM25Searcher, questions: Sequence[Question], depth: int
 ) -> dict[str, list[str]]:
-    found = {}
+    rankings = {}
     for start in range(0, len(questions), BATCH):
-        some = questions[start : start + BATCH]
-        queries = [Query(question.question, question.group) for question in some]
-        rankings = searcher.search(queries, depth, Stopwatch())
-        for question, ranking in zip(some, rankings, strict=True):
-            found[question.question_id] = [hit.doc_id for hit in ranking]
-    return found
+        batch = questions[start : start + BATCH]
+        queries = [Query(question.question, question.group) for question in batch]
+        found = searcher.search(queries, depth, Stopwatch())
+        for question, ranking in zip(batch, found, strict=True):
+            rankings[question.question_id] = [hit.doc_id for hit in ranking]
+    return rankings
 
 
 def _pool(
-    config: Config,
+    keys: AuditKeys,
     paths: Paths,
     questions: Sequence[Question],
     documents: Sequence[Document],
@@ -100,12 +121,11 @@ def _pool(
     raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
     raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
     names = {question.source_dataset for question in raw_questions}
-    kept = config["benchmark"]["language"]
-    languages = languages_of(config["sources"], names, kept, config["language"]["name"])
-    return AuditPool(
-        questions, documents, raw_questions, raw_documents, searcher.weights, languages, kept
-    )
+    language = keys.benchmark.language
+    languages = languages_of(keys.sources, names, language, keys.language.name)
+    raw = raw_questions, raw_documents
+    return AuditPool(questions, documents, *raw, searcher.weights, languages, language)
 
 
 if __name__ == "__main__":
-    exit_with("audit", main)
+    exit_with("audit", AuditKeys, main)

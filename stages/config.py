@@ -5,47 +5,51 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from bears.config import compose, parse, read_selection, write_yaml
+from bears.config import compose, read_selection, write_yaml
 from bears.config.code import code_digests
 from bears.config.edge import ended
-from bears.config.guard import CONFIG, locked_paths
-from bears.config.ledger.entries import WholeLedger
-from bears.config.pipeline import CODE, GROUPS, LANGUAGE, configuration_of_stages
+from bears.config.guard import locked_paths
+from bears.config.ledger.entries import LedgerPart
+from bears.config.pipeline import GROUPS, configuration_of_stages
+from bears.config.shape import Configuration
+from bears.config.typed import select
 from bears.errors import ConfigurationError
+from bears.layout import CODE, CONF, CONFIG, LANGUAGE, PARAMS, BenchmarkFiles
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]) -> None:
     """Compose the configuration once, for every later stage, and digest their code."""
-    selection = read_selection(Path("params.yaml"))
+    selection = read_selection(PARAMS)
     config = compose(conf, selection, overrides)
-    parse(WholeLedger, config["ledger"], "ledger")
+    select(LedgerPart, config)
+    known = select(Configuration, config)
     for group in GROUPS:
-        selected, composed = selection.get(group), config[group]["name"]
+        selected, composed = selection.get(group), getattr(known, group).name
         if not overrides and composed != selected:
             raise ConfigurationError(
                 f"{group} is {selected!r} in params.yaml, but {composed!r} after its overrides; "
                 f"choose it with -S {group}={composed}, since the paths in dvc.yaml carry the "
                 "name in params.yaml"
             )
-    memory = Path(f"data/memory/{config['benchmark']['name']}.jsonl")
-    if not memory.exists():
-        # DVC would only say that a dependency is missing; an empty memory lets `translate` say
+    replies = BenchmarkFiles(known.benchmark.name).replies()
+    if not replies.exists():
+        # DVC would only say that a dependency is missing; an empty file lets `translate` say
         # which translations are missing and how to get them.
-        memory.parent.mkdir(parents=True, exist_ok=True)
-        memory.touch()
+        replies.parent.mkdir(parents=True, exist_ok=True)
+        replies.touch()
     digests = code_digests(ROOT, configuration_of_stages(config))
     # A running stage reads what it was started with, and is refused when that has changed.
     with locked_paths([], [out], "config"):
         write_yaml(code, digests)
-        write_yaml(language, config["language"])
-        write_yaml(out, {**config, "language": {"name": config["language"]["name"]}})
+        write_yaml(language, dict(known.language))
+        write_yaml(out, {**config, "language": {"name": known.language.name}})
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m stages.config", description=__doc__)
-    parser.add_argument("--conf", type=Path, default=Path("conf"))
+    parser.add_argument("--conf", type=Path, default=CONF)
     parser.add_argument("--out", type=Path, default=CONFIG)
     parser.add_argument("--language", type=Path, help=f"default: {LANGUAGE}, or named after --out")
     parser.add_argument("--code", type=Path, help=f"default: {CODE}, or named after --out")

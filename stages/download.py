@@ -1,58 +1,65 @@
 """download: the sources of the benchmark → data/raw/<benchmark>/rows/<source>.*.jsonl."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from bears.config import Config, checkout, parse
+from bears.config import checkout
 from bears.config.pipeline import Paths, exit_with
+from bears.config.typed import Keys
 from bears.files.records import write_json
 from bears.files.shown import complain
+from bears.layout import FETCHED, LOCAL
 from bears.sources.convert import convert, report_of
 from bears.sources.source import Source, reader_of
 
-# Papers that were fetched one by one, outside of what DVC manages: asked for once, kept for good.
-FETCHED = Path(".bears")
+
+@dataclass(frozen=True)
+class DownloadKeys(Keys):
+    """The keys of the configuration that this stage reads."""
+
+    mirror: str | None
+    sources: dict[str, Source]
 
 
-def main(config: Config, paths: Paths) -> None:
-    """Fetch every source, check it, and bring its rows into one shape."""
-    mirror = checkout() / config["mirror"] if config["mirror"] else None
+def main(settings: DownloadKeys, paths: Paths) -> None:
+    """Fetch and check every source, and convert its rows to documents and questions."""
+    mirror = checkout() / settings.mirror if settings.mirror else None
     provenance = []
-    for name, value in config["sources"].items():
-        source = parse(Source, value, f"sources.{name}")
+    for name, source in settings.sources.items():
         out = paths["rows"] / name
-        fetched = checkout() / FETCHED
-        entry = convert(source, reader_of(source), mirror, _root(source), out, fetched, name)
+        # Papers that are fetched one by one are kept here, outside of what DVC manages.
+        local = checkout() / LOCAL
+        entry = convert(source, reader_of(source), mirror, _root(source), out, local, name)
         provenance.append(entry)
         if source.hub and not source.revision and "hub" in entry:
             commit = " ".join(filter(None, [entry["hub"], entry.get("revision")]))
             print(
-                f"{name}: conf names no revision; the first that was seen here is taken: {commit} "
-                f"({FETCHED}/fetched.json). `python -m bears source pin` writes it into conf"
+                f"{name}: conf pins no revision; using the first one seen here: {commit} "
+                f"({FETCHED}). `bears source pin` writes it into conf"
             )
     write_json(paths["provenance"], provenance)
-    for name, entry in zip(config["sources"], provenance, strict=True):
-        trusted = [file for file in entry["files"] if file.get("checksum") == "first fetch"]
-        if trusted:
+    for name, entry in zip(settings.sources, provenance, strict=True):
+        if trusted := [f for f in entry["files"] if f.get("checksum") == "first fetch"]:
             pins = ", ".join(f"{file['name']}: {file['sha256']}" for file in trusted)
             print(
-                f"{entry['source']}: no digest is known of {len(trusted)} files; what came first "
-                f"is trusted here. For everyone, in its file in conf: sha256: {{{pins}}}"
+                f"{entry['source']}: conf has no digest for {len(trusted)} files; trusting the "
+                f"first download. To check it everywhere, add to the source: sha256: {{{pins}}}"
             )
         for note, count in entry.get("notes", {}).items():
             print(f"{entry['source']}: {count} {note}")
         report = report_of(paths["rows"] / name)
         if report.is_file():
-            print(f"{entry['source']}: what became of single records: {report}")
+            print(f"{entry['source']}: report on single records: {report}")
         for record, reason in entry.get("failures", {}).items():
-            complain(f"{entry['source']}: {record} is left out: {reason}")
+            complain(f"{entry['source']}: {record} was left out: {reason}")
         for warning in entry.get("warnings", []):
             complain(f"warning: {warning}")
 
 
 def _root(source: Source) -> Path:
-    """Where a relative path begins: what git does not track is only in the user's own checkout."""
+    """Return the folder of a relative path: untracked files are only in the user's checkout."""
     return Path.cwd() if (Path.cwd() / source.path).exists() else checkout()
 
 
 if __name__ == "__main__":
-    exit_with("download", main)
+    exit_with("download", DownloadKeys, main)

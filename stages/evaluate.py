@@ -2,16 +2,17 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from typing import Any
 
-from bears.config import Config
-from bears.config import parse as parse_settings
-from bears.config.ledger.entries import judgements_of
+from bears.config.ledger.entries import Judgements, PairDecision
 from bears.config.pipeline import Paths, exit_with
+from bears.config.shape import BenchmarkName, SourceOrigin, source_of
+from bears.config.typed import Keys
 from bears.evaluation.audited import Audited, audited, evaluate_audited, judged_share
-from bears.evaluation.evaluate import evaluate, gold_of, summarise
+from bears.evaluation.evaluate import evaluate, gold_of, summarize
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import results_of, write_plot, write_values
 from bears.evaluation.settings import EvaluationSettings, check_found, depth_of
@@ -24,51 +25,69 @@ from bears.files.records import read_questions, stream_documents, write_json
 from bears.files.rewritten import read_rewritten
 from bears.files.run_table import RunTable
 from bears.files.shown import complain
-from bears.types import Question
+from bears.types import Positive, Question
 
 SHOWN = 12
-"""Hexadecimal digits of a digest that the metrics tell."""
+"""Hexadecimal digits of a digest in the metrics."""
 
 
-def main(config: Config, paths: Paths) -> None:
+@dataclass(frozen=True)
+class RetrievedWith(Keys):
+    """The parts of ``retrieve`` that this stage reads."""
+
+    depth: Positive
+    score_threshold: float | None
+
+
+@dataclass(frozen=True)
+class EvaluateKeys(Keys):
+    """The keys of the configuration that this stage reads."""
+
+    benchmark: BenchmarkName
+    evaluate: EvaluationSettings
+    ledger: Judgements
+    retrieve: RetrievedWith
+    sources: dict[str, SourceOrigin]
+
+
+def main(keys: EvaluateKeys, paths: Paths) -> None:
     """Measure the run over all questions of the benchmark.
 
-    A run from elsewhere may have questions that the benchmark lacks: --ignore-unknown leaves them
-    out (in configuration: evaluate.ignore_unknown=true) and says how many they are.
+    A run from elsewhere may have questions that the benchmark lacks: --ignore-unknown (in the
+    configuration: evaluate.ignore_unknown=true) leaves them out and prints how many there are.
     """
     questions = read_questions(paths["queries"])
     searched = [one.search for one in read_rewritten(paths["rewritten"], questions).values()]
     gold = gold_of(questions)
-    settings = parse_settings(EvaluationSettings, config["evaluate"], "evaluate")
+    settings = keys.evaluate
     run = settings.read(paths["run"], gold)
-    if config["retrieve"]["score_threshold"] is None:
+    if keys.retrieve.score_threshold is None:
         check_found(run, list(compress(questions, searched)))
-    depth = depth_of(run, config["retrieve"]["depth"])
+    depth = depth_of(run, keys.retrieve.depth)
     measures, beyond = settings.within(depth)
     evaluations = {"": evaluate(run, gold, measures)}
-    name, sources = config["benchmark"]["name"], config["sources"]
-    files = paths["queries"], paths["corpus"]
-    state = benchmark_state(name, sources, len(questions), *files)
+    name, source, files = keys.benchmark.name, source_of(keys.sources), ("queries", "corpus")
+    state = benchmark_state(name, source, len(questions), *(paths[file] for file in files))
     digest = sha256_of(paths["run"])
     measured = {"run": digest, **_index_of(paths["run"])}
-    # The plots and the metrics call the retriever as its run file is called.
+    # Plots and metrics call the retriever by the name of its run file.
     retriever = paths["run"].stem
-    results: dict[str, Any] = {"benchmark": state.told(), "retriever": retriever}
+    results: dict[str, Any] = {"benchmark": state.as_dict(), "retriever": retriever}
     results["measured"] = measured
     results |= results_of(evaluations[""], questions, measures)
     results |= _doubts(run, searched.count(False))
-    decided = _decided(config, paths["corpus"], questions)
+    decided = _decided(keys.ledger.judgements, paths["corpus"], questions)
     results |= judged_share(run, decided.judged)
     if decided.kept:
         evaluations["audited "] = evaluate_audited(run, decided.gold, measures)
-        results["audited"] = summarise(evaluations["audited "])
+        results["audited"] = summarize(evaluations["audited "])
         results["decisions"] = decided.counts
     if any(question.group for question in questions):
         within = evaluate(settings.read(paths["within"], gold), gold, measures)
         results["within"] = results_of(within, questions, measures)
         evaluations["within "] = within
         measured["within"] = sha256_of(paths["within"])
-    # The beginnings: `dvc metrics diff` shows what changed of them in columns as wide as they are.
+    # Short digests, since `dvc metrics diff` prints whatever changed in full.
     results["measured"] = {name: full[:SHOWN] for name, full in measured.items()}
     write_json(paths["metrics"], results)
     write_values(paths["questions"], evaluations, questions)
@@ -84,7 +103,7 @@ def main(config: Config, paths: Paths) -> None:
 
 
 def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:
-    """What the metrics and the terminal say of a run that may not be what it seems."""
+    """Print what is doubtful about a run, and return it for the metrics."""
     if run.unknown:
         print(f"ignored: {run.unknown} questions that the benchmark lacks")
     if not_searched:
@@ -99,9 +118,10 @@ def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:
     return {name: value for name, value in doubts.items() if value}
 
 
-def _decided(config: Config, corpus: Path, questions: Sequence[Question]) -> Audited:
-    """What persons decided of the benchmark; what of it names no record any more is told."""
-    judgements = judgements_of(config["ledger"]["judgements"])
+def _decided(
+    judgements: Sequence[PairDecision], corpus: Path, questions: Sequence[Question]
+) -> Audited:
+    """Return the gold with people's decisions; warn about decisions on records that are gone."""
     # Only decisions need to know the documents, and a corpus may be large.
     documents = stream_documents(corpus) if judgements else ()
     found = audited(questions, {document.doc_id for document in documents}, judgements)
@@ -114,7 +134,7 @@ def _decided(config: Config, corpus: Path, questions: Sequence[Question]) -> Aud
 
 
 def _index_of(run: Path) -> dict[str, str]:
-    """The sha256 of the index's manifest under ``index``, where the run's own tells it."""
+    """Return the digest of the index that the run was made from, if the run has a manifest."""
     manifest = manifest_of(run)
     made_from = read_manifest(manifest).made_from if manifest else {}
     return {name: made_from[name] for name in ("index",) if name in made_from}
@@ -123,4 +143,4 @@ def _index_of(run: Path) -> dict[str, str]:
 if __name__ == "__main__":
     FLAG, SETTING = "--ignore-unknown", "evaluate.ignore_unknown=true"
     sys.argv = [SETTING if word == FLAG else word for word in sys.argv]
-    exit_with("evaluate", main)
+    exit_with("evaluate", EvaluateKeys, main)

@@ -1,26 +1,41 @@
 """generate: questions and the first documents of their rankings → answers with their evidence."""
 
-from bears.config import Config
+from dataclasses import dataclass
+
+from bears.config import parse
 from bears.config.pipeline import Paths, exit_with
+from bears.config.shape import BenchmarkName, Choice
+from bears.config.typed import Keys
 from bears.files.records import write_lines, write_text
+from bears.layout import replies_below
 
 
-def main(config: Config, paths: Paths) -> None:
-    """Answer every question; needs no key and no network, unless the generator says fill: auto."""
-    if config["generator"]["name"] == "none":
-        # DVC warns of files without any byte.
+@dataclass(frozen=True)
+class GenerateKeys(Keys):
+    """The keys of the configuration that this stage reads."""
+
+    benchmark: BenchmarkName
+    generator: Choice
+    written_in: dict[str, str]
+
+
+def main(settings: GenerateKeys, paths: Paths) -> None:
+    """Answer every question, without key or network unless the generator has ``fill: auto``."""
+    if settings.generator.name == "none":
+        # DVC warns about empty files.
         write_text(paths["out"], "\n")
         return
-    # Half a second that an experiment with a retriever alone does not spend.
+    # These imports take half a second, which an experiment with a retriever alone does not need.
     from bears.answers.answered import answered
-    from bears.answers.task import read_task
+    from bears.answers.task import AnswerKeys, read_task
     from bears.files.shown import complain
     from bears.llm.workflow import Workflow
 
-    files = (paths[name] for name in ("queries", "corpus", "run", "within"))
-    task = read_task(config, *files)
-    memory = paths["memory"] / f"{config['benchmark']['name']}.answers.jsonl"
-    rows = list(answered(task, Workflow(task, memory).replay()))
+    generator, written_in = settings.generator, settings.written_in
+    keys = parse(AnswerKeys, {"generator": generator, "written_in": written_in}, "")
+    task = read_task(keys, *(paths[name] for name in ("queries", "corpus", "run", "within")))
+    replies = replies_below(paths["replies"], settings.benchmark.name, "answers")
+    rows = list(answered(task, Workflow(task, replies).replay()))
     for row in rows:
         if "given_up" in row:
             complain(f"given up: {row['question_id']}: {row['given_up']}")
@@ -28,5 +43,4 @@ def main(config: Config, paths: Paths) -> None:
 
 
 if __name__ == "__main__":
-    # With fill: auto what is bought is published.
-    exit_with("generate", main, updates=["memory"])
+    exit_with("generate", GenerateKeys, main)

@@ -1,30 +1,39 @@
 """index: the verified corpus → the retriever's index."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from bears.config import Config, build, checkout
+from bears.config import build, checkout
 from bears.config.pipeline import Paths, exit_with
+from bears.config.shape import Choice
+from bears.config.typed import Keys
 from bears.files.digest import check_digest
 from bears.files.records import document_count, stream_documents, write_json
 from bears.files.shown import complain
+from bears.layout import SCRATCH
 from bears.retrieval.chunking import NoChunking, chunks
-from bears.retrieval.cut import cuts_below, plain, told
+from bears.retrieval.cut import as_rows, cuts_below, messages
 from bears.retrieval.index_files import write_made_from
 from bears.types import Document
 
-SCRATCH = Path(".bears/index")
+
+@dataclass(frozen=True)
+class IndexKeys(Keys):
+    """The keys of the configuration that this stage reads."""
+
+    chunking: Choice
+    retriever: Choice
 
 
-def main(config: Config, paths: Paths) -> None:
+def main(settings: IndexKeys, paths: Paths) -> None:
     """Build the index of the selected retriever."""
     check_digest(paths["corpus"], paths["verified"])
     paths["out"].mkdir(parents=True, exist_ok=True)
-    retriever = build(config["retriever"], "retriever")
-    chunking = build(config["chunking"], "chunking")
-    # How many chunks other chunkings will make is known only when they are made.
+    retriever = build(settings.retriever, "retriever")
+    chunking = build(settings.chunking, "chunking")
+    # The number of chunks is known in advance only if each document is one.
     expected = document_count(paths["corpus"]) if isinstance(chunking, NoChunking) else 0
     counted = _Counted(chunks(stream_documents(paths["corpus"]), chunking), expected)
     started = perf_counter()
@@ -38,15 +47,15 @@ def main(config: Config, paths: Paths) -> None:
         "index_s": round(seconds, 3),
         "chunks_per_s": round(counted.number / seconds, 1),
         "index_bytes": size,
-        "texts_cut": plain(cuts),
+        "texts_cut": as_rows(cuts),
     }
     write_json(paths["timing"], measured)
-    for line in told(cuts):
+    for line in messages(cuts):
         complain(f"index: {line}")
 
 
 class _Counted:
-    """Documents that are counted as they go by, and about as many as are expected; 0: unknown."""
+    """Documents that are counted on the way; ``expected`` is about their number, 0 if unknown."""
 
     def __init__(self, documents: Iterable[Document], expected: int) -> None:
         self._documents, self._expected, self.number = documents, expected, 0
@@ -61,4 +70,4 @@ class _Counted:
 
 
 if __name__ == "__main__":
-    exit_with("index", main)
+    exit_with("index", IndexKeys, main)

@@ -1,7 +1,7 @@
-"""retrieve: what is searched and index → TREC runs, and how long a question takes."""
+"""retrieve: rewritten questions and index → TREC runs, and how long a question takes."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from bears.config import Config, build, parse
+from bears.config import build
 from bears.config.pipeline import Paths, exit_with
+from bears.config.shape import Choice
+from bears.config.typed import Keys
 from bears.files.digest import sha256_of
 from bears.files.progress import Progress
 from bears.files.records import read_questions, write_json
 from bears.files.rewritten import read_rewritten
 from bears.files.shown import complain
 from bears.files.trec import run_writer
-from bears.retrieval.cut import Cut, Limited, cuts_below, plain, summed, told
+from bears.retrieval.cut import Cut, Limited, as_rows, cuts_below, messages, summed
 from bears.retrieval.index_files import check_made_from
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Query, Searcher
@@ -27,25 +29,33 @@ from bears.retrieval.stores.vector_store import Approximate
 from bears.types import Question, Ranking
 
 BATCH = 64
-"""Questions that are asked together."""
+"""How many questions are searched together."""
 
 TIMED = 100
-"""Questions that are asked one at a time, as a user asks them, for the latency."""
+"""How many questions are searched one by one, as a user asks them, to measure the latency."""
 
 
-def main(config: Config, paths: Paths) -> None:
-    """Ask the index all that is searched; where it belongs to a group, of that group as well."""
-    settings = parse(RetrieveSettings, config["retrieve"], "retrieve")
+@dataclass(frozen=True)
+class RetrieveKeys(Keys):
+    """The keys of the configuration that this stage reads."""
+
+    retrieve: RetrieveSettings
+    retriever: Choice
+
+
+def main(keys: RetrieveKeys, paths: Paths) -> None:
+    """Search every question in all documents and, if it has a group, in those of its group."""
+    settings = keys.retrieve
     questions = read_questions(paths["queries"])
     settings.check(questions)
     questions = _searched(questions, paths["rewritten"])
     check_made_from(paths["index"], paths["corpus"])
     started = perf_counter()
-    searcher = build(config["retriever"], "retriever").open(paths["index"])
+    searcher = build(keys.retriever, "retriever").open(paths["index"])
     loaded = perf_counter() - started
     sample = Random(0).sample(questions, min(TIMED, len(questions)))
     timed, stopwatches = _one_by_one(searcher, sample, settings)
-    name = config["retriever"]["name"]
+    name = keys.retriever.name
     cuts: list[Cut] = []
     with run_writer(paths["run"], name) as run, run_writer(paths["within"], name) as within:
         for question, anywhere, in_group in _rankings(searcher, questions, settings, timed):
@@ -62,35 +72,35 @@ def main(config: Config, paths: Paths) -> None:
         if sample
         else 0.0,
         "stages_ms": _percentiles(stopwatches),
-        "texts_cut": plain(cuts),
+        "texts_cut": as_rows(cuts),
     }
     if sample and isinstance(searcher, Approximate):
         texts = [question.question for question in sample]
         measured["search"] = searcher.exactness(texts, settings.depth)
     write_json(paths["timing"], measured)
-    for line in told([*cuts_below(paths["index"]), *cuts]):
+    for line in messages([*cuts_below(paths["index"]), *cuts]):
         complain(f"retrieve: {line}")
 
 
 def _searched(questions: Sequence[Question], rewritten: Path) -> list[Question]:
-    """The questions for which something is searched, in the words that are searched."""
-    asked = read_rewritten(rewritten, questions)
+    """Return the questions that are searched, each with the text that is searched."""
+    queries = read_rewritten(rewritten, questions)
     return [
-        replace(question, question=asked[question.question_id].standalone_query)
+        replace(question, question=queries[question.question_id].standalone_query)
         for question in questions
-        if asked[question.question_id].search
+        if queries[question.question_id].search
     ]
 
 
 def _one_by_one(
     searcher: Searcher, questions: Sequence[Question], settings: RetrieveSettings
 ) -> tuple[dict[str, Ranking], list[Stopwatch]]:
-    """The ranking of each question by its id, and how long it took."""
+    """Return the ranking of each question by its id, and how long it took."""
     stopwatches = [Stopwatch() for _ in questions]
     rankings = {}
     for question, stopwatch in zip(questions, stopwatches, strict=True):
         query = Query(question.question)
-        rankings.update(_asked(searcher, {question.question_id: query}, settings, stopwatch))
+        rankings.update(_search(searcher, {question.question_id: query}, settings, stopwatch))
     return rankings, stopwatches
 
 
@@ -100,26 +110,26 @@ def _rankings(
     settings: RetrieveSettings,
     known: dict[str, Ranking],
 ) -> Iterator[tuple[Question, Ranking, Ranking]]:
-    """Each question in order, its ranking of the whole pool, and that of its group if any."""
+    """Yield each question with its ranking of all documents and, if it has one, of its group."""
     bar = Progress(total=len(questions), unit=" questions")
     for first in range(0, len(questions), BATCH):
         batch = questions[first : first + BATCH]
         texts = {one.question_id: one.question for one in batch}
         unknown = {key: Query(text) for key, text in texts.items() if key not in known}
-        anywhere = {**known, **_asked(searcher, unknown, settings, Stopwatch())}
+        anywhere = {**known, **_search(searcher, unknown, settings, Stopwatch())}
         grouped = {
             one.question_id: Query(texts[one.question_id], one.group) for one in batch if one.group
         }
-        in_group = {**anywhere, **_asked(searcher, grouped, settings, Stopwatch())}
+        in_group = {**anywhere, **_search(searcher, grouped, settings, Stopwatch())}
         for one in batch:
             yield one, anywhere[one.question_id], in_group[one.question_id]
         bar.update(len(batch))
 
 
-def _asked(
+def _search(
     searcher: Searcher, queries: dict[str, Query], settings: RetrieveSettings, stopwatch: Stopwatch
 ) -> dict[str, Ranking]:
-    """The ranking of each question, by its id."""
+    """Return the ranking of each question, by its id."""
     if not queries:
         return {}
     with stopwatch("total"):
@@ -131,7 +141,7 @@ def _asked(
         if any(settings.ignores(question_id, hit.doc_id) for hit in ranking)
     ]
     if ignored:
-        # One more, so that `depth` of them stay; asking twice is not what is timed.
+        # One hit more, so that `depth` of them stay. The second search is not timed.
         again = [queries[question_id] for question_id in ignored]
         deeper = searcher.search(again, settings.depth + 1, Stopwatch())
         rankings.update(zip(ignored, deeper, strict=True))
@@ -139,7 +149,7 @@ def _asked(
 
 
 def _percentiles(stopwatches: Iterable[Stopwatch]) -> dict[str, dict[str, float]]:
-    """Stage to its p50 and p95 over the questions, in milliseconds."""
+    """Return the p50 and p95 of each stage over the questions, in milliseconds."""
     seconds: dict[str, list[float]] = {}
     for stopwatch in stopwatches:
         for stage, spent in stopwatch.seconds.items():
@@ -151,4 +161,4 @@ def _percentiles(stopwatches: Iterable[Stopwatch]) -> dict[str, dict[str, float]
 
 
 if __name__ == "__main__":
-    exit_with("retrieve", main)
+    exit_with("retrieve", RetrieveKeys, main)

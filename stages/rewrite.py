@@ -1,41 +1,53 @@
 """rewrite: questions with the conversations before them → what is searched for each."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from bears.config import Config, parse
+from bears.config import parse
 from bears.config.pipeline import Paths, exit_with
+from bears.config.shape import BenchmarkName, Choice, LanguageNames
+from bears.config.typed import Keys
 from bears.files.records import read_questions
 from bears.files.rewritten import write_rewritten
+from bears.layout import replies_below
 from bears.retrieval.rewriting.rules import Conversation, Rules, Turns
 from bears.types import Asked
 
 
-def main(config: Config, paths: Paths) -> None:
+@dataclass(frozen=True)
+class RewriteKeys(Keys):
+    """The keys of the configuration that this stage reads."""
+
+    benchmark: BenchmarkName
+    rewriter: Choice
+    written_in: LanguageNames
+
+
+def main(settings: RewriteKeys, paths: Paths) -> None:
     """Write what is searched for each question, or that nothing is."""
-    method = config["rewriter"].get("method")
-    rewritten = _by_a_model if method == "model" else _by_rule
-    write_rewritten(paths["out"], rewritten(config, paths))
+    rewritten = _by_a_model if settings.rewriter.word("method") == "model" else _by_rule
+    write_rewritten(paths["out"], rewritten(settings, paths))
 
 
-def _by_rule(config: Config, paths: Paths) -> Iterable[Asked]:
-    way: Turns | Conversation
-    if config["rewriter"].get("method") == "rules":
-        way = parse(Rules, config["rewriter"], "rewriter").of(config["written_in"]["name"])
+def _by_rule(settings: RewriteKeys, paths: Paths) -> Iterable[Asked]:
+    rule: Turns | Conversation
+    if settings.rewriter.word("method") == "rules":
+        rule = parse(Rules, settings.rewriter, "rewriter").of(settings.written_in.name)
     else:
-        way = parse(Turns, config["rewriter"], "rewriter")
-    return map(way.asked, read_questions(paths["queries"]))
+        rule = parse(Turns, settings.rewriter, "rewriter")
+    return map(rule.asked, read_questions(paths["queries"]))
 
 
-def _by_a_model(config: Config, paths: Paths) -> Iterable[Asked]:
-    """Replay the memory; needs no key and no network, unless the rewriter says fill: auto."""
+def _by_a_model(settings: RewriteKeys, paths: Paths) -> Iterable[Asked]:
+    """Replay kept replies, without key or network unless the rewriter has ``fill: auto``."""
     from bears.llm.workflow import Workflow
-    from bears.retrieval.rewriting.model import read_task
+    from bears.retrieval.rewriting.model import RewriterSettings, RewritingKeys, read_task
 
-    task = read_task(config, paths["queries"])
-    memory = paths["memory"] / f"{config['benchmark']['name']}.rewrites.jsonl"
-    return task.asked(Workflow(task, memory).replay())
+    rewriter = parse(RewriterSettings, settings.rewriter, "rewriter")
+    task = read_task(RewritingKeys(rewriter, settings.written_in), paths["queries"])
+    replies = replies_below(paths["replies"], settings.benchmark.name, "rewrites")
+    return task.asked(Workflow(task, replies).replay())
 
 
 if __name__ == "__main__":
-    # With fill: auto what is bought is published.
-    exit_with("rewrite", main, updates=["memory"])
+    exit_with("rewrite", RewriteKeys, main)

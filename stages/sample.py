@@ -1,38 +1,48 @@
 """sample: rows → questions and documents in their source languages."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.config import Config, parse
-from bears.config.ledger.entries import Ledger
+from bears.config import parse
+from bears.config.ledger.entries import Ledger, SampleLedger
 from bears.config.pipeline import Paths, exit_with
+from bears.config.shape import BenchmarkName, Choice, Sampling, SourceSettings
+from bears.config.typed import Keys
 from bears.files.records import write_json, write_lines, write_records
-from bears.files.rows import SourceRecords, sources_in
+from bears.files.rows import sources_in
 from bears.files.shown import complain
 from bears.files.spreadsheet import write_csv
+from bears.layout import replies_below
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import count_reasons, sample
 from bears.sampling.whole import WholeSettings, sample_whole
 from bears.types import Document, Question
 
 
-def main(config: Config, paths: Paths) -> None:
-    """Draw the benchmark's questions and documents, take those of others, or have them made."""
-    if config["sample"]["sampler"] == "made":
-        _make(config, paths)
-        return
-    kept = {name: config["ledger"][name] for name in ("edits", "replacements")}
-    ledger = parse(Ledger, kept, "ledger")
-    sources = sources_in(paths["rows"])
-    if config["sample"]["sampler"] == "whole":
-        _take(config, sources, ledger, paths["out"])
-    else:
-        _draw(config, sources, ledger, paths["out"])
+@dataclass(frozen=True)
+class SampleKeys(Keys):
+    """The keys of the configuration that this stage reads."""
+
+    benchmark: BenchmarkName
+    language: Choice
+    ledger: SampleLedger
+    questioner: Choice
+    sample: Sampling
+    sources: dict[str, SourceSettings]
+    written_in: dict[str, str]
 
 
-def _draw(config: Config, sources: Mapping[str, SourceRecords], ledger: Ledger, out: Path) -> None:
-    drawn = sample(parse(Mixture, config["sample"], "sample"), sources, ledger)
+def main(settings: SampleKeys, paths: Paths) -> None:
+    """Draw the benchmark from its sources, take a source as it is, or replay made questions."""
+    sampling = {"made": _make, "whole": _take}.get(settings.sample.sampler, _draw)
+    sampling(settings, paths)
+
+
+def _draw(settings: SampleKeys, paths: Paths) -> None:
+    out, ledger = paths["out"], settings.ledger
+    drawn = sample(parse(Mixture, settings.sample, "sample"), sources_in(paths["rows"]), ledger)
     _write(out, drawn.questions, drawn.documents, drawn.lineage)
     counts = count_reasons(drawn.passed_over)
     notes = {
@@ -46,37 +56,39 @@ def _draw(config: Config, sources: Mapping[str, SourceRecords], ledger: Ledger, 
         complain(f"ledger: no record {record_id} in this sample")
 
 
-def _take(config: Config, sources: Mapping[str, SourceRecords], ledger: Ledger, out: Path) -> None:
-    settings = parse(WholeSettings, config["sample"], "sample")
-    taken = sample_whole(settings, sources, ledger)
-    licence = config["sources"][settings.source]["licence"]
+def _take(settings: SampleKeys, paths: Paths) -> None:
+    out, whole = paths["out"], parse(WholeSettings, settings.sample, "sample")
+    taken = sample_whole(whole, sources_in(paths["rows"]), settings.ledger)
+    licence = settings.sources[whole.source].licence
     _write(out, taken.questions, taken.documents(), taken.lineage(licence))
-    counts = {settings.source: taken.passed_over} if taken.passed_over else {}
+    counts = {whole.source: taken.passed_over} if taken.passed_over else {}
     notes = {
         "passed_over": counts,
         "judged_without_relevant": taken.unjudged,
         "unmatched_ledger_entries": [],
     }
-    merged = {settings.source: taken.merged} if taken.merged else {}
-    _note(out, notes | _merged(merged), ledger)
+    merged = {whole.source: taken.merged} if taken.merged else {}
+    _note(out, notes | _merged(merged), settings.ledger)
     _report(len(taken.questions), taken.n_documents, counts, merged)
 
 
-def _make(config: Config, paths: Paths) -> None:
-    """Replay what a model wrote about documents; needs no key, unless it says fill: auto."""
-    # Half a second that a benchmark with questions of people does not spend.
+def _make(settings: SampleKeys, paths: Paths) -> None:
+    """Replay made questions, without key or network unless the questioner has ``fill: auto``."""
+    # These imports take half a second, which a benchmark with people's questions does not need.
     from bears.llm.workflow import Workflow
-    from bears.questions.bench import read_bench
+    from bears.questions.bench import BenchKeys, read_bench
     from bears.questions.made import COLUMNS, made
 
-    bench = read_bench(config, paths["rows"])
-    name, out = config["benchmark"]["name"], paths["out"]
-    questions = paths["memory"] / f"{name}.questions.jsonl"
-    readings = paths["memory"] / f"{name}.checks.jsonl"
+    names = ("language", "ledger", "questioner", "sample", "written_in")
+    keys = parse(BenchKeys, {name: getattr(settings, name) for name in names}, "")
+    bench = read_bench(keys, paths["rows"])
+    name, out = settings.benchmark.name, paths["out"]
+    questions, checks = (
+        replies_below(paths["replies"], name, use) for use in ("questions", "checks")
+    )
     written = Workflow(bench.questions, questions).replay()
-    task = bench.readings(written)
-    found = made(bench, written, Workflow(task, readings).replay())
-    licence = config["sources"][bench.settings.source]["licence"]
+    found = made(bench, written, Workflow(bench.readings(written), checks).replay())
+    licence = settings.sources[bench.settings.source].licence
     _write(out, found.questions, found.documents, found.lineage(licence))
     notes = {"generated": found.counts, "unmatched_ledger_entries": found.unmatched}
     _note(out, notes, bench.ledger)
@@ -92,7 +104,7 @@ def _merged(merged: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _note(out: Path, notes: Mapping[str, Any], ledger: Ledger) -> None:
-    """Write what is known of the sample beside its records, and what of the ledger it follows."""
+    """Write notes on the sample, with the decisions that it follows."""
     changes = ledger.changes()
     write_json(out / "notes.json", {**notes, "ledger": changes} if changes else notes)
 
@@ -117,14 +129,13 @@ def _report(
     print(f"{questions} questions, {documents} documents")
     for source, reasons in counts.items():
         for reason, count in reasons.items():
-            print(f"{source}: passed over {count}: {reason}")
+            print(f"{source}: skipped {count}: {reason}")
     for source, count in merged.items():
         print(
-            f"{source}: merged {count}: the paragraph has the text of another one that has "
-            "another title, and both are one document"
+            f"{source}: merged {count}: the paragraph has the same text as one with another "
+            "title, and both are one document"
         )
 
 
 if __name__ == "__main__":
-    # With fill: auto what is bought is published.
-    exit_with("sample", main, updates=["memory"])
+    exit_with("sample", SampleKeys, main)

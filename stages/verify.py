@@ -1,13 +1,21 @@
 """verify: the translated benchmark against the sampled one → findings; errors stop the pipeline."""
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import islice
 
-from bears.config import Config, parse
-from bears.config.ledger.acceptance import acceptances
-from bears.config.ledger.entries import reviews_of
+from bears.config import parse
+from bears.config.ledger.acceptance import BenchmarkAcceptances
+from bears.config.ledger.entries import Reviews
 from bears.config.pipeline import Paths, exit_with
+from bears.config.shape import (
+    BenchmarkLanguage,
+    Choice,
+    LanguageNames,
+    Sampling,
+    SourceSettings,
+)
+from bears.config.typed import Keys
 from bears.errors import FormatError, VerificationFailed
 from bears.files.digest import digest_files, sha256_of
 from bears.files.records import (
@@ -18,72 +26,100 @@ from bears.files.records import (
     write_lines,
 )
 from bears.files.shown import complain, one_line
+from bears.language.gates import GateSeverity, Severity
 from bears.language.profile import Language
 from bears.language.tags import languages_of
+from bears.layout import replies_below
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.bundles import LEAST_TERMS
-from bears.quality.verification.verify import reviewed, summarise, verify
+from bears.quality.verification.verify import reviewed, summarize, verify
 from bears.types import Document, Finding
 
-# Findings of one kind that are printed.
 SHOWN = 20
+"""How many findings of one kind are printed."""
 
 
-def main(config: Config, paths: Paths) -> None:
+@dataclass(frozen=True)
+class VerifiedBenchmark(BenchmarkAcceptances):
+    """The parts of ``benchmark`` that this stage reads."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class VerifyKeys(Keys):
+    """The keys of the configuration that this stage reads."""
+
+    benchmark: VerifiedBenchmark
+    bundle_gates: dict[str, Severity]
+    gates: dict[str, GateSeverity]
+    language: Language
+    ledger: Reviews
+    reader: Choice
+    sample: Sampling
+    sources: dict[str, SourceSettings]
+
+
+def main(settings: VerifyKeys, paths: Paths) -> None:
     """Write every finding, then fail when one of them is an error."""
     (paths["out"] / "digest.json").unlink(missing_ok=True)
-    accepted = acceptances(config["benchmark"]["accept"])
-    accepted += reviewed(reviews_of(config["ledger"]["reviews"]))
+    accepted = [*settings.benchmark.accept, *reviewed(settings.ledger.reviews)]
     benchmark = None
     try:
-        benchmark = _benchmark(config, paths)
-        read = _read(config, paths, benchmark)
-        findings = verify(benchmark, accepted, read)
+        benchmark = _benchmark(settings, paths)
+        remarks = _proofread(settings, paths, benchmark)
+        findings = verify(benchmark, accepted, remarks)
     except FormatError as error:
         findings = [Finding("format", "error", "file", str(error))]
     write_lines(paths["out"] / "findings.jsonl", (asdict(finding) for finding in findings))
-    summary = summarise(findings, benchmark)
+    summary = summarize(findings, benchmark)
     sizes = {"questions": len(benchmark.questions)} if benchmark else {}
-    write_json(paths["metrics"], {"benchmark": config["benchmark"]["name"], **sizes, **summary})
+    write_json(paths["metrics"], {"benchmark": settings.benchmark.name, **sizes, **summary})
     _print(findings)
     if 0 < summary.get("terms", 0) < LEAST_TERMS:
         print(f"term_consistency: {summary['terms']} terms, fewer than {LEAST_TERMS}: no figure")
     if errors := sum(finding.severity == "error" for finding in findings):
         raise VerificationFailed(
             f"{errors} findings of severity error (above, and in {paths['out']}/findings.jsonl); "
-            "mend the records through the ledger or the memory, or accept a finding with its "
-            "reason under benchmark.accept in conf/benchmark/"
+            "correct the records through the ledger or the kept replies, or accept a finding with "
+            "its reason under benchmark.accept in conf/benchmark/"
         )
     files = [paths["translated"] / name for name in ("queries.json", "corpus.json")]
     write_json(paths["out"] / "digest.json", digest_files(files))
 
 
-def _read(config: Config, paths: Paths, b: TranslatedBenchmark) -> list[Finding]:
-    """What a model that read the translations said of them."""
-    if config["reader"]["name"] == "none":
+def _proofread(settings: VerifyKeys, paths: Paths, b: TranslatedBenchmark) -> list[Finding]:
+    """Return the remarks of a model that read the translations, if one is selected."""
+    if settings.reader.name == "none":
         return []
     from bears.llm.workflow import Workflow
-    from bears.translation.reading import read_task
+    from bears.translation.reading import ReaderSettings, ReadingKeys, read_task
 
-    raw, translated = (b.raw_questions, b.raw_documents), (b.questions, b.documents)
-    task = read_task(config, raw, translated)
-    memory = paths["memory"] / f"{config['benchmark']['name']}.proofreadings.jsonl"
-    return task.findings(Workflow(task, memory).replay())
+    language = settings.language
+    keys = ReadingKeys(
+        BenchmarkLanguage(settings.benchmark.language),
+        LanguageNames(language.name, language.title, language.native_name),
+        parse(ReaderSettings, settings.reader, "reader"),
+        settings.sources,
+    )
+    task = read_task(keys, (b.raw_questions, b.raw_documents), (b.questions, b.documents))
+    replies = replies_below(paths["replies"], settings.benchmark.name, "proofreadings")
+    return task.findings(Workflow(task, replies).replay())
 
 
 def _print(findings: list[Finding]) -> None:
-    """Print findings, of one kind no more than a person reads; the file has them all."""
+    """Print the first findings of each kind; the file has all of them."""
     for (check, severity), number in Counter((f.check, f.severity) for f in findings).items():
-        tell = complain if severity == "error" else print
+        show = complain if severity == "error" else print
         same = (f for f in findings if (f.check, f.severity) == (check, severity))
         for finding in islice(same, SHOWN):
             place = ": ".join(filter(None, (one_line(finding.record_id), finding.field)))
-            tell(f"{severity}: {check}: {place}: {finding.message}")
+            show(f"{severity}: {check}: {place}: {finding.message}")
         if number > SHOWN:
-            tell(f"{severity}: {check}: … and {number - SHOWN} more")
+            show(f"{severity}: {check}: … and {number - SHOWN} more")
 
 
-def _benchmark(config: Config, paths: Paths) -> TranslatedBenchmark:
+def _benchmark(settings: VerifyKeys, paths: Paths) -> TranslatedBenchmark:
     raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
     raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
     documents = _translated(paths, raw_documents)
@@ -92,32 +128,30 @@ def _benchmark(config: Config, paths: Paths) -> TranslatedBenchmark:
         *(question.source_dataset for question in raw_questions),
         *(document.original_source for document in raw_documents),
     }
-    target = parse(Language, config["language"], "language")
-    kept = config["benchmark"]["language"]
-    whole = config["sample"]["sampler"] in ("whole", "made")
+    target, written_in = settings.language, settings.benchmark.language
     return TranslatedBenchmark(
         raw_questions=raw_questions,
         raw_documents=raw_documents,
         questions=read_questions(paths["translated"] / "queries.json"),
         documents=documents,
-        shares=None
-        if whole
-        else {one["source"]: one["questions"] for one in config["sample"]["sources"]},
-        size=None if whole else config["sample"]["documents"],
-        languages=languages_of(config["sources"], names, kept, target.name),
+        shares=settings.sample.quotas,
+        size=settings.sample.documents,
+        languages=languages_of(settings.sources, names, written_in, target.name),
         target=target,
-        written_in=kept,
+        written_in=written_in,
         unmatched=read_json(paths["sampled"] / "notes.json")["unmatched_ledger_entries"],
-        gates=config["gates"],
-        bundle_gates=config["bundle_gates"],
+        gates=settings.gates,
+        bundle_gates=settings.bundle_gates,
         terms=sidecar["terms"],
         doubts=sidecar["doubts"],
     )
 
 
 def _translated(paths: Paths, raw: list[Document]) -> list[Document]:
-    """The translated documents; ``raw`` again where nothing was to be translated, since a corpus
-    that fits into memory once need not fit twice."""
+    """Return the translated documents, or ``raw`` itself if no document was translated.
+
+    A corpus that fits into memory once may not fit twice.
+    """
     before, after = paths["sampled"] / "corpus_raw.json", paths["translated"] / "corpus.json"
     if before.is_file() and after.is_file() and sha256_of(before) == sha256_of(after):
         return raw
@@ -125,5 +159,4 @@ def _translated(paths: Paths, raw: list[Document]) -> list[Document]:
 
 
 if __name__ == "__main__":
-    # With fill: auto what is bought is published.
-    exit_with("verify", main, updates=["memory"])
+    exit_with("verify", VerifyKeys, main)

@@ -27,7 +27,7 @@ Line = dict[str, Any]
 
 
 def stones(count: int = STONES) -> tuple[list[Question], list[Document]]:
-    """Questions after the colour of each stone, and a document for each that says it."""
+    """Return questions about the colour of each stone, and a document for each with the answer."""
     questions = [
         Question(f"q{n}", f"What colour is stone {n}?", colour(n), (f"d{n}",), "drcd", "single-hop")
         for n in range(count)
@@ -45,7 +45,7 @@ def document(doc_id: str, text: str) -> Document:
 
 
 def neighbours(count: int = STONES) -> Ranked:
-    """Each stone's document in the second place, after that of the stone before it."""
+    """Return rankings with each stone's document second, after that of the stone before it."""
     return {f"q{n}": [f"d{(n - 1) % count}", f"d{n}", f"d{(n + 1) % count}"] for n in range(count)}
 
 
@@ -71,7 +71,7 @@ def retrieved(
 
 
 def made(to: Path, url: str, *overrides: str) -> Desk:
-    """A desk with `stones`, whose generator asks the server at ``url``."""
+    """Return a desk with `stones`, whose generator uses the server at ``url``."""
     root = to / "desk"
     shutil.copytree(ROOT / "conf", root / "conf")
     shutil.rmtree(root / "conf" / "ledger", ignore_errors=True)
@@ -84,7 +84,7 @@ def made(to: Path, url: str, *overrides: str) -> Desk:
 
 
 def lines(at: Desk, *overrides: str) -> list[Line]:
-    """What the stage writes, the published memory replayed."""
+    """Replay the published replies and return what the stage writes."""
     at.stage("generate", generate.main, *overrides)
     name = next(w for w in reversed((*at.overrides, *overrides)) if w.startswith("generator="))
     path = at.root / f"data/mini/answers/bm25.{name.removeprefix('generator=')}.jsonl"
@@ -92,7 +92,7 @@ def lines(at: Desk, *overrides: str) -> list[Line]:
 
 
 def answers(at: Desk) -> dict[str, str]:
-    """What is published: the question's text to the answer, markers included."""
+    """Return the published answers, markers included, by the question's text."""
     rows = map(json.loads, (at.root / MEMORY).read_text(encoding="utf-8").splitlines())
     return {row["text"]: row["answer"] for row in rows}
 
@@ -105,8 +105,8 @@ def answering(tmp_path: Path) -> Iterator[Answering]:
     """Give a function that makes a desk beside a server with faults."""
     servers: list[ProviderServer] = []
 
-    def begin(behaviour: str = "faithful", *overrides: str, **faults: Any) -> Any:
-        server = ProviderServer(f"tests.fake_answerer:{behaviour}", **faults).__enter__()
+    def begin(behaviour: str = "good", *overrides: str, **faults: Any) -> Any:
+        server = ProviderServer(f"tests.scripted_model:{behaviour}", **faults).__enter__()
         servers.append(server)
         return made(tmp_path / f"answers{len(servers)}", server.url, *overrides), server
 
@@ -116,6 +116,6 @@ def answering(tmp_path: Path) -> Iterator[Answering]:
 
 
 def offline(at: Desk) -> Desk:
-    """The same desk where nobody answers."""
+    """Return the same desk without a server."""
     nowhere = tuple(w for w in at.overrides if "base_url" not in w and "api_key_env" not in w)
     return replace(at, overrides=nowhere)

@@ -13,7 +13,7 @@ def dom(page: Path, fragment: str = "", language: str = "en") -> str:
     """The page's document as HTML, after its script ran.
 
     Args:
-        fragment: what stands after the ``#`` of the address.
+        fragment: the part of the address after ``#``.
         language: that of the reader.
     """
     found = next(filter(None, map(shutil.which, NAMES)), None)

@@ -1,4 +1,4 @@
-"""A folder in which the commands around a memory run, beside a loopback provider."""
+"""A folder in which the commands around kept replies run, with a provider on loopback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 
 from bears.cli import main
-from bears.config import Config
 from bears.config.pipeline import Paths, run
 from bears.files.journal import Journal
 from bears.files.records import read_documents, read_questions
@@ -27,12 +26,12 @@ from bears.translation.glossary import parse_terms
 from stages import download, sample, translate, verify
 from tests.provider_server import ROOT, ProviderServer
 from tests.pseudo import encode
+from tests.workspace import keys_read
 
-FAITHFUL = "tests.fake_translator:faithful"
 SAMPLED = Path("data/mini/sampled")
 MEMORY = Path("data/memory/mini.jsonl")
 WHOLE, WHOLE_ASKED = (), 160 + 18 + 18
-"""Documents, questions and lists of terms; the answers stand in gold documents."""
+"""Documents, questions and lists of terms; the answers are in gold documents."""
 SMALL, ASKED = (
     (
         "sample.documents=44",
@@ -41,7 +40,7 @@ SMALL, ASKED = (
     ),
     44 + 8 + 8,
 )
-Stage = Callable[[Config, Paths], None]
+Stage = Callable[[Any, Paths], None]
 
 
 @dataclass(frozen=True)
@@ -52,20 +51,19 @@ class Desk:
     overrides: tuple[str, ...]
 
     def run(self, command: str, *words: str, code: int = 0) -> str:
-        """``python -m bears memory`` in this process: what it printed, standard error included."""
+        """Run ``bears replies`` in this process and return what it printed, with standard error."""
         return self._told(lambda: main(self._command(command, words)), code)
 
     def stage(self, name: str, stage: Stage, *overrides: str, code: int = 0) -> str:
-        """A stage of the pipeline in this process."""
-        asking = ("sample", "translate", "verify", "rewrite", "generate")
-        updates = ["memory"] if name in asking else []
-        return self._told(lambda: run(name, stage, [*self.overrides, *overrides], updates), code)
+        """Run a stage of the pipeline in this process."""
+        words = [*self.overrides, *overrides]
+        return self._told(lambda: run(name, keys_read(stage), stage, words), code)
 
     def _command(self, command: str, words: Sequence[str]) -> list[str]:
-        """The desk's overrides go before those of one call, and all of them after the options."""
+        """Return the command: options, then the desk's overrides, then those of this call."""
         overrides = [word for word in words if "=" in word]
         others = [word for word in words if "=" not in word]
-        return ["memory", command, *others, *self.overrides, *overrides]
+        return ["replies", command, *others, *self.overrides, *overrides]
 
     def _told(self, call: Callable[[], int], code: int) -> str:
         told = io.StringIO()
@@ -75,7 +73,7 @@ class Desk:
         return told.getvalue()
 
     def start(self, command: str, *words: str, **variables: str) -> subprocess.Popen[str]:
-        """``python -m bears memory`` in a process of its own, away from any terminal."""
+        """Start ``bears replies`` in its own process, without a terminal."""
         environment = {name: value for name, value in os.environ.items() if "OPENAI" not in name}
         return subprocess.Popen(
             [sys.executable, "-m", "bears", *self._command(command, words)],
@@ -85,7 +83,7 @@ class Desk:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            # Where the tests themselves run in the background, an interrupt would be ignored.
+            # If the tests themselves run in the background, an interrupt would be ignored.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
 
@@ -97,22 +95,22 @@ class Desk:
         return self.root / ".bears" / "journal.jsonl"
 
     def rows(self, kind: str = "translation") -> list[dict[str, Any]]:
-        """What the journal holds of a kind."""
+        """Return the journal's rows of a kind."""
         return [row for row in Journal(self.journal).rows() if row["kind"] == kind]
 
     @property
-    def memory(self) -> bytes:
+    def replies(self) -> bytes:
         return (self.root / MEMORY).read_bytes()
 
     def measured(self) -> dict[str, Any]:
-        """Replay and verify with the published memory; what verification measures."""
+        """Replay and verify with the published replies, and return the metrics."""
         self.stage("translate", translate.main)
         self.stage("verify", verify.main)
         metrics: dict[str, Any] = json.loads((self.root / "metrics/verification.json").read_text())
         return metrics
 
     def texts(self) -> dict[tuple[str, str], tuple[str, str]]:
-        """(record_id, field) to the text before and after translation."""
+        """Return each text before and after translation, by (record_id, field)."""
         before, after = self.root / SAMPLED, self.root / "data/mini/translated"
         found = {}
         for raw, question in zip(
@@ -133,7 +131,7 @@ class Desk:
 
 @cache
 def _sampled(folder: Path, size: tuple[str, ...]) -> Path:
-    """The workspace that desks are copies of, made once a session by the stages themselves."""
+    """Return the workspace that desks are copies of, made once per session by the stages."""
     root = folder / ("small" if size else "whole")
     for name in ("conf", "data/local/mini"):
         shutil.copytree(ROOT / name, root / name)
@@ -151,7 +149,7 @@ def _sampled(folder: Path, size: tuple[str, ...]) -> Path:
 def desk(
     to: Path, factory: pytest.TempPathFactory, url: str, size: tuple[str, ...] = SMALL
 ) -> Desk:
-    """A desk whose translator asks the server at ``url``."""
+    """Return a desk whose translator uses the server at ``url``."""
     root = to / "desk"
     shutil.copytree(_sampled(factory.getbasetemp(), size), root)
     usual = ("translator=gpt-4.1", "language=pseudo", f"translator.base_url={url}")
@@ -159,7 +157,7 @@ def desk(
 
 
 def asked(prompts: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
-    """(field, text) of what a server was asked for."""
+    """Return the (field, text) of each request."""
     heads = {
         "List the names": "terms",
         "Translate this question": "question",
@@ -174,12 +172,12 @@ def asked(prompts: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 def journalled(rows: Sequence[dict[str, Any]]) -> set[tuple[str, str]]:
-    """The same of what a journal holds."""
+    """Return the (field, text) of each journal row."""
     return {(row["field"], row["text"].strip()) for row in rows}
 
 
 def assert_nothing_bad(rows: Sequence[dict[str, Any]]) -> None:
-    """Every translation is what a faithful model makes of its text."""
+    """Assert that every translation is that of a faithful model."""
     for row in rows:
         if row["field"] == "terms":
             assert not parse_terms(row["translation"], row["text"])[1]
@@ -195,9 +193,9 @@ def here(
     servers: list[ProviderServer] = []
 
     def made(
-        behaviour: str = "faithful", size: tuple[str, ...] = SMALL, **faults: Any
+        behaviour: str = "good", size: tuple[str, ...] = SMALL, **faults: Any
     ) -> tuple[Desk, ProviderServer]:
-        server = ProviderServer(f"tests.fake_translator:{behaviour}", **faults).__enter__()
+        server = ProviderServer(f"tests.scripted_model:{behaviour}", **faults).__enter__()
         servers.append(server)
         return desk(tmp_path / str(len(servers)), tmp_path_factory, server.url, size), server
 

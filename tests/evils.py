@@ -1,4 +1,4 @@
-"""Files that nobody should have to read, for every door alike; and watching somebody read them."""
+"""Hostile files for every reader, and a process that watches one being read."""
 
 import json
 import multiprocessing
@@ -14,7 +14,7 @@ from bears.errors import BearsError
 MEMORY = 2 << 30
 """Bytes of address space beyond what is there already."""
 PATIENCE_S = 30
-"""Far beyond what a refusal takes, so that a busy machine is no hang."""
+"""Far beyond what a refusal takes, so that a busy machine does not look like a hang."""
 
 ANY = {
     "empty": b"",

@@ -26,9 +26,7 @@ class Hub:
         repository: ``owner/name`` of the dataset.
         revision: the 40 digits of its only commit.
         files: path within the dataset to content.
-        cut_after: a download breaks off after so many bytes of its body.
-        cuts: how many downloads break off; the later ones are whole.
-        status: every request is answered with this status instead.
+        broken: every download breaks off before its first byte.
         damaged: files whose content differs from what the listing promises.
         beside: other datasets of the same hub.
         requests: ``METHOD path`` of every request, in order.
@@ -38,13 +36,10 @@ class Hub:
     repository: str
     revision: str
     files: dict[str, bytes]
-    cut_after: int = 0
-    cuts: int = 0
-    status: int = 0
+    broken: bool = False
     damaged: set[str] = field(default_factory=set)
     beside: tuple[Hub, ...] = ()
     requests: list[str] = field(default_factory=list)
-    ranges: list[str] = field(default_factory=list)
     sent: int = 0
     url: str = ""
 
@@ -97,9 +92,6 @@ class _Handler(BaseHTTPRequestHandler):
         # The branch of what was converted is at the same commit.
         path = unquote(urlsplit(self.path).path).replace("refs/convert/parquet", "main")
         hub.requests.append(f"{self.command} {path}")
-        if hub.status:
-            self._fail(hub.status, "", "so the test wants it")
-            return
         found = re.fullmatch(
             r"/(api/)?datasets/([^/]+/[^/]+)(?:/(\w[\w-]*)/([^/]+)(?:/(.*))?)?", path
         )
@@ -169,7 +161,6 @@ class _Handler(BaseHTTPRequestHandler):
         if asked is None:
             self._send(200, content, headers, is_file=True)
             return
-        hub.ranges.append(asked[0])
         first, last = int(asked[1]), int(asked[2] or len(content) - 1)
         headers["Content-Range"] = f"bytes {first}-{last}/{len(content)}"
         self._send(206, content[first : last + 1], headers, is_file=True)
@@ -187,9 +178,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "HEAD":
             return
-        if is_file and hub.cuts:
-            hub.cuts -= 1
-            body, self.close_connection = body[: hub.cut_after], True
+        if is_file and hub.broken:
+            body, self.close_connection = b"", True
         self.wfile.write(body)
         hub.sent += len(body) if is_file else 0
 

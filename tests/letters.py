@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bears.retrieval.models.encoder import Vectors, normalised
+from bears.retrieval.models.encoder import Vectors, normalized
 from bears.retrieval.stores.vector_store import Shard, VectorSearcher
 from bears.types import Document
 
@@ -18,7 +18,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 @dataclass
 class Letters:
-    """How often each letter stands in a text; remembers what it was asked."""
+    """Count the letters of a text, and remember the texts."""
 
     version: int = 1
     stop_before: str = "-"
@@ -35,7 +35,7 @@ class Letters:
         if any(self.stop_before in text for text in texts):
             raise KeyboardInterrupt
         self.asked += texts
-        return normalised(np.array([[text.count(c) for c in ALPHABET] for text in texts]))
+        return normalized(np.array([[text.count(c) for c in ALPHABET] for text in texts]))
 
     def questions(self, texts: Sequence[str]) -> Vectors:
         return Letters().documents(texts)

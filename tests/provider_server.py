@@ -7,8 +7,8 @@
 
 ``behaviour`` names a function of a module, ``module:function``: it gets the request's JSON and
 returns the answer's text, or a dict of what differs in the answer (``text``, ``finish_reason``,
-``refusal``, ``status``, ``headers``, ``body``). The server imports it by that name, so it must
-stand at the top of a module that can be imported from the project's root.
+``refusal``, ``status``, ``headers``, ``body``). The server imports it by that name, so it must be
+at the top level of a module that can be imported from the project's root.
 """
 
 from __future__ import annotations
@@ -40,19 +40,17 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass
 class Faults:
-    """What the provider does to its clients.
+    """How the provider misbehaves.
 
     Args:
         latency: seconds before every answer.
-        slow_start: seconds more for the very first ones, until so many have passed.
         seed: of the dice.
-        chances: kind of fault to its probability; the kinds are the methods of `_Fault`.
+        chances: kind of fault to its probability; see `ERRORS`, `ANSWERS` and `_Fault`.
         content: text within the user's message to the kind of fault it always meets.
         limit: requests a minute; 0: no limit.
         limiter: ``bucket``, ``sliding`` or ``fixed``.
         capacity: of the bucket; 0: the limit.
-        headers: whether the limit is told in ``x-ratelimit-…`` headers.
-        retry_after: whether a refusal tells how long to wait.
+        headers: whether ``x-ratelimit-…`` headers report the limit.
         key: only this key is taken; empty: any.
         no_schema: requests with a response_format are refused.
         status: every request is answered so.
@@ -61,12 +59,10 @@ class Faults:
         batch_end: how it ends: completed, expired, failed, cancelled.
         batch_done: the share of its lines that are done when it ends.
         batch_ends: how many batches end as ``batch_end``; the later ones complete.
-        hang_s: how long a hanging request hangs.
         limited_s: how long a refusal by chance asks to wait.
     """
 
     latency: float = 0.0
-    slow_start: float = 0.0
     seed: int = 0
     chances: dict[str, float] = field(default_factory=dict)
     content: dict[str, str] = field(default_factory=dict)
@@ -74,7 +70,6 @@ class Faults:
     limiter: str = "bucket"
     capacity: float = 0
     headers: bool = True
-    retry_after: bool = True
     key: str = ""
     no_schema: bool = False
     status: int = 0
@@ -83,7 +78,6 @@ class Faults:
     batch_end: str = "completed"
     batch_done: float = 1.0
     batch_ends: int = 1_000_000
-    hang_s: float = 3600.0
     limited_s: float = 0.05
 
 
@@ -96,7 +90,7 @@ class ProviderServer:
     """
 
     _idle: ClassVar[list[subprocess.Popen[str]]] = []
-    """Processes that wait for the next test: most tests need one, and starting it takes longest."""
+    """Idle processes for the next test, since starting one is slow."""
 
     def __init__(self, behaviour: str = "", **faults: Any) -> None:
         self._settings = {
@@ -108,17 +102,17 @@ class ProviderServer:
 
     def __enter__(self) -> Self:
         self._process = self._idle.pop() if self._idle else _begun()
-        port = self._told(json.dumps(self._settings))
+        port = self._command(json.dumps(self._settings))
         assert port, "the server did not start"
         self.url = f"http://127.0.0.1:{port}/v1"
         return self
 
     def __exit__(self, *_: object) -> None:
         assert self._process is not None
-        assert self._told("") == "stopped"
+        assert self._command("") == "stopped"
         self._idle.append(self._process)
 
-    def _told(self, line: str) -> str:
+    def _command(self, line: str) -> str:
         assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -126,12 +120,12 @@ class ProviderServer:
         return self._process.stdout.readline().strip()
 
     def stats(self) -> Json:
-        """Counts: requests, most in flight, answers by status, faults by kind, times of arrival."""
+        """Return counts: requests, most in flight, answers by status, faults by kind."""
         result: Json = self._get("/stats")
         return result
 
     def prompts(self) -> list[Json]:
-        """The JSON of every chat request, in order of arrival, those in batches included."""
+        """Return the JSON of every chat request in order of arrival, also of those in batches."""
         result: list[Json] = self._get("/prompts")
         return result
 
@@ -140,7 +134,7 @@ class ProviderServer:
         self._get("/change", json.dumps(faults).encode())
 
     def reset(self, **faults: Any) -> None:
-        """Forget what was asked, and begin again with other faults."""
+        """Forget all requests, and start again with other faults."""
         self._get("/reset", json.dumps(faults).encode())
 
     def _get(self, path: str, body: bytes | None = None) -> Any:
@@ -149,7 +143,7 @@ class ProviderServer:
 
 
 def _begun() -> subprocess.Popen[str]:
-    """It ends with its standard input, so also with a test session that is killed."""
+    """Start a process that ends with its standard input, so also with a killed test session."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.provider_server"],
         stdin=subprocess.PIPE,
@@ -162,7 +156,7 @@ def _begun() -> subprocess.Popen[str]:
 
 
 def repeat(request: Json) -> str:
-    """The default behaviour: the user's message in brackets."""
+    """Return the user's message in brackets; the default behaviour."""
     return f"[{request['messages'][-1]['content']}]"
 
 
@@ -171,7 +165,7 @@ def repeat(request: Json) -> str:
 
 @dataclass
 class Reply:
-    """What goes over the wire."""
+    """An HTTP response."""
 
     status: int
     body: bytes
@@ -187,7 +181,7 @@ class Reply:
 
 
 class Limiter:
-    """A provider's limit of requests a minute. Pure: told the time."""
+    """A provider's limit of requests per minute. Pure: it takes the time."""
 
     def __init__(self, kind: str, limit: float, capacity: float = 0) -> None:
         self.kind, self.limit, self.capacity = kind, limit, capacity or limit
@@ -195,7 +189,7 @@ class Limiter:
         self.taken: deque[float] = deque()
 
     def take(self, now: float) -> tuple[bool, float, float]:
-        """Whether a request may pass, how many more may, and seconds until one may again."""
+        """Return whether a request is allowed, how many are left, and seconds until the next."""
         if self.kind == "bucket":
             if self.at > float("-inf"):
                 gained = (now - self.at) * self.limit / 60
@@ -224,13 +218,12 @@ class Provider:
         self.limiter = Limiter(faults.limiter, faults.limit, faults.capacity)
         self.counts: Counter[str] = Counter()
         self.prompts: list[Json] = []
-        self.arrivals: list[tuple[float, int]] = []
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, Json] = {}
 
     def reply(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
         if path in ("/stats", "/prompts", "/change", "/reset"):
-            return self._told(path, body)
+            return self._control(path, body)
         authorization = headers.get("authorization", "")
         if self.faults.key and authorization != f"Bearer {self.faults.key}":
             return error(401, "invalid_api_key", f"Incorrect API key provided: {authorization}")
@@ -242,7 +235,7 @@ class Provider:
             return self._batch(method, path, body)
         return error(404, "unknown_url", f"Unknown request URL: {method} {path}")
 
-    def _told(self, path: str, body: bytes) -> Reply:
+    def _control(self, path: str, body: bytes) -> Reply:
         if path == "/change":
             for name, value in json.loads(body).items():
                 setattr(self.faults, name, value)
@@ -250,7 +243,7 @@ class Provider:
             vars(self).update(vars(Provider(self.behaviour, Faults(**json.loads(body)))))
         if path == "/prompts":
             return as_json(self.prompts)
-        return as_json({**self.counts, "arrivals": self.arrivals})
+        return as_json(dict(self.counts))
 
     def _asked(self, body: bytes, authorization: str) -> Reply:
         self.counts["requests"] += 1
@@ -260,19 +253,16 @@ class Provider:
         self.prompts.append(request)
         reply = self._limited() or self._faulty(request, authorization) or self.answer(request)
         reply.delay += self.faults.latency
-        if self.counts["requests"] <= 8:
-            reply.delay += self.faults.slow_start
         self.counts[f"status {reply.status}"] += 1
-        self.arrivals.append((time.monotonic(), reply.status))
         return reply
 
     def _limited(self) -> Reply | None:
-        self._told_limit: dict[str, str] = {}
+        self._limit_headers: dict[str, str] = {}
         if not self.faults.limit:
             return None
         allowed, left, wait = self.limiter.take(time.monotonic())
         if self.faults.headers:
-            self._told_limit = {
+            self._limit_headers = {
                 "x-ratelimit-limit-requests": f"{self.faults.limit:g}",
                 "x-ratelimit-remaining-requests": f"{left:.0f}",
                 "x-ratelimit-reset-requests": f"{wait * 1000:.0f}ms",
@@ -280,26 +270,36 @@ class Provider:
         if allowed:
             return None
         reply = error(429, "rate_limit_exceeded", "Rate limit reached for requests")
-        reply.headers |= self._told_limit
-        if self.faults.retry_after:
-            reply.headers["Retry-After"] = f"{wait:.3f}"
+        reply.headers |= self._limit_headers
+        reply.headers["Retry-After"] = f"{wait:.3f}"
         return reply
 
     def _faulty(self, request: Json, authorization: str) -> Reply | None:
         if self.faults.status:
-            told = f"mock error for {authorization}"
-            return error(self.faults.status, self.faults.error_code, told)
+            content = f"mock error for {authorization}"
+            return error(self.faults.status, self.faults.error_code, content)
         if self.faults.no_schema and "response_format" in request:
             return error(400, "invalid_request_error", "Unknown field: response_format")
-        if "input" in request and (told := refused_texts(request)):
-            return error(400, "invalid_request_error", told)
+        if "input" in request and (content := refused_texts(request)):
+            return error(400, "invalid_request_error", content)
         texts = request.get("input") or [request["messages"][-1]["content"]]
         kind = self._kind("\n".join(texts))
         if not kind:
             return None
         self.counts[f"fault {kind}"] += 1
+        if kind in ERRORS:
+            return error(*ERRORS[kind])
+        if kind in ANSWERS:
+            return self.answer(request, **ANSWERS[kind])
+        if not hasattr(_Fault, kind):
+            return self.answer(request, rows=_faulty_rows(kind, request))
         reply: Reply = getattr(_Fault, kind)(self, request)
         return reply
+
+    def text(self, request: Json) -> str:
+        """Return the text of a good answer."""
+        given = self.behaviour(request)
+        return given if isinstance(given, str) else str(given["text"])
 
     def _kind(self, text: str) -> str:
         for marker, kind in self.faults.content.items():
@@ -313,17 +313,17 @@ class Provider:
         return ""
 
     def answer(self, request: Json, **different: Any) -> Reply:
-        """A good answer, by the behaviour, with what is ``different`` about it."""
+        """Return a good answer by the behaviour, with some ``different`` parts."""
         if "input" in request:
             rows = different.get("rows") or embedding_rows(request)
             self.dice.shuffle(rows)
-            told = json.dumps(embeddings(request, rows)).encode()
-            return Reply(200, told, dict(self._told_limit))
+            content = json.dumps(embeddings(request, rows)).encode()
+            return Reply(200, content, dict(self._limit_headers))
         given = self.behaviour(request)
         given = {"text": given} if isinstance(given, str) else given
         given = {**given, **different}
         body = given.get("body") or completion(request, **given)
-        headers = {**self._told_limit, **given.get("headers", {})}
+        headers = {**self._limit_headers, **given.get("headers", {})}
         return Reply(given.get("status", 200), json.dumps(body).encode(), headers)
 
     def _file(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
@@ -378,7 +378,7 @@ class Provider:
                 expired = {"code": "batch_expired", "message": "not executed in time"}
                 errors.append({"custom_id": row["custom_id"], "response": None, "error": expired})
                 continue
-            self._told_limit = {}
+            self._limit_headers = {}
             self.prompts.append(row["body"])
             self.counts["batch requests"] += 1
             reply = self._faulty(row["body"], "") or self.answer(row["body"])
@@ -392,31 +392,34 @@ class Provider:
                 self.files[batch[name]] = text.encode()
 
 
+ERRORS = {
+    "limited_bare": (429, "rate_limit_exceeded", "Rate limit reached"),
+    "server_error": (500, "server_error", "The server had an error"),
+    "bad_request": (400, "invalid_request_error", "Invalid value"),
+}
+"""Kinds of faults that are an error: status, code and message."""
+ANSWERS: dict[str, dict[str, Any]] = {
+    "refusal": {"text": None, "refusal": "I'm sorry, I can't help with that."},
+    "content_filter": {"text": "", "finish_reason": "content_filter"},
+    "empty": {"text": ""},
+    "wrong_language": {"text": "Ceci est une traduction dans une autre langue."},
+}
+"""Kinds of faults that are another answer: what differs in it."""
+
+
 class _Fault:
-    """The kinds of faults: each makes the reply that goes out instead of a good one."""
+    """The other kinds of faults: each returns the reply that is sent instead of a good one."""
 
     @staticmethod
     def limited(provider: Provider, _: Json) -> Reply:
-        reply = error(429, "rate_limit_exceeded", "Rate limit reached")
+        reply = error(*ERRORS["limited_bare"])
         reply.headers["Retry-After"] = f"{provider.faults.limited_s}"
         return reply
 
     @staticmethod
-    def limited_bare(_: Provider, __: Json) -> Reply:
-        return error(429, "rate_limit_exceeded", "Rate limit reached")
-
-    @staticmethod
-    def server_error(_: Provider, __: Json) -> Reply:
-        return error(500, "server_error", "The server had an error")
-
-    @staticmethod
-    def bad_request(_: Provider, __: Json) -> Reply:
-        return error(400, "invalid_request_error", "Invalid value")
-
-    @staticmethod
     def hang(provider: Provider, request: Json) -> Reply:
         reply = provider.answer(request)
-        reply.delay = provider.faults.hang_s
+        reply.delay = 3600
         return reply
 
     @staticmethod
@@ -435,31 +438,13 @@ class _Fault:
 
     @staticmethod
     def truncated(provider: Provider, request: Json) -> Reply:
-        text = provider.behaviour(request)
-        text = text if isinstance(text, str) else text["text"]
+        text = provider.text(request)
         return provider.answer(request, text=text[: len(text) // 2], finish_reason="length")
 
     @staticmethod
-    def refusal(provider: Provider, request: Json) -> Reply:
-        return provider.answer(request, text=None, refusal="I'm sorry, I can't help with that.")
-
-    @staticmethod
-    def content_filter(provider: Provider, request: Json) -> Reply:
-        return provider.answer(request, text="", finish_reason="content_filter")
-
-    @staticmethod
-    def empty(provider: Provider, request: Json) -> Reply:
-        return provider.answer(request, text="")
-
-    @staticmethod
-    def wrong_language(provider: Provider, request: Json) -> Reply:
-        return provider.answer(request, text="Ceci est une traduction dans une autre langue.")
-
-    @staticmethod
     def chatter(provider: Provider, request: Json) -> Reply:
-        text = provider.behaviour(request)
-        text = text if isinstance(text, str) else text["text"]
-        return provider.answer(request, text=f"Sure! Here is the translation:\n\n{text}")
+        text = f"Sure! Here is the translation:\n\n{provider.text(request)}"
+        return provider.answer(request, text=text)
 
     @staticmethod
     def echo(provider: Provider, request: Json) -> Reply:
@@ -467,58 +452,35 @@ class _Fault:
 
     @staticmethod
     def bomb(_: Provider, request: Json) -> Reply:
-        """An answer, or an error, of 60 MB in 60 kB."""
+        """Return an answer, or an error, of 60 MB in 60 kB."""
         status = 400 if "error" in request["messages"][-1]["content"] else 200
         return Reply(status, gzip.compress(b" " * 60_000_000), {"Content-Encoding": "gzip"})
 
-    @staticmethod
-    def not_finite(provider: Provider, request: Json) -> Reply:
-        rows = embedding_rows(request)
-        rows[-1]["embedding"] = packed([float("nan")] * request["dimensions"])
-        return provider.answer(request, rows=rows)
 
-    @staticmethod
-    def zeros(provider: Provider, request: Json) -> Reply:
-        rows = embedding_rows(request)
-        rows[0]["embedding"] = packed([0.0] * request["dimensions"])
-        return provider.answer(request, rows=rows)
-
-    @staticmethod
-    def too_large(provider: Provider, request: Json) -> Reply:
-        rows = embedding_rows({**request, "encoding_format": "float"})
-        rows[0]["embedding"][0] = 1e300
-        return provider.answer(request, rows=rows)
-
-    @staticmethod
-    def nested(provider: Provider, request: Json) -> Reply:
-        rows = embedding_rows({**request, "encoding_format": "float"})
-        return provider.answer(
-            request, rows=[{**row, "embedding": [row["embedding"]]} for row in rows]
-        )
-
-    @staticmethod
-    def infinite_place(provider: Provider, request: Json) -> Reply:
-        rows = embedding_rows(request)
-        return provider.answer(request, rows=[{**row, "index": float("inf")} for row in rows])
-
-    @staticmethod
-    def fewer(provider: Provider, request: Json) -> Reply:
-        return provider.answer(request, rows=embedding_rows(request)[:-1])
-
-    @staticmethod
-    def twice(provider: Provider, request: Json) -> Reply:
-        rows = embedding_rows(request)
-        return provider.answer(request, rows=[*rows, {**rows[-1], "index": 0}])
-
-    @staticmethod
-    def short(provider: Provider, request: Json) -> Reply:
+def _faulty_rows(kind: str, request: Json) -> list[Json]:
+    """Return the vectors of a request with one kind of fault."""
+    number = {**request, "encoding_format": "float"}
+    if kind in ("too_large", "nested", "numbers"):
+        rows = embedding_rows(number)
+    elif kind == "short":
         rows = embedding_rows({**request, "dimensions": request["dimensions"] // 2})
-        return provider.answer(request, rows=rows)
-
-    @staticmethod
-    def numbers(provider: Provider, request: Json) -> Reply:
-        rows = embedding_rows({**request, "encoding_format": "float"})
-        return provider.answer(request, rows=rows)
+    else:
+        rows = embedding_rows(request)
+    if kind == "not_finite":
+        rows[-1]["embedding"] = packed([float("nan")] * request["dimensions"])
+    elif kind == "zeros":
+        rows[0]["embedding"] = packed([0.0] * request["dimensions"])
+    elif kind == "too_large":
+        rows[0]["embedding"][0] = 1e300
+    elif kind == "nested":
+        rows = [{**row, "embedding": [row["embedding"]]} for row in rows]
+    elif kind == "infinite_place":
+        rows = [{**row, "index": float("inf")} for row in rows]
+    elif kind == "fewer":
+        rows = rows[:-1]
+    elif kind == "twice":
+        rows = [*rows, {**rows[-1], "index": 0}]
+    return rows
 
 
 def as_json(value: Any) -> Reply:
@@ -526,8 +488,8 @@ def as_json(value: Any) -> Reply:
 
 
 def error(status: int, code: str, message: str) -> Reply:
-    told = {"message": message, "type": code, "param": None, "code": code}
-    return Reply(status, json.dumps({"error": told}).encode())
+    content = {"message": message, "type": code, "param": None, "code": code}
+    return Reply(status, json.dumps({"error": content}).encode())
 
 
 def completion(
@@ -537,7 +499,7 @@ def completion(
     refusal: str | None = None,
     **_: Any,
 ) -> Json:
-    """A chat completion; its tokens are a quarter of the bytes."""
+    """Return a chat completion; it counts a token per four bytes."""
     sent = sum(len(message["content"].encode()) for message in request["messages"]) // 4 + 1
     answered = len((text or refusal or "").encode("utf-8", "surrogatepass")) // 4 + 1
     message = {"role": "assistant", "content": text, "refusal": refusal}
@@ -552,7 +514,7 @@ def completion(
 
 
 def word_vector(text: str, dimensions: int) -> list[float]:
-    """How often each word occurs, at the place that the word's bytes give."""
+    """Count each word, at an index that its bytes determine."""
     values = [0.0] * dimensions
     for word in text.lower().split():
         values[zlib.crc32(word.encode()) % dimensions] += 1
@@ -560,12 +522,12 @@ def word_vector(text: str, dimensions: int) -> list[float]:
 
 
 def packed(values: list[float]) -> str:
-    """As ``encoding_format: base64``: little-endian float32."""
+    """Encode values as ``encoding_format: base64`` does: little-endian float32."""
     return base64.b64encode(struct.pack(f"<{len(values)}f", *values)).decode()
 
 
 def embedding_rows(request: Json) -> list[Json]:
-    """The vectors of a request, each with the place of its text."""
+    """Return the vectors of a request, each with the index of its text."""
     write = packed if request.get("encoding_format") == "base64" else list
     dimensions = request.get("dimensions", 1536)
     return [
@@ -575,14 +537,14 @@ def embedding_rows(request: Json) -> list[Json]:
 
 
 def embeddings(request: Json, rows: list[Json]) -> Json:
-    """An answer of /embeddings; its tokens are a quarter of the bytes."""
+    """Return an answer of /embeddings; it counts a token per four bytes."""
     sent = sum(len(text.encode()) // 4 + 1 for text in request["input"])
     usage = {"prompt_tokens": sent, "total_tokens": sent}
     return {"object": "list", "data": rows, "model": request["model"], "usage": usage}
 
 
 def refused_texts(request: Json) -> str:
-    """Why the provider takes no such embedding request; empty: it does."""
+    """Return why the provider refuses an embedding request; empty if it accepts it."""
     if not 0 < len(request["input"]) <= 2048:
         return "'input' must have 1 to 2048 items."
     if "" in request["input"]:
@@ -593,7 +555,7 @@ def refused_texts(request: Json) -> str:
 
 
 def multipart_file(content_type: str, body: bytes) -> bytes:
-    """The content of the field ``file`` of a form."""
+    """Return the content of the field ``file`` of a form."""
     boundary = b"--" + content_type.split("boundary=")[1].strip('"').encode()
     for part in body.split(boundary):
         head, _, content = part.partition(b"\r\n\r\n")
@@ -603,7 +565,7 @@ def multipart_file(content_type: str, body: bytes) -> bytes:
 
 
 class _Connection(asyncio.Protocol):
-    """HTTP/1.1 with keep-alive and Content-Length, which is all that clients of ours speak."""
+    """HTTP/1.1 with keep-alive and Content-Length, which is all that our clients use."""
 
     open: ClassVar[set[asyncio.Transport]] = set()
 
@@ -652,7 +614,7 @@ class _Connection(asyncio.Protocol):
 
 
 async def _serve() -> None:
-    """Each line on standard input is the settings of the next server; an empty one stops it."""
+    """Start a server for each line of settings on standard input; an empty line stops it."""
     server: asyncio.Server | None = None
     port = 0
     while line := await asyncio.to_thread(sys.stdin.readline):
@@ -666,9 +628,9 @@ async def _serve() -> None:
 
 
 async def _listening(settings: Json, port: int) -> asyncio.Server:
-    """At the same port as before, if it is still free."""
+    """Listen on the same port as before, if it is still free."""
     module, name = settings.pop("behaviour").split(":")
-    # What a behaviour remembers ends with its server.
+    # The state of a behaviour ends with its server.
     known = sys.modules.get(module)
     behaviour = getattr(importlib.reload(known) if known else importlib.import_module(module), name)
     provider = Provider(behaviour, Faults(**settings))

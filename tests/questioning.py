@@ -1,4 +1,4 @@
-"""A desk with documents about stones, about which questions are to be made."""
+"""A desk with documents about stones, to make questions from."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ import pytest
 from bears.files.manifest import seal
 from bears.files.records import to_line, write_text
 from bears.files.rows import files_of
-from bears.sources.records import PoolDocument, records
+from bears.sources.records import pool_document
+from bears.types import Document
 from stages import sample
 from tests.desk import Desk
-from tests.fake_questioner import text
 from tests.provider_server import ROOT, ProviderServer
+from tests.scripted_model import text
 
 QUESTIONS = Path("data/memory/made/made.questions.jsonl")
 READINGS = Path("data/memory/made/made.checks.jsonl")
@@ -37,11 +38,11 @@ USUAL = (
 AUTO = ("questioner.fill=auto", "questioner.reader.fill=auto", "questioner.concurrency=8")
 
 
-def stones(count: int, *more: PoolDocument) -> list[PoolDocument]:
-    return [*(PoolDocument(f"d{n}", text(n)) for n in range(count)), *more]
+def stones(count: int, *more: Document) -> list[Document]:
+    return [*(pool_document("drcd", f"d{n}", text(n)) for n in range(count)), *more]
 
 
-def made(to: Path, url: str, documents: Sequence[PoolDocument], *overrides: str) -> Desk:
+def made(to: Path, url: str, documents: Sequence[Document], *overrides: str) -> Desk:
     """A desk over documents, whose questioner and reader ask the server at ``url``."""
     root = to / "desk"
     shutil.copytree(ROOT / "conf", root / "conf")
@@ -51,8 +52,7 @@ def made(to: Path, url: str, documents: Sequence[PoolDocument], *overrides: str)
     (root / QUESTIONS).parent.mkdir(parents=True)
     rows = root / "data/raw/made/rows"
     of_documents, of_questions = files_of(rows, "drcd")
-    given = records(documents, "drcd")
-    write_text(of_documents, "".join(to_line(asdict(each)) for each in given))
+    write_text(of_documents, "".join(to_line(asdict(each)) for each in documents))
     write_text(of_questions, "")
     write_text(rows.parent / "sources.json", '[{"source": "drcd"}]')
     seal([rows], {})
@@ -62,7 +62,7 @@ def made(to: Path, url: str, documents: Sequence[PoolDocument], *overrides: str)
 
 
 def sampled(at: Desk, *overrides: str, code: int = 0) -> str:
-    """Run the stage; what it printed."""
+    """Run the stage and return what it printed."""
     return at.stage("sample", sample.main, *overrides, code=code)
 
 
@@ -77,13 +77,13 @@ def not_kept(at: Desk) -> list[dict[str, str]]:
 
 
 def lineage(at: Desk) -> list[dict[str, Any]]:
-    """Of the questions that were kept."""
+    """Return the lineage of the questions that were kept."""
     lines = (at.root / SAMPLED / "lineage.jsonl").read_text().splitlines()
     return [row for row in map(json.loads, lines) if row["kind"] == "question"]
 
 
 def outcomes(at: Desk) -> dict[str, str]:
-    """The document that a question was written about to why it is not there, "" where it is."""
+    """Map the document of each question to why the question was dropped; "" if it was kept."""
     kept = {" ".join(row["written_about"]): "" for row in lineage(at)}
     return kept | {row["documents"]: row["filter"] for row in not_kept(at)}
 
@@ -103,10 +103,8 @@ def making(tmp_path: Path) -> Iterator[Making]:
     """Give a function that makes a desk beside a server with faults."""
     servers: list[ProviderServer] = []
 
-    def begin(
-        behaviour: str, documents: Sequence[PoolDocument], *overrides: str, **faults: Any
-    ) -> Any:
-        server = ProviderServer(f"tests.fake_questioner:{behaviour}", **faults).__enter__()
+    def begin(behaviour: str, documents: Sequence[Document], *overrides: str, **faults: Any) -> Any:
+        server = ProviderServer(f"tests.scripted_model:{behaviour}", **faults).__enter__()
         servers.append(server)
         return made(tmp_path / f"made{len(servers)}", server.url, documents, *overrides), server
 

@@ -113,7 +113,7 @@ class Exchange:
 
 @contextmanager
 def tapped(address: str) -> Iterator[tuple[str, list[Exchange]]]:
-    """Stand between client and server, and note what passes: an address, and what went through."""
+    """Record the exchanges between client and server; give an address and the list of them."""
     exchanges: list[Exchange] = []
 
     class Tap(_Tap):

@@ -1,6 +1,6 @@
-"""What every retriever must do, whatever it finds relevant: one function for each rule.
+"""The rules for every retriever, whatever it finds relevant: one function per rule.
 
-A check fails by an assertion that says what was found. test_retriever_conformance.py puts every
+A check fails by an assertion that shows the result. test_retriever_conformance.py puts every
 file of conf/retriever through all of them, and shows that each can fail.
 """
 
@@ -24,7 +24,7 @@ SAME = "a red apple lies in the green garden"
 QUESTION = "red apple garden"
 DEEP = 10_000
 TIED = ("a", "B", "é", "z", "é2", "\uffee", "\U00020000")
-"""Ids whose order by UTF-16, by locale or without case is another one than by UTF-8 bytes."""
+"""Ids whose order by UTF-8 bytes differs from that by UTF-16, by locale or without case."""
 
 
 def document(doc_id: str, text: str, group: str = "") -> Document:
@@ -77,7 +77,7 @@ def ids(ranking: Ranking) -> list[str]:
 
 
 def assert_well_formed(ranking: Ranking, k: int) -> None:
-    """At most ``k`` unique documents of the corpus, by finite scores, ties by id descending."""
+    """Check for at most ``k`` unique documents of the corpus, by finite scores, ties by id."""
     assert len(ranking) <= k, f"{len(ranking)} documents where {k} were asked for"
     assert len(set(ids(ranking))) == len(ranking), f"a document twice: {ids(ranking)}"
     assert set(ids(ranking)) <= DOC_IDS, f"not in the corpus: {set(ids(ranking)) - DOC_IDS}"
@@ -92,14 +92,14 @@ def assert_alike(one: Ranking, other: Ranking) -> None:
 
 
 def well_formed(bench: Bench) -> None:
-    """Unique documents, finite scores that descend."""
+    """Rankings have unique documents and finite scores that descend."""
     searcher = bench.opened(CORPUS)
     for text in (QUESTION, SAME, "noon harbour", "紅色的蘋果", "nothing of this stands anywhere"):
         assert_well_formed(ask(searcher, Query(text)), DEEP)
 
 
 def groups(bench: Bench) -> None:
-    """`Query.group` leaves every other document out, and none of the group's."""
+    """`Query.group` finds all documents of the group, and no others."""
     searcher = bench.opened(CORPUS)
     for group, k in product(("tied", "odd", "long"), (1, DEEP)):
         found = ask(searcher, Query(SAME, group), k)
@@ -111,7 +111,7 @@ def groups(bench: Bench) -> None:
 
 
 def ties(bench: Bench) -> None:
-    """Documents of the same text come by doc_id descending, by its UTF-8 bytes."""
+    """Documents of the same text are ordered by descending UTF-8 bytes of doc_id."""
     expected = sorted(TIED, key=str.encode, reverse=True)
     searcher = bench.opened(CORPUS)
     for k in (DEEP, 3):
@@ -120,7 +120,7 @@ def ties(bench: Bench) -> None:
 
 
 def depth(bench: Bench) -> None:
-    """``k`` documents where there are as many, the same ones at the top of a deeper ranking."""
+    """A ranking has ``k`` documents if there are enough; a deeper one begins with the same."""
     searcher = bench.opened(CORPUS)
     deep = ask(searcher, Query(QUESTION))
     assert len(deep) >= 5, f"{len(deep)} documents"
@@ -131,7 +131,7 @@ def depth(bench: Bench) -> None:
 
 
 def chunks(bench: Bench) -> None:
-    """Chunks are ranked as their documents, by the best one wherever it stands (MaxP)."""
+    """Documents are ranked by their best chunk, in any position (MaxP)."""
     searcher = bench.opened(CORPUS)
     # Forty chunks of one document are nearer than any other document.
     for k in (2, 5):
@@ -144,26 +144,26 @@ def chunks(bench: Bench) -> None:
 
 
 def empty_question(bench: Bench) -> None:
-    """A question without a word is no error."""
+    """A question without a word is accepted."""
     searcher = bench.opened(CORPUS)
     for text in ("", " \n", "?!"):
         assert_well_formed(ask(searcher, Query(text)), DEEP)
 
 
 def empty_text(bench: Bench) -> None:
-    """A corpus of documents without text is no error."""
+    """A corpus of documents without text is accepted."""
     searcher = bench.opened([document("blank", ""), document("space", " ")])
     assert set(ids(ask(searcher, Query(QUESTION)))) <= {"blank", "space"}
 
 
 def empty_corpus(bench: Bench) -> None:
-    """A corpus without documents finds nothing, or is refused in words."""
+    """A corpus without documents finds nothing, or is refused."""
     with suppress(BearsError):
         assert ask(bench.opened([]), Query(QUESTION)) == ()
 
 
 def reopening(bench: Bench) -> None:
-    """An index gives one ranking each time it is opened, and each time it is made."""
+    """An index gives the same ranking each time it is opened or made."""
     folder = bench.index(CORPUS)
     asked = [Query(SAME), Query(QUESTION), Query(QUESTION, "odd"), Query("noon")]
     expected = bench.retriever.open(folder).search(asked, 7, Stopwatch())
@@ -172,7 +172,7 @@ def reopening(bench: Bench) -> None:
 
 
 def together(bench: Bench) -> None:
-    """Questions that are asked together find what each finds alone, in their own order."""
+    """Questions searched together find the same as each alone, in their order."""
     searcher = bench.opened(CORPUS)
     asked = [Query(QUESTION), Query("noon harbour"), Query(SAME, "odd"), Query(""), Query(QUESTION)]
     found = searcher.search(asked, 6, Stopwatch())

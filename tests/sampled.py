@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -15,11 +15,12 @@ from bears.config.ledger.entries import Ledger
 from bears.files.rows import SourceRecords, open_rows
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import Sample, sample
+from bears.sources import records as built
 from bears.sources import squad
 from bears.sources.convert import convert
 from bears.sources.parts import Lines, Parts, Reader, numbered
 from bears.sources.passage_rows import multi_hop
-from bears.sources.records import Article, PassageRow, SourceParagraph, SourceRow, records
+from bears.sources.records import RowRecords, numbered_records
 from bears.sources.rows import Numbered
 from bears.sources.source import Source, reader_of
 from bears.types import Document, Passage, SourceQuestion
@@ -42,13 +43,15 @@ BEARS = Mixture("bears", seed=42, documents=600, sources=QUOTAS, negatives=("drc
 V1 = replace(BEARS, sampler="bears-v1")
 PUBLISHED = replace(BEARS, sampler="bears-published")
 Rows = dict[str, SourceRecords]
-GivenSources = Mapping[str, SourceRecords | Sequence[SourceRow]]
+Given = Callable[[str], RowRecords]
+"""The records of a row, from the name of its source."""
+GivenSources = Mapping[str, SourceRecords | Sequence[Given]]
 Sampler = Literal["bears", "bears-v1", "bears-published"]
 Raw = Mapping[str, list[dict[str, Any]]]
 
 
 @dataclass
-class Given(Parts):
+class GivenParts(Parts):
     """Rows that are in no file."""
 
     given: Sequence[Any] = ()
@@ -139,22 +142,22 @@ def typed(raw: Raw) -> Rows:
     """The generated rows, read as the real ones are."""
     readers: dict[str, Reader] = {"drcd": squad.read, "hotpotqa": multi_hop, "2wiki": multi_hop}
     return {
-        name: recorded(name, read(Given(name, {}, given=raw[name])))
+        name: collected(read(GivenParts(name, {}, given=raw[name])))
         for name, read in readers.items()
     }
 
 
 def all_recorded(sources: GivenSources) -> Rows:
-    """Sources of which some are rows that are in no file."""
+    """Return the records of sources, some of which are rows that are in no file."""
     return {
-        name: given if isinstance(given, SourceRecords) else recorded(name, given)
+        name: given if isinstance(given, SourceRecords) else collected(row(name) for row in given)
         for name, given in sources.items()
     }
 
 
-def recorded(name: str, rows: Iterable[SourceRow]) -> SourceRecords:
-    """The records of rows that are in no file."""
-    found = list(records(rows, name))
+def collected(rows: Iterable[RowRecords]) -> SourceRecords:
+    """Return the records of rows that are in no file."""
+    found = list(numbered_records(rows))
     return SourceRecords(
         [each for each in found if isinstance(each, Document)],
         [each for each in found if isinstance(each, SourceQuestion)],
@@ -166,22 +169,23 @@ def small(sampler: Sampler, seed: int, questions: int, documents: int) -> Mixtur
     return replace(BEARS, sampler=sampler, seed=seed, documents=documents, sources=shares)
 
 
-def passage_row(identifier: str, *passages: tuple[str, str, bool]) -> Any:
-    return PassageRow(
+def passage_row(identifier: str, *passages: tuple[str, str, bool]) -> Given:
+    """Return a question that brings these passages."""
+    return lambda source: built.passage_row(
+        source,
         identifier,
         f"question {identifier}?",
-        f"answer {identifier}",
+        (f"answer {identifier}",),
         "multi-hop",
-        "bridge",
-        tuple(Passage(*passage) for passage in passages),
+        [Passage(*passage) for passage in passages],
     )
 
 
-def article(*texts: str) -> Any:
-    """Paragraphs p0, p1, … without questions: random negatives."""
-    return Article(
-        "1", "title", tuple(SourceParagraph(f"p{n}", t, ()) for n, t in enumerate(texts))
-    )
+def article(*texts: str) -> Given:
+    """Return paragraphs p0, p1, … without questions: random negatives."""
+    return lambda source: [
+        built.passage_document(source, f"p{n}", text) for n, text in enumerate(texts)
+    ]
 
 
 def texts_of(drawn: Sample, sources: Rows) -> tuple[list[set[str]], list[set[str]]]:

@@ -1,10 +1,10 @@
-"""Replaying a memory, for the tests of several modules."""
+"""Replay kept translations, for the tests of several modules."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bears.llm.kept import PublishedMemory
+from bears.llm.kept import KeptReplies
 from bears.translation.source_texts import SourceTexts, apply, resolve_fields
 from bears.translation.translator import Translator
 from bears.types import Document, Question
@@ -14,12 +14,12 @@ def translate(
     questions: Sequence[Question],
     documents: Sequence[Document],
     languages: Mapping[str, str],
-    memory: PublishedMemory,
+    replies: KeptReplies,
     translator: Translator,
 ) -> tuple[list[Question], list[Document]]:
-    """Translate field by field from a memory alone."""
+    """Translate field by field from kept replies."""
     source_texts = SourceTexts(questions, documents, languages, translator.target)
     found = resolve_fields(
-        source_texts, lambda request: memory.get(translator.key(request), request.record_id)
+        source_texts, lambda request: replies.get(translator.key(request), request.record_id)
     )
     return apply(source_texts, found, f"translations into {translator.target} by {translator.name}")

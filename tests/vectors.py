@@ -1,4 +1,4 @@
-"""Shards of vectors for tests of stores, and the right answer by a full sort."""
+"""Shards of vectors for tests of stores, and the correct ranking by a full sort."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bears.retrieval.models.encoder import Vectors, normalised
+from bears.retrieval.models.encoder import Vectors, normalized
 from bears.retrieval.ranking import rounded_scores
 from bears.retrieval.stores.qdrant import Qdrant
 from bears.retrieval.stores.qdrant_server import IN_PROCESS, Hnsw
@@ -34,11 +34,11 @@ def qdrant(url: str = IN_PROCESS, **settings: Any) -> Qdrant:
 
 def directions(number: int, dimensions: int = 16, seed: int = 0) -> Vectors:
     """Random directions, shape (number, dimensions)."""
-    return normalised(np.random.default_rng(seed).standard_normal((number, dimensions)))
+    return normalized(np.random.default_rng(seed).standard_normal((number, dimensions)))
 
 
 def shards(vectors: Vectors, size: int = 100, chunks: int = 1) -> Iterator[Shard]:
-    """``chunks`` of them make a document, ten documents a group: d0 … in g0 …"""
+    """Yield shards with ``chunks`` per document and ten documents per group: d0 … in g0 …"""
     for number, start in enumerate(range(0, len(vectors), size)):
         places = range(start, min(start + size, len(vectors)))
         yield Shard(
@@ -63,6 +63,6 @@ def full_sort(made: Sequence[Shard], vector: Vectors, k: int, group: str = "") -
 
 
 def nearest(searcher: VectorSearcher, vector: Vectors, k: int, group: str = "") -> Ranking:
-    """What one question finds."""
+    """Return the ranking of one question."""
     [ranking] = searcher.nearest(vector[None], k, [group])
     return ranking

@@ -1,1 +1,1 @@
-"""Answers to a benchmark's questions: what is shown to whom answers, and what comes of it."""
+"""Answer a benchmark's questions from documents, and judge the answers."""

@@ -1,4 +1,4 @@
-"""What was answered, as a line of the answers file says it."""
+"""Turn replies into the lines of the answers file."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,23 +9,23 @@ from bears.answers.settings import why_given_up
 from bears.answers.task import AnswerTask
 from bears.language.normalisation import normalisation_of
 from bears.language.yes_no import LITERAL, says_unanswerable
-from bears.llm.kept import PublishedMemory
+from bears.llm.kept import KeptReplies
 
 
-def answered(task: AnswerTask, known: PublishedMemory) -> Iterator[dict[str, Any]]:
-    """A line for each question, in the benchmark's order.
+def answered(task: AnswerTask, known: KeptReplies) -> Iterator[dict[str, Any]]:
+    """Yield a line for each question, in the benchmark's order.
 
-    ``question_id``; ``answer``, in which no marker is left; ``evidence``, the documents that it
-    cites; ``shown``, those that it was shown, in order; ``cut``, those shown in part;
-    ``left_out``, those for which there was no room; ``cited_not_given``, how many it cites besides;
-    and for a question that the model refuses, whose answer is empty, ``given_up``, which says why.
+    It has ``question_id``; ``answer``, without markers; ``evidence``, the cited documents;
+    ``shown``, the documents that were shown, in order; ``cut``, those shown in part; ``left_out``,
+    those without room; ``cited_not_given``, the number of other citations; and ``given_up``, the
+    reason, if the model refuses a question. Such a question has an empty answer.
 
     Raises:
-        MemoryMiss: answers are missing; all are counted and the first few listed.
+        RepliesMissing: answers are missing; the message counts them and lists the first few.
     """
-    found = _sentences(task) if task.settings.method == "sentence" else _replayed(task, known)
+    answers = _sentences(task) if task.settings.method == "sentence" else _replayed(task, known)
     for question in task.questions:
-        shown, answer = task.shown[question.question_id], found[question.question_id]
+        shown, answer = task.shown[question.question_id], answers[question.question_id]
         silent = says_unanswerable(answer.text, task.language.unanswerable)
         yield {
             "question_id": question.question_id,
@@ -39,7 +39,7 @@ def answered(task: AnswerTask, known: PublishedMemory) -> Iterator[dict[str, Any
         }
 
 
-def _replayed(task: AnswerTask, known: PublishedMemory) -> dict[str, Cited]:
+def _replayed(task: AnswerTask, known: KeptReplies) -> dict[str, Cited]:
     return {
         request.record_id: Cited("", (), 0, why)
         if (why := why_given_up(reply))
@@ -52,11 +52,8 @@ def _sentences(task: AnswerTask) -> dict[str, Cited]:
     rules = normalisation_of(task.language.name)
     answers = {}
     for question in task.questions:
-        best = best_sentence(question.question, task.shown[question.question_id].texts, rules)
-        if best:
-            sentence, position = best
-            # A document may hold markers, which are none of ours.
-            answers[question.question_id] = Cited(cited(sentence, 0).text, (position,), 0)
-        else:
-            answers[question.question_id] = Cited(LITERAL, (), 0)
+        texts = task.shown[question.question_id].texts
+        sentence, *positions = best_sentence(question.question, texts, rules) or (LITERAL,)
+        # A document may contain markers that are not citations of ours.
+        answers[question.question_id] = Cited(cited(sentence, 0).text, tuple(positions), 0)
     return answers

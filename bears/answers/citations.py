@@ -1,10 +1,10 @@
-"""The markers by which an answer names its documents: ``[CITE:1]``."""
+"""The markers with which an answer cites its documents: ``[CITE:1]``."""
 
 import re
 from dataclasses import dataclass
 
-# An opened one is a marker as well, as far as its numbers go: a model may forget to close it, and
-# what follows them is the answer.
+# An open marker counts up to its last number: a model may forget to close it, and the rest is the
+# answer.
 _MARKER = re.compile(
     r"(?:(?<!\s)\s+)?[\[［【]\s*CITE\s*[:：]"
     r"(?:([^\[\]［］【】\n]{0,200})[\]］】]|((?:\s?[,，、]?\s?\d{1,4}\b){0,40}))",
@@ -12,18 +12,18 @@ _MARKER = re.compile(
 )
 _BRACKETS = str.maketrans("", "", "[［【")
 PASSES = 5
-"""What is left of markers within markers may be one again."""
+"""The rest of nested markers may be a marker again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """An answer and what it cites.
+    """An answer and its citations.
 
     Args:
-        text: without any marker.
-        positions: of the documents among those shown, from 0, as first cited.
-        unknown: how many different numbers are of no document that was shown.
-        given_up: why there is no answer, where the model refuses to give one.
+        text: without markers.
+        positions: of the cited documents among those shown, from 0, in the order of citation.
+        unknown: how many different numbers match no shown document.
+        given_up: why the model refuses to answer; empty if it answers.
     """
 
     text: str
@@ -36,7 +36,7 @@ def cited(answer: str, shown: int) -> Cited:
     """Read the markers of an answer.
 
     Args:
-        shown: how many documents were; the first is ``[CITE:1]``.
+        shown: how many documents were shown; the first is ``[CITE:1]``.
     """
     text, numbers = answer, list[int]()
     for _ in range(PASSES):

@@ -1,4 +1,4 @@
-"""From a question and what is shown for it to the words that a model is told."""
+"""Build the prompt from a question and the documents to show."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -7,14 +7,18 @@ from bears.llm.kept import key_of
 from bears.llm.prompt import broken, check_names
 from bears.types import Closed, Turn
 
+FIX = "Mend"
+"""A word of the prompts; they must not change."""
+
 
 @dataclass(frozen=True)
 class AnswerPrompt(Closed):
-    """One conf/prompt/<name>.yaml; its version and what is said enter every key.
+    """One conf/prompt/<name>.yaml; its version and its text enter every key.
 
     Args:
-        documents, no_documents: said first, with and without documents; each may name {title},
-            {native_name}, {variant} and {unanswerable} of the language, and the first {mark}.
+        documents, no_documents: the system message with and without documents; each may name
+            {title}, {native_name}, {variant} and {unanswerable} of the language, and the first
+            {mark}.
     """
 
     name: str
@@ -30,7 +34,7 @@ class AnswerPrompt(Closed):
 
 @dataclass(frozen=True)
 class WrittenIn(Closed):
-    """The language of the questions, as `bears.config.written_in` tells it."""
+    """The language of the questions; see `bears.config.written_in`."""
 
     name: str
     title: str
@@ -47,28 +51,28 @@ def messages(
     language: WrittenIn,
     reasons: Sequence[str] = (),
 ) -> tuple[str, str]:
-    """The system and the user message, in which no word of a chat template is left whole.
+    """Return the system and the user message; words of chat templates in them are broken.
 
     Args:
-        question: the last one, after the earlier ``turns`` of a conversation.
-        texts: of the documents that are shown, in order.
-        reasons: why earlier answers to it were not taken.
+        question: the last question, after the earlier ``turns`` of a conversation.
+        texts: of the documents to show, in order.
+        reasons: why earlier answers were refused.
     """
     mark = mark_of(question, texts)
     template = prompt.documents if texts else prompt.no_documents
     system = template.format(mark=mark, **asdict(language)).strip()
     if reasons:
-        system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. Mend that, silently."
+        system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. {FIX} that, silently."
     parts = [
         f'<{mark} number="{number}">\n{broken(text).strip()}\n</{mark}>'
         for number, text in enumerate(texts, start=1)
     ]
     if turns:
-        said = "\n".join(f"{turn.role}: {broken(turn.content)}" for turn in turns)
-        parts.append(f"The conversation so far:\n{said}")
+        lines = "\n".join(f"{turn.role}: {broken(turn.content)}" for turn in turns)
+        parts.append(f"The conversation so far:\n{lines}")
     return system, "\n\n".join([*parts, f"Question: {broken(question)}"])
 
 
 def mark_of(question: str, texts: Sequence[str]) -> str:
-    """What the documents stand between: made of them, so that none of them can hold it."""
+    """Return a tag for the documents, made of their digest, so that none of them contains it."""
     return "document-" + key_of({"question": question, "texts": texts})[:8]

@@ -1,7 +1,7 @@
-"""The baseline that needs no model: the sentence of the documents that is most like the question.
+"""A baseline without a model: answer with the sentence that is most like the question.
 
-It says nothing of what a generator can do. It makes no yes or no, compares nothing, and joins no
-two sentences; what it scores is what a generator has to beat.
+It does not show what a generator can do: it never says yes or no, compares nothing and joins no
+sentences. A generator should beat its score.
 """
 
 import math
@@ -15,14 +15,13 @@ from bears.language.sentences import sentence_ends
 def best_sentence(
     question: str, texts: Sequence[str], rules: Normalisation
 ) -> tuple[str, int] | None:
-    """The sentence that holds most of the question, and the position of its text.
+    """Return the sentence with most of the question's words, and the position of its text.
 
-    A word of the question weighs ln(1 + n / m), where m of all n sentences hold it; the sentence
-    with the greatest sum has it, of equals the first. Words are the tokens of the language's
-    answer F1.
+    A word of the question weighs ln(1 + n / m), if m of all n sentences contain it. The first
+    sentence with the greatest sum wins. Words are the tokens of the language's answer F1.
 
     Returns:
-        None where no sentence shares a word with the question.
+        None if no sentence shares a word with the question.
     """
     sentences = [
         (sentence, position) for position, text in enumerate(texts) for sentence in _parts(text)

@@ -13,28 +13,28 @@ LONGEST_REASON = 300
 
 
 def given_up(reasons: Sequence[str]) -> str:
-    """Return the kept reply of a question that was asked for in vain."""
+    """Return the kept reply to a question that the model refuses."""
     return f"{GIVEN_UP} {' '.join('; '.join(reasons).split())[:LONGEST_REASON]}"
 
 
 def why_given_up(reply: str) -> str:
-    """Return the reasons that a kept reply gives; empty if it is an answer."""
+    """Return why a question was given up, from its kept reply; empty if that is an answer."""
     return reply.removeprefix(GIVEN_UP).strip() if reply.startswith(GIVEN_UP) else ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorSettings(AskingSettings):
-    """Who answers, and from what. See conf/endpoint/openai.yaml for what further fields mean.
+    """The settings of a generator. See conf/endpoint/openai.yaml for further fields.
 
     Args:
-        method: a model, or the baseline of `bears.answers.sentence`, which needs none.
+        method: a model, or the baseline of `bears.answers.sentence`.
         context: the documents of the run, the gold documents, or none.
-        within: whether the run is the one in which a question that belongs to a group of documents
-            is asked of that group alone.
-        documents: how many are shown at most.
-        tokens: how many those may have together; see `bears.answers.shown.show`.
-        answer_tokens: how many an answer may have, hidden ones of reasoning included.
-        prompt: what a model is told.
+        within: use the run in which a question with a group of documents is asked of that group
+            alone.
+        documents: how many to show at most.
+        tokens: how many these may have together; see `bears.answers.shown.show`.
+        answer_tokens: how many an answer may have, including hidden reasoning.
+        prompt: of the model.
     """
 
     where: ClassVar[str] = "generator"
@@ -55,13 +55,13 @@ class GeneratorSettings(AskingSettings):
             )
         if self.method == "sentence" and self.model:
             raise ConfigurationError(
-                f"generator {self.name} has method sentence, which asks no model, and the model "
-                f"{self.model!r:.80}; take one of them away"
+                f"generator {self.name} has method sentence, which needs no model, and the model "
+                f"{self.model!r:.80}; remove one of them"
             )
         for name in ("documents", "tokens", "answer_tokens"):
             if (value := getattr(self, name)) < 1:
                 raise ConfigurationError(f"generator.{name} is {value}; expected 1 or more")
 
     def given_up(self, reasons: Sequence[str]) -> str:
-        """A question that the server refuses is published as given up: nobody answered it."""
+        """Return the kept reply to a question that the server refuses."""
         return given_up(reasons)

@@ -1,4 +1,4 @@
-"""Which documents whoever answers is shown, and how much of them."""
+"""Choose the documents to show, and how much of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from bears.types import Document, Question
 Ids = Mapping[str, Sequence[str]]
 
 BYTES_A_TOKEN = 3
-"""Of UTF-8. English prose has about 4.5, Chinese, Japanese and Korean 3 to 4.5, so that a limit is
-kept by all but tables of digits and signs."""
+"""Bytes of UTF-8. English prose has about 4.5, Chinese, Japanese and Korean 3 to 4.5 per token, so
+all texts but tables of digits and signs keep the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown for one question, in order.
+    """The documents to show for one question, in order.
 
     Args:
-        doc_ids: of the documents shown.
-        texts: what is shown of each.
-        cut: those that are shown in part.
-        left_out: those for which there was no room.
+        doc_ids: of these documents.
+        texts: the part of each document that is shown.
+        cut: the documents that are shown in part.
+        left_out: the documents without room.
     """
 
     doc_ids: tuple[str, ...] = ()
@@ -36,11 +36,10 @@ class Shown:
 
 
 def show(documents: Iterable[Document], tokens: int) -> Shown:
-    """As many of ``documents`` as have room, in their order.
+    """Show as many of ``documents`` as have room, in their order.
 
-    The first one that has too little room ends with the last sentence that fits, and those after it
-    are left out; so is that one where no sentence fits. The first of all is cut within a sentence
-    where its first one does not fit.
+    The first document without enough room ends with its last sentence that fits, or is left out
+    with all after it if none fits. Only the very first document may be cut within a sentence.
 
     Args:
         tokens: of all together, a token for each `BYTES_A_TOKEN` bytes.
@@ -63,17 +62,17 @@ def show(documents: Iterable[Document], tokens: int) -> Shown:
 
 
 def beginning(text: str, size: int, whole_sentences: bool) -> str:
-    """``text``, or as many of its first sentences as fit.
+    """Return ``text``, or as many of its first sentences as fit.
 
     Args:
         size: bytes of UTF-8 at most.
-        whole_sentences: whether it is nothing where not even one fits, instead of a part of it.
+        whole_sentences: return nothing, instead of a part of a sentence, if no sentence fits.
     """
     data = text.encode("utf-8")
     if len(data) <= size:
         return text
     part = data[:size].decode("utf-8", "ignore")
-    # What follows a sentence decides whether it ends there.
+    # The text after a sentence decides whether it ends there.
     ends = (end for end in sentence_ends(text[: len(part) + 100]) if end <= len(part))
     fitting = text[: max(ends, default=0)].rstrip()
     return fitting or ("" if whole_sentences else part)
@@ -84,7 +83,7 @@ def documents_of(
 ) -> dict[str, list[Document]]:
     """Return question_id to at most ``settings.documents`` documents, for every question.
 
-    Gold documents come by falling grade.
+    Gold documents are sorted by descending grade.
 
     Raises:
         FormatError: the corpus lacks a document, or a file cannot be read.
@@ -95,7 +94,7 @@ def documents_of(
     if lacking := sorted(wanted - found.keys()):
         raise FormatError(
             f"{corpus} lacks {len(lacking)} documents of the run, such as {lacking[0]!r:.80}; the "
-            "run is of another benchmark: `dvc repro retrieve` makes it anew"
+            "run belongs to another benchmark: run `dvc repro retrieve` again"
         )
     return {key: [found[doc_id] for doc_id in each] for key, each in ids.items()}
 
@@ -113,7 +112,7 @@ def _ids(questions: Sequence[Question], run: Path, settings: GeneratorSettings) 
 
 
 def _first(run: Path, question_ids: Sequence[str], most: int) -> Ids:
-    """The first documents of each ranking, without a copy of the rest of it."""
+    """Return the first documents of each ranking, without copying the rest."""
     table = read_table(run, question_ids)
     ends = zip(table.question_ids, table.starts[:-1], table.starts[1:], strict=True)
     rows = {key: table.documents[first : min(first + most, end)] for key, first, end in ends}

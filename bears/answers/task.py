@@ -1,4 +1,4 @@
-"""From configuration and files to the work of answering one benchmark."""
+"""Answer the questions of one benchmark with a model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from bears.answers.citations import cited
 from bears.answers.prompts import AnswerPrompt, WrittenIn, mark_of, messages
 from bears.answers.settings import GIVEN_UP, GeneratorSettings, given_up
 from bears.answers.shown import Shown, documents_of, show
-from bears.config import Config, parse
+from bears.config.typed import Keys
 from bears.files.intake.texts import blank
 from bears.files.records import read_questions
 from bears.llm.flat import FlatUse
@@ -17,13 +17,13 @@ from bears.llm.wire import ChatAnswer
 from bears.types import Question, Turn
 
 OUTPUT_TOKENS = 5, 150
-"""The least and the most of an answer in practice."""
+"""The usual minimum and maximum of an answer."""
 MARKER_TOKENS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """One question with what is shown for it."""
+    """One question with the texts to show."""
 
     record_id: str
     text: str
@@ -36,13 +36,13 @@ class AnswerRequest:
 class AnswerTask(FlatUse[AnswerRequest]):
     """Answering one benchmark's questions.
 
-    Nothing in the key says who retrieved the documents, nor what their ids are.
+    The key does not depend on the retriever, nor on the ids of documents.
 
     Args:
-        settings: who answers, and from what.
+        settings: of the generator.
         language: of the questions.
         questions: in the benchmark's order.
-        shown: question_id to what is shown for it.
+        shown: question_id to the documents to show.
     """
 
     settings: GeneratorSettings
@@ -58,11 +58,6 @@ class AnswerTask(FlatUse[AnswerRequest]):
         return f"answers by {self.settings.name}"
 
     @property
-    def remedy(self) -> str:  # type: ignore[override]
-        fill = f"python -m bears memory fill generator={self.settings.name}"
-        return f"To fill it from a model: {fill}, then publish"
-
-    @property
     def most_tokens(self) -> int:  # type: ignore[override]
         return self.settings.answer_tokens
 
@@ -72,7 +67,7 @@ class AnswerTask(FlatUse[AnswerRequest]):
             yield AnswerRequest(question.question_id, question.question, question.turns, texts)
 
     def prompt_of(self, request: AnswerRequest) -> AnswerPrompt:  # noqa: ARG002
-        """Return what is said first."""
+        """Return the prompt for this request."""
         assert self.settings.prompt is not None
         return self.settings.prompt
 
@@ -92,7 +87,7 @@ class AnswerTask(FlatUse[AnswerRequest]):
         found = cited(text, len(request.texts))
         if answer.refusal or answer.finish_reason == "content_filter":
             why = f"the model refused: {answer.refusal or 'by its content filter'}"
-            # Kept if nothing better comes: every other answer that can be kept is better.
+            # The two doubts make every other answer that can be kept better than this one.
             return CheckedReply(given_up([why]), [], [why, "there is no answer"])
         refusal = ""
         if answer.finish_reason != "stop":
@@ -107,20 +102,26 @@ class AnswerTask(FlatUse[AnswerRequest]):
         return CheckedReply(text, [], [wrong] if found.unknown else [])
 
 
-def read_task(config: Config, queries: Path, corpus: Path, run: Path, within: Path) -> AnswerTask:
-    """Read what is to be answered.
+@dataclass(frozen=True)
+class AnswerKeys(Keys):
+    """The keys of the configuration that answering reads."""
+
+    generator: GeneratorSettings
+    written_in: WrittenIn
+
+
+def read_task(keys: AnswerKeys, queries: Path, corpus: Path, run: Path, within: Path) -> AnswerTask:
+    """Read the questions, and the documents to show for them.
 
     Args:
-        config: with the keys generator and written_in.
         queries, corpus: of the translated benchmark.
-        run, within: of the retriever, the second asked of each question's own group alone.
+        run, within: of the retriever; the second asks each question of its own group alone.
 
     Raises:
-        ConfigurationError, FormatError: something does not fit.
+        ConfigurationError, FormatError: the configuration or a file is wrong.
     """
-    settings = parse(GeneratorSettings, config["generator"], "generator")
-    language = parse(WrittenIn, config["written_in"], "written_in")
+    settings = keys.generator
     questions = read_questions(queries)
     found = documents_of(questions, corpus, within if settings.within else run, settings)
     shown = {key: show(documents, settings.tokens) for key, documents in found.items()}
-    return AnswerTask(settings, language, questions, shown)
+    return AnswerTask(settings, keys.written_in, questions, shown)

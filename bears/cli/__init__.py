@@ -1,4 +1,4 @@
-"""The command line: ``python -m bears COMMAND``; ``--help`` lists the commands."""
+"""The command line: ``bears COMMAND``; ``--help`` lists the commands."""
 
 import argparse
 import sys
@@ -6,53 +6,63 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from bears.config.edge import ended
+from bears.errors import ConfigurationError
 
 COMMANDS = {
-    "doctor": "what killed runs and failing disks left, and the fix",
-    "memory": "what models are asked once and kept",
-    "embeddings": "vectors of a provider: their price; buying them",
-    "source": "describe a set as a source; pin it",
-    "submit": "score other people's results; write a task's file",
-    "answers": "score or judge what a system answered; measure a judge",
-    "judgements": "what systems found and nobody has judged",
-    "ragas": "the four metrics of RAGAS, by ragas itself",
-    "metrics": "every metric: its definition, its edge cases, its source",
-    "leaderboard": "bring metrics/leaderboard.csv up to date with DVC's experiments",
-    "compare": "do systems differ, by how much, and how sure is that",
-    "tax": "what translation costs a retriever",
-    "report": "one HTML page: which retriever to take, and every question",
-    "export": "the benchmark as a folder to give away",
-    "attest": "recompute the benchmark's digests and compare them with an export's",
+    "doctor": "diagnose this checkout and suggest fixes",
+    "replies": "plan, fill and publish kept replies",
+    "embeddings": "price and buy hosted embeddings",
+    "source": "describe a dataset as a source, or pin a source",
+    "submit": "score other people's results, or write a task's submission file",
+    "answers": "score or judge a system's answers, or measure a judge",
+    "judgements": "let people judge documents that systems found",
+    "ragas": "compute the four RAGAS metrics with the ragas package",
+    "metrics": "list the metrics with their definitions and sources",
+    "leaderboard": "add the results of DVC's experiments to metrics/leaderboard.csv",
+    "compare": "test whether systems differ, by how much, and how certain that is",
+    "tax": "measure what translation costs a retriever",
+    "report": "write an HTML page about a benchmark and its results",
+    "export": "write the benchmark to a folder that can be shared",
+    "attest": "compare the benchmark's digests with those of an export",
     "replace": "replace a question",
-    "show": "the metrics as a table",
-    "plot-template": "an HTML template for `dvc plots` that needs no network",
+    "show": "print the metrics as a table",
+    "plot-template": "write an HTML template for `dvc plots` that needs no network",
 }
-"""Each is a module of this package with ``add_arguments``."""
-RENAMED = {"judge": "answers calibrate"}
+"""Modules of this package. The ``COMMAND`` of each is a function, or a mapping of several."""
+RENAMED = {"judge": "answers calibrate", "memory": "replies"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status is that of `ended`, or 2 for wrong arguments."""
+    """Run one command; return the exit status of `ended`, or 2 for wrong arguments."""
     return ended("bears", lambda: _run(sys.argv[1:] if argv is None else argv))
+
+
+def declare(name: str, parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of a command, or its subcommands, to a parser."""
+    from bears.cli.commands import add_command, add_commands
+
+    command = import_module(f"bears.cli.{name.replace('-', '_')}").COMMAND
+    if isinstance(command, dict):
+        add_commands(parser, command)
+    else:
+        add_command(parser, command)
 
 
 def _run(words: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m bears",
+        prog="bears",
         description="Commands beside the pipeline; the pipeline itself is `dvc repro`.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, told in COMMANDS.items():
-        command = commands.add_parser(name, help=told)
-        # The packages of all commands together take seconds to import.
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary)
+        # Importing the packages of all commands would take seconds.
         if [name] == list(words[:1]):
-            import_module(f"bears.cli.{name.replace('-', '_')}").add_arguments(command)
+            declare(name, command)
     if words and words[0] in RENAMED:
-        from bears.errors import ConfigurationError
-
         raise ConfigurationError(f"`{words[0]}` is now called `{RENAMED[words[0]]}`; run that")
     if not words:
         parser.print_help(sys.stderr)
         sys.exit(2)
-    arguments = parser.parse_args(words)
-    arguments.run(arguments)
+    arguments = vars(parser.parse_args(words))
+    arguments.pop("_function")(**arguments)

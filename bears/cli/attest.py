@@ -1,9 +1,9 @@
-"""``python -m bears attest``: proof of what an export is."""
+"""``bears attest``: prove what an export is."""
 
-import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
-from bears.cli.selection import add_selection, composed
+from bears.cli.selection import composed
 from bears.config import parse
 from bears.errors import AttestationFailed
 from bears.files.digest import sha256_of
@@ -12,59 +12,58 @@ from bears.publishing.attestation import ATTESTATION, RECORDS, Attestation, atte
 from bears.publishing.finished import read_finished
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``attest``."""
-    parser.description = (
-        "Two answers: are the records the same (questions, gold, documents), and is their "
-        "provenance (sources, configuration, memory, ledger)? Exits with 1 and names what differs "
-        "when the records of FOLDER are not what this checkout makes."
-    )
-    parser.add_argument(
-        "folder", metavar="FOLDER", type=Path, nargs="?", help="an export; default: print the root"
-    )
-    parser.add_argument(
-        "--provenance",
-        action="store_true",
-        help="fail if the same records have another provenance: sources' files, configuration, "
-        "ledger, memory",
-    )
-    add_selection(parser)
-    parser.set_defaults(run=_attest)
+def compare_digests(
+    folder: Path | None = None,
+    overrides: Sequence[str] = (),
+    *,
+    provenance: bool = False,
+    benchmark: str = "",
+) -> None:
+    """Compare an export with what this checkout makes.
 
+    Two questions are answered: are the records the same (questions, gold, documents), and is their
+    provenance (sources, configuration, kept replies, ledger)? Exits with 1 and names what differs
+    when the records of FOLDER are not what this checkout makes.
 
-def _attest(arguments: argparse.Namespace) -> None:
-    found = attest(read_finished(composed(arguments.benchmark, arguments.overrides), Path("data")))
-    if arguments.folder is None:
+    Args:
+        folder: an export; default: print the digests of this checkout
+        provenance: fail as well if the same records have another provenance
+    """
+    found = attest(read_finished(composed(benchmark, overrides)))
+    if folder is None:
         digests = {**found.parts, "records": found.records, "root": found.root}
         print("\n".join(f"{name:14} {digest}" for name, digest in digests.items()))
         return
-    file = arguments.folder / ATTESTATION
+    file = folder / ATTESTATION
     expected = parse(Attestation, json_value(file), str(file))
     differing = differences(expected, found)
-    fatal = [name for name in differing if name in RECORDS or arguments.provenance]
-    problems = _changed(arguments.folder, expected)
-    for name in fatal:
-        problems.append(
-            f"{name}: this checkout makes another one than {expected.benchmark}'s export"
-        )
+    problems = _changed(folder, expected)
+    problems += [
+        f"{name}: this checkout's differs from the one in {expected.benchmark}'s export"
+        for name in differing
+        if name in RECORDS or provenance
+    ]
     if problems:
         raise AttestationFailed("\n".join(problems))
-    print(f"{arguments.folder} is what this checkout makes: records {found.records}")
+    print(f"{folder} is what this checkout makes: records {found.records}")
     if differing:
         print(f"its provenance is another one: {', '.join(differing)} differ")
     else:
         print(f"its provenance is the same: root {found.root}")
 
 
+COMMAND = compare_digests
+
+
 def _changed(folder: Path, expected: Attestation) -> list[str]:
-    """Files of the export that are not those that it was written with."""
+    """Return a sentence for each file that differs from what was exported."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    there = {path.relative_to(folder).as_posix(): path for path in paths}
-    named = {ATTESTATION, *expected.files}
-    problems = [f"{path}: was not exported" for name, path in there.items() if name not in named]
+    present = {path.relative_to(folder).as_posix(): path for path in paths}
+    known = {ATTESTATION, *expected.files}
+    problems = [f"{path}: was not exported" for name, path in present.items() if name not in known]
     for name, digest in expected.files.items():
-        if name not in there:
+        if name not in present:
             problems.append(f"{folder}: {name!r} is absent")
-        elif sha256_of(there[name]) != digest:
-            problems.append(f"{there[name]}: changed since it was exported")
+        elif sha256_of(present[name]) != digest:
+            problems.append(f"{present[name]}: changed since it was exported")
     return problems

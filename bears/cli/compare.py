@@ -1,160 +1,145 @@
-"""``python -m bears compare``: whether systems differ, by how much, and how sure that is."""
+"""``bears compare``: whether systems differ, by how much, and how certain that is."""
 
-import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from bears.cli.selection import composed, main_of, records_of
+from bears.cli.selection import composed, records_of, selected
 from bears.errors import FormatError
-from bears.evaluation.comparison.plan import plan_text, planned
-from bears.evaluation.comparison.result import KINDS, compare
-from bears.evaluation.comparison.table import shown
+from bears.evaluation.comparison import result
+from bears.evaluation.comparison.plan import parts_of, planned
+from bears.evaluation.comparison.table import Form, formatted, shown
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain, one_line
-from bears.results.origins import ran, system_at, system_of
+from bears.layout import COMPARISON
+from bears.results.origins import ran, system_of
 from bears.results.records import Records
-from bears.results.revision import WORKSPACE, Revision
 from bears.results.row import MAIN
 from bears.results.system import System
 
-COMPARISON = Path("metrics/comparison.json")
-FORMS = ("table", "json", "markdown", "latex", "csv")
 
+def compare(
+    systems: Sequence[str] = (),
+    *,
+    measure: Sequence[str] = (),
+    by: Sequence[Literal["type", "source"]] = (),
+    equal_within: float | None = None,
+    format: Literal["table", "json", "markdown", "latex", "csv"] = "table",
+    out: Path | None = None,
+    plan: bool = False,
+    benchmark: str = "",
+    all_commits: bool = False,
+) -> None:
+    """Compare systems of one benchmark, question by question.
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``compare``."""
-    parser.description = (
-        "Compare systems of one benchmark, question by question: differences with 95 % intervals, "
-        "p corrected for all that is compared, groups that cannot be told apart, and the questions "
-        "that flipped. The whole goes to metrics/comparison.json, which git ignores."
-    )
-    parser.add_argument(
-        "systems",
-        metavar="SYSTEM",
-        nargs="*",
-        help="a DVC revision or experiment, `workspace`, a file (a TREC run, a submission, or a "
-        "CSV of question_id and a column for each measure), or a system of the leaderboard; none: "
-        "HEAD, its experiments and the workspace, those of each benchmark apart",
-    )
-    parser.add_argument("--measure", action="append", default=[], help="may be given repeatedly")
-    parser.add_argument(
-        "--by",
-        action="append",
-        default=[],
-        choices=("type", "source"),
-        help="also for each of them",
-    )
-    parser.add_argument(
-        "--equal-within",
-        type=_margin,
-        metavar="D",
-        help="a difference that does not matter: pairs that surely differ by less are equal",
-    )
-    parser.add_argument("--format", default="table", choices=FORMS, help="default: table")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write there, and print nothing")
-    parser.add_argument(
-        "--plan",
-        action="store_true",
-        help="no comparison, but how many questions show which difference, by this one's spread",
-    )
-    parser.add_argument("--benchmark", default="", help="of files; default: the one in params.yaml")
-    parser.add_argument(
-        "--all-commits", action="store_true", help="without SYSTEM: experiments of every commit"
-    )
-    parser.set_defaults(run=_compare)
+    Prints differences with 95 % intervals, p corrected for all comparisons, groups of systems that
+    do not differ significantly, and the questions that flipped. The full result goes to
+    metrics/comparison.json, which git ignores.
 
-
-def _margin(word: str) -> float:
-    try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a number above 0")
-    return value
-
-
-def _compare(arguments: argparse.Namespace) -> None:
-    benchmarks = _benchmarks(arguments)
-    if arguments.plan:
-        results = [planned(systems, arguments.measure) for systems in benchmarks]
+    Args:
+        systems: a DVC revision or experiment, `workspace`, a file (a TREC run, a submission, or a
+            CSV of question_id and a column for each measure), or a system of the leaderboard;
+            default: HEAD, its experiments and the workspace, separately for each benchmark
+        measure: may be given repeatedly
+        by: also compare within each type or source of questions
+        equal_within: a difference that does not matter: pairs that certainly differ by less are
+            equal
+        format: default: table
+        out: write to this file, and print nothing
+        plan: compare nothing; print which difference these questions can show, and how many it
+            takes to show more
+        benchmark: of files; default: the one in params.yaml
+    """
+    if equal_within is not None and not 0 < equal_within < math.inf:
+        raise FormatError(f"--equal-within is {equal_within}; expected a number above 0")
+    if benchmark:
+        composed(benchmark)  # Refuses an unknown name.
+    least = 1 if plan else 2
+    if systems:
+        groups = [_chosen(systems, benchmark, least)]
     else:
-        results = [
-            compare(systems, arguments.measure, _main(systems), arguments.equal_within)
-            for systems in benchmarks
-        ]
-        write_text(COMPARISON, _json(results))
-        for kind in arguments.by:
-            if not all(result["by"].get(kind) for result in results):
-                complain(f"compare: no {kind} of questions is known: no column {KINDS[kind]}")
-    text = _formed(results, arguments)
-    if arguments.out is None:
+        groups = _here(benchmark, all_commits, least)
+    if plan:
+        plans = [planned(group, measure) for group in groups]
+        _put(_json(plans) if format == "json" else "\n".join(_plan(p, format) for p in plans), out)
+        return
+    results = [result.compare(group, measure, _main(group), equal_within) for group in groups]
+    write_text(COMPARISON, _json(results))
+    for kind in by:
+        if not all(each["by"].get(kind) for each in results):
+            column = result.KINDS[kind]
+            complain(f"compare: no {kind} of questions is known: no column {column}")
+    if format == "json":
+        text = _json(results)
+    else:
+        text = "\n".join(shown(each, format, list(dict.fromkeys(by))) for each in results)
+    _put(text, out)
+
+
+COMMAND = compare
+
+
+def _plan(plan: Mapping[str, Any], form: Form) -> str:
+    if form == "csv":
+        return parts_of(plan)[1].to_csv(index=False)
+    return "\n\n".join(formatted(part, form) for part in parts_of(plan)) + "\n"
+
+
+def _put(text: str, out: Path | None) -> None:
+    """Print a text, or write it to a file."""
+    if out is None:
         print(text, end="")
     else:
-        write_text(arguments.out, text)
+        write_text(out, text)
 
 
-def _benchmarks(arguments: argparse.Namespace) -> list[list[System]]:
-    """The systems to compare, those of each benchmark apart."""
-    words = arguments.systems
-    if arguments.benchmark:
-        composed(arguments.benchmark, [])  # It is refused where nothing is called so.
+def _chosen(words: Sequence[str], benchmark: str, least: int) -> list[System]:
+    """Return the named systems, which must be at least so many."""
+
+    def records() -> Records:
+        return records_of(benchmark or selected(composed()).benchmark.name)
+
     if twice := [word for word in words if words.count(word) > 1]:
         raise FormatError(f"{twice[0]} is named twice")
-    if words:
-        systems = _apart(words, [system_of(word, lambda: _records(arguments)) for word in words])
-        if len(systems) < 2 and not arguments.plan:
-            raise FormatError("one system cannot be compared; name two or more, or none for all")
-        return [systems]
-    groups = ran(arguments.all_commits)
-    found = [group for group in groups if len(group) > 1 and len(group[0].values.columns)]
-    wanted = arguments.benchmark
-    found = [group for group in found if wanted in ("", group[0].benchmark["name"])]
-    if not found and arguments.plan:
-        return [[system_at(Revision(WORKSPACE))]]
-    if not found:
-        raise FormatError(
-            f"fewer than two results{f' on {wanted}' if wanted else ''} among HEAD, its "
-            "experiments and the workspace; make one: dvc exp run -S retriever=wordllama"
-        )
-    return found
-
-
-def _records(arguments: argparse.Namespace) -> Records:
-    """Return what a file of rankings is scored against."""
-    return records_of(arguments.benchmark or str(composed("", [])["benchmark"]["name"]))
-
-
-def _apart(words: Sequence[str], systems: Sequence[System]) -> list[System]:
-    """The systems, files of one name called by their whole paths; no name acts on a terminal."""
-    plain = [system.name for system in systems]
-    names = [
-        name if plain.count(name) == 1 and name not in words else word
-        for name, word in zip(plain, words, strict=True)
+    systems = [system_of(word, records) for word in words]
+    if len(systems) < least:
+        raise FormatError("one system cannot be compared; name two or more, or none for all")
+    names = [system.name for system in systems]
+    # Files with the same name get their whole paths.
+    unique = [
+        name if names.count(name) == 1 and name not in words else word
+        for name, word in zip(names, words, strict=True)
     ]
     return [
         replace(system, name=one_line(name, 500))
-        for system, name in zip(systems, names, strict=True)
+        for system, name in zip(systems, unique, strict=True)
     ]
 
 
+def _here(benchmark: str, all_commits: bool, least: int) -> list[list[System]]:
+    """Return the systems that ran here, separately for each benchmark."""
+    groups = [
+        group
+        for group in ran(all_commits)
+        if len(group) >= least
+        and len(group[0].values.columns)
+        and benchmark in ("", group[0].benchmark["name"])
+    ]
+    if not groups:
+        raise FormatError(
+            f"fewer than {least} results{f' on {benchmark}' if benchmark else ''} among HEAD, its "
+            "experiments and the workspace; make one: dvc exp run -S retriever=wordllama"
+        )
+    return groups
+
+
 def _main(systems: Sequence[System]) -> str:
-    """The measure that orders the benchmark, as its configuration says."""
+    """Return the measure that orders the benchmark, according to its configuration."""
     name = next((str(s.benchmark["name"]) for s in systems if s.benchmark), "")
-    return main_of(composed(name, [])) if name else MAIN
+    return selected(composed(name)).evaluate.main if name else MAIN
 
 
 def _json(results: Sequence[dict[str, Any]]) -> str:
     return to_json(results[0] if len(results) == 1 else results) + "\n"
-
-
-def _formed(results: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> str:
-    if arguments.format == "json":
-        return _json(results)
-    if arguments.plan:
-        return "\n".join(plan_text(plan, arguments.format) for plan in results)
-    kinds = list(dict.fromkeys(arguments.by))
-    return "\n".join(shown(result, arguments.format, kinds) for result in results)

@@ -1,15 +1,12 @@
-"""``python -m bears embeddings``: what a hosted model's vectors cost, and buying them."""
+"""``bears embeddings``: price and buy the vectors of a hosted model."""
 
-import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 
-from bears.cli.selection import add_overrides, composed, rewritten_file
+from bears.cli.selection import composed, files_of, made, selected
 from bears.cli.spending import print_plan, spending
 from bears.config import Config, build
 from bears.errors import ConfigurationError
-from bears.files.manifest import check
 from bears.files.records import read_questions, stream_documents
 from bears.files.rewritten import read_rewritten
 from bears.retrieval.chunking import chunks
@@ -18,51 +15,38 @@ from bears.retrieval.models.hosted import Cost, Hosted
 
 TARGET = f"{Hosted.__module__}.{Hosted.__qualname__}"
 SLICE = 10_000
-"""Texts that are looked at together, so that a corpus may be larger than memory."""
+"""Texts that are processed together, so that a corpus may be larger than memory."""
 
 Texts = Callable[[], Iterator[tuple[Kind, list[str]]]]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands of ``embeddings``."""
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    planning = commands.add_parser(
-        "plan",
-        help="what the missing vectors cost",
-        description="Count the chunks of documents and the questions of the selected benchmark "
-        "whose vectors are not kept yet, their tokens, and their price.",
-    )
-    planning.set_defaults(run=_plan)
-    filling = commands.add_parser(
-        "fill",
-        help="buy the missing vectors",
-        description="Show the plan, then ask the retriever's model for every missing vector. Each "
-        "is kept as it comes: stop it at any time, the next fill goes on from there. Exits with 0 "
-        "only when nothing is missing.",
-    )
-    filling.add_argument("--yes", action="store_true", help="do not ask before spending")
-    filling.set_defaults(run=_fill)
-    for command in (planning, filling):
-        add_overrides(command)
+def plan(overrides: Sequence[str] = ()) -> None:
+    """Estimate the cost of the missing vectors.
+
+    Counts the chunks of documents and the questions of the selected benchmark whose vectors are
+    not kept yet, their tokens, and their price.
+    """
+    _show_plan(*_encoder_and_texts(overrides))
 
 
-def _plan(arguments: argparse.Namespace) -> None:
-    encoder, texts = _work(arguments.overrides)
-    _show(encoder, texts)
+def fill(overrides: Sequence[str] = (), *, yes: bool = False) -> None:
+    """Buy the missing vectors.
 
-
-def _fill(arguments: argparse.Namespace) -> None:
-    encoder, texts = _work(arguments.overrides)
-    missing = _show(encoder, texts)
+    Shows the plan, then asks the retriever's model for every missing vector. Each vector is kept
+    as soon as it arrives: stop it at any time, the next fill continues from there. Exits with 0
+    only when nothing is missing.
+    """
+    encoder, texts = _encoder_and_texts(overrides)
+    missing = _show_plan(encoder, texts)
     if not missing:
         print("nothing is missing")
         return
     done = 0
-    with spending(missing, arguments.yes) as show:
+    with spending(missing, yes) as show:
 
-        def progress(came: int, usd: float) -> None:
+        def progress(new: int, usd: float) -> None:
             nonlocal done
-            done += came
+            done += new
             show(done, 0, usd)
 
         for kind, part in texts():
@@ -70,25 +54,11 @@ def _fill(arguments: argparse.Namespace) -> None:
     print(f"nothing is missing; US$ {encoder.spent:.4f} were spent")
 
 
-def _work(overrides: list[str]) -> tuple[Hosted, Texts]:
-    config = composed("", overrides)
-    found = list(hosted(config["retriever"]))
-    if not found:
-        raise ConfigurationError(
-            f"retriever {config['retriever']['name']} asks no provider for vectors; choose one "
-            "that does, e.g. retriever=text-embedding-3-small"
-        )
-    folder = Path("data") / config["benchmark"]["name"] / "translated"
-    if not (folder / "corpus.json").is_file():
-        raise ConfigurationError(
-            f"{folder}/corpus.json does not exist; `dvc repro translate` makes it first"
-        )
-    check(folder)
-    return build(found[0], "retriever.encoder"), lambda: _texts(config, folder)
+COMMAND = {"plan": plan, "fill": fill}
 
 
 def hosted(value: object) -> Iterator[Config]:
-    """The hosted encoders within a retriever, however deep."""
+    """Yield the hosted encoders within a retriever's settings, at any depth."""
     if isinstance(value, dict):
         if value.get("_target_") == TARGET:
             yield value
@@ -97,32 +67,46 @@ def hosted(value: object) -> Iterator[Config]:
         yield from hosted(inner)
 
 
-def _texts(config: Config, folder: Path) -> Iterator[tuple[Kind, list[str]]]:
-    """What the stages index and retrieve encode, in slices."""
-    chunking = build(config["chunking"], "chunking")
-    cut = (chunk.content for chunk in chunks(stream_documents(folder / "corpus.json"), chunking))
+def _encoder_and_texts(overrides: Sequence[str]) -> tuple[Hosted, Texts]:
+    config = composed("", overrides)
+    retriever = selected(config).retriever
+    encoder = next(hosted(retriever), None)
+    if not encoder:
+        raise ConfigurationError(
+            f"retriever {retriever.name} asks no provider for vectors; choose one "
+            "that does, e.g. retriever=text-embedding-3-small"
+        )
+    files = files_of(config)
+    made(config, "translate", files.queries, files.corpus)
+    return build(encoder, "retriever.encoder"), lambda: _texts(config)
+
+
+def _texts(config: Config) -> Iterator[tuple[Kind, list[str]]]:
+    """Yield what the stages `index` and `retrieve` encode, in slices."""
+    files, chunking = files_of(config), build(selected(config).chunking, "chunking")
+    cut = (chunk.content for chunk in chunks(stream_documents(files.corpus), chunking))
     while part := list(islice(cut, SLICE)):
         yield "document", part
-    asked = read_rewritten(rewritten_file(config), read_questions(folder / "queries.json")).values()
-    yield "question", [each.standalone_query for each in asked if each.search]
+    (rewritten,) = made(config, "rewrite", files.rewritten(selected(config).rewriter.name))
+    rows = read_rewritten(rewritten, read_questions(files.queries)).values()
+    yield "question", [row.standalone_query for row in rows if row.search]
 
 
-def _show(encoder: Hosted, texts: Texts) -> int:
-    """Print the plan; returns how many vectors are missing."""
+def _show_plan(encoder: Hosted, texts: Texts) -> int:
+    """Print the plan and return how many vectors are missing."""
     costs: dict[Kind, Cost] = {"document": Cost(), "question": Cost()}
     for kind, part in texts():
         costs[kind] += encoder.cost(kind, part)
-    total, price, settings = sum(costs.values(), Cost()), encoder.price, encoder.settings
+    total, settings = sum(costs.values(), Cost()), encoder.settings
+    missing = [
+        (f"{kind}s missing", f"{cost.missing:,} of {cost.texts:,}") for kind, cost in costs.items()
+    ]
     rows = [
         ("model", f"{settings.model}, {settings.dimensions} dimensions"),
         ("vectors kept in", encoder.folder),
-        *(
-            (f"{kind}s missing", f"{cost.missing:,} of {cost.texts:,}")
-            for kind, cost in costs.items()
-        ),
+        *missing,
         ("tokens", "{:,} to {:,}".format(*total.tokens)),
-        ("price", "US$ {:.4f} to {:.4f}".format(*total.usd)),
-        ("per million tokens", price.input),
+        ("per million tokens", encoder.price.input),
     ]
-    print_plan(rows, price, settings.budget)
+    print_plan(rows, total.usd, {"": settings.budget}, encoder.price)
     return total.missing

@@ -1,183 +1,203 @@
-"""``python -m bears judgements``: people's decisions on documents, out as a table and back in."""
+"""``bears judgements``: people's decisions on documents, out as a table and back in."""
 
-import argparse
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from bears.answers.judging.calibration import kappa_of
-from bears.cli.pooled_runs import pooled_runs
-from bears.cli.selection import CONF, composed, results_of
+from bears.cli.selection import composed, files_of, records_of, selected
 from bears.config import Config
-from bears.config.ledger.entries import PairDecision, judgements_of
+from bears.config.ledger.entries import LedgerPart, PairDecision
 from bears.config.ledger.table import Row, read_judgements
 from bears.config.ledger.update import add
+from bears.config.typed import select
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.comparison.pool import pooled
 from bears.files.manifest import check
 from bears.files.records import read_lines, read_questions, stream_documents
 from bears.files.shown import one_line
 from bears.files.spreadsheet import write_csv
+from bears.files.trec import read_table
+from bears.layout import ledger_of
+from bears.results.origins import ran_on
+from bears.results.records import Records
 from bears.translation.review import COLUMNS as REVIEW_COLUMNS
-from bears.types import Question
+from bears.types import Run
 
 COLUMNS = (
     *("record_id", "doc_id", "question", "answer", "document"),
     *("decision", "reason", "author"),
 )
-"""The last three are for the person: relevant, partial or not, why, and who."""
+"""The person fills in the last three: relevant, partial or not; why; and who decided."""
 DECISIONS: tuple[Literal["relevant", "partial", "not"], ...] = ("relevant", "partial", "not")
 LONGEST = 2000
 """Characters of a document that a person is shown."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands of ``judgements``."""
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    pooling = commands.add_parser(
-        "pool",
-        help="a table of what systems found and nobody has judged",
-        description="Write the first documents of every system's ranking that nobody has judged to "
-        "FILE (CSV), for a person to write a decision into each row: relevant, partial or not. "
-        "Rows tell neither systems nor ranks.",
-    )
-    pooling.add_argument("file", metavar="FILE", type=Path)
-    pooling.add_argument("--depth", type=int, default=10, help="of each ranking; default: 10")
-    pooling.add_argument(
-        "--systems",
-        default="",
-        metavar="A,B,…",
-        help="retrievers, experiments, commits or run files; default: all that ran here",
-    )
-    pooling.add_argument(
-        "--without-gold", action="store_true", help="only questions without any relevant document"
-    )
-    pooling.add_argument("--benchmark", default="", help="default: the one in params.yaml")
-    pooling.set_defaults(run=_pool)
-    importing = commands.add_parser(
-        "import",
-        help="take the decisions of such a table into the ledger",
-        description="Add the decisions in FILE to conf/ledger/BENCHMARK.yaml. Where a pair of "
-        "question and document is judged already, how far both judgements agree is printed; other "
-        "ones than before are refused.",
-    )
-    importing.add_argument("file", metavar="FILE", type=Path)
-    importing.add_argument("--author", default="", help="who decided, where the table does not say")
-    importing.add_argument(
-        "--replace", action="store_true", help="take them instead of earlier ones"
-    )
-    importing.add_argument("--benchmark", default="", help="default: the one in params.yaml")
-    importing.set_defaults(run=_import)
+def pool(
+    file: Path,
+    *,
+    depth: int = 10,
+    systems: str = "",
+    without_gold: bool = False,
+    benchmark: str = "",
+) -> None:
+    """Write a table of retrieved documents that have no judgement yet.
 
+    A person writes a decision into each row: relevant, partial or not. The rows are the first
+    documents of every system's ranking. They show neither systems nor ranks.
 
-def _pool(arguments: argparse.Namespace) -> None:
-    if arguments.depth < 1:
-        raise FormatError(f"--depth is {arguments.depth}; expected at least 1")
-    config = composed(arguments.benchmark, [])
-    benchmark = config["benchmark"]["name"]
-    folder, _ = results_of(benchmark, None)
-    questions = {q.question_id: q for q in read_questions(folder / "queries.json")}
-    texts = {d.doc_id: d.content for d in stream_documents(folder / "corpus.json")}
-    judged = _judged(config, questions.values())
-    asked = {
-        i: judged[i]
-        for i, question in questions.items()
-        if not (arguments.without_gold and question.gold_doc_ids)
-    }
-    words = [word.strip() for word in arguments.systems.split(",") if word.strip()]
-    runs = pooled_runs(words, benchmark, questions, texts)
-    pool = pooled(runs.values(), arguments.depth, asked)
+    Args:
+        file: a CSV file
+        depth: documents of each ranking; default: 10
+        systems: retrievers, experiments, commits or run files, separated by commas; default: all
+            that ran here
+        without_gold: only questions without any relevant document
+    """
+    if depth < 1:
+        raise FormatError(f"--depth is {depth}; expected at least 1")
+    config = composed(benchmark)
+    records = records_of(selected(config).benchmark.name)
+    questions = {q.question_id: q for q in records.questions}
+    texts = {d.doc_id: d.content for d in stream_documents(records.corpus)}
+    judged = {i: set(question.gold_doc_ids) for i, question in questions.items()}
+    for decision in _judgements(config):
+        if decision.question_id in judged:
+            judged[decision.question_id].add(decision.doc_id)
+    if without_gold:
+        judged = {i: ids for i, ids in judged.items() if not questions[i].gold_doc_ids}
+    words = [word.strip() for word in systems.split(",") if word.strip()]
+    runs = _runs(words, records, texts)
+    documents = pooled(runs.values(), depth, judged)
     rows = [
-        (i, doc_id, questions[i].question, questions[i].gold_answer, _begin(texts[doc_id]))
-        for i, doc_ids in pool.items()
+        (i, doc_id, questions[i].question, questions[i].gold_answer, _excerpt(texts[doc_id]))
+        for i, doc_ids in documents.items()
         for doc_id in doc_ids
     ]
-    write_csv(arguments.file, COLUMNS, ((*row, "", "", "") for row in rows))
-    known = sum(map(len, asked.values()))
+    write_csv(file, COLUMNS, ((*row, "", "", "") for row in rows))
     print(
-        f"{arguments.file}: {len(rows)} documents to judge for {sum(map(bool, pool.values()))} "
-        f"questions, the first {arguments.depth} of {', '.join(map(one_line, runs))}; "
-        f"{known} judged before"
+        f"{file}: {len(rows)} documents to judge for {sum(map(bool, documents.values()))} "
+        f"questions, the first {depth} of {', '.join(map(one_line, runs))}; "
+        f"{sum(map(len, judged.values()))} judged before"
     )
 
 
-def _judged(config: Config, questions: Iterable[Question]) -> dict[str, set[str]]:
-    """Return question_id to the documents that the benchmark or the ledger judges."""
-    found = {question.question_id: set(question.gold_doc_ids) for question in questions}
-    for one in judgements_of(config["ledger"]["judgements"]):
-        if one.question_id in found:
-            found[one.question_id].add(one.doc_id)
-    return found
+def import_decisions(
+    file: Path, *, author: str = "", replace_: bool = False, benchmark: str = ""
+) -> None:
+    """Add the decisions in a table to the ledger.
+
+    They go to conf/ledger/BENCHMARK.yaml. If pairs of question and document were judged before, the
+    agreement of both judgements is printed; different decisions are refused.
+
+    Args:
+        file: a table that `pool` wrote, with decisions in it
+        author: who decided, for rows without an author
+        replace_: overwrite earlier decisions
+    """
+    config = composed(benchmark)
+    name = selected(config).benchmark.name
+    records_of(name)
+    decisions = [
+        replace(decision, author=decision.author or author) for decision in _decisions(config, file)
+    ]
+    if not decisions:
+        raise LedgerError(
+            f"{file}: no row has a decision and a doc_id; write {', '.join(DECISIONS)} under "
+            "`decision`"
+        )
+    earlier = {one.place: one for one in _judgements(config)}
+    again = [(earlier[new.place], new) for new in decisions if new.place in earlier]
+    changed = [(old, new) for old, new in again if old.decision != new.decision]
+    if again:
+        print(_agreement(again))
+    if changed and not replace_:
+        old, new = changed[0]
+        raise LedgerError(
+            f"{file}: {len(changed)} pairs have another judgement already, such as {old.doc_id} "
+            f"for {old.question_id}, which was {old.decision} and is {new.decision}. Nothing was "
+            "imported; --replace overwrites the earlier ones"
+        )
+    taken = [one for one in decisions if one.place not in earlier] + [new for _, new in changed]
+    path = ledger_of(name)
+    add(path, "judgements", _entries(taken), ("question_id", "doc_id"))
+    counts = Counter(one.decision for one in taken)
+    summary = ", ".join(f"{counts[name]} {name}" for name in DECISIONS)
+    print(f"{path}: {len(taken)} judgements ({summary}); `dvc repro` measures with them")
 
 
-def _begin(text: str) -> str:
+COMMAND = {"pool": pool, "import": import_decisions}
+
+
+def _runs(words: Sequence[str], records: Records, documents: Collection[str]) -> dict[str, Run]:
+    """Return the name and the rankings of each run that the words name, or of all.
+
+    Raises:
+        FormatError: a word names nothing, a file is of another benchmark, or nothing ran.
+    """
+    name = records.settings.benchmark.name
+    here = ran_on(records, all_commits=True)
+    if not words and not here:
+        raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
+    runs = {} if words else {each.name: each.rankings for each in here}
+    for word in words:
+        if (path := Path(word)).is_file():
+            table = read_table(path, {q.question_id for q in records.questions})
+            if unknown := next((doc_id for doc_id in table.doc_ids if doc_id not in documents), ""):
+                raise FormatError(
+                    f"{path}: its document {unknown!r:.80} is not in the benchmark as it is now"
+                )
+            runs[word] = table.rankings()
+            continue
+        named = {each.name: each.rankings for each in here if word in (each.what, each.retriever)}
+        if not named:
+            raise FormatError(
+                f"{word!r:.80}: no such file, and no such run of {name}; there is "
+                f"{', '.join(one_line(each.name) for each in here) or 'nothing'}. Run a retriever "
+                "with: dvc exp run -S retriever=NAME"
+            )
+        runs |= named
+    return runs
+
+
+def _judgements(config: Config) -> Sequence[PairDecision]:
+    return select(LedgerPart, config).ledger.judgements
+
+
+def _excerpt(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _import(arguments: argparse.Namespace) -> None:
-    config = composed(arguments.benchmark, [])
-    results_of(config["benchmark"]["name"], None)
-    found = [
-        replace(one, author=one.author or arguments.author)
-        for one in _decided(config, arguments.file)
-    ]
-    if not found:
-        raise LedgerError(
-            f"{arguments.file}: no row has a decision and a doc_id; write {', '.join(DECISIONS)} "
-            "under `decision`"
-        )
-    earlier = {one.place: one for one in judgements_of(config["ledger"]["judgements"])}
-    again = [(earlier[one.place], one) for one in found if one.place in earlier]
-    others = [(old, new) for old, new in again if old.decision != new.decision]
-    if again:
-        print(_agreement(again))
-    if others and not arguments.replace:
-        old, new = others[0]
-        raise LedgerError(
-            f"{arguments.file}: {len(others)} pairs are judged otherwise already, such as "
-            f"{old.doc_id} for {old.question_id}, which was {old.decision} and is {new.decision}. "
-            "Nothing was taken; --replace takes the new ones"
-        )
-    taken = [one for one in found if one.place not in earlier] + [new for _, new in others]
-    path = CONF / "ledger" / f"{config['benchmark']['name']}.yaml"
-    add(path, "judgements", _entries(taken), ("question_id", "doc_id"))
-    counts = Counter(one.decision for one in taken)
-    told = ", ".join(f"{counts[name]} {name}" for name in DECISIONS)
-    print(f"{path}: {len(taken)} judgements ({told}); `dvc repro` measures with them")
-
-
 def _agreement(pairs: Sequence[tuple[PairDecision, PairDecision]]) -> str:
-    """Return how far two judgements of the same pairs agree."""
-    decisions = [(old.decision, new.decision) for old, new in pairs]
-    said = {decision for pair in decisions for decision in pair}
-    counts = Counter(decisions)
-    kappa = kappa_of([[counts[old, new] for new in said] for old in said])
-    same = sum(old == new for old, new in decisions)
-    told = f", Cohen's kappa {kappa.value:.2f}" if kappa else ""
-    return f"{len(pairs)} pairs were judged before: {same} of them the same{told}"
+    """Describe how far two judgements of the same pairs agree."""
+    decisions = Counter((old.decision, new.decision) for old, new in pairs)
+    used = {decision for pair in decisions for decision in pair}
+    kappa = kappa_of([[decisions[old, new] for new in used] for old in used])
+    same = sum(decisions[each, each] for each in used)
+    shown = f", Cohen's kappa {kappa.value:.2f}" if kappa else ""
+    return f"{len(pairs)} pairs were judged before: {same} of them the same{shown}"
 
 
 def candidate_rows(config: Config) -> list[Row]:
-    """Return a row for each candidate of `audit` on which nobody has decided, the surest first.
+    """Return a row for each undecided candidate of `audit`, the most certain first.
 
-    There is none before the stage ran.
+    There is no row before the stage ran.
     """
-    folder = Path("data") / config["benchmark"]["name"]
-    path = folder / "audited" / "candidates.jsonl"
+    files = files_of(config)
+    path = files.audited / "candidates.jsonl"
     if not path.is_file():
         return []
     check(path.parent)
-    decided = {one.place for one in judgements_of(config["ledger"]["judgements"])}
+    decided = {one.place for one in _judgements(config)}
     rows = [row for _, row in read_lines(path)]
     rows = [row for row in rows if (row["question_id"], row["doc_id"]) not in decided]
-    # A duplicate of gold, which has no such signal, is as sure as can be.
+    # A duplicate of gold has no such signal, and is certain.
     rows.sort(key=lambda row: -float(row["signals"].get("stands_in", 1)))
-    questions = {q.question_id: q for q in read_questions(folder / "translated" / "queries.json")}
+    questions = {q.question_id: q for q in read_questions(files.queries)}
     wanted = {row["doc_id"] for row in rows}
-    corpus = stream_documents(folder / "translated" / "corpus.json")
-    contents = {d.doc_id: d.content for d in corpus if d.doc_id in wanted}
+    texts = {d.doc_id: d.content for d in stream_documents(files.corpus) if d.doc_id in wanted}
     return [
         dict.fromkeys(REVIEW_COLUMNS, "")
         | {
@@ -186,7 +206,7 @@ def candidate_rows(config: Config) -> list[Row]:
             "doc_id": row["doc_id"],
             "flags": ", ".join(f"{name} {value}" for name, value in row["signals"].items()),
             "source": f"{question.question}\n{question.gold_answer}",
-            "translation": contents[row["doc_id"]],
+            "translation": texts[row["doc_id"]],
         }
         for row in rows
         for question in [questions[row["question_id"]]]
@@ -195,17 +215,16 @@ def candidate_rows(config: Config) -> list[Row]:
 
 def judged_pairs(config: Config, table: Path) -> list[dict[str, Any]]:
     """Return the decisions on documents in a table, as entries of the ledger."""
-    return _entries(_decided(config, table))
+    return _entries(_decisions(config, table))
 
 
-def _decided(config: Config, table: Path) -> list[PairDecision]:
-    """Return the decisions on documents in a table. Raise as `read_judgements` does."""
-    translated = Path("data") / config["benchmark"]["name"] / "translated"
-    questions, documents = set(), set()
-    # A folder that is only sampled has no pairs to decide on yet.
-    if (translated / "corpus.json").is_file():
-        questions = {q.question_id for q in read_questions(translated / "queries.json")}
-        documents = {d.doc_id for d in stream_documents(translated / "corpus.json")}
+def _decisions(config: Config, table: Path) -> list[PairDecision]:
+    """Return the decisions on documents in a table. Raises as `read_judgements`."""
+    files, questions, documents = files_of(config), set(), set()
+    # A benchmark that is only sampled has no pairs to decide on yet.
+    if files.corpus.is_file():
+        questions = {q.question_id for q in read_questions(files.queries)}
+        documents = {d.doc_id for d in stream_documents(files.corpus)}
     return read_judgements(table, questions, documents)
 
 

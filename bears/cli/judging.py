@@ -1,7 +1,7 @@
-"""``python -m bears answers judge`` and ``calibrate``: what judges say, and what that is worth."""
+"""``bears answers judge`` and ``calibrate``: verdicts of judges, and how reliable they are."""
 
-import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,25 +9,18 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.answers.judging.bench import Judges, Rulings, judges_of, majority, rulings_of, tasks_of
-from bears.answers.judging.calibration import JudgedAnswer, calibrate
-from bears.answers.judging.files import read_hearing, read_verdicts, records_in
-from bears.answers.judging.judged import JudgedQuestion, ranked
+from bears.answers.judging.calibration import calibrate
+from bears.answers.judging.files import read_unjudged, read_verdicts, records_in
+from bears.answers.judging.judged import JudgedQuestion, ranked, with_rulings
 from bears.answers.judging.judged import results_of as judged_results
 from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.model import NAME
 from bears.answers.judging.ruling import Case
 from bears.answers.judging.tables import table, write_judged
-from bears.cli.board_row import on_board
-from bears.cli.selection import (
-    add_benchmark_arguments,
-    add_language,
-    composed,
-    language_of,
-    results_of,
-    state_of,
-)
-from bears.cli.spending import asked
-from bears.config import checkout, parse
+from bears.cli.board_row import add_row
+from bears.cli.selection import composed, language_of, records_of, selected
+from bears.cli.spending import ask_missing
+from bears.config import parse
 from bears.config.shape import Name
 from bears.errors import ConfigurationError
 from bears.files.digest import sha256_of
@@ -36,185 +29,162 @@ from bears.files.shown import complain, one_line
 from bears.files.spreadsheet import write_csv
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
-from bears.layout import DATA, BenchmarkFiles
+from bears.layout import BenchmarkFiles
 from bears.llm.kept import load
 from bears.llm.workflow import Workflow
 
 COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "corrected")
 LANGUAGES = ("en", "zh", "ko", "ja")
-"""Whose normal forms are tried, where no language is named, by the scripts of the answers."""
+"""Candidates for the language of answers, chosen by script if no language is given."""
 
 
-def add_commands(commands: Any) -> None:
-    """Add the subcommands ``judge`` and ``calibrate`` of ``answers``."""
-    judging = commands.add_parser(
-        "judge",
-        help="judge files of answers",
-        description="Judge every answer of each FILE (the forms of `answers score`): pass, fail, "
-        "or unscored where nobody knows; a question without an answer fails. A model's verdicts "
-        "are kept in data/memory/BENCHMARK.verdicts.jsonl and never paid for twice. Several "
-        "systems are ranked only where no unscored answer could change their order.",
-    )
-    judging.add_argument("files", metavar="FILE", type=Path, nargs="+")
-    add_benchmark_arguments(judging)
-    add_language(judging)
-    _add_asking(judging)
-    judging.add_argument(
-        "--system",
-        default="",
-        help="put the pass rate on the leaderboard, as this system's; default: the file's name "
-        "without .jsonl, and no leaderboard",
-    )
-    judging.add_argument(
-        "--oracle",
-        type=Path,
-        help="the .questions.csv of the same generator with the gold documents alone: it says "
-        "whether a reader that failed could do better",
-    )
-    judging.add_argument("--out", type=Path, help="a JSON file for the figures of each system")
-    judging.add_argument(
-        "--questions", type=Path, help="a CSV file for the questions, of one system"
-    )
-    judging.set_defaults(run=_judge)
-    calibrating = commands.add_parser(
-        "calibrate",
-        help="measure a judge against people's labels",
-        description="Compare the verdicts of a judge with people's, system by system: agreement, "
-        "kappa, the shares of right and of wrong answers that it recognizes, and the pass rate "
-        "corrected for its errors, each with its 95 % interval. Rows that have no label yet are "
-        "judged too, and count in the corrected rate: it is what people would pass of all.",
-    )
-    calibrating.add_argument(
-        "labels",
-        metavar="LABELS",
-        type=Path,
-        help="CSV, JSON Lines or a JSON array: system, question_id, label, and question, "
-        "gold_answers, answer unless --benchmark has them; or EVOUNA's file",
-    )
-    calibrating.add_argument(
-        "--language",
-        default="",
-        help="BCP 47 tag of the answers; default: that of the records, or by their script",
-    )
-    calibrating.add_argument(
-        "--benchmark",
-        default="",
-        help="whose answers are labelled, those of data/BENCHMARK/answers/SYSTEM.jsonl",
-    )
-    calibrating.add_argument("--out", type=Path, help="a JSON file for the figures")
-    calibrating.add_argument(
-        "--disagreements", type=Path, help="a CSV file for the answers on which they differ"
-    )
-    _add_asking(calibrating)
-    calibrating.set_defaults(run=_calibrate)
+def judge_files(
+    files: Sequence[Path],
+    *,
+    judge: str,
+    benchmark: str = "",
+    folder: Path | None = None,
+    unattested: bool = False,
+    language: str = "",
+    yes: bool = False,
+    set_: Sequence[str] = (),
+    system: str = "",
+    out: Path | None = None,
+    questions: Path | None = None,
+    oracle: Path | None = None,
+) -> None:
+    """Judge files of answers.
 
+    Reads the forms of `answers score`. A verdict is pass, fail, or unscored if it can't be known; a
+    question without an answer fails. A model's verdicts are kept in
+    data/memory/BENCHMARK.verdicts.jsonl and never paid for twice. Several systems are ranked only
+    if no unscored answer could change their order.
 
-def _add_asking(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--judge", required=True, help="one of conf/judge")
-    parser.add_argument("--yes", action="store_true", help="do not ask before spending")
-    parser.add_argument(
-        "--set",
-        dest="overrides",
-        action="append",
-        default=[],
-        metavar="OVERRIDE",
-        help="a Hydra override of the judge: --set judge.budget=5",
-    )
-
-
-def _judge(arguments: argparse.Namespace) -> None:
-    files: Sequence[Path] = arguments.files
-    if len(files) > 1 and (arguments.questions or arguments.oracle or arguments.system):
+    Args:
+        files: files of answers, one for each system
+        benchmark: its records must be in data/
+        judge: one of conf/judge
+        set_: a Hydra override of the judge: --set judge.budget=5
+        system: add the pass rate to the leaderboard under this name
+        out: a JSON file for the figures of each system
+        questions: a CSV file for the questions, of one system
+        oracle: the .questions.csv of the same generator with the gold alone; says whether wrong
+            answers are beyond it or due to other documents
+    """
+    if len(files) > 1 and (questions or oracle or system):
         raise ConfigurationError("--questions, --oracle and --system are for one FILE")
-    folder, config = results_of(arguments.benchmark, arguments.folder, arguments.unattested)
-    language, judges = language_of(folder, arguments.language), _judges(arguments)
-    found: dict[str, dict[str, Any]] = {}
+    records = records_of(benchmark, folder, unattested)
+    language, judges = language_of(records.folder, language), _judges(judge, set_)
+    results: dict[str, dict[str, Any]] = {}
     rows: list[JudgedQuestion] = []
+    known = read_verdicts(oracle) if oracle else {}
     for file in files:
-        name = parse(Name, arguments.system or file.stem, "--system")
-        if name in found:
+        name = parse(Name, system or file.stem, "--system")
+        if name in results:
             raise ConfigurationError(f"two of the files are called {name}; rename one")
-        hearing = read_hearing(records_in(folder, file), language)
-        if arguments.oracle:
-            hearing.oracle = read_verdicts(arguments.oracle)
-        memory = config["benchmark"]["name"]
-        rulings = _verdicts(judges, hearing.cases, language, memory, arguments.yes)
-        rows = hearing.judged(rulings)
-        found[name] = judged_results(rows, rulings)
-    state = state_of(folder, config)
-    if arguments.questions:
-        write_judged(arguments.questions, rows)
-    if arguments.out:
-        told = {"benchmark": state.told(), "judge": arguments.judge, "systems": found}
-        write_json(arguments.out, told)
-    if arguments.system:
-        means = found[name]["all"]
+        rows = read_unjudged(records_in(records.folder, file), language)
+        cases = [row.case for row in rows]
+        rulings = _verdicts(judges, cases, language, records.settings.benchmark.name, yes)
+        rows = with_rulings(rows, rulings)
+        rows = [replace(row, oracle=known.get(row.case.question_id, "unscored")) for row in rows]
+        results[name] = judged_results(rows, rulings)
+    state = records.state
+    if questions:
+        write_judged(questions, rows)
+    if out:
+        write_json(out, {"benchmark": state.as_dict(), "judge": judge, "systems": results})
+    if system:
+        means = results[name]["all"]
         faults = ["unscored"] if means["unscored"] else []
-        scored = sha256_of(files[0])
-        on_board(state, arguments.system, scored, means, faults, judge=arguments.judge)
-    who = one_line(name) if len(found) == 1 else f"{len(found)} systems"
-    print(f"{who}, judged by {one_line(arguments.judge)}, on {state}")
-    print(table(found[name]) if len(found) == 1 else _ranking(found))
+        add_row(state, system, sha256_of(files[0]), means, faults, judge)
+    who = one_line(name) if len(results) == 1 else f"{len(results)} systems"
+    print(f"{who}, judged by {one_line(judge)}, on {state}")
+    print(table(results[name]) if len(results) == 1 else _ranking(results))
 
 
-def _ranking(found: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the systems in their order, or say why they cannot be ordered."""
-    names, pairs = ranked({name: results["all"]["pass_bounds"] for name, results in found.items()})
+def _ranking(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return a table of the systems in order, or the reason why they cannot be ordered."""
+    names, pairs = ranked({name: each["all"]["pass_bounds"] for name, each in results.items()})
     rows = []
     for name in names:
-        results = found[name]["all"]
-        low, high = results["pass_bounds"]
-        rate = "–" if results["pass_rate"] is None else f"{results['pass_rate']:.4f}"
-        rows.append([name, rate, f"{low:.4f}–{high:.4f}", results["unscored"], results["n"]])
+        means = results[name]["all"]
+        low, high = means["pass_bounds"]
+        rate = "–" if means["pass_rate"] is None else f"{means['pass_rate']:.4f}"
+        rows.append([name, rate, f"{low:.4f}–{high:.4f}", means["unscored"], means["n"]])
     header = ["system", "pass_rate", "pass_bounds", "unscored", "n"]
-    told = tabulate(rows, header, disable_numparse=True)
+    lines = tabulate(rows, header, disable_numparse=True)
     if not pairs:
-        return told
+        return lines
     unranked = "; ".join(" and ".join(pair) for pair in pairs)
     return (
-        f"{told}\n\nsorted by name, not ranked: the unscored answers could change the order of "
+        f"{lines}\n\nsorted by name, not ranked: the unscored answers could change the order of "
         f"{unranked}. Have them judged first"
     )
 
 
-def _calibrate(arguments: argparse.Namespace) -> None:
-    judges, given_by, language = _judges(arguments), None, arguments.language
-    if arguments.benchmark:
-        given_by, language = _answers_of(arguments.benchmark, language)
-    answers = read_labels(arguments.labels, given_by)
+def calibrate_judge(
+    labels: Path,
+    *,
+    judge: str,
+    language: str = "",
+    benchmark: str = "",
+    out: Path | None = None,
+    disagreements: Path | None = None,
+    yes: bool = False,
+    set_: Sequence[str] = (),
+) -> None:
+    """Measure a judge against people's labels.
+
+    Compares the verdicts of a judge with people's, system by system: agreement, kappa, the shares
+    of right and of wrong answers that it recognizes, and the pass rate corrected for its errors,
+    each with its 95 % interval. Rows without a label are judged too, and count in the corrected
+    rate: it estimates how many of all answers people would pass.
+
+    Args:
+        labels: CSV, JSON Lines or a JSON array: system, question_id, label, and question,
+            gold_answers, answer unless --benchmark has them; or EVOUNA's file
+        judge: one of conf/judge
+        language: BCP 47 tag of the answers; default: that of the records, or by their script
+        benchmark: the labelled answers are those of data/BENCHMARK/answers/SYSTEM.jsonl
+        out: a JSON file for the figures
+        disagreements: a CSV file for the answers on which judge and people differ
+        set_: a Hydra override of the judge: --set judge.budget=5
+    """
+    judges, given_by = _judges(judge, set_), None
+    if benchmark:
+        given_by, language = _answers_of(benchmark, language)
+    answers = read_labels(labels, given_by)
     language = language or _language_of(answers)
     check_tag(language, "--language")
-    memory = arguments.benchmark or arguments.labels.stem
     cases = [each.case for each in answers]
-    rulings = _verdicts(judges, cases, language, memory, arguments.yes).values()
+    rulings = _verdicts(judges, cases, language, benchmark or labels.stem, yes).values()
     judged = [
-        JudgedAnswer(each, majority(column).verdict)
+        replace(each, verdict=majority(column).verdict)
         for each, *column in zip(answers, *rulings, strict=True)
     ]
     systems = calibrate(judged)
-    if arguments.out:
-        told = {"judge": arguments.judge, "language": language, "systems": systems}
-        write_json(arguments.out, told)
+    if out:
+        write_json(out, {"judge": judge, "language": language, "systems": systems})
     differing = [each for each in judged if each.disagrees]
-    if arguments.disagreements:
-        _write_disagreements(arguments.disagreements, differing)
+    if disagreements:
+        _write_disagreements(disagreements, differing)
     print(_calibration(systems))
     print(
-        f"\nanswers compared as {language} (--language names another); {arguments.judge} and "
-        f"people differ on {len(differing):,} answers"
+        f"\nanswers compared as {language} (--language names another); {judge} and people differ "
+        f"on {len(differing):,} answers"
     )
 
 
 def _answers_of(benchmark: str, language: str) -> tuple[GivenBy, str]:
-    """Return where the answers of a benchmark's systems are found, and their language."""
-    folder, _ = results_of(benchmark, None)
+    """Return a function that finds the answers of a benchmark's systems, and their language."""
+    folder = records_of(benchmark).folder
     language = language_of(folder, language)
 
     @cache
     def cases(system: str) -> dict[str, Case]:
-        answers = DATA / benchmark / "answers" / f"{system}.jsonl"
-        hearing = read_hearing(records_in(folder, answers), language)
-        return {case.question_id: case for case in hearing.cases}
+        answers = BenchmarkFiles(benchmark).answers(system)
+        rows = read_unjudged(records_in(folder, answers), language)
+        return {row.case.question_id: row.case for row in rows}
 
     return lambda system, question_id: cases(system).get(question_id), language
 
@@ -234,45 +204,45 @@ def _calibration(systems: Mapping[str, Mapping[str, Any]]) -> str:
     return tabulate(rows, ["system", *COLUMNS], disable_numparse=True)
 
 
-def _write_disagreements(path: Path, differing: Sequence[JudgedAnswer]) -> None:
+def _write_disagreements(path: Path, differing: Sequence[LabelledAnswer]) -> None:
     header = ["system", "question_id", "question", "gold_answers", "answer", "people", "judge"]
     rows = [
         [
-            *(each.labelled.system, case.question_id, case.question, " / ".join(case.golds)),
-            *(case.answer, "pass" if each.labelled.label else "fail", each.verdict),
+            *(each.system, case.question_id, case.question, " / ".join(case.golds)),
+            *(case.answer, "pass" if each.label else "fail", each.verdict),
         ]
         for each in differing
-        for case in [each.labelled.case]
+        for case in [each.case]
     ]
     write_csv(path, header, rows)
 
 
-def _judges(arguments: argparse.Namespace) -> Judges:
-    """Return the judges of conf/judge/<name>.yaml; a panel has several."""
-    judges = judges_of(composed("", [f"judge={arguments.judge}", *arguments.overrides])["judge"])
+def _judges(name: str, overrides: Sequence[str]) -> Judges:
+    """Return the judges of conf/judge/NAME.yaml; a panel has several."""
+    judges = judges_of(selected(composed("", [f"judge={name}", *overrides])).judge)
     if not judges:
-        raise ConfigurationError(f"--judge {arguments.judge} has no judge; choose another")
+        raise ConfigurationError(f"--judge {name} has no judge; choose another")
     return judges
 
 
 def _verdicts(
-    judges: Judges, cases: Sequence[Case], language: str, memory: str, agreed: bool
+    judges: Judges, cases: Sequence[Case], language: str, replies: str, agreed: bool
 ) -> Rulings:
-    """Return what each judge says of each case; what a model had to be asked is published.
+    """Return the verdicts of each judge on each case; new replies of models are published.
 
     Args:
         language: BCP 47 tag of the answers.
-        memory: what the file of the models' verdicts is called after.
+        replies: the benchmark whose kept replies hold the verdicts.
         agreed: whether ``--yes`` was given.
 
     Raises:
-        MemoryMiss: a model did not judge everything; what it judged is published.
+        RepliesMissing: a model did not judge everything; the verdicts it gave are published.
     """
-    path = BenchmarkFiles(memory).replies("verdicts")
+    path = BenchmarkFiles(replies).replies("verdicts")
     for task in tasks_of(judges, cases, language):
         if task.resolve(load(path, NAME)).missing:
-            workflow = Workflow(task, path, checkout())
-            if stopped := asked(workflow, agreed).stopped:
+            workflow = Workflow(task, path)
+            if stopped := ask_missing(workflow, agreed).stopped:
                 complain(f"stopped: {stopped}")
             workflow.publish()
     return rulings_of(judges, cases, language, load(path, NAME))

@@ -1,6 +1,5 @@
-"""``python -m bears leaderboard``: DVC's experiments on the leaderboard."""
+"""``bears leaderboard``: DVC's experiments on the leaderboard."""
 
-import argparse
 from dataclasses import replace
 
 from bears.config import read_selection
@@ -13,28 +12,23 @@ from bears.results.revision import WORKSPACE, revisions
 from bears.results.row import LeaderboardRow, row_of
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``leaderboard``."""
-    parser.description = (
-        "Put every result of DVC's experiments on the leaderboard, one row for each benchmark, "
-        "system and configuration; rows of submissions stay."
-    )
-    parser.add_argument(
-        "--all-commits", action="store_true", help="experiments of every commit, not of HEAD alone"
-    )
-    parser.set_defaults(run=_update)
+def update(*, all_commits: bool = False) -> None:
+    """Add the results of DVC's experiments to the leaderboard.
 
-
-def _update(arguments: argparse.Namespace) -> None:
-    read_selection(PARAMS)  # Elsewhere than in a checkout nothing is written.
+    There is one row for each benchmark, system and configuration. Rows of submissions stay.
+    """
+    read_selection(PARAMS)  # Outside of a checkout nothing is written.
     found: dict[tuple[str, ...], LeaderboardRow] = {}
-    # Of the same configuration the workspace counts first, since its run may have been timed.
-    for revision in sorted(revisions(arguments.all_commits), key=lambda each: bool(each.commit)):
+    # The workspace comes first among equal configurations, since its run may have been timed.
+    for revision in sorted(revisions(all_commits), key=lambda each: bool(each.commit)):
         if row := row_of(revision):
             found.setdefault(row.key, _timed(row) if revision.name == WORKSPACE else row)
     print(publish(LEADERBOARD, found.values()), end="")
     rows = len(read_board(LEADERBOARD))
     print(f"{LEADERBOARD}: {rows} rows, {len(found)} results of experiments among them")
+
+
+COMMAND = update
 
 
 def _timed(row: LeaderboardRow) -> LeaderboardRow:

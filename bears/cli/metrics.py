@@ -1,6 +1,5 @@
-"""``python -m bears metrics``: every metric, what it is and whose it is."""
+"""``bears metrics``: the definition and source of every metric."""
 
-import argparse
 import inspect
 import textwrap
 from collections.abc import Callable
@@ -22,24 +21,22 @@ ANSWERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command has no arguments."""
-    parser.description = "List the metrics of rankings and of answers."
-    parser.set_defaults(run=_list)
-
-
-def _list(_: argparse.Namespace) -> None:
+def list_metrics() -> None:
+    """List the metrics of rankings and of answers."""
     print("Of rankings, under evaluate.measures in conf/:\n")
     for metric in METRICS:
         names = [f"{metric.name}@k"] * metric.cutoff + [metric.name] * metric.whole
         print(described(names, metric.function))
-    print("Of answers, by `python -m bears answers score`:\n")
+    print("Of answers, by `bears answers score`:\n")
     for name, function in ANSWERS.items():
         print(described([name], function))
 
 
+COMMAND = list_metrics
+
+
 def described(names: list[str], function: Callable[..., Any]) -> str:
-    """The names of a metric, and its docstring down to what its arguments are."""
+    """Return the names of a metric and its docstring without the arguments."""
     text = inspect.getdoc(function) or ""
     body = textwrap.indent(text.split("\nArgs:")[0].strip(), "    ")
     return f"{', '.join(names)}\n{body}\n"

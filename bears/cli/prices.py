@@ -1,73 +1,86 @@
-"""What a run pays for a thousand questions, by conf/models.yaml and its own settings."""
+"""The price of a thousand questions to a system, by conf/models.yaml and its own settings."""
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bears.answers.task import AnswerKeys
 from bears.answers.task import read_task as read_answering
 from bears.cli.embeddings import hosted
 from bears.config import parse
+from bears.config.shape import Choice
+from bears.config.typed import Keys, select
 from bears.errors import BearsError
 from bears.files.records import read_questions
+from bears.layout import MODELS
 from bears.llm.embedding import token_range
-from bears.llm.kept import PublishedMemory
+from bears.llm.kept import KeptReplies
 from bears.llm.models import Models, estimate, load_models
 from bears.llm.use import Use
 from bears.retrieval.models.hosted_settings import HostedSettings
+from bears.retrieval.rewriting.model import RewritingKeys
 from bears.retrieval.rewriting.model import read_task as read_rewriting
+
+
+@dataclass(frozen=True)
+class PricedKeys(Keys):
+    """The choices of a run that may cost money."""
+
+    generator: Choice
+    retriever: Choice
+    rewriter: Choice
 
 
 def dollars(
     config: Mapping[str, Any], translated: Path, run: Path | None, within: Path | None
 ) -> tuple[float, float] | None:
-    """The least and the most that a thousand questions cost, as if none had been asked before.
+    """Return the least and the most that a thousand questions cost, if no reply is kept.
 
-    Counted are the vectors of questions, the rewriter and the generator; indexing and judges are
-    not. Tokens are estimated. What runs on one's own machine costs nothing here.
+    The vectors of questions, the rewriter and the generator count; indexing and judges do not.
+    Tokens are estimated. What runs on the user's own machine costs nothing here.
 
     Args:
         config: of the run.
         translated: the folder of the benchmark's records.
-        run, within: its rankings, where a generator answers from them.
+        run, within: the rankings that a generator answers from.
 
     Returns:
-        None where a price is not known, or the configuration is that of an older version.
+        None if a price is not known, or the configuration is that of an older version.
     """
     queries = translated / "queries.json"
     try:
-        models = load_models(Path("conf/models.yaml"))
+        models = load_models(MODELS)
         uses: list[Use[Any]] = []
-        if config["rewriter"].get("model"):
-            uses.append(read_rewriting(dict(config), queries))
-        if config["generator"].get("model") and run and within:
+        priced = select(PricedKeys, config)
+        if priced.rewriter.word("model"):
+            uses.append(read_rewriting(select(RewritingKeys, config), queries))
+        if priced.generator.word("model") and run and within:
             records = queries, translated / "corpus.json", run, within
-            uses.append(read_answering(dict(config), *records))
+            uses.append(read_answering(select(AnswerKeys, config), *records))
         questions = [question.question for question in read_questions(queries)]
-        vectors = _vectors(config["retriever"], questions, models)
-        costs = [*vectors, *chain.from_iterable(_asked(use, models) for use in uses)]
+        costs = [(0.0, 0.0), *_of_vectors(priced.retriever, questions, models)]
+        for use in uses:
+            costs += _of_replies(use, models)
     except (BearsError, KeyError, AttributeError):
         return None
-    low, high = (
-        sum(each) * 1000 / max(len(questions), 1) for each in zip((0, 0), *costs, strict=True)
-    )
+    low, high = (sum(each) * 1000 / max(len(questions), 1) for each in zip(*costs, strict=True))
     return low, high
 
 
-def _vectors(part: Any, questions: list[str], models: Models) -> Iterator[tuple[float, float]]:
-    """Of every hosted encoder within a retriever's settings."""
-    for found in hosted(part):
-        fields = {key: value for key, value in found.items() if key != "_target_"}
+def _of_vectors(part: Any, questions: list[str], models: Models) -> Iterator[tuple[float, float]]:
+    """Yield the price of each question's vector, for every hosted encoder of a retriever."""
+    for encoder in hosted(part):
+        fields = {key: value for key, value in encoder.items() if key != "_target_"}
         price = parse(HostedSettings, fields, "retriever.encoder").price_in(models)
         for low, high in map(token_range, questions):
             yield price.of(low, 0), price.of(high, 0)
 
 
-def _asked(use: Use[Any], models: Models) -> Iterator[tuple[float, float]]:
-    """Of every question that a model is asked."""
+def _of_replies(use: Use[Any], models: Models) -> Iterator[tuple[float, float]]:
+    """Yield the price of each request to a model."""
     price = use.settings.price_in(models)
-    for request in use.resolve(PublishedMemory()).missing:
+    for request in use.resolve(KeptReplies()).missing:
         chat = use.ask(request, [])
-        tokens = zip(estimate(chat.system + chat.user), use.output_tokens(request), strict=True)
-        low, high = (price.of(sent, round(answered)) for sent, answered in tokens)
-        yield low, high
+        sent, answered = estimate(chat.system + chat.user), use.output_tokens(request)
+        yield price.of(sent[0], round(answered[0])), price.of(sent[1], round(answered[1]))

@@ -1,47 +1,42 @@
-"""``python -m bears replace``: another question in place of one."""
+"""``bears replace``: another question in place of one."""
 
-import argparse
-from pathlib import Path
-
-from bears.cli.selection import CONF, composed
+from bears.cli.selection import composed, files_of, selected
+from bears.config.ledger.entries import LedgerPart
 from bears.config.ledger.update import add
+from bears.config.typed import select
 from bears.errors import LedgerError
 from bears.files.intake.texts import blank
 from bears.files.records import read_questions
+from bears.layout import ledger_of
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``replace``."""
-    parser.description = (
-        "Add an entry to the ledger of the selected benchmark: at the next `dvc repro` another "
-        "question of the same source stands in for QUESTION_ID. Remove the entry to undo it."
-    )
-    parser.add_argument("question_id", metavar="QUESTION_ID")
-    parser.add_argument("--reason", required=True, help="why; kept with the entry")
-    parser.add_argument("--author", default="", help="who decided it; kept with the entry")
-    parser.add_argument("--benchmark", default="", help="default: the one in params.yaml")
-    parser.set_defaults(run=_replace)
+def replace_question(
+    question_id: str, *, reason: str, author: str = "", benchmark: str = ""
+) -> None:
+    """Replace a question by another one of the same source at the next `dvc repro`.
 
+    This adds an entry to the ledger of the selected benchmark. Remove the entry to undo it.
 
-def _replace(arguments: argparse.Namespace) -> None:
-    config = composed(arguments.benchmark, [])
-    benchmark = config["benchmark"]["name"]
-    if blank(arguments.reason):
+    Args:
+        question_id: the id of the question
+        reason: why; kept with the entry
+        author: who decided it; kept with the entry
+    """
+    config = composed(benchmark)
+    name = selected(config).benchmark.name
+    if blank(reason):
         raise LedgerError("an entry needs a reason: --reason 'why'")
-    if any(e["question_id"] == arguments.question_id for e in config["ledger"]["replacements"]):
-        raise LedgerError(f"{arguments.question_id} is replaced already")
-    queries = Path("data") / benchmark / "sampled" / "queries_raw.json"
+    if question_id in select(LedgerPart, config).ledger.replaced:
+        raise LedgerError(f"{question_id} is replaced already")
+    queries = files_of(config).sampled / "queries_raw.json"
     if not queries.is_file():
         raise LedgerError(f"{queries} does not exist; run `dvc repro sample` first")
-    if arguments.question_id not in {q.question_id for q in read_questions(queries)}:
-        raise LedgerError(
-            f"{benchmark} has no question {arguments.question_id}; its ids stand in {queries}"
-        )
-    entry = {
-        "question_id": arguments.question_id,
-        "reason": arguments.reason,
-        "author": arguments.author,
-    }
-    path = CONF / "ledger" / f"{benchmark}.yaml"
+    if question_id not in {question.question_id for question in read_questions(queries)}:
+        raise LedgerError(f"{name} has no question {question_id}; {queries} lists the ids")
+    path = ledger_of(name)
+    entry = {"question_id": question_id, "reason": reason, "author": author}
     add(path, "replacements", [entry], ("question_id",))
-    print(f"{path}: {arguments.question_id} will be replaced at the next `dvc repro`")
+    print(f"{path}: {question_id} will be replaced at the next `dvc repro`")
+
+
+COMMAND = replace_question

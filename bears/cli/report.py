@@ -1,133 +1,84 @@
-"""``python -m bears report``: one HTML page about a benchmark and all that was measured on it."""
+"""``bears report``: an HTML page about a benchmark and everything that was measured on it."""
 
-import argparse
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bears.cli.prices import dollars
-from bears.cli.selection import composed, main_of, results_of
-from bears.errors import FormatError
-from bears.evaluation.comparison.result import compare
+from bears.cli.selection import composed, records_of
+from bears.config.typed import select
+from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.timing import read_timing
 from bears.files.digest import sha256_of
-from bears.files.records import read_json, read_questions, write_text
-from bears.publishing.report.benchmark import BenchmarkFolders
-from bears.publishing.report.comparison import Comparison, parse_comparison
-from bears.publishing.report.report import report
-from bears.results.origins import ran
+from bears.files.records import read_json, write_text
+from bears.layout import BenchmarkFiles
+from bears.publishing.report.benchmark import ReportKeys
+from bears.publishing.report.page import report
+from bears.results.origins import ran_on
+from bears.results.records import Records
 from bears.results.revision import ANSWERED, JUDGEMENTS, RUN, WITHIN
 from bears.results.system import System
-from bears.types import Question
-
-DATA = Path("data")
-OUT = Path("report.html")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``report``."""
-    parser.description = (
-        "Write one HTML file about the benchmark and every run of it that is here or in DVC's "
-        "cache: which system to take and how sure that is, intervals, recall, time, and every "
-        "question with what each system found. It needs no network."
-    )
-    parser.add_argument("--out", type=Path, default=OUT, help=f"default: {OUT}")
-    parser.add_argument("--benchmark", default="", help="default: the one in params.yaml")
-    parser.add_argument(
-        "--comparison",
-        type=Path,
-        metavar="FILE.json",
-        help="what `compare --format json` printed; default: all systems are compared here",
-    )
-    parser.add_argument("--measure", default="", help="the one that decides, such as recall@10")
-    parser.add_argument("--top", type=_count, default=10, help="documents of a system; default: 10")
-    parser.add_argument(
-        "--all-commits", action="store_true", help="experiments of every commit, not of HEAD alone"
-    )
-    parser.set_defaults(run=_report)
+def write_report(
+    *,
+    out: Path = Path("report.html"),
+    benchmark: str = "",
+    measure: str = "",
+    top: int = 10,
+    all_commits: bool = False,
+) -> None:
+    """Write one HTML file about the benchmark and its runs, here or in DVC's cache.
+
+    It shows which system to take and how certain that is, intervals, recall, time, and every
+    question with what each system found. The page needs no network.
+
+    Args:
+        out: default: report.html
+        measure: the measure that decides, such as recall@10
+        top: documents of each system, 1 to 100; default: 10
+    """
+    if not 1 <= top <= 100:
+        raise ConfigurationError(f"--top is {top}; expected a whole number from 1 to 100")
+    keys = select(ReportKeys, composed(benchmark))
+    name = keys.benchmark.name
+    records = records_of(name)
+    systems = ran_on(records, all_commits)
+    if not systems:
+        raise FormatError(f"no run on {name} as it is in {records.folder}; `dvc repro` makes one")
+    columns = list(map(str, systems[0].values.columns))
+    main = measure or records.settings.evaluate.main
+    if not measure and columns and main not in columns:
+        main = columns[0]
+    described = [_described(system, records) for system in systems]
+    text = report(keys, BenchmarkFiles(name), records.questions, described, main, top)
+    write_text(out, text)
+    what = f"{len(systems)} systems" if len(systems) > 1 else "1 system"
+    print(f"{out}: {what} on {name}, {len(text.encode()) / 1e6:.1f} MB")
 
 
-def _count(word: str) -> int:
-    if not (word.isdecimal() and 0 < int(word) <= 100):
-        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from 1 to 100")
-    return int(word)
+COMMAND = write_report
 
 
-def _report(arguments: argparse.Namespace) -> None:
-    config = composed(arguments.benchmark, [])
-    name = config["benchmark"]["name"]
-    translated, _ = results_of(name, None)
-    questions = read_questions(translated / "queries.json")
-    systems = _systems(name, translated, arguments.all_commits)
-    folders = BenchmarkFolders(
-        translated,
-        DATA / name / "sampled",
-        DATA / name / "verified",
-        DATA / "raw" / name / "sources.json",
-        DATA / name / "audited",
-        DATA / name / "tax",
-    )
-    files = [_shown(system, questions, translated) for system in systems]
-    main = arguments.measure or _main(config, systems)
-    comparison = _comparison(arguments.comparison, systems, main)
-    text = report(config, folders, questions, files, comparison, main, arguments.top)
-    write_text(arguments.out, text)
-    what = f"{len(files)} systems" if len(files) > 1 else "1 system"
-    print(f"{arguments.out}: {what} on {name}, {len(text.encode()) / 1e6:.1f} MB")
-
-
-def _systems(name: str, translated: Path, all_commits: bool) -> list[System]:
-    """What ran on the very records that lie here, with its rankings."""
-    state = {"queries": sha256_of(translated / "queries.json")}
-    state["corpus"] = sha256_of(translated / "corpus.json")
-    for group in ran(all_commits):
-        here = [each for each in group if state.items() <= each.benchmark.items() and each.run]
-        if here:
-            return here
-    raise FormatError(f"no run on {name} as it lies in {translated}; `dvc repro` makes one")
-
-
-def _main(config: Mapping[str, Any], systems: Sequence[System]) -> str:
-    """The measure that orders the benchmark; where it is not measured, the first that is."""
-    wanted = main_of(config)
-    there = list(map(str, systems[0].values.columns))
-    return wanted if wanted in there or not there else there[0]
-
-
-def _comparison(file: Path | None, systems: Sequence[System], main: str) -> Comparison | None:
-    if file:
-        compared = parse_comparison(read_json(file), str(file))
-        state = str(systems[0].benchmark["state"])
-        if (said := compared.get("state", "")) not in ("", state):
-            raise FormatError(
-                f"{file} is of state {said!r:.40} of {compared.get('benchmark', '')!r:.80}, the "
-                f"page of {state}; compare the systems of this one, or leave out --comparison"
-            )
-        return compared
-    if len(systems) == 1 or not len(systems[0].values.columns):
-        return None
-    return parse_comparison(compare(systems, (), main), "compare")
-
-
-def _shown(system: System, questions: Sequence[Question], translated: Path) -> System:
+def _described(system: System, records: Records) -> System:
     """Return a system with its answers and costs, its values in the order of the questions."""
     revision = system.revision
     assert revision is not None
     answers, judgements = revision.output(ANSWERED), revision.output(JUDGEMENTS)
-    priced = dollars(revision.config, translated, system.run, revision.output(WITHIN))
+    priced = dollars(revision.config, records.folder, system.run, revision.output(WITHIN))
     paid = zip(("usd_low", "usd_high"), priced or (), strict=False)
     return replace(
         system,
-        values=system.values.loc[[question.question_id for question in questions]],
+        values=system.values.loc[[question.question_id for question in records.questions]],
         files=(answers, judgements) if answers and judgements else None,
-        cost={**dict(_cost(revision.outputs, system.run or Path())), **dict(paid)},
+        cost={**dict(_times(revision.outputs, system.run or Path())), **dict(paid)},
     )
 
 
-def _cost(outputs: Mapping[str, str], run: Path) -> Iterator[tuple[str, float]]:
-    """Yield what a run cost, if its timing is still here: that is no output of DVC."""
+def _times(outputs: Mapping[str, str], run: Path) -> Iterator[tuple[str, float]]:
+    """Yield the times of a run and its index, if they are still here: DVC does not keep them."""
     for path in (Path(path) for path in outputs if re.fullmatch(RUN, path)):
         if timing := read_timing(path.with_suffix(".timing.json"), sha256_of(run)):
             total = timing["stages_ms"]["total"]

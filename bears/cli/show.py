@@ -1,7 +1,5 @@
-"""``python -m bears show``: the metrics of the last run as a table."""
+"""``bears show``: the metrics of the last run as a table."""
 
-import argparse
-from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
@@ -13,49 +11,33 @@ from bears.errors import FormatError
 from bears.evaluation.table import RetrievalMetrics, table
 from bears.files.records import read_json
 from bears.files.shown import complain
-from bears.retrieval.cut import cuts_below, told
-
-SELECTION = Path("params.yaml")
-RETRIEVAL = Path("metrics/retrieval.json")
-ANSWERS = Path("metrics/answers.json")
-VERIFICATION = Path("metrics/verification.json")
+from bears.layout import ANSWERS, PARAMS, RETRIEVAL, VERIFICATION, BenchmarkFiles
+from bears.retrieval.cut import cuts_below, messages
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It has none."""
-    parser.description = "Print the metrics of the last run, also of one from DVC's cache."
-    parser.set_defaults(run=_show)
-
-
-def _show(_: argparse.Namespace) -> None:
+def show() -> None:
+    """Print the metrics of the last run, also if DVC took it from its cache."""
     if not RETRIEVAL.is_file():
         raise FormatError(f"{RETRIEVAL}: no such file; run `dvc repro`, in the project's root")
     results = read_json(RETRIEVAL)
     parse(RetrievalMetrics, results, str(RETRIEVAL))
     print(f"{RETRIEVAL}:\n{table(results)}\n")
-    index = Path("data") / results["benchmark"]["name"] / "index" / results.get("retriever", "")
-    for line in told(cuts_below(index)):
+    measured = {"benchmark": results["benchmark"]["name"], "retriever": results.get("retriever")}
+    index = BenchmarkFiles(measured["benchmark"]).index(measured["retriever"] or "")
+    for line in messages(cuts_below(index)):
         print(f"{index}: {line}\n")
-    _show_answers()
+    if judged := read_json(ANSWERS) if ANSWERS.is_file() else {}:
+        parse(AnswerResults, judged, str(ANSWERS))
+        print(f"{ANSWERS}:\n{judged_table(judged)}\n")
     found = parse(dict[str, Any], read_json(VERIFICATION), str(VERIFICATION))
     print(f"{VERIFICATION}:\n{tabulate(found.items(), tablefmt='plain')}\n")
-    _compare_with_selection(results)
-
-
-def _compare_with_selection(results: dict[str, Any]) -> None:
-    """Complain where params.yaml selects something else than was measured."""
-    selected = read_selection(SELECTION)
-    measured = {"benchmark": results["benchmark"]["name"], "retriever": results.get("retriever")}
+    selected = read_selection(PARAMS)
     for group, name in measured.items():
         if name and selected.get(group) != name:
             complain(
-                f"warning: {RETRIEVAL} is of {group} {name}, and {SELECTION} selects "
+                f"warning: {RETRIEVAL} is of {group} {name}, and {PARAMS} selects "
                 f"{selected.get(group)}; run `dvc repro` to measure that"
             )
 
 
-def _show_answers() -> None:
-    judged = read_json(ANSWERS) if ANSWERS.is_file() else {}
-    if judged != {}:
-        parse(AnswerResults, judged, str(ANSWERS))
-        print(f"{ANSWERS}:\n{judged_table(judged)}\n")
+COMMAND = show

@@ -1,8 +1,7 @@
-"""``python -m bears source``: describing a set that nobody described, and pinning one."""
+"""``bears source``: describe a dataset as a source, or pin a source."""
 
-import argparse
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,57 +15,42 @@ from bears.files.intake.files import read_text
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import write_text
 from bears.files.shown import one_line
+from bears.layout import LOCAL, PIPELINE
 from bears.sources.convert import convert
 from bears.sources.hub import found_on_hub
 from bears.sources.inspection import Look, inspect
 from bears.sources.shapes import SHAPES
 from bears.sources.source import Part, Source, reader_of
 
-KEPT = Path(".bears")
 
+def inspect_source(where: str, settings: Sequence[str] = ()) -> None:
+    """Describe a dataset as YAML: its shape, fields, language and license.
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands of ``source``."""
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    inspecting = commands.add_parser(
-        "inspect",
-        help="look at a set: its shape, fields, language and licence as YAML",
-        description="Look at the first rows of a set and print conf/source/NAME.yaml for it, with "
-        "the first question that it would make. What it cannot guess it can be told as "
-        "SETTING=VALUE, in the words of that file: config=xquad.de split=validation "
-        "'fields={question: frage}'.",
-    )
-    inspecting.add_argument("where", metavar="hub:OWNER/NAME | PATH")
-    inspecting.add_argument("settings", metavar="SETTING=VALUE", nargs="*")
-    inspecting.set_defaults(run=_inspect)
-    pinning = commands.add_parser(
-        "pin",
-        help="write revision, digests and rows into conf/source/NAME.yaml",
-        description="Read a source whole and write the commit, the digest of every file or table, "
-        "and the number of rows into its file. Comments of other lines stay.",
-    )
-    pinning.add_argument("file", metavar="FILE", type=Path, help="conf/source/NAME.yaml")
-    pinning.set_defaults(run=_pin)
+    Looks at the first rows of a dataset and prints conf/source/NAME.yaml for it, with the first
+    question that it would make. Settings that it cannot guess can be given in the words of that
+    file: config=xquad.de split=validation 'fields={question: frage}'.
 
-
-def _inspect(arguments: argparse.Namespace) -> None:
-    hub = arguments.where.removeprefix("hub:")
-    place = {"hub": hub} if hub != arguments.where else {"path": _path(hub)}
+    Args:
+        where: hub:OWNER/NAME, or a path
+        settings: SETTING=VALUE
+    """
+    hub = where.removeprefix("hub:")
+    place = {"hub": hub} if hub != where else {"path": _path(hub)}
     name = re.sub(r"\W+", "_", Path(hub).name.split(".")[0]).strip("_").lower() or "source"
-    said = dict(_setting(word) for word in arguments.settings)
+    given = dict(_setting(word) for word in settings)
     usual = {"name": name, "language": "en", "licence": "NOASSERTION", "shape": "squad"}
-    given = parse(Source, {**usual, **place, **said}, "the settings")
+    source = parse(Source, {**usual, **place, **given}, "the settings")
     folder = Path(hub).is_dir() and "path" in place
     order = ["beir", "multi-hop", "squad", "qa-with-passages", "pairs"]
-    guess = [given.shape] if "shape" in said else [*order, "own"][: None if folder else -1]
+    shapes = [source.shape] if "shape" in given else [*order, "own"][: None if folder else -1]
     if "path" in place and not folder:
-        guess = [shape for shape in guess if not SHAPES[shape].layout]
-    print(_shown(inspect(given, guess, said, Path.cwd(), checkout() / KEPT)), end="")
+        shapes = [shape for shape in shapes if not SHAPES[shape].layout]
+    print(_shown(inspect(source, shapes, given, Path.cwd(), checkout() / LOCAL)), end="")
 
 
-def _path(said: str) -> str:
-    """As it is said within a checkout, which a relative path of a source begins at."""
-    return said if Path("dvc.yaml").exists() else str(Path(said).expanduser().absolute())
+def _path(word: str) -> str:
+    """Return a relative path only within a checkout, where sources resolve it."""
+    return word if PIPELINE.exists() else str(Path(word).expanduser().absolute())
 
 
 def _setting(word: str) -> tuple[str, Any]:
@@ -77,10 +61,10 @@ def _setting(word: str) -> tuple[str, Any]:
 
 
 def _shown(look: Look) -> str:
-    """The source as YAML, and what was seen in comments."""
+    """Return the source as YAML, after comments that describe its content."""
     source = look.source
     first = {"question": look.question, "answer": look.answer, "gold": look.gold}
-    seen = [
+    comments = [
         f"conf/source/{source.name}.yaml. Language and licence are guesses: read the set's card.",
         f"Read {'the first ' * look.cut}{look.documents} documents and {look.questions} questions "
         f"with gold, which is {look.gold_documents} documents. The first question:",
@@ -88,54 +72,60 @@ def _shown(look: Look) -> str:
         f"Run: dvc exp run -S benchmark=any -S 'overrides=[\"source@sources.any={source.name}\"]'",
     ]
     if source.hub:
-        seen.append(f"Pin its rows too: python -m bears source pin conf/source/{source.name}.yaml")
-    return "".join(f"# {line}\n" for line in seen) + _yaml(_said(source))
+        comments.append(f"Pin its rows too: bears source pin conf/source/{source.name}.yaml")
+    return "".join(f"# {line}\n" for line in comments) + _yaml(_changed(source))
 
 
-def _said(source: Source | Part) -> dict[str, Any]:
-    """What is not as it is without being said."""
-    found = {}
+def _changed(source: Source | Part) -> dict[str, Any]:
+    """Return the fields that differ from their defaults."""
+    changed = {}
     for each in fields(source):
         value = getattr(source, each.name)
         usual = each.default_factory() if each.default_factory is not MISSING else each.default
         if value not in (usual, {}):
-            found[each.name] = list(value) if isinstance(value, tuple) else value
-    return found
+            changed[each.name] = list(value) if isinstance(value, tuple) else value
+    return changed
 
 
-def _pin(arguments: argparse.Namespace) -> None:
-    pins = pin(arguments.file)
-    print(f"{arguments.file}: {', '.join(pins)} say what is there now")
+def pin_source(file: Path) -> None:
+    """Write a source's revision, digests and number of rows into its file.
+
+    Reads the whole source: the commit, the digest of every file or table, and the number of rows
+    are written. Comments on other lines stay.
+
+    Args:
+        file: conf/source/NAME.yaml
+    """
+    print(f"{file}: {', '.join(pin(file))} say what is there now")
+
+
+COMMAND = {"inspect": inspect_source, "pin": pin_source}
 
 
 def pin(file: Path) -> dict[str, Any]:
-    """Read a source whole and write its commit, digests and rows into its file.
+    """Read a source and write its commit, digests and rows into its file; return those.
 
     Raises:
-        BearsError: the file describes no source, or it cannot be read.
+        BearsError: the file does not describe a source, or the source cannot be read.
     """
     text = read_text(file)
     source = parse(Source, yaml_value(text, str(file)), str(file))
-    kept = checkout() / KEPT
+    kept = checkout() / LOCAL
     if source.hub and source.shape and not source.path:
         source = found_on_hub(source, kept)
     with TemporaryDirectory() as folder:
         out = Path(folder) / "rows"
-        found = convert(source, reader_of(source), None, Path.cwd(), out, kept)
+        made = convert(source, reader_of(source), None, Path.cwd(), out, kept)["files"]
     pins: dict[str, Any] = {"revision": source.revision} if source.revision else {}
-    if source.rows is not None or len(found["files"]) == 1:
-        pins["rows"] = sum(each["rows"] for each in found["files"])
-    pins["sha256"] = {each["name"]: each["sha256"] for each in found["files"]}
+    if source.rows is not None or len(made) == 1:
+        pins["rows"] = sum(each["rows"] for each in made)
+    pins["sha256"] = {each["name"]: each["sha256"] for each in made}
     if source.parts:
-        pins["parts"] = {name: _said(part) for name, part in source.parts.items()}
-    write_text(file, _without(text, pins) + _yaml(pins))
+        pins["parts"] = {name: _changed(part) for name, part in source.parts.items()}
+    # The old values go, each with the lines below it that belong to it.
+    block = rf"^(?:{'|'.join(pins)}):.*\n(?:[ \t#-].*\n|\n)*"
+    write_text(file, re.sub(block, "", text.rstrip("\n") + "\n", flags=re.M) + _yaml(pins))
     return pins
-
-
-def _without(text: str, keys: Iterable[str]) -> str:
-    """A YAML file without some of its keys."""
-    block = rf"^(?:{'|'.join(keys)}):.*\n(?:[ \t#-].*\n|\n)*"
-    return re.sub(block, "", text.rstrip("\n") + "\n", flags=re.M)
 
 
 def _yaml(value: dict[str, Any]) -> str:

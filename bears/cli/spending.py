@@ -1,13 +1,13 @@
-"""Asking a model before a person's eyes: the plan, the consent, the bar, what came of it."""
+"""Asking a model in front of a person: the plan, the consent, the progress bar and the outcome."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from tabulate import tabulate
 
-from bears.errors import ConfigurationError, MemoryMiss
+from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.progress import Progress, reported
 from bears.files.shown import complain
 from bears.llm.fill import FillReport
@@ -15,31 +15,31 @@ from bears.llm.models import Price
 from bears.llm.workflow import FillPlan, Workflow
 
 Show = Callable[[int, int, float], None]
-"""Moves the bar: texts that have come so far, those known of, dollars spent so far."""
+"""Moves the bar: texts that have come so far, texts known so far, dollars spent so far."""
 
 
 @contextmanager
 def spending(texts: int, agreed: bool) -> Iterator[Show]:
-    """Ask a person at a terminal who has not agreed yet, then show a bar.
+    """Ask a person at a terminal for consent, then show a bar.
 
     Args:
-        texts: how many are going to be asked for.
+        texts: how many texts are going to be requested.
         agreed: whether ``--yes`` was given.
 
     Raises:
         ConfigurationError: the person does not agree.
-        KeyboardInterrupt: as it came, after what was spent has been printed.
+        KeyboardInterrupt: passed on, after printing what was spent.
     """
     if sys.stdin.isatty() and not agreed:
         answer = input("Ask the model now? [y/N] ")
         if answer.strip().lower() not in ("y", "yes"):
             raise ConfigurationError("nothing was asked, nothing was spent")
-    told = ""
+    status = ""
     with reported("fill"), Progress(unit=" texts", total=texts) as bar:
 
         def show(done: int, total: int, usd: float) -> None:
-            nonlocal told
-            told = f"{done} done; US$ {usd:.4f} spent, and at most what was in flight"
+            nonlocal status
+            status = f"{done} done; US$ {usd:.4f} spent, and at most what was in flight"
             bar.total = max(bar.total or 0, total)
             bar.set_postfix_str(f"${usd:.4f}", refresh=False)
             bar.update(done - bar.n)
@@ -47,32 +47,31 @@ def spending(texts: int, agreed: bool) -> Iterator[Show]:
         try:
             yield show
         except KeyboardInterrupt:
-            if told:
-                complain(told)
+            if status:
+                complain(status)
             raise
 
 
 def fill(workflow: Workflow[Any], agreed: bool) -> None:
-    """As `asked`. Raises MemoryMiss where something is still missing."""
-    report = asked(workflow, agreed)
+    """Call `ask_missing`. Raises RepliesMissing if something is still missing."""
+    report = ask_missing(workflow, agreed)
     if report.missing or report.stopped:
-        raise MemoryMiss(
+        raise RepliesMissing(
             f"{report.missing} texts are still missing, {len(report.failed)} of them after a "
             f"failure. {report.stopped or f'Fill again, or {workflow.use.advice}'}"
         )
-    publish = "; write the memory with: python -m bears memory publish"
+    publish = "; publish the replies with: bears replies publish"
     print(f"nothing is missing{publish if report.answered else ''}")
 
 
-def asked(workflow: Workflow[Any], agreed: bool) -> FillReport:
+def ask_missing(workflow: Workflow[Any], agreed: bool) -> FillReport:
     """Show the plan, ask the model for what is missing, and report what fails.
 
     Args:
-        workflow: of the use.
         agreed: whether ``--yes`` was given.
 
     Raises:
-        ConfigurationError: the person at the terminal does not agree; as of `Workflow.fill`.
+        ConfigurationError: the person at the terminal does not agree; or as `Workflow.fill`.
     """
     plan = workflow.plan()
     show_plan(workflow, plan)
@@ -80,7 +79,7 @@ def asked(workflow: Workflow[Any], agreed: bool) -> FillReport:
         return FillReport()
     with spending(sum(plan.calls.values()), agreed) as show:
         report = workflow.fill(show)
-    report.tell(workflow.use.name)
+    report.show(workflow.use.name)
     return report
 
 
@@ -91,19 +90,30 @@ def show_plan(workflow: Workflow[Any], plan: FillPlan) -> None:
         ("for", workflow.use.wanted),
         ("model", f"{settings.model} ({settings.backend})"),
         ("calls", ", ".join(f"{n} {field}" for field, n in plan.calls.items()) or "none"),
-        ("in memory already", plan.in_memory),
+        ("kept already", plan.kept),
         ("input tokens", "{:,} to {:,}".format(*plan.input_tokens)),
         ("output tokens", "{:,} to {:,}".format(*plan.output_tokens)),
-        ("price", "US$ {:.4f} to {:.4f}".format(*plan.usd)),
         ("per million tokens", f"{price.input} in, {price.output} out"),
     ]
-    print_plan(rows, price, settings.budget)
+    print_plan(rows, plan.usd, {"": settings.budget}, price)
 
 
-def print_plan(rows: Sequence[tuple[str, object]], price: Price, budget: float | None) -> None:
-    """Print a plan, with where its price is from and what may be spent."""
-    last = [
-        ("price from", f"{price.source} ({price.date or 'no date'})"),
-        ("budget", "no limit" if budget is None else f"US$ {budget}"),
-    ]
-    print(tabulate([*rows, *last], tablefmt="plain", disable_numparse=True))
+def print_plan(
+    rows: Sequence[tuple[str, object]],
+    usd: tuple[float, float],
+    budgets: Mapping[str, float | None],
+    price: Price | None = None,
+) -> None:
+    """Print a plan with its lowest and highest price, the source of the price and the budgets.
+
+    Args:
+        budgets: dollars for each purpose, None without a limit; a single one has an empty name.
+    """
+    source = [("price from", f"{price.source} ({price.date or 'no date'})")] if price else []
+    limits = (
+        ("no limit" if limit is None else f"US$ {limit}") + (f" for {name}" if name else "")
+        for name, limit in budgets.items()
+    )
+    total = ("price", "US$ {:.4f} to {:.4f}".format(*usd))
+    lines = [*rows, *source, total, ("budget", ", ".join(limits))]
+    print(tabulate(lines, tablefmt="plain", disable_numparse=True))

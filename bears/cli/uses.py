@@ -1,4 +1,4 @@
-"""What models are asked for, and where the replies are kept: one table for ``memory``."""
+"""A table of the uses of models, and where the replies of each are kept."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -6,12 +6,15 @@ from typing import Any
 
 from bears.answers.answered import answered
 from bears.answers.judging.bench import judges_of, tasks_of
-from bears.answers.judging.files import read_hearing, records_in
+from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.model import VerdictTask
-from bears.answers.task import AnswerTask, read_task
-from bears.config import Config, checkout, parse
-from bears.config.ledger.entries import WholeLedger
-from bears.errors import ConfigurationError, MemoryMiss
+from bears.answers.task import AnswerKeys, AnswerTask, read_task
+from bears.cli.selection import files_of, made, selected
+from bears.config import Config, checkout
+from bears.config.ledger.entries import LedgerPart
+from bears.config.shape import Choice
+from bears.config.typed import select
+from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.manifest import check
 from bears.files.records import (
     read_documents,
@@ -21,62 +24,40 @@ from bears.files.records import (
     to_line,
 )
 from bears.files.shown import complain
-from bears.layout import BenchmarkFiles
-from bears.llm.kept import PublishedMemory
+from bears.llm.kept import KeptReplies
 from bears.llm.use import Use
 from bears.llm.workflow import U, Workflow
-from bears.questions.bench import Bench, read_bench
+from bears.questions.bench import Bench, BenchKeys, read_bench
 from bears.questions.made import sifted_of
 from bears.questions.readings import CheckTask
 from bears.questions.sift import Sifted
 from bears.questions.task import QuestionTask
-from bears.retrieval.rewriting.model import RewriteTask
+from bears.retrieval.rewriting.model import RewriteTask, RewritingKeys
 from bears.retrieval.rewriting.model import read_task as read_rewriting
-from bears.translation.reading import ReadingTask
+from bears.translation.reading import ReadingKeys, ReadingTask
 from bears.translation.reading import read_task as read_readings
-from bears.translation.task import TranslationTask
+from bears.translation.task import TranslateKeys, TranslationTask
 from bears.translation.task import read_task as read_translation
 
 
-def _files(config: Config) -> BenchmarkFiles:
-    return BenchmarkFiles(config["benchmark"]["name"])
-
-
-def _made(config: Config, stage: str, *files: Path) -> Sequence[Path]:
-    """Return the files, which a stage made and nobody changed since.
-
-    Raises:
-        ConfigurationError: it has not run yet.
-        FormatError: one is not what its manifest says.
-    """
-    for file in files:
-        if not file.exists():
-            raise ConfigurationError(
-                f"{file} does not exist; run `dvc repro {stage}` with benchmark: "
-                f"{config['benchmark']['name']} and retriever: {config['retriever']['name']} first"
-            )
-        check(file)
-    return files
-
-
 def _translation(config: Config) -> TranslationTask:
-    sampled = _files(config).sampled
-    _made(config, "sample", sampled / "queries_raw.json")
+    sampled = files_of(config).sampled
+    made(config, "sample", sampled / "queries_raw.json")
     _check_sampled(sampled, config)
-    return read_translation(config, sampled, checkout())
+    return read_translation(select(TranslateKeys, config), sampled, checkout())
 
 
 def _check_sampled(sampled: Path, config: Config) -> None:
-    """Refuse a sample that follows another ledger than there is now."""
+    """Raise ConfigurationError if the ledger was changed after the sample was drawn."""
     check(sampled / "notes.json")
     followed = read_json(sampled / "notes.json").get("ledger", [])
-    now = parse(WholeLedger, config["ledger"], "ledger").changes()
+    now = select(LedgerPart, config).ledger.changes()
     for entry in [*followed, *now]:
         if (entry in followed) != (entry in now):
             field = entry[1] if len(entry) > 1 else "question"
             raise ConfigurationError(
                 f"{sampled} was made before the ledger was changed ({field} {entry[0]}); run "
-                f"`dvc repro sample` with benchmark: {config['benchmark']['name']} first"
+                f"`dvc repro sample` with benchmark: {selected(config).benchmark.name} first"
             )
 
 
@@ -84,60 +65,63 @@ TRANSLATION = (_translation, "")
 
 
 def _readings(config: Config) -> ReadingTask:
-    files = _files(config)
-    _made(config, "translate", files.queries, files.corpus)
+    files = files_of(config)
+    made(config, "translate", files.queries, files.corpus)
     raw, translated = (
         (read_questions(folder / f"queries{ending}"), read_documents(folder / f"corpus{ending}"))
         for folder, ending in ((files.sampled, "_raw.json"), (files.translated, ".json"))
     )
-    return read_readings(config, raw, translated)
+    return read_readings(select(ReadingKeys, config), raw, translated)
 
 
 def _rewrites(config: Config) -> RewriteTask:
-    (queries,) = _made(config, "translate", _files(config).queries)
-    return read_rewriting(config, queries)
+    (queries,) = made(config, "translate", files_of(config).queries)
+    return read_rewriting(select(RewritingKeys, config), queries)
 
 
 def _answers(config: Config) -> AnswerTask:
-    files, retriever = _files(config), config["retriever"]["name"]
+    files, retriever = files_of(config), selected(config).retriever.name
     runs = files.run(retriever), files.within(retriever)
-    return read_task(config, *_made(config, "retrieve", files.queries, files.corpus, *runs))
+    paths = made(config, "retrieve", files.queries, files.corpus, *runs)
+    return read_task(select(AnswerKeys, config), *paths)
 
 
 ANSWERS = (_answers, "answers")
 
 
 def _verdicts(config: Config) -> list[VerdictTask]:
-    """Return what the models among the judges are asked of the selected generator's answers."""
-    judges = {} if config["generator"]["name"] == "none" else judges_of(config["judge"])
+    """Return the tasks of the models among the judges, over the selected generator's answers."""
+    chosen = selected(config)
+    judges = {} if chosen.generator.name == "none" else judges_of(chosen.judge)
     if not tasks_of(judges, [], ""):
         return []
     try:
         answers, _ = generated_answers(config)
     except ConfigurationError as error:
-        if not config["generator"].get("model"):
+        if not chosen.generator.word("model"):
             raise
-        # Its answers have to be had first, by the same command.
+        # The same command fills the answers first.
         complain(str(error))
         return []
-    records = records_in(_files(config).translated, answers)
-    hearing = read_hearing(records, config["benchmark"]["language"])
-    return tasks_of(judges, hearing.cases, hearing.language)
+    records = records_in(files_of(config).translated, answers)
+    cases = [row.case for row in read_unjudged(records, chosen.benchmark.language)]
+    return tasks_of(judges, cases, chosen.benchmark.language)
 
 
 def generated_answers(config: Config) -> tuple[Path, AnswerTask]:
-    """Return the file of the selected generator's answers, and what it answered.
+    """Return the file of the selected generator's answers, and its task.
 
     Raises:
-        ConfigurationError: there is no such file, or it is of other settings, documents or
-            questions than now.
+        ConfigurationError: there is no such file, or it was made with other settings, documents or
+            questions.
     """
-    answers = _files(config).answers(config["retriever"]["name"], config["generator"]["name"])
+    chosen = selected(config)
+    answers = files_of(config).answers(f"{chosen.retriever.name}.{chosen.generator.name}")
     task = _answers(config)
     problem = "" if answers.is_file() else "does not exist"
     try:
         rows = list(map(to_line, answered(task, _known(config, task, "answers"))))
-    except MemoryMiss:
+    except RepliesMissing:
         rows = []
     if not problem and rows != [to_line(row) for _, row in read_lines(answers)]:
         problem = "is not what the generator answers now"
@@ -147,39 +131,40 @@ def generated_answers(config: Config) -> tuple[Path, AnswerTask]:
     return answers, task
 
 
-def _known(config: Config, use: Use[Any], kept: str) -> PublishedMemory:
-    return Workflow(use, _files(config).replies(kept)).kept.known()
+def _known(config: Config, use: Use[Any], kept: str) -> KeptReplies:
+    return Workflow(use, files_of(config).replies(kept)).kept.known()
 
 
 def _bench(config: Config) -> Bench:
-    files = _files(config)
-    rows, told = _made(config, "download", files.rows, files.sources)
-    for each in read_json(told):
-        now, then = config["sources"][each["source"]].get("path", ""), each.get("path", "")
+    files = files_of(config)
+    rows, sources = made(config, "download", files.rows, files.sources)
+    settings = selected(config).sources
+    for each in read_json(sources):
+        now, then = settings[each["source"]].path, each.get("path", "")
         if now != then:
             raise ConfigurationError(
                 f"sources.{each['source']}.path is {now or 'empty'}, but {rows} was read from "
                 f"{then or 'the hub or a mirror'}; choose it for `dvc repro download` too"
             )
-    return read_bench(config, rows)
+    return read_bench(select(BenchKeys, config), rows)
 
 
 def _questions(config: Config) -> QuestionTask | None:
-    """Return nothing where a benchmark has questions of its own."""
-    return _bench(config).questions if config["sample"]["sampler"] == "made" else None
+    """Return the task of writing questions; None if the benchmark has questions of its own."""
+    return _bench(config).questions if selected(config).sample.sampler == "made" else None
 
 
 def _checks(config: Config) -> CheckTask | None:
-    """Return what is asked of the questions that are written so far."""
-    if config["sample"]["sampler"] != "made":
+    """Return the task of checking the questions that are written so far."""
+    if selected(config).sample.sampler != "made":
         return None
     bench = _bench(config)
     return bench.readings(_known(config, bench.questions, "questions"))
 
 
 def made_questions(config: Config) -> list[Sifted]:
-    """Return what became of each question that a model wrote."""
-    if config["sample"]["sampler"] != "made":
+    """Return each question that a model wrote, with the result of its checks."""
+    if selected(config).sample.sampler != "made":
         return []
     bench = _bench(config)
     written = _known(config, bench.questions, "questions")
@@ -197,12 +182,17 @@ USES: tuple[tuple[str, Read, str], ...] = (
     ("generator", *ANSWERS),
     ("", _verdicts, "verdicts"),
 )
-"""The group of the configuration that must name a model, if it is one; how a use is read, None
-where nothing is asked, several where it asks several models; and the name of its kept replies. Each
-use comes after those that it needs."""
+"""The group of the configuration that must name a model, if any; a function that reads the use; and
+the name of its kept replies. The function returns None if no model is asked, several uses if
+several models are. A use comes after those that it needs."""
 
 ASKING = ("questioner", "translator", "reader", "rewriter", "generator", "judge")
 """Groups of the configuration that may name a model."""
+
+
+def _choice(config: Config, group: str) -> Choice:
+    choice: Choice = getattr(selected(config), group)
+    return choice
 
 
 def workflow_of(config: Config, read: Callable[[Config], U], kept: str) -> Workflow[U]:
@@ -213,31 +203,31 @@ def workflow_of(config: Config, read: Callable[[Config], U], kept: str) -> Workf
 def workflows(config: Config) -> Iterator[Workflow[Any]]:
     """Yield the uses whose settings name a model.
 
-    A use is read when it is its turn, since it may need what those before it made.
+    A use is read only when it is reached, since it may need replies of the uses before it.
 
     Raises:
-        ConfigurationError: no settings do, or what a use needs is not there.
+        ConfigurationError: no settings name a model, or a file that a use needs does not exist.
     """
     asking = False
     for group, read, kept in USES:
-        found = read(config) if not group or config[group].get("model") else None
-        for use in found if isinstance(found, Sequence) else [found]:
+        uses = read(config) if not group or _choice(config, group).word("model") else None
+        for use in uses if isinstance(uses, Sequence) else [uses]:
             if use is not None and use.settings.model:
                 asking = True
                 yield _workflow(config, use, kept)
     if not asking:
-        chosen = " and ".join(f"{group} {config[group]['name']}" for group in ASKING)
+        chosen = " and ".join(f"{group} {_choice(config, group).name}" for group in ASKING)
         raise ConfigurationError(
-            f"{chosen} have no model, or what it needs is not there yet: nothing is asked. Choose "
-            "one that has, such as translator=gpt-4.1 or generator=gpt-4.1-mini"
+            f"{chosen} have no model, or what it needs does not exist yet: nothing is asked. "
+            "Choose one with a model, such as translator=gpt-4.1 or generator=gpt-4.1-mini"
         )
 
 
 def _workflow(config: Config, use: U, kept: str) -> Workflow[U]:
-    workflow = Workflow(use, _files(config).replies(kept))
+    workflow = Workflow(use, files_of(config).replies(kept))
     journal = workflow.kept.journal
     for _ in journal.rows():
-        pass  # only to be told of lines that are not to be trusted
+        pass  # Reading all rows collects the damaged ones.
     for line, reason in journal.damaged:
         complain(f"{journal.path}, line {line}: {reason}; skipped")
     return workflow

@@ -1,27 +1,21 @@
-"""One truth for configuration: params.yaml selects, conf/ defines, this module composes."""
+"""Compose the configuration: params.yaml selects choices, and conf/ defines them."""
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
 
-from bears.config.arguments import check_arguments
-from bears.config.named import named
 from bears.config.secrets import refuse_secrets, without_secret
-from bears.config.shape import Configuration
-from bears.config.written_in import written_in
+from bears.config.shape import Choice, Configuration
+from bears.config.typed import build, parse
 from bears.errors import ConfigurationError
 from bears.files.addresses import without_passwords
 from bears.files.intake.yaml_text import yaml_value
-from bears.files.records import problems_of, write_text
-
-RETRIEVAL = "bears.retrieval"
-"""The room of what most configurations have built."""
+from bears.files.records import write_text
 
 LEDGER = ("replacements", "edits", "reviews", "judgements")
 """The parts of conf/ledger/<benchmark>.yaml."""
@@ -30,11 +24,11 @@ RESOLVERS = (
     *("oc.create", "oc.decode", "oc.deprecated", "oc.dict.keys", "oc.dict.values", "oc.env"),
     *("oc.select", "hydra", "now", "python_version"),
 )
-"""What OmegaConf and Hydra could put into a text: the environment, the time, the machine. No
-configuration needs it, and a key would end in a file that is in git."""
+"""The resolvers of OmegaConf and Hydra, which put the environment, the time or the machine into a
+text. No configuration needs them, and a key would end up in a file in git."""
 
 UNWRAPPED = (ValueError, TypeError, LookupError, AttributeError, AssertionError)
-"""What Hydra lets through of odd values for its own words."""
+"""Exceptions that Hydra does not wrap."""
 
 KEYS = (
     "a key comes from an environment variable or from .env, and the setting api_key_env holds the "
@@ -42,11 +36,22 @@ KEYS = (
 )
 
 Config = dict[str, Any]
-T = TypeVar("T")
+
+__all__ = [
+    "Config",
+    "build",
+    "checkout",
+    "compose",
+    "parse",
+    "read_ledger",
+    "read_mapping",
+    "read_selection",
+    "write_yaml",
+]
 
 
 def checkout() -> Path:
-    """The user's own checkout, also from within a temporary or queued experiment of DVC."""
+    """Return the user's own checkout, also within a temporary or queued experiment of DVC."""
     return Path(os.environ.get("DVC_ROOT") or Path.cwd())
 
 
@@ -54,9 +59,9 @@ def read_selection(params: Path) -> Config:
     """Read params.yaml: one word for each group of conf/, ``mirror``, and ``overrides``.
 
     Raises:
-        ConfigurationError: the file is absent or not a mapping, a word is none, or ``overrides``
-            is not a list of strings.
-        FormatError: as `read_mapping`.
+        ConfigurationError: the file is missing or not a mapping, a choice is not a word, or
+            ``overrides`` is not a list of strings.
+        FormatError: the file is not YAML.
     """
     selection = read_mapping(params, "run from the project's root")
     overrides = selection.get("overrides", [])
@@ -66,11 +71,11 @@ def read_selection(params: Path) -> Config:
             "['sample.seed=7']"
         )
     for key, word in selection.items():
-        # An empty value is how YAML writes that there is no mirror.
-        may_be = {"overrides": list, "mirror": str | None}.get(key, str)
-        if not isinstance(word, may_be):
+        # YAML reads an empty value, as of a missing mirror, as None.
+        expected = {"overrides": list, "mirror": str | None}.get(key, str)
+        if not isinstance(word, expected):
             raise ConfigurationError(
-                f"{params}: {key} is {word!r:.80}; expected a word, in quotation marks where YAML "
+                f"{params}: {key} is {word!r:.80}; expected a word, in quotation marks if YAML "
                 "takes it for something else"
             )
     return selection
@@ -80,11 +85,12 @@ def read_mapping(path: Path, if_absent: str = "") -> Config:
     """Read a YAML file that holds a mapping of names.
 
     Args:
-        if_absent: how to mend that it is absent or empty; "": that is an empty mapping.
+        if_absent: advice for a missing or empty file; without advice, such a file counts as an
+            empty mapping.
 
     Raises:
-        ConfigurationError: it is absent, or holds no mapping.
-        FormatError: as `yaml_value`.
+        ConfigurationError: the file is missing, or does not hold a mapping.
+        FormatError: the file is not YAML.
     """
     if not (path.exists() or path.is_symlink()):
         if not if_absent:
@@ -99,7 +105,7 @@ def read_mapping(path: Path, if_absent: str = "") -> Config:
 
 
 def write_yaml(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a YAML file whole or not at all; keys keep their order."""
+    """Write a YAML file atomically; keys keep their order."""
     write_text(path, yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100))
 
 
@@ -112,13 +118,13 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
         overrides: more Hydra overrides; later ones win.
 
     Returns:
-        Plain dicts, lists and scalars. Settings that name others (``${a.b}``) are resolved;
-        ``ledger`` is as it was written, and ``written_in`` what `written_in` gives.
+        Plain dicts, lists and scalars. References to other settings (``${a.b}``) are resolved, but
+        ``ledger`` stays as it was written. ``written_in`` describes the benchmark's language.
 
     Raises:
         ConfigurationError: a choice does not exist (the message lists those that do), an
             override does not fit, a mandatory value is missing, or a value is a secret.
-        FormatError: a file below ``conf`` is refused, as `yaml_value`.
+        FormatError: a file below ``conf`` is not YAML.
     """
     # Hydra takes a third of a second to import, and only this function needs it.
     from hydra import compose as hydra_compose
@@ -143,33 +149,49 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     assert isinstance(resolved, dict)
     refuse_secrets(resolved)
     config = {str(key): value for key, value in resolved.items()}
-    parse(Configuration, config, "")
-    tag = config["benchmark"]["language"]
-    selected = config["language"]["name"] == tag or not re.fullmatch(r"[\w-]+", tag)
-    profile = config["language"] if selected else read_mapping(conf / "language" / f"{tag}.yaml")
+    known = parse(Configuration, config, "")
     return {
         **config,
-        "ledger": read_ledger(conf / "ledger" / f"{config['benchmark']['name']}.yaml"),
-        "written_in": written_in(tag, profile),
+        "ledger": read_ledger(conf / "ledger" / f"{known.benchmark.name}.yaml"),
+        "written_in": _written_in(conf, known.benchmark.language, known.language),
+    }
+
+
+def _written_in(conf: Path, tag: str, selected: Choice) -> dict[str, str]:
+    """Return what prompts say about the language of a benchmark's texts.
+
+    It need not be the selected language, into which texts are translated.
+    """
+    profile: Mapping[str, Any] = selected
+    if selected.name != tag and re.fullmatch(r"[\w-]+", tag):
+        profile = read_mapping(conf / "language" / f"{tag}.yaml")
+    prompt = profile.get("prompt")
+    title = profile.get("title", "English" if tag == "en" else tag)
+    return {
+        "name": tag,
+        "title": title,
+        "native_name": profile.get("native_name", title),
+        "variant": prompt.get("variant", "") if isinstance(prompt, Mapping) else "",
+        "unanswerable": profile.get("unanswerable", "Unanswerable"),
     }
 
 
 def _refusal(error: Exception, overrides: Sequence[str]) -> ConfigurationError:
     from omegaconf.errors import UnsupportedInterpolationType
 
-    # Where it looked is the same for everybody, and what is appended with + nothing reads.
-    told = re.split(r"\n(?:Config search path:|To append to your)", str(error))[0]
+    # Leave out Hydra's search path, and its advice to append a setting that nothing would read.
+    problem = re.split(r"\n(?:Config search path:|To append to your)", str(error))[0]
     cause = f" ({error.__cause__})" if error.__cause__ else ""
     if "not in struct" in cause:
         cause = " No setting has that name; the files of conf/ list them."
     remedy = ""
     if overrides:
-        # DVC leaves the overrides of an experiment there, and the next one may not know their key.
+        # DVC leaves the overrides of an experiment there, and the next one may not have their keys.
         shown = [without_secret(item) for item in overrides]
         remedy = f"\nparams.yaml has overrides: {shown}; -S 'overrides=[]' drops them"
     if isinstance(error, UnsupportedInterpolationType):
         remedy = f". Only other settings can be named so, as ${{a.b}}; {KEYS}{remedy}"
-    return ConfigurationError(without_passwords(f"{told}{cause}{remedy}"))
+    return ConfigurationError(without_passwords(f"{problem}{cause}{remedy}"))
 
 
 @cache
@@ -178,14 +200,14 @@ def _check(file: Path, _modified_ns: int) -> None:
 
 
 def read_ledger(path: Path) -> Config:
-    """What persons decided, read as plain data: nothing in their texts is resolved.
+    """Read people's decisions as plain data: nothing in their texts is resolved.
 
     Args:
-        path: of a file of the parts in `LEDGER`; without one, nothing was decided.
+        path: the ledger's file; if it is missing, nothing was decided.
 
     Raises:
-        ConfigurationError: it is no mapping, or has a part that no ledger has.
-        FormatError: as `yaml_value`.
+        ConfigurationError: the file is not a mapping, or has an unknown part.
+        FormatError: the file is not YAML.
     """
     found = read_mapping(path)
     if unknown := [part for part in found if part not in LEDGER]:
@@ -196,79 +218,9 @@ def read_ledger(path: Path) -> Config:
 
 
 def _quoted(value: Any) -> str:
-    """``value`` as Hydra's grammar of overrides reads it back: a text stays a text."""
+    """Return ``value`` in Hydra's override grammar, in which a text stays a text."""
     from hydra.core.override_parser.types import Quote, QuotedString
 
     if isinstance(value, str):
         return QuotedString(text=value, quote=Quote.single).with_quotes()
     return "null" if value is None else str(value)
-
-
-def pick(config: Mapping[str, Any], keys: Iterable[str], where: str) -> Config:
-    """The part of ``config`` below the given dotted keys.
-
-    Raises:
-        ConfigurationError: a key is missing.
-    """
-    part: Config = {}
-    for key in keys:
-        source: Any = config
-        target = part
-        *parents, last = key.split(".")
-        try:
-            for name in parents:
-                source, target = source[name], target.setdefault(name, {})
-            target[last] = source[last]
-        except (KeyError, TypeError):
-            raise ConfigurationError(
-                f"{where} has no key {key}; compose it again with `dvc repro config`"
-            ) from None
-    return part
-
-
-def parse(shape: type[T], value: Any, where: str) -> T:
-    """Build the dataclass ``shape`` from plain values, refusing wrong types and unknown keys.
-
-    Args:
-        shape: a dataclass; a `Closed` one.
-        value: what the configuration holds at ``where``.
-
-    Raises:
-        ConfigurationError: naming each value that does not fit.
-    """
-    try:
-        return TypeAdapter(shape).validate_python(value)
-    except ValidationError as error:
-        raise ConfigurationError(problems_of(error, where)) from None
-
-
-def build(value: Mapping[str, Any], where: str, room: str = RETRIEVAL) -> Any:
-    """Call the class of ``room`` that ``value["_target_"]`` names, with the other values.
-
-    Its ``name`` is left out: it is the configuration's. Parts that have a ``_target_`` are built
-    first.
-
-    Raises:
-        ConfigurationError: there is no such class, or it refuses the arguments.
-    """
-    made = named(value.get("_target_"), room, f"{where}._target_")
-    settings = {
-        key: _built(part, f"{where}.{key}", room)
-        for key, part in value.items()
-        if key not in ("_target_", "name")
-    }
-    check_arguments(made, settings, where)
-    try:
-        return made(**settings)
-    except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"{where}: {error}") from None
-
-
-def _built(part: Any, where: str, room: str) -> Any:
-    if isinstance(part, Mapping):
-        if "_target_" in part:
-            return build(part, where, room)
-        return {key: _built(inner, f"{where}.{key}", room) for key, inner in part.items()}
-    if isinstance(part, list):
-        return [_built(inner, f"{where}.{place}", room) for place, inner in enumerate(part)]
-    return part

@@ -1,4 +1,4 @@
-"""Holding settings against the class that takes them, before it is called."""
+"""Check settings against the class that takes them, before it is called."""
 
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
@@ -12,7 +12,7 @@ from bears.files.records import problems_of
 
 PLAIN = (bool, int, float, str, NoneType)
 EXACT = ConfigDict(strict=True, allow_inf_nan=False)
-"""No word is a truth value, and no number a text."""
+"""A word is not a truth value, and a number is not a text."""
 
 
 def check_arguments(made: Callable[..., Any], settings: Mapping[str, Any], where: str) -> None:
@@ -20,13 +20,12 @@ def check_arguments(made: Callable[..., Any], settings: Mapping[str, Any], where
 
     Args:
         made: a class.
-        settings: name to value.
+        settings: values by name.
         where: their place in the configuration.
 
     Raises:
-        ConfigurationError: naming an unknown setting and those that there are, or each plain
-            value (truth value, number, text, several of them) that is not of the type or within
-            the bounds which the constructor declares.
+        ConfigurationError: a setting is unknown, or a plain value (truth value, number, text, or
+            several of them) does not have the type or bounds that the constructor declares.
     """
     taken = signature(made).parameters
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):

@@ -1,4 +1,4 @@
-"""Digests of the code that each stage can run, which make the right stages stale."""
+"""Digest the code that each stage can run, so that an edit makes the right stages stale."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 TARGET = re.compile(r"bears(\.[A-Za-z_]\w*)+")
-"""A class or function that a configuration names."""
+"""The name of a class or function in a configuration."""
 SHOWN = 16
 """Hexadecimal digits of a digest in data/code.yaml."""
 
@@ -87,7 +87,7 @@ def _targets(value: Any) -> Iterator[str]:
 
 
 def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:
-    """Append what a syntax tree says to ``words``, and what it imports to ``imported``."""
+    """Append the content of a syntax tree to ``words``, and its imports to ``imported``."""
     if isinstance(node, ast.Import):
         imported += [alias.name for alias in node.names]
     elif isinstance(node, ast.ImportFrom) and node.module:
@@ -95,7 +95,7 @@ def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:
     words.append(type(node).__name__)
     for name in node._fields:
         value = getattr(node, name, None)
-        # Newer versions of Python have more fields, which are empty for the same code.
+        # Newer versions of Python add fields, which are empty for the same code.
         if value is None or value == []:
             continue
         words.append(name)

@@ -1,4 +1,4 @@
-"""The edge of a stage or a command: what ends it becomes one sentence and a true exit status."""
+"""Run a stage or command so that it ends with one sentence and the right exit status."""
 
 import errno
 import os
@@ -18,14 +18,14 @@ BUG = 70
 """The exit status of a bug, as sysexits.h has it (EX_SOFTWARE)."""
 
 TRACEBACK = "BEARS_TRACEBACK"
-"""Set to anything, a traceback is printed before the sentence."""
+"""If this variable is set, a traceback is printed before the sentence."""
 
 OUTPUT, ERRORS = 1, 2
 """The descriptors of the standard streams."""
 ROOT = Path(__file__).resolve().parents[2]
 
 REMEDIES = {
-    # numpy says only how many values it could not write.
+    # numpy only reports how many values it could not write.
     None: "free some space on that disk, if it is full",
     errno.ENOSPC: "free some space on that disk",
     errno.EFBIG: "permit larger files (ulimit -f)",
@@ -37,15 +37,15 @@ REMEDIES = {
 
 
 def ended(who: str, work: Callable[[], None]) -> int:
-    """Do the work of a stage or a command; its exit status.
+    """Run a stage or a command and return its exit status.
 
-    0: done; 1: something that can be mended, with a sentence on stderr; 70: a bug; 130:
-    interrupted (143 by SIGTERM, 129 by SIGHUP). A reader of the output that leaves early (`| head`)
-    changes nothing.
+    The status is 0 after success; 1 after an error that the user can fix, with a sentence on
+    stderr; 70 after a bug; 130 after an interruption (143 after SIGTERM, 129 after SIGHUP). If the
+    reader of the output leaves early (`| head`), the work goes on.
 
     Args:
-        who: what the sentence begins with.
-        work: raises BearsError for what can be mended.
+        who: the name that begins the sentence.
+        work: raises BearsError for errors that the user can fix.
     """
     _open_streams()
     error: BaseException | None = None
@@ -62,7 +62,7 @@ def ended(who: str, work: Callable[[], None]) -> int:
         error = unwritten or error
     if error is None:
         return 0
-    status, sentence = _told(error)
+    status, sentence = _explained(error)
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     complain(f"{who}: {sentence}")
@@ -70,7 +70,7 @@ def ended(who: str, work: Callable[[], None]) -> int:
 
 
 class _Stream(FileIO):
-    """A standard stream. When its reader leaves, the work goes on to its true exit status."""
+    """A standard stream that ignores writes after its reader has left."""
 
     def write(self, data: Buffer) -> int:
         try:
@@ -82,7 +82,7 @@ class _Stream(FileIO):
 
 
 class _Shown(TextIOWrapper):
-    """A standard stream whose text acts in no terminal."""
+    """A standard stream whose text cannot control a terminal."""
 
     def write(self, text: str, /) -> int:
         super().write(for_terminal(text))
@@ -90,50 +90,44 @@ class _Shown(TextIOWrapper):
 
 
 def _open_streams() -> None:
-    """Standard streams that take any text, whatever the terminal's encoding."""
-    if sys.stdin is None:
-        # Where one was closed (`>&-`), the next file that is opened would take its place.
-        os.open(os.devnull, os.O_RDONLY)
+    """Replace the standard streams by ones that take any text, whatever the encoding."""
     for name, descriptor in (("stdout", OUTPUT), ("stderr", ERRORS)):
         stream = getattr(sys, name)
-        if stream is None:
-            os.open(os.devnull, os.O_WRONLY)
-        elif stream is not getattr(sys, f"__{name}__"):
-            continue  # It is a test's, or ours already.
+        if stream is None or stream is not getattr(sys, f"__{name}__"):
+            continue  # It is closed, belongs to a test, or is ours already.
         buffered = BufferedWriter(_Stream(descriptor, "w", closefd=False))
-        encoding = stream.encoding if stream else "utf-8"
-        lines = name == "stderr" or not stream or stream.line_buffering or stream.write_through
-        # What goes to stderr is shown by `complain`: the progress of others needs its controls.
+        lines = name == "stderr" or stream.line_buffering or stream.write_through
+        # On stderr, `complain` makes texts safe, and progress bars need their control characters.
         kind = _Shown if name == "stdout" else TextIOWrapper
-        setattr(sys, name, kind(buffered, encoding, "backslashreplace", None, lines))
+        setattr(sys, name, kind(buffered, stream.encoding, "backslashreplace", None, lines))
 
 
 def _flush() -> OSError | None:
-    """Print what is still buffered; why that failed. It is then dropped."""
+    """Flush standard output; return the error if that failed, and drop what was buffered."""
     try:
-        sys.stdout.flush()
+        print(end="", flush=True)
     except OSError as error:
-        # Python would try again when it exits, and print a traceback of its own.
+        # Python would try again when it exits, and print a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), OUTPUT)
         error.filename = "standard output"
         return error
     return None
 
 
-def _told(error: BaseException) -> tuple[int, str]:
-    """Return the exit status and the sentence."""
+def _explained(error: BaseException) -> tuple[int, str]:
+    """Return the exit status and the sentence for an error."""
     match error:
         case BearsError():
             return 1, str(error)
         case KeyboardInterrupt():
             return getattr(error, "status", 130), "interrupted; what was finished is kept"
         case MemoryError():
-            told = f"there is not enough memory ({first_line(error)})"
-            return 1, f"{told}; run the same again where there is more of it"
+            problem = f"there is not enough memory ({first_line(error)})"
+            return 1, f"{problem}; run the same again on a larger machine"
         case RecursionError():
-            return 1, f"something that was read is nested too deeply ({_place(error)}); flatten it"
+            return 1, f"a file that was read is nested too deeply ({_place(error)}); flatten it"
         case UnicodeError():
-            return 1, f"a text is not valid Unicode ({error}; {_place(error)}); mend it"
+            return 1, f"a text is not valid Unicode ({error}; {_place(error)}); correct it"
         case OSError():
             return 1, _system(error)
     return BUG, (
@@ -143,7 +137,7 @@ def _told(error: BaseException) -> tuple[int, str]:
 
 
 def _system(error: OSError) -> str:
-    """Return what the operating system refuses, of which file, and what to do."""
+    """Return what the operating system refused, for which file, and what to do."""
     where = f"{error.filename}: " if error.filename else ""
     remedy = REMEDIES.get(error.errno)
     then = f"; {remedy}, then run the same again" if remedy else ""

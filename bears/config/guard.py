@@ -1,7 +1,7 @@
-"""What surrounds the work of a stage, so that an output is what its inputs made.
+"""Guard the files of a stage, so that an output is always what its inputs made.
 
 Inputs are checked against their manifests, and locked while they are read. Outputs get manifests,
-unless an input changed meanwhile or DVC is gone.
+unless an input has changed meanwhile or DVC has ended.
 """
 
 import hashlib
@@ -14,23 +14,22 @@ from pathlib import Path
 from bears.errors import FormatError, StageConflict
 from bears.files.lock import locked
 from bears.files.manifest import check, seal
+from bears.layout import CONFIG, LOCKS
 
-CONFIG = Path("data/config.yaml")
-LOCKS = Path(".bears/locks")
 PATIENCE_S = 30.0
 State = dict[Path, tuple[int, int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class StageFiles:
-    """Where a stage's data and code are.
+    """The files and folders of a stage.
 
     Args:
-        reads: option to the output of another stage.
-        promised: those options of ``reads`` whose paths are dvc.yaml's own: they have manifests.
+        reads: the outputs of other stages that it reads, by option.
+        promised: the options of ``reads`` that have the path in dvc.yaml, and so a manifest.
         sealed: the outputs that get manifests.
-        writes: all files and folders that are written.
-        watched: all files and folders that must not change meanwhile.
+        writes: everything that is written.
+        watched: everything that must not change meanwhile.
     """
 
     reads: Mapping[str, Path]
@@ -45,7 +44,7 @@ def guarded(stage: str, files: StageFiles) -> Iterator[None]:
     """Check the inputs, let the stage work, and seal its outputs.
 
     Raises:
-        FormatError: an input is not what its manifest says, or has none.
+        FormatError: an input differs from its manifest, or has none.
         StageConflict: another process works on the same files, an input has changed meanwhile, or
             DVC, which started the stage, has ended.
     """
@@ -55,7 +54,7 @@ def guarded(stage: str, files: StageFiles) -> Iterator[None]:
         made_from = _checked(files)
         yield
         _check_unchanged(before, files.watched)
-        # A shell in between ends with DVC as little as this does; then the lock alone protects.
+        # A shell between DVC and this process hides that DVC has ended; then only the lock helps.
         if "DVC_STAGE" in os.environ and os.getppid() != parent:
             raise StageConflict("DVC, which started this, has ended; run it again")
         seal(files.sealed, made_from)
@@ -63,13 +62,13 @@ def guarded(stage: str, files: StageFiles) -> Iterator[None]:
 
 @contextmanager
 def locked_paths(reads: Iterable[Path], writes: Iterable[Path], stage: str) -> Iterator[None]:
-    """Keep what is read from writers, and what is written from everybody.
+    """Lock what is read against writers, and what is written against everyone.
 
-    A file's reader also locks its folder, since a folder is written as a whole. The paths need not
+    Reading a file also locks its folder, since a folder is written as a whole. The paths need not
     exist.
 
     Raises:
-        StageConflict: another process has held one of them for `PATIENCE_S`.
+        StageConflict: another process has held one of the locks for `PATIENCE_S`.
     """
     written = {path.resolve() for path in writes}
     read = {place for path in reads for place in (path.resolve(), path.resolve().parent)}

@@ -1,4 +1,4 @@
-"""Code that a configuration names: ours alone, since a configuration may come from anywhere."""
+"""Find classes that a configuration names: only ours, since it may come from anywhere."""
 
 import re
 from importlib import import_module
@@ -8,15 +8,15 @@ from bears.errors import ConfigurationError
 
 
 def named(name: object, room: str, where: str) -> Any:
-    """The class or function that is defined in ``room`` under a dotted name.
+    """Return the class or function that ``room`` defines under a dotted name.
 
     Args:
-        name: with its module, as ``bears.retrieval.sparse.bm25.BM25``.
-        room: the package that it has to be of.
+        name: the full name, such as ``bears.retrieval.sparse.bm25.BM25``.
+        room: the package that must define it.
         where: its place in the configuration.
 
     Raises:
-        ConfigurationError: there is no such one, or it is another package's.
+        ConfigurationError: ``room`` does not define that name.
     """
     expected = f"{where} is {name!r}; expected the full name of something that {room} defines"
     if not isinstance(name, str) or not re.fullmatch(rf"{room}(\.[A-Za-z]\w*)+", name):
@@ -26,7 +26,7 @@ def named(name: object, room: str, where: str) -> Any:
         found = getattr(import_module(module), last, None)
     except ImportError as error:
         raise ConfigurationError(f"{expected} ({error})") from None
-    # What a module only imports has the name of another one.
+    # An imported object belongs to another module.
     if not callable(found) or getattr(found, "__module__", None) != module:
         raise ConfigurationError(expected)
     return found

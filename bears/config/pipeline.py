@@ -1,113 +1,95 @@
-"""What every stage program does around its own work.
+"""Run a stage program: find its paths and settings, guard its files, report how it ended.
 
-A stage's paths are the ``--name path`` pairs of its ``cmd`` in dvc.yaml; its configuration is
-what it names there under ``params``, and the language where that file is among its ``deps``. So
-dvc.yaml cannot drift from the code: a key that is not declared is not there.
+A stage's paths are the ``--name path`` pairs of its ``cmd`` in dvc.yaml. Its settings class
+declares the keys of the configuration that dvc.yaml lists under its ``params``, and the language
+if that file is among its ``deps``.
 """
 
+import argparse
 import shlex
 import sys
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Any, NoReturn, get_type_hints
 
-from bears.config import (
-    Config,
-    compose,
-    parse,
-    pick,
-    read_mapping,
-    read_selection,
-)
+from bears.config import Config, compose, parse, read_mapping, read_selection
 from bears.config.edge import ended
-from bears.config.guard import CONFIG, StageFiles, guarded
-from bears.config.shape import BenchmarkPart, Chosen, Configuration, Pipeline
+from bears.config.guard import StageFiles, guarded
+from bears.config.shape import BenchmarkSettings, Choice, Configuration, Pipeline
+from bears.config.typed import K, keys_of, pick, select
 from bears.errors import ConfigurationError
 from bears.files.progress import reported
+from bears.layout import CONF, CONFIG, LANGUAGE, PARAMS, PIPELINE
 
-LANGUAGE = Path("data/language.yaml")
-"""What is under ``language``. `CONFIG` has its name alone: a language is longer than all the rest,
-and DVC parses what stands under params a dozen times in every run."""
-CODE = Path("data/code.yaml")
 GROUPS = tuple(
-    k for k, kind in get_type_hints(Configuration).items() if kind in (BenchmarkPart, Chosen)
+    k for k, kind in get_type_hints(Configuration).items() if kind in (BenchmarkSettings, Choice)
 )
+UPDATED = "replies"
+"""The option of an input that a stage may write to: with ``fill: auto``, it publishes replies."""
 Paths = Mapping[str, Path]
 
 
 def run(
-    stage: str,
-    main: Callable[[Config, Paths], None],
-    argv: Sequence[str],
-    updates: Collection[str] = (),
+    stage: str, settings: type[K], main: Callable[[K, Paths], None], argv: Sequence[str]
 ) -> int:
-    """Run one stage and return its exit status.
+    """Run one stage and return its exit status, as `ended` does.
 
     Args:
         stage: its name in dvc.yaml.
-        main: takes the stage's part of the configuration and its paths.
-        argv: Hydra overrides (``sample.seed=7``) and paths (``--out DIR``); both are for runs by
-            hand, what is not given is what dvc.yaml says.
-        updates: options of inputs that the stage may write to as well.
-
-    Returns:
-        As `ended`.
+        settings: the class that declares the keys it reads.
+        main: takes the settings and the paths.
+        argv: Hydra overrides (``sample.seed=7``) and paths (``--out DIR``) for runs by hand; the
+            other paths come from dvc.yaml.
     """
-    return ended(stage, lambda: _run(stage, main, argv, updates))
+    return ended(stage, lambda: _run(stage, settings, main, argv))
+
+
+def exit_with(stage: str, settings: type[K], main: Callable[[K, Paths], None]) -> NoReturn:
+    """Run a stage as a program; arguments as for `run`."""
+    sys.exit(run(stage, settings, main, sys.argv[1:]))
 
 
 def _run(
-    stage: str,
-    main: Callable[[Config, Paths], None],
-    argv: Sequence[str],
-    updates: Collection[str],
+    stage: str, settings: type[K], main: Callable[[K, Paths], None], argv: Sequence[str]
 ) -> None:
-    if {"-h", "--help"} & set(argv):
-        print(_help(stage, main.__doc__ or ""))
-        return
-    paths, overrides = _split(argv)
     stages = _definitions()
-    config = load_config(overrides)
-    names = {group: config[group]["name"] for group in GROUPS}
+    parser = argparse.ArgumentParser(
+        prog=f"python -m stages.{stage}",
+        description=main.__doc__,
+        epilog=f"Reads from the configuration: {', '.join(keys_of(settings))}",
+        allow_abbrev=False,
+    )
+    for name, path in _paths(stages[stage]).items():
+        parser.add_argument(f"--{name}", type=Path, metavar="PATH", help=f"default: {path}")
+    parser.add_argument("overrides", metavar="hydra.override=value", nargs="*")
+    given = vars(parser.parse_intermixed_args(argv))
+    config = load_config(given.pop("overrides"))
+    chosen = parse(Configuration, config, str(CONFIG))
+    names = {group: getattr(chosen, group).name for group in GROUPS}
     stages = {each: _with_names(defined, names) for each, defined in stages.items()}
-    defined = stages[stage]
-    known, _ = _split(shlex.split(defined["cmd"])[3:])
-    if unknown := paths.keys() - known.keys():
-        raise ConfigurationError(
-            f"unknown option --{', --'.join(sorted(unknown))}; "
-            f"expected --{', --'.join(known)} or Hydra overrides"
-        )
-    paths = {**known, **paths}
-    _check_inputs(stage, defined["deps"], known, paths)
-    files = _files(stages, stage, known, paths, updates)
+    known = _paths(stages[stage])
+    paths = known | {name: path for name, path in given.items() if path is not None}
+    _check_inputs(stage, stages[stage]["deps"], known, paths)
+    files = _files(stages, stage, known, paths)
     with reported(stage), guarded(stage, files):
-        main(pick(config, _keys(defined), str(CONFIG)), paths)
-
-
-def exit_with(
-    stage: str, main: Callable[[Config, Paths], None], updates: Collection[str] = ()
-) -> NoReturn:
-    """Run a stage as a program; arguments as for `run`."""
-    sys.exit(run(stage, main, sys.argv[1:], updates))
+        main(select(settings, config, str(CONFIG)), paths)
 
 
 def load_config(overrides: Sequence[str] = ()) -> Config:
-    """The whole configuration: what `config` wrote, or freshly composed when there are overrides.
+    """Return the configuration that `config` wrote, or compose it if there are overrides.
 
     Raises:
         ConfigurationError: there is no composed configuration yet, or it cannot be composed.
     """
     if overrides:
-        return compose(Path("conf"), read_selection(Path("params.yaml")), overrides)
+        return compose(CONF, read_selection(PARAMS), overrides)
     first = "run `dvc repro config` first"
-    config = {**read_mapping(CONFIG, first), "language": read_mapping(LANGUAGE, first)}
-    parse(Configuration, config, str(CONFIG))
-    return config
+    return {**read_mapping(CONFIG, first), "language": read_mapping(LANGUAGE, first)}
 
 
 def configuration_of_stages(config: Config) -> dict[str, Config]:
-    """Return the part of the configuration that each stage but `config` reads, as dvc.yaml says."""
+    """Return the part of the configuration that dvc.yaml lists for each stage after `config`."""
     return {
         stage: pick(config, _keys(defined), "the composed configuration")
         for stage, defined in _definitions().items()
@@ -115,40 +97,30 @@ def configuration_of_stages(config: Config) -> dict[str, Config]:
     }
 
 
-def _split(argv: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
-    paths: dict[str, Path] = {}
-    overrides: list[str] = []
-    words = iter(argv)
-    for word in words:
-        if word.startswith("--"):
-            name, equals, value = word[2:].partition("=")
-            path = value if equals else next(words, "")
-            if not path:
-                raise ConfigurationError(f"--{name} needs a path")
-            paths[name] = Path(path)
-        else:
-            overrides.append(word)
-    return paths, overrides
+def _paths(defined: Mapping[str, Any]) -> dict[str, Path]:
+    """Return the paths of a stage's command, by option."""
+    words = shlex.split(defined["cmd"])[3:]
+    options = (word.removeprefix("--") for word in words[::2])
+    return dict(zip(options, map(Path, words[1::2]), strict=True))
 
 
 def _definitions() -> dict[str, Any]:
-    """What dvc.yaml says of each stage.
+    """Return the definition of each stage in dvc.yaml.
 
     Raises:
-        ConfigurationError: there is no dvc.yaml here, or it is none.
-        FormatError: as `read_mapping`.
+        ConfigurationError: there is no dvc.yaml here, or it does not define a pipeline.
+        FormatError: it is not YAML.
     """
-    file = Path("dvc.yaml")
-    if not file.is_file():
-        raise ConfigurationError(f"no dvc.yaml in {Path.cwd()}; run from the project's root")
-    pipeline = read_mapping(file, "")
-    parse(Pipeline, pipeline, str(file))
+    if not PIPELINE.is_file():
+        raise ConfigurationError(f"no {PIPELINE} in {Path.cwd()}; run from the project's root")
+    pipeline = read_mapping(PIPELINE)
+    parse(Pipeline, pipeline, str(PIPELINE))
     stages: dict[str, Any] = pipeline["stages"]
     return stages
 
 
 def _with_names(value: Any, names: Mapping[str, str]) -> Any:
-    """What dvc.yaml says, with the chosen words in its paths."""
+    """Return a part of dvc.yaml with the names of the choices in its paths."""
     if isinstance(value, dict):
         return {key: _with_names(part, names) for key, part in value.items()}
     if isinstance(value, list):
@@ -158,14 +130,12 @@ def _with_names(value: Any, names: Mapping[str, str]) -> Any:
     except (KeyError, ValueError) as error:
         expected = ", ".join(f"${{{name}}}" for name in names)
         raise ConfigurationError(
-            f"dvc.yaml: {value!r:.80} names {error}; expected one of {expected}"
+            f"{PIPELINE}: {value!r:.80} names {error}; expected one of {expected}"
         ) from None
 
 
-def _files(
-    stages: Mapping[str, Any], stage: str, known: Paths, paths: Paths, updates: Collection[str]
-) -> StageFiles:
-    """What a stage reads and writes, by dvc.yaml and by the paths that it was given."""
+def _files(stages: Mapping[str, Any], stage: str, known: Paths, paths: Paths) -> StageFiles:
+    """Return the files that a stage reads and writes, from dvc.yaml and the given paths."""
     deps, outs = stages[stage]["deps"], stages[stage].get("outs", [])
     made = {
         Path(out)
@@ -176,18 +146,18 @@ def _files(
     read = {name: path for name, path in known.items() if str(path) in deps}
     outputs = [name for name, path in read.items() if not made.isdisjoint([path, *path.parents])]
     given = {str(path): paths[name] for name, path in known.items()}
-    fixed = [dep for dep in deps if not any(str(known[name]) == dep for name in updates)]
+    fixed = [dep for dep in deps if dep != str(known.get(UPDATED))]
     return StageFiles(
         reads={name: paths[name] for name in outputs},
         promised={name for name in outputs if paths[name] == known[name]},
         sealed=[paths[name] for name, path in known.items() if str(path) in outs],
-        writes=[paths[name] for name in known if name not in read or name in updates],
+        writes=[paths[name] for name in known if name not in read or name == UPDATED],
         watched=[CONFIG, *(given.get(dep, Path(dep)) for dep in fixed)],
     )
 
 
 def _check_inputs(stage: str, inputs: Container[str], known: Paths, paths: Paths) -> None:
-    """DVC looks after the inputs of its own runs; a run by hand can come too early."""
+    """Raise ConfigurationError if an input is missing, as it may be in a run by hand."""
     for name, path in paths.items():
         if str(known[name]) in inputs and not path.exists():
             raise ConfigurationError(
@@ -196,17 +166,7 @@ def _check_inputs(stage: str, inputs: Container[str], known: Paths, paths: Paths
 
 
 def _keys(defined: Mapping[str, Any]) -> list[str]:
-    """The parts of the configuration that a stage names."""
+    """Return the keys of the configuration that dvc.yaml lists for a stage."""
     params = [item for item in defined.get("params", []) if isinstance(item, dict)]
     keys = [key for item in params for key in item.get(str(CONFIG), [])]
     return [*keys, "language"] if str(LANGUAGE) in defined["deps"] else keys
-
-
-def _help(stage: str, doc: str) -> str:
-    defined = _definitions()[stage]
-    usage = f"python -m stages.{stage} [hydra.override=value ...] [--path PATH ...]"
-    return (
-        f"{usage}\n\n{doc.strip()}\n\n"
-        f"Reads from the configuration: {', '.join(_keys(defined)) or 'everything'}\n"
-        f"Paths, as dvc.yaml gives them:\n  {defined['cmd'].split(' ', 3)[3]}"
-    )

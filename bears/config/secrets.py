@@ -1,4 +1,4 @@
-"""No secret passes through the configuration: it is written to files that are in git."""
+"""Keep secrets out of the configuration, which is written to files in git."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from typing import Any
 from bears.errors import ConfigurationError
 from bears.files.addresses import holds_password
 
-MEND = (
+REMEDY = (
     "It would be written to data/config.yaml and dvc.lock, which are in git. Take it out, put the "
     "key into an environment variable or into .env, and name that variable in the setting "
     "api_key_env"
@@ -24,31 +24,31 @@ SETTING = re.compile(
 )
 """Settings and HTTP headers that hold a secret."""
 NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
-"""An environment variable, as the settings that end in ``_env`` name it."""
+"""The name of an environment variable, in a setting that ends in ``_env``."""
 KEY = re.compile(
     r"\b(sk-(proj-|svcacct-|admin-)?\w{20}|hf_[A-Za-z]{30}|gh[pousr]_\w{30}|AKIA[A-Z0-9]{16})"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
 SHORTEST = 8
-"""Characters of an environment variable's value under which it is also an everyday word."""
+"""Shorter values of environment variables may be everyday words."""
 PATH = re.compile(r"://[^/\\\s]*([^\s?#]*)")
 COMMIT = re.compile(r"[0-9a-f]{40}")
-"""A revision of Git, which addresses of data have in their paths."""
+"""A Git revision, which is part of the addresses of data."""
 UNBROKEN = re.compile(r"[A-Za-z0-9]{16,}")
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 SHORT_WORDS = 3.3
-"""Mean length of the words in a random run of letters and digits is below this. It is about 2 in
-base64 and hexadecimal, and above 3.3 even in names such as ``MyNewDatasetForRAGOf2024``."""
+"""A run of letters and digits is random if the mean length of its words is below this. The mean is
+about 2 in base64 and hexadecimal, and above 3.3 even in ``MyNewDatasetForRAGOf2024``."""
 
 
 def refuse_secrets(config: Any) -> None:
     """Refuse a configuration that holds a key or a password; the message never shows it.
 
-    A key is what a setting of such a name holds, what looks like one, or what an environment
-    variable of such a name holds.
+    A value counts as a secret if its setting has such a name, if it looks like a key, or if an
+    environment variable with such a name holds it.
 
     Raises:
-        ConfigurationError: naming the setting, and how keys are given.
+        ConfigurationError: naming the setting, and how to provide a key.
     """
     known = {
         value: name
@@ -57,7 +57,7 @@ def refuse_secrets(config: Any) -> None:
     }
     for place, name, text in _texts(config, ""):
         if problem := _secret_in(name, text, known):
-            raise ConfigurationError(f"{place} holds {problem}. {MEND}")
+            raise ConfigurationError(f"{place} holds {problem}. {REMEDY}")
 
 
 def without_secret(override: str) -> str:
@@ -71,7 +71,7 @@ def without_secret(override: str) -> str:
 
 
 def _secret_in(name: str, text: str, known: dict[str, str]) -> str:
-    """What is secret of a setting and its text, in words; empty: nothing."""
+    """Describe the secret in a setting; return an empty text without one."""
     for value, variable in known.items():
         if value in text:
             return f"what the environment variable {variable} holds"
@@ -85,12 +85,12 @@ def _secret_in(name: str, text: str, known: dict[str, str]) -> str:
             "it there, leave base_url empty and set OPENAI_BASE_URL in .env)"
         )
     if name.endswith("_env") and not is_variable(text):
-        return f"something other than the name of an environment variable, {VARIABLE_FORM}"
+        return f"a text that cannot be the name of an environment variable, {VARIABLE_FORM}"
     return ""
 
 
 def is_variable(name: str) -> bool:
-    """Return whether a setting may give ``name`` as an environment variable; empty means none."""
+    """Return whether ``name`` may name an environment variable; an empty one names none."""
     return not name or bool(NAME.fullmatch(name) and not KEY.search(name) and not _is_random(name))
 
 
@@ -102,7 +102,7 @@ def _is_random(text: str) -> bool:
 
 
 def _texts(value: Any, place: str, name: str = "") -> Iterator[tuple[str, str, str]]:
-    """Every text: where it is, what the setting is called, the text; names are texts as well."""
+    """Yield the place, the setting's name and the text of every text, names included."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield f"a name in {place or 'the configuration'}", "", str(key)
@@ -111,5 +111,5 @@ def _texts(value: Any, place: str, name: str = "") -> Iterator[tuple[str, str, s
         for number, part in enumerate(value):
             yield from _texts(part, f"{place}.{number}", name)
     elif isinstance(value, str | int) and not isinstance(value, bool):
-        # YAML takes a key of digits for a number.
+        # YAML reads a key of digits as a number.
         yield place, name, str(value)

@@ -1,84 +1,202 @@
-"""What every configuration and pipeline has, whatever was chosen and added."""
+"""The shape of every configuration and pipeline, whatever was selected and added."""
 
-from typing import Annotated, Any, NotRequired
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Annotated, Any, ClassVar, NotRequired
 
-from pydantic import StringConstraints
+from pydantic import GetCoreSchemaHandler, StringConstraints
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_after_validator_function
 from typing_extensions import TypedDict
+
+from bears.config.typed import Keys
 
 Name = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
 """A file's name: paths are made of it."""
 Part = dict[str, Any]
+OPEN = {"extra": "allow"}
 
 
-class Chosen(TypedDict):
-    """A choice of a group."""
+class _Named(TypedDict):
+    """What every choice has."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    name: Name
+
+
+class _Sampled(TypedDict):
+    """What every way to draw a benchmark has."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+    sampler: str
+
+
+class Unparsed(dict[str, Any]):
+    """Settings that are checked as far as `known` goes, and parsed or built where they are used."""
+
+    known: ClassVar[type[Any]]
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(cls, handler(cls.known))
+
+    def word(self, key: str) -> str:
+        """Return the text under ``key``, or an empty one."""
+        return str(self.get(key) or "")
+
+
+class Choice(Unparsed):
+    """A choice of a group, such as one conf/retriever/<name>.yaml."""
+
+    known = _Named
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return self.word("name")
+
+
+class Sampling(Unparsed):
+    """How a benchmark is drawn; its sampler knows the rest."""
+
+    known = _Sampled
+
+    @property
+    def sampler(self) -> str:
+        """Return the name of the sampler."""
+        return self.word("sampler")
+
+    @property
+    def quotas(self) -> dict[str, int] | None:
+        """Return the number of questions of each source; None if a source is taken as it is."""
+        if self.sampler in ("whole", "made"):
+            return None
+        return {str(each["source"]): int(each["questions"]) for each in self["sources"]}
+
+    @property
+    def documents(self) -> int | None:
+        """Return the number of documents; None if a source is taken as it is."""
+        return None if self.quotas is None else int(self["documents"])
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkName(Keys):
+    """The name of the benchmark."""
 
     name: Name
 
 
-class BenchmarkPart(Chosen):
-    """The benchmark; the names are in its conf/benchmark/NAME.yaml."""
+@dataclass(frozen=True, slots=True)
+class BenchmarkLanguage(Keys):
+    """The language of the benchmark's texts."""
 
     language: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkIdentity(BenchmarkName):
+    """The name of the benchmark and the language of its texts."""
+
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkSettings(BenchmarkIdentity):
+    """The whole of ``benchmark``: conf/benchmark/<name>.yaml."""
+
     accept: list[Part]
     date_published: str
     cite_as: str
 
 
-class MixturePart(TypedDict):
-    """How the benchmark is drawn; its sampler knows the rest."""
+@dataclass(frozen=True, slots=True)
+class LanguageName(Keys):
+    """The tag of a language."""
 
-    sampler: str
-    sources: NotRequired[list[Part]]
+    name: str
 
 
-class SourcePart(TypedDict):
-    """A source; `bears.sources` knows the rest."""
+@dataclass(frozen=True, slots=True)
+class LanguageNames(LanguageName):
+    """The tag of a language, and its names in English and in the language."""
+
+    title: str
+    native_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOrigin:
+    """The settings of a source that identify its set of questions."""
+
+    name: str = ""
+    path: str = ""
+    split: str = ""
+
+
+def source_of(sources: Mapping[str, SourceOrigin]) -> str:
+    """Return what a benchmark of a single source reads: the folder or source, and the split.
+
+    The name of a benchmark with several sources says it all: return nothing.
+    """
+    if len(sources) != 1:
+        return ""
+    (source,) = sources.values()
+    return ", ".join(filter(None, (PurePath(source.path).name or source.name, source.split)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSettings(SourceOrigin):
+    """The settings of a source that later stages read; `bears.sources` knows the rest."""
 
     language: str
     licence: str
 
 
-class Evaluate(TypedDict):
-    """What is measured."""
+@dataclass(frozen=True, slots=True)
+class EvaluateSettings:
+    """The measures of a run, and the one that orders systems; exports leave it out."""
 
     measures: list[str]
+    main: str = "ndcg@10"
 
 
-class Headline(TypedDict):
+@dataclass(frozen=True, slots=True)
+class HeadlineSettings:
     """The figures that DVC shows, of rankings and of answers."""
 
     retrieval: list[str]
     answers: list[str]
 
 
-class Configuration(TypedDict):
-    """The keys that `compose` gives, and ``ledger``."""
+@dataclass(frozen=True, slots=True)
+class Configuration(Keys):
+    """The keys that `compose` gives, besides ``ledger`` and ``written_in``."""
 
-    benchmark: BenchmarkPart
-    retriever: Chosen
-    vector_store: Chosen
-    chunking: Chosen
-    engine: Chosen
-    questioner: Chosen
-    translator: Chosen
-    reader: Chosen
-    rewriter: Chosen
-    generator: Chosen
-    judge: Chosen
-    language: Chosen
+    benchmark: BenchmarkSettings
+    retriever: Choice
+    vector_store: Choice
+    chunking: Choice
+    engine: Choice
+    questioner: Choice
+    translator: Choice
+    reader: Choice
+    rewriter: Choice
+    generator: Choice
+    judge: Choice
+    language: Choice
     mirror: str | None
     retrieve: Part
-    evaluate: Evaluate
-    headline: Headline
-    sample: MixturePart
-    sources: dict[Name, SourcePart]
+    evaluate: EvaluateSettings
+    headline: HeadlineSettings
+    sample: Sampling
+    sources: dict[Name, SourceSettings]
     gates: dict[str, str]
     bundle_gates: dict[str, str]
 
 
 class Stage(TypedDict):
-    """What dvc.yaml says of a stage."""
+    """The definition of a stage in dvc.yaml."""
 
     cmd: str
     deps: list[str]
@@ -87,6 +205,6 @@ class Stage(TypedDict):
 
 
 class Pipeline(TypedDict):
-    """dvc.yaml, as far as a stage reads it."""
+    """The part of dvc.yaml that a stage reads."""
 
     stages: dict[str, Stage]

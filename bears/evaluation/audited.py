@@ -1,4 +1,4 @@
-"""Gold as persons decided on it, beside the published gold, and how much of a run is judged."""
+"""The gold with people's decisions beside the published gold, and the judged share of a run."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,21 +13,21 @@ from bears.files.run_table import RunTable
 from bears.types import Question
 
 RELEVANT, PARTIAL = 2, 1
-"""Grades on the audited gold, where a published grade counts twice: so that half of the least one
+"""Grades on the audited gold. Published grades are doubled there, so that half of the lowest one
 is a whole number."""
 TOP = 10
 
 
 @dataclass(frozen=True)
 class Audited:
-    """What persons decided of a benchmark.
+    """A benchmark's gold with people's decisions.
 
     Attributes:
         gold: the published gold with every decision, its grades doubled.
-        judged: question_id to the documents that somebody judged, its gold or not; without the
-            questions of which nobody judged anything.
+        judged: question_id to its judged documents, gold or not; without questions of which
+            no document is judged.
         gone: decisions about a question or a document that is not in the benchmark.
-        kept: all others.
+        kept: all other decisions.
     """
 
     gold: Gold
@@ -37,33 +37,35 @@ class Audited:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of the kept decisions say what."""
-        return dict(sorted(Counter(one.decision for one in self.kept).items()))
+        """Count the kept decisions of each kind."""
+        return dict(sorted(Counter(judgement.decision for judgement in self.kept).items()))
 
 
 def audited(
     questions: Sequence[Question], doc_ids: Collection[str], judgements: Iterable[PairDecision]
 ) -> Audited:
-    """The gold of ``questions`` with what was decided of it.
+    """Apply people's decisions to the gold of ``questions``.
 
-    A relevant document that is no gold yet weighs what a gold document of grade 1 does, a partial
-    one half of that. A question whose last relevant document was refused is not judged any more.
+    A relevant document that is not in the published gold gets the weight of a gold document of
+    grade 1, a partially relevant one half of that. A question whose last relevant document was
+    rejected becomes unjudged.
     """
     published = gold_of(questions)
     kept: list[PairDecision] = []
     gone: list[PairDecision] = []
-    decided: defaultdict[str, dict[str, PairDecision]] = defaultdict(dict)
-    for one in judgements:
-        known = one.question_id in published and one.doc_id in doc_ids
-        (kept if known else gone).append(one)
-        if known:
-            decided[one.question_id][one.doc_id] = one
+    decided: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for judgement in judgements:
+        if judgement.question_id in published and judgement.doc_id in doc_ids:
+            kept.append(judgement)
+            decided[judgement.question_id][judgement.doc_id] = judgement.decision
+        else:
+            gone.append(judgement)
     return Audited(
-        gold={i: _with(grades, decided[i]) for i, grades in published.items()},
+        gold={key: _with(grades, decided[key]) for key, grades in published.items()},
         judged={
-            i: (grades or {}).keys() | decided[i]
-            for i, grades in published.items()
-            if grades is not None or decided[i]
+            key: (grades or {}).keys() | decided[key]
+            for key, grades in published.items()
+            if grades is not None or decided[key]
         },
         gone=gone,
         kept=kept,
@@ -71,13 +73,13 @@ def audited(
 
 
 def _with(
-    published: Mapping[str, int] | None, decided: Mapping[str, PairDecision]
+    published: Mapping[str, int] | None, decisions: Mapping[str, str]
 ) -> dict[str, int] | None:
     grades = {doc_id: 2 * grade for doc_id, grade in (published or {}).items()}
-    for doc_id, one in decided.items():
-        if one.decision == "relevant":
+    for doc_id, decision in decisions.items():
+        if decision == "relevant":
             grades[doc_id] = max(RELEVANT, grades.get(doc_id, 0))
-        elif one.decision == "partial":
+        elif decision == "partial":
             grades[doc_id] = PARTIAL
         else:
             grades.pop(doc_id, None)
@@ -87,8 +89,8 @@ def _with(
 def evaluate_audited(run: RunTable, gold: Gold, measures: Sequence[Measure]) -> Evaluation:
     """Measure ``run`` on the gold of an `Audited`.
 
-    nDCG takes a partial document at half the gain; for every other measure it is not relevant, as
-    in trec_eval with ``-l 2``.
+    nDCG gives a partially relevant document half the gain. All other measures treat it as not
+    relevant, as trec_eval does with ``-l 2``.
     """
     relevant = {
         question_id: grades and ({i: g for i, g in grades.items() if g >= RELEVANT} or None)
@@ -102,12 +104,12 @@ def evaluate_audited(run: RunTable, gold: Gold, measures: Sequence[Measure]) -> 
 def judged_share(
     run: RunTable, judged: Mapping[str, Collection[str]]
 ) -> dict[str, float | int | None]:
-    """How much of what the run has at the top was judged by anybody.
+    """Return how many of the first documents of a run are judged.
 
     Returns:
-        ``judged@10``: the share of the first ten documents of a question that are judged, averaged
-        over the questions of ``judged`` that have any; None where none has. ``unjudged@10``: how
-        many documents among them are not.
+        ``judged@10``: the judged share of a question's first ten documents, averaged over the
+        questions of ``judged`` that have any; None if there are no such questions.
+        ``unjudged@10``: the number of unjudged documents among them.
     """
     shares, unjudged = [], 0
     starts = run.starts.tolist()

@@ -1,4 +1,4 @@
-"""The interval of a mean, by a bootstrap over questions where values are no plain yes or no."""
+"""The interval of a mean, by a bootstrap over questions unless all values are yes or no."""
 
 from collections.abc import Iterator
 
@@ -13,16 +13,16 @@ Floats = NDArray[np.float64]
 SEED = 20_231_122
 RESAMPLES = 9_999
 FEW = 10
-"""Questions that must differ before a bootstrap knows how much they may."""
+"""How many questions must differ before a bootstrap is reliable."""
 AT_ONCE = 4_000_000
-"""Numbers drawn at a time."""
+"""How many numbers to draw at a time."""
 
 
 def bootstrap(values: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    """The expanded percentile interval of the mean of each column, by a bootstrap over questions.
+    """Return the expanded percentile interval of the mean of each column.
 
-    The percentiles are those of a t interval of n questions, since plain ones are too narrow for
-    few (Hesterberg, The American Statistician 2015).
+    The percentiles are those of a t interval over n questions, since plain ones are too narrow for
+    few questions (Hesterberg, The American Statistician 2015).
 
     Args:
         values: shape (n, m), n at least 2.
@@ -38,13 +38,13 @@ def bootstrap(values: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
 
 
 def tail_of(level: float, n: int) -> float:
-    """The share of resamples beyond each end of an interval of this level over n questions."""
+    """Return the share of resamples beyond each end of an interval over n questions."""
     t = stats.t.isf((1 - level) / 2, n - 1) * np.sqrt(n / (n - 1))
     return float(stats.norm.sf(t))
 
 
 def _resamples(n: int) -> Iterator[Floats]:
-    """How often each of n questions is drawn, shape (some, n), `RESAMPLES` times in all."""
+    """Yield how often each of n questions is drawn, shape (some, n), `RESAMPLES` times in all."""
     rng = np.random.default_rng(SEED)
     for size in sizes(RESAMPLES, n):
         drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
@@ -52,49 +52,49 @@ def _resamples(n: int) -> Iterator[Floats]:
 
 
 def sizes(total: int, n: int) -> Iterator[int]:
-    """How many of ``total`` draws over n questions are made at a time."""
+    """Divide ``total`` draws over n questions into batches, and yield their sizes."""
     size = max(1, AT_ONCE // n)
     for start in range(0, total, size):
         yield min(size, total - start)
 
 
 def scale_of(values: Floats) -> float:
-    """What a value is divided by so that no two differ by more than 1, at the least 1."""
+    """Return a divisor after which no two values differ by more than 1; it is at least 1."""
     return max(1.0, float(np.nanmax(values)) - min(0.0, float(np.nanmin(values))))
 
 
 def yes_or_no(values: Floats) -> bool:
-    """Whether every value that is defined is 0 or the best, 1 or (a percentage) 100."""
+    """Return whether every defined value is 0 or the best one, which is 1 or (a percentage) 100."""
     return bool(np.isin(values[~np.isnan(values)], (0.0, scale_of(values))).all())
 
 
 def mean_interval(
     values: Floats, scale: float = 1.0, share: bool | None = None
 ) -> tuple[float, float]:
-    """The 95 % interval of the mean of values, NaN left out; else as `mean_intervals`."""
+    """Return the 95 % interval of the mean of one column, ignoring NaN; see `mean_intervals`."""
     ((low, high),) = mean_intervals((values[~np.isnan(values)] / scale)[:, None], share)
     return low * scale, high * scale
 
 
 def mean_intervals(values: Floats, share: bool | None = None) -> list[tuple[float, float]]:
-    """The 95 % interval of the mean of each column, in which no two values differ by more than 1.
+    """Return the 95 % interval of the mean of each column.
 
-    It is Wilson's for shares, and a bootstrap's for others; where nearly all values are the same a
-    bootstrap knows too little, and Wilson's is taken, which is then too wide.
+    Shares get Wilson's interval, other columns a bootstrap's. If nearly all values are the same,
+    a bootstrap is unreliable, and Wilson's interval is used, which is then too wide.
 
     Args:
-        values: shape (n, m), n at least 1.
-        share: whether they are shares; None: those of a column are if all are 0 or 1.
+        values: shape (n, m), n at least 1; no two values of a column differ by more than 1.
+        share: whether they are shares; None: a column is one if all its values are 0 or 1.
     """
     floors = np.minimum(values.min(axis=0), 0.0)
     columns = list(zip((values - floors).T, floors.tolist(), strict=True))
     wilson = [share_interval(column.tolist()) for column, _ in columns]
-    found = [(low + f, high + f) for (low, high), (_, f) in zip(wilson, columns, strict=True)]
+    ends = [(low + f, high + f) for (low, high), (_, f) in zip(wilson, columns, strict=True)]
     drawn = [at for at, column in enumerate(values.T) if _is_drawn(column, share)]
     if drawn:
         for at, low, high in zip(drawn, *bootstrap(values[:, drawn]), strict=True):
-            found[at] = float(low), float(high)
-    return found
+            ends[at] = float(low), float(high)
+    return ends
 
 
 def _is_drawn(column: Floats, share: bool | None) -> bool:

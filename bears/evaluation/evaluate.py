@@ -1,4 +1,4 @@
-"""A run against the gold documents: values per question, their means, what ties leave open."""
+"""Measure a run against the gold: values by question, their means, and the effect of ties."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,22 +16,22 @@ from bears.files.run_table import RunTable, table_of_run
 from bears.types import Question, Run
 
 Columns = Mapping[str, Floats]
-"""Name of a measure to its values, shape (n,), of n questions; NaN where undefined."""
+"""Name of a measure to its values for n questions, shape (n,); NaN if undefined."""
 
 TOLERANCE = 1e-12
-"""Means that differ by no more than this are the same mean."""
+"""Means that differ by no more than this are equal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """What a run scores, for each of the n questions of the gold, in the gold's order.
+    """The scores of a run for each of the n questions of the gold, in the gold's order.
 
     Attributes:
-        values: the measures, in the order asked for, ties broken by `bears.files.trec.order`.
-        lowest: the same with the documents of equal score in their worst order; unchanged for
-            kor_map_official, which a relevant document that moves up may lower.
-        highest: the same with the documents of equal score in their best order.
-        n_answered: coverage, the questions of the gold for which the run has any document.
+        values: the requested measures, ties broken by `bears.files.trec.order`.
+        lowest: the same with tied documents in their worst order; unchanged for
+            kor_map_official, which may drop when a relevant document moves up.
+        highest: the same with tied documents in their best order.
+        n_answered: coverage: how many questions of the gold have any document in the run.
     """
 
     values: Columns
@@ -41,7 +41,7 @@ class Evaluation:
 
 
 def gold_of(questions: Iterable[Question]) -> Gold:
-    """question_id to its grades, None where nobody knows them."""
+    """Return question_id to its grades, None if they are unknown."""
     return {
         question.question_id: question.grades if question.judged else None for question in questions
     }
@@ -50,14 +50,13 @@ def gold_of(questions: Iterable[Question]) -> Gold:
 def evaluate(run: Run | RunTable, gold: Gold, measures: Sequence[Measure]) -> Evaluation:
     """Measure ``run`` on every question of ``gold``.
 
-    A question that the run lacks counts as an empty ranking. Where nothing is relevant that is
-    the right answer, and a measure says in its docstring whether it gives 1 or is undefined. A
+    A question that the run lacks counts as an empty ranking. If nothing is relevant, that is the
+    right answer; the docstring of a measure says whether it then gives 1 or is undefined. A
     question that is not judged is undefined in every measure.
 
     Args:
-        run: its rankings in columns, or question_id to ranking, which is put in order here.
-        gold: question_id to doc_id to grade, of which 0 and less say "not relevant"; None where
-            nobody knows.
+        run: its rankings in columns, or question_id to ranking, which is sorted here.
+        gold: question_id to doc_id to grade; 0 and less mean "not relevant"; None if unknown.
         measures: what to measure.
 
     Raises:
@@ -79,15 +78,15 @@ def evaluate(run: Run | RunTable, gold: Gold, measures: Sequence[Measure]) -> Ev
     return Evaluation(values, lowest, highest, int((own.returned > 0).sum()))
 
 
-def summarise(
+def summarize(
     evaluation: Evaluation, chosen: NDArray[np.bool_] | None = None
 ) -> dict[str, float | int | None]:
-    """Means over the questions that ``chosen``, shape (n,), picks; over all if it is None.
+    """Average over the questions that the mask ``chosen``, shape (n,), selects; None for all.
 
     Returns:
-        For each measure its mean over those of the questions for which it is defined, None if
-        there are none; ``n``, how many questions there are; and, only when it is not 0,
-        ``n_undefined``, for how many of them some measure is undefined.
+        The mean of each measure over the questions for which it is defined, or None; ``n``, the
+        number of questions; and, only if it is not 0, ``n_undefined``, the number of questions
+        for which some measure is undefined.
     """
     picked = slice(None) if chosen is None else chosen
     columns = {name: column[picked] for name, column in evaluation.values.items()}
@@ -97,17 +96,17 @@ def summarise(
 
 
 def undefined(evaluation: Evaluation) -> dict[str, int]:
-    """For how many questions each measure is undefined, where it is for any."""
+    """Count the questions for which each measure is undefined, without the zeros."""
     counts = {name: int(np.isnan(column).sum()) for name, column in evaluation.values.items()}
     return {name: count for name, count in counts.items() if count}
 
 
 def tie_range(evaluation: Evaluation) -> dict[str, dict[str, float]]:
-    """Lowest and highest mean over the orders of tied documents, over all questions.
+    """Return the lowest and the highest mean over the orders of tied documents.
 
     Returns:
         ``{measure: {"low": …, "high": …}}`` for the measures whose two means differ by more than
-        1e-12; empty when ties decide nothing.
+        1e-12; empty if ties have no effect.
     """
     low, high = _means(evaluation.lowest), _means(evaluation.highest)
     return {
@@ -118,7 +117,7 @@ def tie_range(evaluation: Evaluation) -> dict[str, dict[str, float]]:
 
 
 def intervals(evaluation: Evaluation, measures: Sequence[Measure]) -> dict[str, dict[str, float]]:
-    """The 95 % Wilson interval of each measure that says yes or no, over all questions.
+    """Return the 95 % Wilson interval of each yes-or-no measure, over all questions.
 
     Returns:
         ``{measure: {"low": …, "high": …}}``, without a measure that is undefined everywhere.
@@ -133,9 +132,9 @@ def intervals(evaluation: Evaluation, measures: Sequence[Measure]) -> dict[str, 
 
 
 def ceilings(gold: Gold, measures: Sequence[Measure]) -> dict[str, float]:
-    """The mean that a perfect run would have, over all questions, where it is below the best value.
+    """Return the mean of a perfect run for each measure that cannot reach its best value.
 
-    ``strict@2`` cannot reach 1 where questions have three gold documents.
+    ``strict@2`` cannot reach 1 if questions have three gold documents.
     """
     ideal = ideal_ranks([list(relevant(grades).values()) for grades in gold.values()])
     means = _means(_columns(JudgedRankings(ideal, ideal, ideal.count()), measures, gold))
@@ -147,7 +146,7 @@ def ceilings(gold: Gold, measures: Sequence[Measure]) -> dict[str, float]:
 
 
 def defined(column: Floats) -> Floats:
-    """The values of the questions for which there is one."""
+    """Return the values that are not NaN."""
     return column[~np.isnan(column)]
 
 

@@ -1,4 +1,4 @@
-"""How sure a share of questions is."""
+"""The interval of a share of questions."""
 
 import math
 from collections.abc import Collection
@@ -8,7 +8,7 @@ Z = NormalDist().inv_cdf(0.975)
 
 
 def wilson(hits: float, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share, ``hits`` of ``n`` questions, n at least 1.
+    """Return the 95 % interval of a share, ``hits`` of ``n`` questions, n at least 1.
 
     Unlike mean ± 1.96 standard errors it stays within 0 and 1 and holds for few questions: 48 of
     60 give 0.68 to 0.88.
@@ -24,9 +24,9 @@ def wilson(hits: float, n: int) -> tuple[float, float]:
 
 
 def share_interval(values: Collection[float]) -> tuple[float, float]:
-    """A 95 % interval of the mean of ``values`` between 0 and 1, one at the least.
+    """Return a 95 % interval of the mean of one or more ``values`` between 0 and 1.
 
-    It is Wilson's with their sum in place of the hits: exact for values of 0 and 1, and too wide
-    for others, since no values between 0 and 1 of the same mean spread more than zeros and ones.
+    It is Wilson's, with their sum in place of the hits. It is exact for values of 0 and 1 and too
+    wide for others, since zeros and ones spread the most of all values with the same mean.
     """
     return wilson(math.fsum(values), len(values))

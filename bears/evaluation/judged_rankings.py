@@ -1,4 +1,4 @@
-"""What a measure looks at: where the relevant documents of each question stand."""
+"""The input of a measure: the ranks of the relevant documents of each question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,32 +30,32 @@ class RelevantRanks:
     nth: Integers
 
     def top(self, k: int | None) -> "RelevantRanks":
-        """The places up to rank ``k``; all of them where it is None."""
+        """Return the places up to rank ``k``, or all of them if it is None."""
         return self if k is None else self.where(self.rank <= k)
 
     def where(self, chosen: NDArray[np.bool_]) -> "RelevantRanks":
-        """The places that ``chosen``, shape (m,), picks."""
+        """Return the places that the mask ``chosen``, shape (m,), selects."""
         columns = (self.question, self.rank, self.grade, self.nth)
         return RelevantRanks(self.n, *(column[chosen] for column in columns))
 
     def count(self) -> Integers:
-        """Shape (n,), how many places each question has."""
+        """Count the places of each question, shape (n,)."""
         return np.bincount(self.question, minlength=self.n).astype(np.int64)
 
     def total(self, values: NDArray[Any]) -> Floats:
-        """Shape (n,), the sum of ``values``, shape (m,), over each question."""
-        # bincount adds one after the other, so the rounding is that of a plain loop, everywhere.
+        """Sum ``values``, shape (m,), over each question, shape (n,)."""
+        # bincount adds in order, so it rounds as a plain loop does, on every machine.
         return np.bincount(self.question, weights=values, minlength=self.n).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedRankings:
-    """The rankings of n questions, as far as measures can tell them apart.
+    """The rankings of n questions, reduced to what measures look at.
 
     Attributes:
-        found: the relevant documents that are in the rankings.
-        ideal: all relevant documents, in their best ranking: by falling grade from rank 1.
-        returned: shape (n,), how many documents each ranking has.
+        found: the relevant documents in the rankings.
+        ideal: all relevant documents in their best ranking, by descending grade.
+        returned: shape (n,), the length of each ranking.
     """
 
     found: RelevantRanks
@@ -64,23 +64,23 @@ class JudgedRankings:
 
     @property
     def relevant(self) -> Integers:
-        """Shape (n,), how many relevant documents each question has, found or not."""
+        """Count the relevant documents of each question, found or not, shape (n,)."""
         return self.ideal.count()
 
     def right_if_empty(self, values: NDArray[Any]) -> Floats:
-        """``values``, but for a question without relevant documents: 1 if nothing came, else 0."""
+        """Replace the value of questions without relevant documents: 1 if nothing came, else 0."""
         return np.where(self.relevant > 0, values, self.returned == 0).astype(np.float64)
 
 
 def share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
-    """``part / whole``, shape (n,); NaN, which is undefined, where ``whole`` is 0."""
+    """Divide ``part`` by ``whole``, shape (n,); NaN (undefined) if ``whole`` is 0."""
     values: Floats = np.full(len(part), np.nan)
     np.divide(part, whole, out=values, where=whole > 0)
     return values
 
 
 def relevant_ranks(question: Integers, rank: Integers, grade: Integers, n: int) -> RelevantRanks:
-    """Count the places of each question; they come by question and then by rank."""
+    """Number the places of each question; the arguments are sorted by question, then by rank."""
     counts = np.bincount(question, minlength=n)
     first = np.cumsum(counts) - counts
     return RelevantRanks(
@@ -89,7 +89,7 @@ def relevant_ranks(question: Integers, rank: Integers, grade: Integers, n: int) 
 
 
 def ideal_ranks(judged: Sequence[Sequence[int]]) -> RelevantRanks:
-    """The best ranking of each question, from the positive grades of its relevant documents."""
+    """Return the best ranking of each question from the positive grades of its documents."""
     counts = [len(grades) for grades in judged]
     grade = np.array([g for grades in judged for g in sorted(grades, reverse=True)], np.int64)
     rank = np.array([rank for count in counts for rank in range(1, count + 1)], np.int64)
@@ -99,12 +99,12 @@ def ideal_ranks(judged: Sequence[Sequence[int]]) -> RelevantRanks:
 def judged_rankings(
     grades: Sequence[Sequence[int]], judged: Sequence[Sequence[int]]
 ) -> JudgedRankings:
-    """Literal rankings, judged.
+    """Build judged rankings from literal grades.
 
     Args:
-        grades: for each question the grades of its ranked documents, best first, 0 for one that
-            is not relevant.
-        judged: for each question the positive grades of all its relevant documents.
+        grades: for each question, the grades of its ranked documents, best first; 0 means not
+            relevant.
+        judged: for each question, the positive grades of all its relevant documents.
     """
     found = [
         (question, rank, grade)

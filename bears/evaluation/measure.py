@@ -1,4 +1,4 @@
-"""From the name of a measure, as a configuration has it, to something that measures."""
+"""Parse the name of a measure, as a configuration gives it."""
 
 import re
 from dataclasses import dataclass
@@ -26,23 +26,23 @@ METRICS = (
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A metric with its cutoff. ``name`` is what a configuration and a result call it."""
+    """A metric with its cutoff. ``name`` is its name in configurations and results."""
 
     name: str
     metric: Metric
     k: int | None
 
     def values(self, rankings: JudgedRankings) -> Floats:
-        """Return one value a question, NaN where undefined; see `bears.evaluation.measures`."""
+        """Return one value per question, NaN if undefined; see `bears.evaluation.measures`."""
         return self.metric.function(rankings, self.k)
 
 
 def parse_measure(name: str) -> Measure:
-    """Return the measure of a name: ``ndcg@10``, or ``ndcg`` for the whole ranking.
+    """Return the measure with a name: ``ndcg@10``, or ``ndcg`` for the whole ranking.
 
     Raises:
-        ConfigurationError: no measure has this name, it needs a cutoff or takes none, or the
-            cutoff is not a whole number from 1 in its plain form.
+        ConfigurationError: no measure has this name, the cutoff is missing or not allowed, or it
+            is not a plain whole number from 1.
     """
     match = re.fullmatch(r"([a-z_]+)(?:@([1-9][0-9]*))?", name)
     word, digits = match.groups() if match else (name, None)

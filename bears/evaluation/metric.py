@@ -1,4 +1,4 @@
-"""What a measure declares about itself, in the file that defines it."""
+"""The properties that a measure declares in the file that defines it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ class Metric:
     """A measure without its cutoff.
 
     Args:
-        name: what a configuration calls it.
-        function: returns one value a question, as `bears.evaluation.measures` says.
-        cutoff: whether it may be asked for as ``name@k``.
-        whole: whether it may be asked for by its bare name, for the whole ranking.
-        yes_or_no: whether every value is 0 or 1, so that their mean is a share of the questions.
-        gains_by_rank: whether moving a relevant document up never lowers the value, so that the
-            orders of tied documents bound it.
-        graded: whether the height of a grade counts.
-        best: the value of a perfect ranking, if nothing caps it.
+        name: its name in configurations.
+        function: returns one value per question; see `bears.evaluation.measures`.
+        cutoff: whether ``name@k`` is allowed.
+        whole: whether the bare name is allowed, for the whole ranking.
+        yes_or_no: whether every value is 0 or 1, so that the mean is a share of the questions.
+        gains_by_rank: whether moving a relevant document up never lowers the value. If so, the
+            best and the worst order of tied documents bound it.
+        graded: whether the size of a grade counts.
+        best: the value of a perfect ranking, unless the gold caps it.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What is kept of an evaluation: means of all and of each group of questions, values, plots."""
+"""The outputs of an evaluation: means of all questions and of groups, values, and plots."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from bears.evaluation.evaluate import (
     defined,
     gold_of,
     intervals,
-    summarise,
+    summarize,
     tie_range,
     undefined,
 )
@@ -26,14 +26,14 @@ from bears.types import Question
 def results_of(
     evaluation: Evaluation, questions: Sequence[Question], measures: Sequence[Measure]
 ) -> dict[str, Any]:
-    """Means over all questions and over each group of them, and what to know of those means."""
+    """Average over all questions and over each group, with the limits of those means."""
 
     def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
         keys = [key(question) for question in questions]
-        return {each: summarise(evaluation, np.array(keys) == each) for each in sorted(set(keys))}
+        return {name: summarize(evaluation, np.array(keys) == name) for name in sorted(set(keys))}
 
     results = {
-        "all": {**summarise(evaluation), "answered": evaluation.n_answered},
+        "all": {**summarize(evaluation), "answered": evaluation.n_answered},
         "by_type": grouped(lambda question: question.question_type),
         "by_source": grouped(lambda question: question.source_dataset),
         "tie_range": tie_range(evaluation),
@@ -47,11 +47,11 @@ def results_of(
 def write_values(
     path: Path, evaluations: Mapping[str, Evaluation], questions: Sequence[Question]
 ) -> None:
-    """One row a question: what it is, and its value of each measure, empty where undefined.
+    """Write a row for each question with its value of each measure, empty if undefined.
 
     Args:
         path: a CSV file.
-        evaluations: what stands before the names of the measures, to the values.
+        evaluations: a prefix of the names of the measures, to the values.
         questions: in the order of the values.
     """
     columns: dict[str, Iterable[Any]] = {
@@ -74,14 +74,14 @@ def write_plot(
     evaluation: Evaluation,
     retriever: str,
 ) -> None:
-    """One row a measure: its mean as a share of the best value, and the ends of its interval.
+    """Write a row for each measure: its mean as a share of the best value, and its interval.
 
     Args:
         path: a CSV file.
-        header: what the points and the means are called.
-        points: what stands at a measure's point, to the measure.
-        evaluation: with the values of these measures.
-        retriever: what was evaluated, as the legend calls it.
+        header: names of the points and of the means.
+        points: the label of each point, to its measure.
+        evaluation: has the values of these measures.
+        retriever: its name in the legend.
     """
     rows = []
     for point, measure in points.items():

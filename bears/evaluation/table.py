@@ -1,4 +1,4 @@
-"""Metrics as a table that people can read."""
+"""Print metrics as a table."""
 
 from collections.abc import Mapping
 from typing import Any, NotRequired
@@ -12,20 +12,20 @@ Means = dict[str, float | None]
 
 
 class Within(TypedDict):
-    """What is read of the block ``within``."""
+    """The block ``within``."""
 
     all: Means
 
 
 class MeasuredBenchmark(TypedDict):
-    """What is read of the block ``benchmark``."""
+    """The block ``benchmark``."""
 
     name: str
     questions: int
 
 
 class RetrievalMetrics(TypedDict):
-    """What is read of metrics/retrieval.json; docs/pipeline.md has all of it."""
+    """The part of metrics/retrieval.json that is printed; docs/files.md describes all of it."""
 
     benchmark: MeasuredBenchmark
     retriever: NotRequired[str]
@@ -39,8 +39,8 @@ class RetrievalMetrics(TypedDict):
 def table(results: Mapping[str, Any]) -> str:
     """Return a heading, and a row for each measure with a column for each group of questions.
 
-    Where questions were also asked within their own documents, a column "within" holds all of
-    them; where persons decided on documents, a column "audited" has all on the audited gold.
+    A column "within" has the questions that were also asked within their own group of documents;
+    a column "audited" has all questions on the gold with people's decisions.
 
     Args:
         results: the content of metrics/retrieval.json.

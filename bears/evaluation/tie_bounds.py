@@ -1,4 +1,4 @@
-"""Where the gold documents stand in a run, in its own order and in those that ties leave open."""
+"""The ranks of the gold documents in a run, in its own order and in the extremes under ties."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,11 +9,11 @@ from bears.evaluation.judged_rankings import Integers, JudgedRankings, ideal_ran
 from bears.files.run_table import RunTable
 
 Gold = Mapping[str, Mapping[str, int] | None]
-"""question_id to doc_id to grade, of which 0 and less say "not relevant"; None: not judged."""
+"""question_id to doc_id to grade; 0 and less mean "not relevant"; None means not judged."""
 
 
 def relevant(grades: Mapping[str, int] | None) -> dict[str, int]:
-    """The documents of a positive grade; none of a question that is not judged."""
+    """Return the documents with a positive grade; empty if the question is not judged."""
     return {doc_id: grade for doc_id, grade in (grades or {}).items() if grade > 0}
 
 
@@ -23,8 +23,8 @@ def tie_bounds(
     """Find the gold documents of each question, n in the gold's order, in its ranking.
 
     Returns:
-        The rankings with tied documents in descending order of their ids; by rising grade, which
-        is the worst order; and by falling grade, which is the best.
+        The rankings with tied documents in descending order of their ids; by ascending grade, the
+        worst order; and by descending grade, the best.
     """
     judged = [relevant(grades) for grades in gold.values()]
     ideal = ideal_ranks([list(grades.values()) for grades in judged])
@@ -51,9 +51,9 @@ def tie_bounds(
 def _lines(
     table: RunTable, judged: Sequence[Mapping[str, int]], start: Integers, stop: Integers
 ) -> tuple[Integers, Integers, Integers]:
-    """Question number, line of the table and grade of each gold document that was found."""
+    """Return question number, table line and grade of each gold document that was found."""
     code_of = {doc_id: code for code, doc_id in enumerate(table.doc_ids)}
-    # One entry a document, filled for one question at a time: looking up is then one gather.
+    # One entry per document, filled for one question at a time, so that a lookup is one gather.
     grade_of = np.zeros(len(table.doc_ids), np.int64)
     counts, lines = [], []
     for grades, begin, end in zip(judged, start.tolist(), stop.tolist(), strict=True):
@@ -71,7 +71,7 @@ def _lines(
 
 
 def _ties(table: RunTable, line: Integers) -> tuple[Integers, Integers]:
-    """The first and the last line whose score equals that of each of ``line``."""
+    """Return the first and the last line with the same score as each of ``line``."""
     begins: NDArray[np.bool_] = np.ones(len(table.scores) + 1, np.bool_)
     begins[1:-1] = table.scores[1:] != table.scores[:-1]
     begins[table.starts] = True
@@ -83,10 +83,9 @@ def _ties(table: RunTable, line: Integers) -> tuple[Integers, Integers]:
 def _rearranged(
     question: Integers, first: Integers, last: Integers, grade: Integers, best: bool
 ) -> tuple[Integers, Integers]:
-    """Lines and grades with those that share a tie moved to its top or to its bottom.
+    """Move the gold documents of each tie to its top or to its bottom.
 
-    A measure that can only gain when a higher grade moves up is bounded by these two orders,
-    whatever others the tied documents may have.
+    These two orders bound every measure that can only gain when a higher grade moves up.
     """
     order = np.lexsort((-grade if best else grade, first, question))
     first, last, grade = first[order], last[order], grade[order]

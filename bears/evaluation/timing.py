@@ -1,4 +1,4 @@
-"""How long a run took, as `retrieve` wrote it beside the run."""
+"""The timing that `retrieve` writes beside a run."""
 
 from pathlib import Path
 
@@ -11,14 +11,14 @@ from bears.files.records import problems_of
 
 
 class Percentiles(TypedDict):
-    """Milliseconds of a question."""
+    """Milliseconds per question."""
 
     p50: float
     p95: float
 
 
 class Timing(TypedDict):
-    """What is read of a timing file; docs/pipeline.md has all of it."""
+    """The part of a timing file that is read; docs/files.md describes all of it."""
 
     run_sha256: str
     load_s: float
@@ -27,7 +27,7 @@ class Timing(TypedDict):
 
 
 def read_timing(timing: Path, run: str) -> Timing | None:
-    """The timing of the run of this sha256; None where there is no file, or it is another run's.
+    """Read the timing of the run with this sha256; None if the file is missing or of another run.
 
     Raises:
         FormatError: the file is damaged.
@@ -42,7 +42,7 @@ def read_timing(timing: Path, run: str) -> Timing | None:
 
 
 def latency(timing: Path, run: str) -> str:
-    """Return a line on the timing of the run of this sha256, also where there is none."""
+    """Return a line on the timing of the run with this sha256, also if it was not measured."""
     if measured := read_timing(timing, run):
         stages = measured["stages_ms"].items()
         spent = ", ".join(f"{stage} {ms['p50']:.2f}/{ms['p95']:.2f}" for stage, ms in stages)

@@ -1,4 +1,4 @@
-"""Addresses that hold a password or a key: they are neither written into a file nor shown."""
+"""Addresses with a password or a key, which must not be written to a file or printed."""
 
 import re
 
@@ -8,7 +8,7 @@ _SECRET = r"(?:[\w-]*(?:key|token|secret|password|signature)|sig|auth|pwd)"
 _HOLDING = re.compile(
     # http://user:password@host, with as many slashes as a lenient reader takes
     rf"(?P<user>\b[a-z][a-z0-9+.-]+:[/\\]+){_WORD}*(?=@)"
-    # http://user:pass/word@host, where what stands before the slash is no port
+    # http://user:pass/word@host, if the part before the slash is not a port
     rf"|(?P<cut>\b[a-z][a-z0-9+.-]+:[/\\]{{2,}}){_WORD}+?:(?!\d*[/\\?#]){_WORD}*[^\s\"'<>]*(?=@)"
     # http://host/path?api_key=…
     rf"|(?P<query>://[^\s\"'<>]*[?&]{_SECRET}=)[^\s\"'<>&]+",
@@ -19,10 +19,10 @@ _BARE = re.compile(rf"(?!mailto:)[/\\]{{0,2}}{_WORD}+:{_WORD}+@[\w\[]\S*", re.IG
 
 
 def holds_password(text: str) -> bool:
-    """Whether there is an address in ``text`` with a user's name, a password or a key."""
+    """Return whether ``text`` has an address with a user name, a password or a key."""
     return bool(_HOLDING.search(text) or _BARE.fullmatch(text.strip()))
 
 
 def without_passwords(text: str) -> str:
-    """``text`` with an ellipsis in place of what its addresses hold of that kind."""
+    """Replace user names, passwords and keys in the addresses of ``text`` by an ellipsis."""
     return _HOLDING.sub(lambda found: f"{found[found.lastgroup or 0]}…", text)

@@ -1,10 +1,10 @@
-"""Where DVC keeps the content of outputs."""
+"""The folder of DVC's cache."""
 
 from pathlib import Path
 
 
 def cache_folder(root: Path) -> Path:
-    """Return the folder of DVC's cache, by its configuration."""
+    """Return the folder of DVC's cache, from its configuration."""
     try:
         from dvc.config import Config
 

@@ -1,4 +1,4 @@
-"""The dozen figures of a result that `dvc metrics show` and `dvc metrics diff` show."""
+"""The dozen figures that `dvc metrics show` and `dvc metrics diff` print."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,13 +16,13 @@ def write_headline(
     retrieval: Mapping[str, Any],
     answers: Mapping[str, Any],
 ) -> None:
-    """Write what DVC compares of a run, as a flat mapping, after what it is of.
+    """Write the figures for DVC as a flat mapping, after the name of the system and its benchmark.
 
     Args:
         path: of the file.
         names: under ``retrieval`` and ``answers`` a figure of all questions (``ndcg@10``), or of a
-            group of them, which is a type, a source or ``within`` (``multi-hop.strict@10``). What
-            is not among the results is left out, and named on stderr.
+            group of them, which is a type, a source or ``within`` (``multi-hop.strict@10``).
+            Figures that the results lack are left out, with a warning.
         retrieval: the content of metrics/retrieval.json.
         answers: the content of metrics/answers.json; empty without a generator.
     """

@@ -1,7 +1,7 @@
-"""An append-only journal for work that was paid for: nothing finished is lost, whatever is killed.
+"""An append-only journal for work that was paid for: a killed process loses nothing finished.
 
-A line is ``{"checksum":"…","row":…}`` where the checksum is the sha256 of the bytes of the row, in
-canonical JSON. A line is trusted when it says so itself, never because of where it stands.
+A line is ``{"checksum":"…","row":…}``, where the checksum is the sha256 of the bytes of the row in
+canonical JSON. A line is trusted if its checksum fits, wherever it is.
 """
 
 import errno
@@ -10,9 +10,9 @@ import hashlib
 import json
 import os
 import re
-import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
@@ -30,7 +30,7 @@ class Journal:
     """JSON Lines that are only ever appended to.
 
     Args:
-        path: of the file; it and its folders are made by the first `writer`.
+        path: of the file; the first `writer` creates it and its folders.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,15 +38,15 @@ class Journal:
         self.damaged: list[tuple[int, str]] = []
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows that were on the file when this began; an absent file has none.
+        """Yield the rows that the file had when this began; an absent file has none.
 
-        Lines that are torn or corrupted are skipped; ``damaged`` is filled anew, as the rows are
-        taken, with their (line number from 1, reason).
+        Torn or corrupted lines are skipped; meanwhile ``damaged`` is filled anew with their
+        (line number from 1, reason).
         """
         return (row for _, row in self.places())
 
     def places(self, start: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
-        """As `rows` from byte ``start`` on, each with the byte at which its line begins.
+        """Yield `rows` from byte ``start`` on, each after the byte at which its line begins.
 
         Line numbers count from ``start`` too.
         """
@@ -69,10 +69,10 @@ class Journal:
                 place += len(line)
 
     def at(self, places: Iterable[int]) -> Iterator[dict[str, Any]]:
-        """The rows whose lines begin at these bytes, in this order.
+        """Yield the rows whose lines begin at these bytes, in this order.
 
         Raises:
-            FormatError: the file has changed since `places` told them.
+            FormatError: the file has changed since `places` yielded them.
         """
         with self.path.open("rb") as stream:
             for place in places:
@@ -84,9 +84,9 @@ class Journal:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Hold the journal for one process at a time; the kernel releases it when that one dies.
+        """Lock the journal for one process at a time; the kernel unlocks it when that one ends.
 
-        Whoever has to wait says on stderr for which process.
+        A process that has to wait prints for which other process it waits.
         """
         _make_folder(self.path.parent)
         with locked(Path(f"{self.path}.lock"), str(self.path), "fill"):
@@ -94,16 +94,15 @@ class Journal:
 
     @contextmanager
     def writer(self) -> Iterator[Append]:
-        """Give a function that takes a row and returns a future, done once the row is on disk.
+        """Yield a function that takes a row and returns a future, done once the row is on disk.
 
-        It may be called from any thread and does not block; rows keep the order of the calls. A
-        row that was handed in is written even if nobody waits for its future. On leaving, all of
-        them are on disk.
+        It may be called from any thread and does not block; rows keep the order of the calls. Each
+        row is written, whether or not its future is awaited. All are on disk when the block ends.
 
         Raises:
-            OSError: the journal cannot be opened or written. Every row that is not on disk has it
-                in its future, and leaving the block raises it.
-            TypeError, ValueError: from the function, for a row that JSON cannot hold.
+            OSError: the journal cannot be opened or written. The futures of rows that are not on
+                disk raise it, and the end of the block raises it.
+            TypeError, ValueError: the function was given a row that JSON cannot hold.
         """
         group = _GroupCommit(self.path)
         try:
@@ -120,54 +119,40 @@ class _GroupCommit:
     def __init__(self, path: Path) -> None:
         self.error: OSError | None = None
         self._path, self._stream = path, _open(path)
-        self._queued: list[tuple[bytes, Future[None]]] = []
-        self._closed = False
-        self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._run, name=f"journal {path.name}", daemon=True)
-        self._thread.start()
+        self._queued: deque[tuple[bytes, Future[None]]] = deque()
+        self._pool = ThreadPoolExecutor(1, f"journal {path.name}")
 
     def append(self, row: Mapping[str, Any]) -> Future[None]:
-        line = _line(row)
         future: Future[None] = Future()
-        # No longer cancellable: a task that is cancelled must not stop the writing of its row.
+        # It cannot be canceled: the row is written even if the task that wrote it is canceled.
         future.set_running_or_notify_cancel()
-        with self._changed:
-            if self._closed:
-                raise ValueError(f"{self._path}: append after the journal's writer was closed")
-            self._queued.append((line, future))
-            self._changed.notify()
+        item = _line(row), future
+        try:
+            self._queued.append(item)
+            self._pool.submit(self._commit)
+        except RuntimeError:
+            raise ValueError(f"{self._path}: append after the writer was closed") from None
         return future
 
     def close(self) -> None:
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
-        self._thread.join()
+        # The thread closes the file, since an interrupt may end the wait for it.
+        with suppress(RuntimeError):
+            self._pool.submit(self._stream.close)
+        self._pool.shutdown()
 
-    def _run(self) -> None:
-        # Closed here and not in `close`, which an interrupt can leave while this still writes.
-        with self._stream:
-            while batch := self._take():
-                if self.error is None:  # after a failure nothing is known of what the disk holds
-                    self._commit(b"".join(line for line, _ in batch))
-                for _, future in batch:
-                    if self.error is None:
-                        future.set_result(None)
-                    else:
-                        future.set_exception(self.error)
-
-    def _commit(self, data: bytes) -> None:
+    def _commit(self) -> None:
+        batch = [self._queued.popleft() for _ in range(len(self._queued))]
         try:
-            _write(self._stream, data)
-            os.fsync(self._stream.fileno())
+            if batch and self.error is None:  # After a failure the disk may hold anything.
+                _write(self._stream, b"".join(line for line, _ in batch))
+                os.fsync(self._stream.fileno())
         except OSError as error:
             self.error = OSError(error.errno, error.strerror, str(self._path))
-
-    def _take(self) -> list[tuple[bytes, Future[None]]]:
-        with self._changed:
-            self._changed.wait_for(lambda: self._queued or self._closed)
-            batch, self._queued = self._queued, []
-            return batch
+        for _, future in batch:
+            if self.error is None:
+                future.set_result(None)
+            else:
+                future.set_exception(self.error)
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
@@ -182,12 +167,12 @@ def _canonical(row: Mapping[str, Any]) -> bytes:
     options: dict[str, Any] = {"sort_keys": True, "separators": (",", ":"), "allow_nan": False}
     try:
         return json.dumps(dict(row), ensure_ascii=False, **options).encode("utf-8")
-    except UnicodeEncodeError:  # half a surrogate pair, which models do send, and was paid for
+    except UnicodeEncodeError:  # half a surrogate pair, which models send and which was paid for
         return json.dumps(dict(row), **options).encode("utf-8")
 
 
 def _read(line: bytes) -> dict[str, Any] | str:
-    """The row of a line, or what is wrong with it."""
+    """Return the row of a line, or the reason why it has none."""
     match = LINE.fullmatch(line)
     if match is None:
         ended = line.endswith(b"\n")
@@ -210,7 +195,7 @@ def _open(path: Path) -> FileIO:
 
 
 def _settled_size(stream: IO[bytes]) -> int:
-    """The file's size while nobody is half way through an append."""
+    """Return the file's size while no process is in the middle of an append."""
     with _locked(stream, fcntl.LOCK_SH):
         return os.fstat(stream.fileno()).st_size
 
@@ -225,7 +210,7 @@ def _locked(stream: IO[bytes], how: int) -> Iterator[None]:
 
 
 def _write(stream: FileIO, data: bytes) -> None:
-    """Append ``data`` on a line of its own, all of it or nothing, one process at a time."""
+    """Append ``data`` on a new line, all of it or nothing, one process at a time."""
     with _locked(stream, fcntl.LOCK_EX):
         status = os.fstat(stream.fileno())
         if status.st_nlink == 0:
@@ -243,7 +228,7 @@ def _write(stream: FileIO, data: bytes) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder and its parents so that they outlast a power cut."""
+    """Make a folder and its parents so that they survive a power failure."""
     if folder.is_dir():
         return
     _make_folder(folder.parent)

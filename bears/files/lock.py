@@ -1,4 +1,4 @@
-"""Locks between processes, which the kernel releases however a process ends."""
+"""Locks between processes, which the kernel unlocks however a process ends."""
 
 import fcntl
 import math
@@ -21,11 +21,11 @@ def locked(
     """Hold a lock until the block ends. It does not nest.
 
     Args:
-        place: a folder, or a file that is created if it is absent. A file also says who holds the
-            lock. It is never removed: two processes could then lock two files of one name.
-        what: what the lock protects, for the messages.
-        who: the holder, for the messages.
-        shared: whether others may hold it too, if theirs is shared as well.
+        place: a folder, or a file that is created if it is absent. A file also names the holder of
+            the lock. It is never removed: two processes could then lock two files of one name.
+        what: what the lock protects, for messages.
+        who: the holder, for messages.
+        shared: allow others to hold it at the same time, if theirs is shared too.
         patience_s: how long to wait.
 
     Raises:
@@ -44,7 +44,7 @@ def locked(
 
 
 def _acquire(lock: int, kind: int, what: str, who: str, patience_s: float) -> None:
-    deadline, told = time.monotonic() + patience_s, False
+    deadline, warned = time.monotonic() + patience_s, False
     while True:
         try:
             fcntl.flock(lock, kind | fcntl.LOCK_NB)
@@ -53,16 +53,16 @@ def _acquire(lock: int, kind: int, what: str, who: str, patience_s: float) -> No
             holder = _holder(lock)
         if time.monotonic() >= deadline:
             raise StageConflict(
-                f"{holder} still works on {what}. Wait for it, or end it, and run again"
+                f"{holder} is still working on {what}. Wait for it, or end it, and run again"
             )
-        if not told:
+        if not warned:
             complain(f"{who or 'bears'}: {holder} works on {what}; waiting for it")
-        told = True
+        warned = True
         time.sleep(PAUSE_S)
 
 
 def _holder(lock: int) -> str:
-    """Return who said last that it holds a lock; of several readers it may be another one."""
+    """Return the process that wrote its name into the lock last; readers share a lock."""
     try:
         return os.pread(lock, 200, 0).decode(errors="replace") or "another process"
     except IsADirectoryError:

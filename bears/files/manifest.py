@@ -1,7 +1,7 @@
-"""What an output says of itself: size and sha256 of each of its files, written last of all.
+"""Manifests: size and sha256 of each file of an output, written after all of them.
 
-A folder has its ``manifest.json`` within. Files that belong together have one beside them, under
-the first one's name: ``bm25.trec`` and ``bm25.within.trec`` have ``bm25.manifest.json``.
+A folder contains its ``manifest.json``. Files that belong together have one beside them, named
+after the first file: ``bm25.trec`` and ``bm25.within.trec`` have ``bm25.manifest.json``.
 """
 
 import os
@@ -36,9 +36,9 @@ class Manifest(Closed):
 
     Args:
         files: by their paths below the manifest's folder, with slashes.
-        made_from: what a stage read, by the name of its option, to the sha256 of that file, or of
-            that folder's manifest. A folder's own manifest does not say: it would be another one
-            for the same content, and DVC would run what depends on it again.
+        made_from: option of each input of the stage, to the sha256 of that file or of that
+            folder's manifest. The manifest inside a folder does not have it, since it would change
+            while the content stays the same, and DVC would run later stages again.
     """
 
     files: dict[str, SealedFile]
@@ -69,12 +69,12 @@ def read_manifest(path: Path) -> Manifest:
     """Read a manifest.
 
     Raises:
-        FormatError: there is none, or it is malformed.
+        FormatError: it is missing or malformed.
     """
     try:
         return _shape().validate_json(read_whole(path), strict=True)
     except ValidationError as error:
-        raise FormatError(f"{path} is no manifest: {problems_of(error)}") from None
+        raise FormatError(f"{path} is not a manifest: {problems_of(error)}") from None
 
 
 @cache
@@ -83,15 +83,17 @@ def _shape() -> TypeAdapter[Manifest]:
 
 
 def manifest_of(path: Path) -> Path | None:
-    """The manifest that speaks of an output: a folder's own, or one that names the file."""
+    """Return the manifest of an output: the folder's own, or one that names the file."""
     if path.is_dir():
         return found if (found := path / NAME).is_file() else None
     return next(filter(lambda found: _names_file(found, path), _beside(path)), None)
 
 
 def _beside(file: Path) -> Iterator[Path]:
-    """Where a file's manifest can be: ``a.b.c`` has a.b.manifest.json, a.manifest.json, or its
-    folder's."""
+    """Yield where a file's manifest can be.
+
+    For ``a.b.c`` these are a.b.manifest.json, a.manifest.json and the folder's.
+    """
     words = file.name.split(".")
     for count in range(len(words) - 1, 0, -1):
         yield file.with_name(f"{'.'.join(words[:count])}.{NAME}")
@@ -99,9 +101,9 @@ def _beside(file: Path) -> Iterator[Path]:
 
 
 def _names_file(manifest: Path, file: Path) -> bool:
-    # Somebody else's manifest.json may be anything, and then speaks of nothing here.
+    # A manifest.json of another program may be anything; it is ignored.
     try:
-        # Path.is_file raises where the name is too long.
+        # Path.is_file raises if the name is too long.
         return os.path.isfile(manifest) and file.name in read_manifest(manifest).files  # noqa: PTH113
     except FormatError:
         return False
@@ -111,27 +113,26 @@ def check(path: Path, promised: bool = False) -> str | None:
     """Check an output against its manifest.
 
     Args:
-        path: a folder, which must have the files of its manifest and no other; or a file.
-        promised: there must be a manifest.
+        path: a folder, which must have exactly the files of its manifest; or a file.
+        promised: refuse an output without a manifest.
 
     Returns:
-        The sha256 of the file, or of the folder's manifest; None where no manifest speaks of it.
+        The sha256 of the file, or of the folder's manifest; None without a manifest.
 
     Raises:
-        FormatError: naming the file that is missing, is one too many, or has another content, and
-            the way to mend it.
+        FormatError: naming the file that is missing, unexpected or changed, and a way to fix it.
     """
     place = manifest_of(path)
     if place is None and not promised:
         return None
     try:
         if place is None:
-            raise FormatError(f"{path} has no manifest that says it is whole")
+            raise FormatError(f"{path} has no manifest, so it may be incomplete")
         return _checked(path, place)
     except FormatError as error:
         raise FormatError(
-            f"{error}. Remove {path} and run `dvc repro`; if it comes back like this, `python -m "
-            "bears doctor` finds the damaged file of DVC's cache"
+            f"{error}. Remove {path} and run `dvc repro`; if it is still damaged, `bears doctor` "
+            "finds the damaged file in DVC's cache"
             + (f". If you changed it on purpose, remove {place}" if place and not promised else "")
         ) from None
 
@@ -146,7 +147,7 @@ def _checked(path: Path, place: Path) -> str:
         if name not in there:
             raise FormatError(f"{path / name} is missing, and {place} names it")
         if name not in manifest.files:
-            raise FormatError(f"{path / name} is one file too many: {place} does not name it")
+            raise FormatError(f"{path / name} is unexpected: {place} does not name it")
         _check_file(path / name, manifest.files[name], place)
     return sha256_of(place)
 
@@ -154,14 +155,16 @@ def _checked(path: Path, place: Path) -> str:
 def _check_file(file: Path, expected: SealedFile, manifest: Path) -> None:
     size = file.stat().st_size if file.is_file() else "no"
     if size != expected.bytes:
-        raise FormatError(f"{file} has {size} bytes, but {expected.bytes} by {manifest}")
+        raise FormatError(f"{file} has {size} bytes, but {expected.bytes} in {manifest}")
     if (found := sha256_of(file)) != expected.sha256:
-        raise FormatError(f"{file} has sha256 {found}, but {expected.sha256} by {manifest}")
+        raise FormatError(f"{file} has sha256 {found}, but {expected.sha256} in {manifest}")
 
 
 def _names(folder: Path) -> Iterator[str]:
-    """What lies in a folder, as its manifest has it; not what a killed run left half-written,
-    which DVC does not keep either."""
+    """Yield the names of a folder's files for its manifest, without half-written ones.
+
+    DVC ignores the files that a killed run left half-written too.
+    """
     for path in folder.rglob("*"):
         half_written = path.name.startswith(".") and path.suffix == ".tmp"
         if not path.is_dir() and not half_written and path != folder / NAME:

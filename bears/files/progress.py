@@ -16,7 +16,7 @@ _shown: list[Any] = []
 
 
 class Progress(tqdm):  # type: ignore[type-arg]
-    """A bar with the time left. Where stderr is no terminal, `reported` prints it as a line."""
+    """A bar with the time left. If stderr is not a terminal, `reported` prints it as a line."""
 
     monitor_interval = 0
 
@@ -31,7 +31,8 @@ class Progress(tqdm):  # type: ignore[type-arg]
 
     def close(self) -> None:
         """End the bar."""
-        if self in _shown:
+        # At the exit of Python a bar outlives the list.
+        if _shown and self in _shown:
             _shown.remove(self)
         if self._drawn:
             super().close()
@@ -40,9 +41,9 @@ class Progress(tqdm):  # type: ignore[type-arg]
 
 @contextmanager
 def reported(who: str) -> Iterator[None]:
-    """Within, say after ten seconds, and then every 30, how far the work is.
+    """Print the progress of a block after ten seconds, and then every 30.
 
-    In a terminal a bar says so already; a step without one is reported there too.
+    In a terminal, only a step without a bar needs that.
     """
     ended, started = threading.Event(), monotonic()
 
@@ -51,7 +52,7 @@ def reported(who: str) -> Iterator[None]:
         while not ended.wait(wait):
             bar = next((bar for bar in _shown if bar.n or bar.total), None)
             if bar is None:
-                complain(f"{who}: at work for {monotonic() - started:.0f} s")
+                complain(f"{who}: running for {monotonic() - started:.0f} s")
             elif not sys.stderr.isatty():
                 complain(f"{who}: {_line(bar)}")
             wait = EVERY_S

@@ -1,12 +1,13 @@
-"""Reading and writing of files: the published JSON form, JSON Lines, and atomic replacement."""
+"""Read and write files: the published JSON form, JSON Lines, and atomic replacement."""
 
 import dataclasses
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from errno import EDQUOT, EFBIG, ENOSPC
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -22,17 +23,19 @@ Record = TypeVar("Record", Question, Document)
 _ENCODER = json.JSONEncoder(ensure_ascii=False, indent=2, allow_nan=False)
 
 read_json, read_lines = json_value, lines
+adapter_of: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""Pydantic's parser for a type, built once: building it takes milliseconds."""
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a temporary file beside ``path`` that replaces it when the block ends without error.
 
-    The data is on disk (fsync) before the name changes, so that a file with its final name is
-    always a complete one.
+    The data is on disk (fsync) before the name changes, so that a file under its final name is
+    always complete.
 
     Raises:
-        FormatError: there is a device, a pipe or a socket, which a file must not replace.
+        FormatError: ``path`` is a device, a pipe or a socket, which a file must not replace.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise FormatError(f"{path} is a device or a pipe; name a file to write to")
@@ -59,7 +62,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def to_json(value: Any) -> str:
-    """JSON in the form of the published files: two spaces, no escapes, no final newline."""
+    """Return JSON in the form of the published files: two spaces, no escapes, no final newline."""
     return _ENCODER.encode(value)
 
 
@@ -71,7 +74,7 @@ def write_json(path: Path, value: Any) -> None:
 def write_records(path: Path, records: Iterable[Record]) -> None:
     """Write questions or documents, byte for byte in the form of the published BEARS files.
 
-    Fields beyond the published ones are written only where they say something.
+    Fields beyond the published ones are only written if they differ from their defaults.
     """
     with atomic_write(path) as stream:
         separator = "[\n"
@@ -103,20 +106,20 @@ def read_questions(path: Path) -> list[Question]:
 
 
 def read_documents(path: Path) -> list[Document]:
-    """Read a ``corpus.json`` of the published form. Raises FormatError as `read_questions`."""
+    """Read a ``corpus.json`` of the published form. Raises FormatError as `read_questions` does."""
     return list(_records(path, Document))
 
 
 def stream_documents(path: Path) -> Iterator[Document]:
-    """As `read_documents`, one at a time: a corpus may be larger than memory."""
+    """Yield `read_documents` one at a time: a corpus may be larger than memory."""
     return _records(path, Document)
 
 
 def document_count(path: Path) -> int:
-    """How many documents a file of them holds, found without parsing it, at a GB a second or so.
+    """Count the documents of a file without parsing it, at about a GB per second.
 
-    Within a text of JSON every quotation mark has a backslash before it, so the key's name with its
-    own marks stands nowhere but at a document; and no line ends within it.
+    Quotation marks in JSON texts have a backslash before them, so the key with its own marks only
+    occurs once per document; and it has no line break.
     """
     with opened(path) as stream:
         return sum(line.count(b'"doc_id":') for line in stream)
@@ -127,7 +130,7 @@ def _records(path: Path, record: type[Record]) -> Iterator[Record]:
     names = ", ".join(field.name for field in dataclasses.fields(record))
     for position, row in enumerate(items(path), start=1):
         try:
-            # Strict, since a number for a text is an error; JSON, since it has no tuples.
+            # Strict, since a number is not a text; from JSON, which has lists for tuples.
             yield adapter.validate_json(json.dumps(row, ensure_ascii=False), strict=True)
         except ValidationError as error:
             problem = f"{problems_of(error)}; the fields are {names}"
@@ -135,23 +138,23 @@ def _records(path: Path, record: type[Record]) -> Iterator[Record]:
 
 
 def reason_of(problem: Mapping[str, Any]) -> str:
-    """What Pydantic says of one value, without its name for errors of ours."""
+    """Return Pydantic's message for one value, without its prefix for our own errors."""
     return str(problem["msg"]).removeprefix("Value error, ")
 
 
 def problems_of(error: ValidationError, where: str = "") -> str:
-    """What does not fit of the values at ``where``: the place, why, and what is there of each."""
-    told = []
+    """Return the place, the reason and the value of each problem in the values at ``where``."""
+    problems = []
     for item in error.errors(include_url=False):
         place = ".".join(filter(None, [where, *map(str, item["loc"])])) or "record"
-        told.append(f"{place}: {reason_of(item)}, found {item['input']!r:.80}")
-    return "; ".join(told)
+        problems.append(f"{place}: {reason_of(item)}, found {item['input']!r:.80}")
+    return "; ".join(problems)
 
 
 def to_line(row: Mapping[str, Any]) -> str:
-    """One line of canonical JSON Lines: sorted keys, no spaces to spare, no escapes.
+    """Return one line of canonical JSON Lines: sorted keys, no escapes.
 
-    U+2028 and U+2029 stay as they are, so files of such lines must be split on LF only.
+    U+2028 and U+2029 are not escaped, so files of such lines must be split on LF only.
     """
     return json.dumps(row, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
 

@@ -24,12 +24,12 @@ DOCUMENTS, QUESTIONS = ".documents.jsonl", ".questions.jsonl"
 class RowFile(Sequence[T], Generic[T]):
     """The rows of a JSON Lines file as a read-only sequence of dataclasses.
 
-    Memory is eight bytes a row, and that only when one is asked for by its position: where the
-    lines begin. Rows are parsed when they are asked for.
+    Rows are parsed when they are read. Reading one by its position takes eight bytes of memory per
+    row, for where the lines begin.
 
     Args:
         path: the file; lines end with LF only.
-        kind: what a row is.
+        kind: the class of a row.
     """
 
     def __init__(self, path: Path, kind: type[T]) -> None:
@@ -62,7 +62,7 @@ class RowFile(Sequence[T], Generic[T]):
 
 @dataclass(frozen=True)
 class SourceRecords:
-    """What `download` made of a source."""
+    """The records that `download` made of a source."""
 
     documents: Sequence[Document]
     questions: Sequence[SourceQuestion]

@@ -1,4 +1,4 @@
-"""A run in columns, where one object a document would be too many."""
+"""A run in columns, since one object per document would take too much memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunTable:
-    """The rankings of a run, each in its order and with a document once; made by `run_table`.
+    """The rankings of a run, each in order and without repetitions; made by `run_table`.
 
     Attributes:
         question_ids: the questions, n of them.
         starts: shape (n + 1,); question i has the lines from ``starts[i]`` up to
             ``starts[i + 1]``, best first.
-        doc_ids: every document of the run once.
+        doc_ids: every document of the run, once.
         documents: shape (lines,), index into ``doc_ids``.
         scores: shape (lines,).
-        unknown: how many questions that are none of the benchmark were left out.
-        remarks: why one may doubt that the scores are scores.
+        unknown: how many questions were left out because the benchmark lacks them.
+        remarks: reasons to doubt that the scores are scores.
     """
 
     question_ids: Sequence[str]
@@ -37,7 +37,7 @@ class RunTable:
     remarks: tuple[str, ...] = ()
 
     def rankings(self) -> dict[str, Ranking]:
-        """question_id to its ranking."""
+        """Return each question_id with its ranking."""
         documents, scores = self.documents.tolist(), self.scores.tolist()
         hits = [
             Hit(self.doc_ids[code], score) for code, score in zip(documents, scores, strict=True)
@@ -57,7 +57,7 @@ def run_table(
     scores: Floats,
     ascending_ids: bool = False,
 ) -> RunTable:
-    """Return the table of lines in any order, ordered as `bears.files.trec.order` does.
+    """Return the table of lines in any order, ordered as `bears.files.trec.order` orders them.
 
     Args:
         questions: shape (lines,), index into ``question_ids``.
@@ -90,7 +90,7 @@ def run_table(
 
 
 def _in_order(questions: Codes, documents: Codes, scores: Floats) -> bool:
-    """Return whether no line has to move; most files are in order, and sorting is slow."""
+    """Return whether the lines are in order already, as in most files; sorting is slow."""
     tied = (scores[1:] == scores[:-1]) & (documents[1:] < documents[:-1])
     falls = (questions[1:] == questions[:-1]) & ((scores[1:] < scores[:-1]) | tied)
     return bool((falls | (questions[1:] > questions[:-1])).all())
@@ -126,5 +126,5 @@ def table_of_run(run: Run) -> RunTable:
     try:
         "".join((*run, *doc_ids)).encode()
     except UnicodeEncodeError as error:
-        raise FormatError(f"an id is no text that UTF-8 can hold: {error}") from None
+        raise FormatError(f"an id cannot be written as UTF-8: {error}") from None
     return run_table(list(run), questions, list(doc_ids), np.array(documents, np.int32), scores)

@@ -1,4 +1,4 @@
-"""CSV that people open in spreadsheets, and save from there."""
+"""CSV files that people open and save in spreadsheets."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ from bears.files.records import write_text
 from bears.files.shown import guard, restored
 
 Rows = Iterator[tuple[int, dict[str, str]]]
-"""Rows of a table by its columns, each after its line."""
+"""The line number of each row, and its cells by column."""
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -20,12 +20,12 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A CSV file with LF at the ends of its lines; no text in it is taken for a formula.
+    """Return a CSV file with LF line ends, in which no text is taken for a formula.
 
-    None is an empty cell.
+    None becomes an empty cell.
     """
     text = _LineFeeds(newline="")
-    # What is a part of the terminator is quoted within a cell, as a lone CR has to be.
+    # The writer quotes cells with a character of the terminator, and a lone CR needs that.
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(header)
     for row in rows:
@@ -34,19 +34,19 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 class _LineFeeds(io.StringIO):
-    """Rows, each of which comes with CR and LF at its end, with LF alone."""
+    """Replaces the CR LF at the end of each row by LF."""
 
     def write(self, row: str, /) -> int:
         return super().write(row.removesuffix("\r\n") + "\n")
 
 
 def read_cells(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file as `csv_rows` has them, its cells as `csv_text` was given them."""
+    """Return the rows of a CSV file as `csv_rows` does, with the original cells of `csv_text`."""
     return ((line, [restored(cell) for cell in cells]) for line, cells in csv_rows(path, short))
 
 
 def read_named(path: Path, short: bool = False) -> tuple[list[str], Rows]:
-    """The header of a CSV file, and the rows below it as `read_cells` has them, by its names."""
+    """Return the header of a CSV file, and the rows of `read_cells` below it by column."""
     rows = read_cells(path, short)
     _, header = next(rows, (1, list[str]()))
     return header, ((line, dict(zip(header, cells, strict=True))) for line, cells in rows)

@@ -1,1 +1,1 @@
-"""Languages: what is known of one, and what can be told of a text in it by rule alone."""
+"""Know languages: their scripts, tokens and sentences, and the gates that check texts in them."""

@@ -1,4 +1,4 @@
-"""Whether an answer still stands in its documents, and what else it may be called."""
+"""Find answers in documents, and list the other forms that an answer may have."""
 
 import re
 import unicodedata
@@ -12,11 +12,11 @@ _TITLE_MARKS = '《》〈〉「」『』“”"‘’„«»‹›'
 
 
 def normalise(text: str, language: Language) -> str:
-    """``text`` as answers are compared.
+    """Return a text in the form in which answers are compared.
 
-    Compatibility forms, case and the language's own pairs (臺/台) fold; what stands in
-    parentheses goes, unless nothing else is there; punctuation goes. White space goes too where
-    the language does not part words by it, else one space stays between words.
+    Compatibility forms, case and the language's own pairs (臺/台) are folded. Text in parentheses
+    is removed, unless there is no other text, and so is punctuation. White space is removed if the
+    language does not separate words by it; otherwise one space stays between words.
     """
     return _folded(without_parentheses(text).strip() or text, language)
 
@@ -24,11 +24,11 @@ def normalise(text: str, language: Language) -> str:
 def preserved(
     answer: str, documents: Iterable[str], language: Language
 ) -> Literal["exact", "normalised"] | None:
-    """How ``answer`` stands in one of ``documents``, if it does.
+    """Say how one of ``documents`` contains ``answer``; None if none does.
 
-    Exact: to the letter. Normalised: when both are normalised, whether the parentheses of the
-    document are dropped or opened (the answer may be what stands in them). Where spaces part
-    words, it begins and ends as words do.
+    "exact": to the letter. "normalised": after both are normalized, with the parentheses of the
+    document either removed or opened, because the answer may be inside them. In a language with
+    spaces between words, the answer must begin and end where words do.
     """
     texts = list(documents)
     if answer and any(_stands(answer, text, language) for text in texts):
@@ -44,10 +44,11 @@ def preserved(
 def kept(
     answer: str, original: str, documents: Sequence[str], language: Language
 ) -> Literal["exact", "normalised", "alias", "lost"]:
-    """How a translated answer stands in ``documents``, ``original`` being its source.
+    """Say how ``documents`` contain a translated answer.
 
-    As `preserved` says, or else in another form: one of its `aliases`, the original's letters,
-    its parts between commas, all of these without particles (匈牙利的國王 is 匈牙利國王).
+    Besides the ways of `preserved`, there is "alias": one of the answer's `aliases`, the letters of
+    ``original``, which is the answer's source, or its parts between commas, all of these without
+    particles (匈牙利的國王 is 匈牙利國王).
     """
     forms = [answer, original, *aliases(answer, language)] if answer.strip() else []
     found = preserved(answer, documents, language)
@@ -58,7 +59,7 @@ def kept(
 
 
 def _in_parts(answer: str, document: str, language: Language) -> bool:
-    # Parts of one character, or of two that had a particle, stand anywhere.
+    # Parts of one character, or of two before a particle was removed, occur anywhere.
     less = str.maketrans("", "", language.particles)
     for part in re.split("[,，、]", answer):
         bare = part.translate(less)
@@ -69,9 +70,9 @@ def _in_parts(answer: str, document: str, language: Language) -> bool:
 
 
 def aliases(answer: str, language: Language) -> list[str]:
-    """Other accepted forms of ``answer``, itself excluded, the likeliest first.
+    """Return other accepted forms of ``answer``, the likeliest first.
 
-    The text without its parentheses, what stands in them, both without title marks, and each
+    These are the text without its parentheses, the text in them, both without title marks, and each
     with the language's folded characters exchanged (臺/台).
     """
     bare = " ".join(without_parentheses(answer).split())
@@ -89,11 +90,10 @@ def aliases(answer: str, language: Language) -> list[str]:
 def term_renderings(
     glossary: Iterable[tuple[str, str]], texts: Sequence[tuple[str, str]], language: Language
 ) -> Iterator[tuple[str, bool]]:
-    """Each term of ``glossary``, and whether a bundle (source, translation) keeps to it.
+    """Yield each term of ``glossary``, and whether all texts (source, translation) render it so.
 
-    A term stands in a source where it does as whole words, with its capitals if it has any. A
-    rendering is looked for as `preserved` looks for an answer. Terms that no source holds are
-    left out.
+    A source has a term if it has it as whole words, with its capitals if there are any. Renderings
+    are searched for like answers, see `preserved`. Terms that are in no source are skipped.
     """
     for term, rendering in glossary:
         held = [translation for source, translation in texts if _holds(source, term)]

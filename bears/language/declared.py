@@ -1,4 +1,4 @@
-"""Whether the letters and words of a text fit the language declared for it."""
+"""Check whether the letters and words of a text fit the language declared for it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
@@ -9,9 +9,9 @@ from bears.language.scripts import letters, script_of, script_share
 from bears.language.tags import SCRIPTS, primary
 
 SURE = 0.95
-"""Least probability of a language and its kin that counts as knowing it."""
-# Written so alike that a page does not always tell them apart, or known to the model only as the
-# other: whoever declares one of them is not contradicted by another one.
+"""A language is certain if it and its kin have at least this probability."""
+# These are so similar that one page may not distinguish them, or the model knows only one of them.
+# A text in one language of a group does not contradict another one.
 _KIN = [
     set(row.split())
     for row in (
@@ -24,43 +24,43 @@ _KIN = [
 
 @cache
 def _model() -> Any:
-    # A second, which whoever has texts of other scripts does not spend.
+    # The import takes a second, and texts in many scripts do not need it.
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def kin(language: str) -> Set[str]:
-    """The languages that one may be taken for, itself among them."""
+    """Return the languages that one may be mistaken for, including itself."""
     return {language}.union(*(group for group in _KIN if language in group))
 
 
 def identified(text: str) -> str:
-    """The primary subtag of the language of ``text``; empty where that is not sure."""
+    """Return the primary subtag of the language of ``text``; empty if it is not certain."""
     ranked = _model().rank(text)
     best = str(ranked[0][0])
     mass = sum(float(share) for name, share in ranked if name in kin(best))
-    # zxx: no language, such as program code.
+    # zxx means that there is no language, for example in program code.
     return best if mass > SURE and best != "zxx" else ""
 
 
 LENGTH = 1000
-"""Characters of a text that are looked at."""
+"""How many characters of a text are looked at."""
 MOST, SOME = 0.5, 0.1
-"""Above these shares of texts that contradict it a tag is wrong, or worth a warning."""
+"""A tag is wrong, or worth a warning, if a greater share of texts contradicts it."""
 _BLOCK = 300
 _TRADITIONAL, _SIMPLIFIED = ("hant", "tw", "hk", "mo"), ("hans", "cn", "sg", "my")
 _SYLLABIC = {"HAN", "KANA", "HANGUL"}
 
 
-# A text is asked about by itself, and as one of its set.
+# A text is checked by itself and as one of a set.
 @lru_cache(maxsize=4096)
 def contradiction(text: str, tag: str) -> str:
-    """What in ``text`` speaks against its language being ``tag``; empty where nothing does.
+    """Say what in ``text`` contradicts the language ``tag``; empty if nothing does.
 
     Too little of it is in the language's scripts (`bears.language.scripts.script_share`); Japanese
-    has no kana, or Chinese much; traditional Chinese is written with simplified characters, or the
-    other way round; a language of letters is surely another one (`identified`).
+    has no kana, or Chinese has many; traditional Chinese is written with simplified characters, or
+    the other way round; a language of letters is certainly another one (`identified`).
     """
     if not letters(text):
         return ""
@@ -92,19 +92,16 @@ def _asian(text: str, tag: str) -> str:
 
 
 def _only_in(text: str, charset: str, other: str) -> int:
-    """How many characters one national character set has and the other lacks."""
-    return len(_encodable(text, charset) - _encodable(text, other))
-
-
-def _encodable(text: str, charset: str) -> set[str]:
-    return {c for c in set(text) if "\u4e00" <= c <= "\u9fff" and c.encode(charset, "ignore")}
+    """Count the characters that one national character set has and the other lacks."""
+    han = {c for c in text if "\u4e00" <= c <= "\u9fff"}
+    return sum(bool(c.encode(charset, "ignore") and not c.encode(other, "ignore")) for c in han)
 
 
 def disagreeing(texts: Iterable[str], tag: str) -> tuple[str, float]:
-    """The commonest contradiction among texts, and the share of those that have one.
+    """Return the commonest contradiction among texts, and the share of texts that have one.
 
-    Texts that say nothing against the tag by themselves are asked again joined, since few letters
-    tell a script, but seldom a language.
+    Texts without a contradiction of their own are joined and checked again, because a few letters
+    are enough to identify a script, but seldom enough to identify a language.
     """
     looked_at = [text[:LENGTH] for text in texts if letters(text)]
     found = Counter(contradiction(text, tag) for text in looked_at)
@@ -116,7 +113,7 @@ def disagreeing(texts: Iterable[str], tag: str) -> tuple[str, float]:
 
 
 def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Texts in their order, as many at a time as hold letters enough."""
+    """Yield texts in their order, grouped so that each group has enough letters."""
     block: list[str] = []
     for text in texts:
         block.append(text)

@@ -1,4 +1,4 @@
-"""What the gates know of English sources: months, number words, question words."""
+"""Hold what the gates know about English sources: months, number words, question words."""
 
 import re
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ MONTHS = (
 )  # fmt: skip
 
 _MONTH = "|".join([*MONTHS, *(f"{month[:3]}\\.?" for month in MONTHS), "sept\\.?"])
-# A month beside a number: June Carter and August Wilson are people.
-# The words may and march have capitals as months.
+# A month must be next to a number, because June Carter and August Wilson are people. The words may
+# and march must have capitals.
 _DATED = re.compile(
     rf"\d(?:st|nd|rd|th)?(?: of)?,? (?!(?-i:may|march))(?P<after>{_MONTH})\b"
     rf"|\b(?!(?-i:may|march))(?P<before>{_MONTH}),? \d",
@@ -40,16 +40,16 @@ NAMES_PASSAGE = (
     r"\bin (?:the|this) (?:study|paper|article|trial|review)\W*$",
     rf"\b(?:mentioned|described|discussed|stated|given) (?:above|below|here|in the {_TEXT})\b",
 )
-"""How a question speaks of the passage that it was written about; models do so in any language."""
+"""How a question mentions the passage that it is about; models do this in every language."""
 LEANS = (
     r"^\W*(?:\w+\W+){0,3}?(?:did|was|is|were|does|do|has|had|are|will|would|can|could) "
     r"(?:he|she|they|this|these|those|his|her|their|its)\b",
     r"^\W*(?:he|she|they|it|this|these|those|his|her|their|its)\b",
 )
-"""What shows that a question means something that it does not name."""
+"""Signs that a question refers to something that it does not name."""
 
 JOINS = (" and ", " or ", " & ")
-"""What joins a list."""
+"""Words that join a list."""
 
 _AUXILIARIES = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b"
 _KINDS: Mapping[Kind, str] = {
@@ -66,7 +66,7 @@ _QUESTION = re.compile(rf"\?|\b(?:{'|'.join(_KINDS.values())})\b|^{_AUXILIARY.pa
 
 
 def months(text: str) -> set[int]:
-    """The months (1 to 12) that dates in ``text`` name."""
+    """Return the months (1 to 12) that dates in ``text`` name."""
     found = (match["after"] or match["before"] for match in _DATED.finditer(text))
     return {
         number
@@ -77,15 +77,15 @@ def months(text: str) -> set[int]:
 
 
 def spelled_numbers(text: str) -> bool:
-    """Whether ``text`` multiplies by words: two hundred, half a million, a dozen, a century."""
+    """Return whether ``text`` multiplies by words: two hundred, half a million, a dozen."""
     words = (*(name for name in MULTIPLIERS if len(name) > 2), "a (?:half )?century")
     return any(re.search(rf"\b{word}s?\b", text, re.I) for word in words)
 
 
 def kinds_of(text: str) -> set[Kind]:
-    """What a question asks for; `Mood.kinds_of` says the same of a translation.
+    """Return what a question asks for; `Mood.kinds_of` does the same for a translation.
 
-    Nothing where that is not plain: "Can you tell …", "Do they know who …".
+    The set is empty if that is not clear ("Do they know who …").
     """
     found = {kind for kind, words in _KINDS.items() if re.search(rf"\b(?:{words})\b", text, re.I)}
     if not _AUXILIARY.match(text.strip()):
@@ -95,5 +95,5 @@ def kinds_of(text: str) -> set[Kind]:
 
 
 def asks(text: str) -> bool:
-    """Whether ``text`` is a question."""
+    """Return whether ``text`` is a question."""
     return _QUESTION.search(text.strip()) is not None

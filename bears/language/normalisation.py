@@ -1,4 +1,4 @@
-"""How the answers of a language are made comparable: its normal form, and the tokens of that."""
+"""Make the answers of a language comparable: its normal form, and the tokens of that."""
 
 import re
 import string
@@ -12,12 +12,12 @@ from bears.language.tags import unspaced as no_spaces
 ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 SAME = str.maketrans({"臺": "台"})
 
-# White space is looked at once, from where it begins; else a long run of it takes hours.
+# The look-behind matches white space from its beginning only; otherwise a long run takes hours.
 _CITATION = re.compile(r"(?<!\s)\s*\[CITE:[^\[\]]*\]")
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _KOREAN_MARKS = re.compile(r"['\"《》<>〈〉()‘’]")
 _GROUPED = re.compile(r"(?<=\d)[.,](?=\d)")
-# A control character, so that none is left of the text's own.
+# A control character; the text's own ones are removed.
 _MARK = "\0"
 _PARTED_MARKS = re.compile(r"(?<! )(?: +(?:\0.)+)+", re.DOTALL)
 _FIRST_MARKS = re.compile(r"^(?: |\0.)+", re.DOTALL)
@@ -28,8 +28,8 @@ class Normalisation:
     """How answers are compared.
 
     Args:
-        normal_form: of a text; two answers with the same one are the same answer.
-        tokens: of a normal form, for token F1.
+        normal_form: returns the normal form of a text; equal answers have equal normal forms.
+        tokens: returns the tokens of a normal form, for token F1.
     """
 
     normal_form: Callable[[str], str]
@@ -37,7 +37,7 @@ class Normalisation:
 
 
 def normalisation_of(language: str) -> Normalisation:
-    """The rules for a language, by its BCP 47 tag: ``en``, ``ko``, ``zh-Hant-TW``, ``sl``, …"""
+    """Return the rules for a language by its BCP 47 tag, such as ``en`` or ``zh-Hant-TW``."""
     if primary(language) == "en":
         return Normalisation(english, str.split)
     if primary(language) == "ko":
@@ -48,12 +48,12 @@ def normalisation_of(language: str) -> Normalisation:
 
 
 def without_citations(text: str) -> str:
-    """``text`` without the markers of its sources, ``[CITE:12]``."""
+    """Remove citation markers such as ``[CITE:12]``."""
     return _CITATION.sub("", text)
 
 
 def english(text: str) -> str:
-    """Small letters, no ASCII punctuation, no a, an or the, single spaces.
+    """Remove ASCII punctuation and articles, lower the case, and use single spaces.
 
     Source: the official evaluation of SQuAD, which those of HotpotQA and QASPER copy.
     """
@@ -61,9 +61,9 @@ def english(text: str) -> str:
 
 
 def korean(text: str) -> str:
-    """Marks as spaces, small letters, no ASCII punctuation, single spaces; a syllable is a token.
+    """Turn marks into spaces, lower the case, remove ASCII punctuation, and use single spaces.
 
-    Syllables that are stored as their letters (NFD) are composed first.
+    Syllables that are stored as letters (NFD) are composed first. A token is a syllable.
 
     Source: the official evaluation of KorQuAD 1.0, whose F1 counts characters.
     """
@@ -73,16 +73,17 @@ def korean(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Compatibility forms and case folded, no punctuation, single spaces; nothing is an article.
+    """Remove punctuation, fold compatibility forms and case, and use single spaces.
 
-    The rule of `english` for languages with spaces that have no official one (Slovenian, German).
+    This is the rule of `english` without its articles, for languages with spaces that have no
+    official rule (Slovenian, German).
     """
     folded = unicodedata.normalize("NFKC", text).casefold().translate(ASCII_PUNCTUATION)
     return " ".join("".join(c for c in folded if unicodedata.category(c)[0] != "P").split())
 
 
 class _Parts(dict[int, str]):
-    """What a character becomes in `unspaced`: itself in a run, or alone, or `_MARK` and a mark."""
+    """Map a character to what `unspaced` makes of it: itself, or `_MARK` and a mark."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -102,16 +103,16 @@ _PARTED = _Parts()
 
 
 def unspaced(text: str) -> str:
-    """One token a character, with a space between tokens; for scripts that part words by none.
+    """Make a token of each character, for scripts without spaces between words.
 
-    Compatibility forms (full width), case and 臺/台 fold. A run of letters that have case (Latin)
-    and digits is one token, and 1,000 is 1000. Marks stay with their letter; punctuation and
-    symbols part tokens and go.
+    Compatibility forms (full width), case and 臺/台 are folded. A run of letters that have case
+    (Latin) and digits is one token, and 1,000 becomes 1000. Marks stay with their letter.
+    Punctuation and symbols separate tokens and are removed.
     """
     folded = unicodedata.normalize("NFKC", text).casefold().translate(SAME)
     parted = _GROUPED.sub("", folded).translate(_PARTED)
     if _MARK in parted:
-        # A mark that something parts from its letter goes back to it.
+        # A mark that was separated from its letter returns to it.
         parted = _PARTED_MARKS.sub(lambda marks: marks[0].replace(" ", "") + " ", parted)
         parted = _FIRST_MARKS.sub("", parted).replace(_MARK, "")
     return " ".join(parted.split())

@@ -1,4 +1,4 @@
-"""Marks around numbers that mean nothing to a reader, and one way of writing those that do."""
+"""Remove marks around numbers that mean nothing to a reader, and write the others in one way."""
 
 import re
 
@@ -13,19 +13,19 @@ _MEANINGLESS = re.compile(
     r"\[(?:note|nb|n|註|注)?\.? ?\d+\]"  # [4], [Note 4]
     r"|(?<=[.,;!?\"”'’)\]]):\d+(?:[-–:]+\d+)*"  # pages of a source: end.":12-11:359
     r"|(?<=[{ ])'\d+':"  # keys of a dictionary that was printed: {'1': ", '2': "
-    r"|(?<=[a-z]\n)\d\b"  # O₂ whose index fell into the next line
-    r"|(?<=[a-z])\^?\d(?![\d.,]*\d)",  # of a unit, a formula or a code: km2, m^3, CO2, H2O, F4U
+    r"|(?<=[a-z]\n)\d\b"  # O₂ with its index on the next line
+    r"|(?<=[a-z])\^?\d(?![\d.,]*\d)",  # units, formulas, codes: km2, m^3, CO2, H2O, F4U
     re.IGNORECASE,
 )
 _TWO_DATES_IN_ONE = re.compile(rf"(?<!\d)(\d{{4}})(\d{{1,2}})(?= (?:{_MONTH})\b)", re.IGNORECASE)
-"""Where a dash fell out: 27 October 178227 May 1840."""
+"""Dates that lost the dash between them: 27 October 178227 May 1840."""
 
 
 def comparable(text: str) -> str:
-    """``text`` in its plain form, with powers as 10^6, and without what counts nothing.
+    """Return a plain text with powers as 10^6, and without digits that count nothing.
 
-    Left out are notes and pages, indices of formulas, powers of units, and what a broken
-    conversion of web pages leaves behind.
+    Removed are notes and pages, indices of formulas, powers of units, and traces of a broken
+    conversion of web pages.
     """
     powers = _POWER.sub(lambda found: "^" + found.group().translate(_SUPERSCRIPTS), text)
     kept = _MEANINGLESS.sub(" ", plain(powers))

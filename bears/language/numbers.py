@@ -1,4 +1,4 @@
-"""The numbers that stand in a text, however its language writes them."""
+"""Read the numbers in a text, however its language writes them."""
 
 import math
 import re
@@ -14,9 +14,9 @@ _DIGITS = re.compile(r"\d+(?:[.,٫٬']\d+|[ \u2009]\d{3}(?!\d))*")
 _JOINT = re.compile(
     r" ?(?:[-–—~〜/至到或、和與及]|(?:to|or|and|bis|do|in)\b|から|에서) ?(?:US)?[$£€¥]? ?(?=\d)"
 )
-"""What may stand between two numbers that share a multiplier: £15–19 million."""
+"""Text between two numbers that share a multiplier: £15–19 million."""
 _POWER = re.compile(r"10 ?[\^的] ?(\d+)")
-"""10^13, which loses its form elsewhere and is 1013 there."""
+"""10^13 may have become 1013 elsewhere."""
 _GROUPED = re.compile(r"\d{1,3}(?:([.,' \u2009])\d{3})(?:\1\d{3})*")
 
 
@@ -25,8 +25,8 @@ class Number:
     """A number that is written with digits.
 
     Args:
-        text: as it stands.
-        values: what it can mean: 1,234 is 1234 here and 1.234 there.
+        text: as it is written.
+        values: its possible values: 1,234 may be 1234 or 1.234.
         digits: how many digits it has.
     """
 
@@ -36,22 +36,22 @@ class Number:
 
 
 def plain(text: str) -> str:
-    """``text`` in its compatibility form, with fractions and powers parted from digits."""
+    """Return a text in its compatibility form, with fractions and powers separated from digits."""
     if unicodedata.is_normalized("NFKC", text):
         return text
-    # NFKC makes 10² into 102 and 1½ into 11⁄2.
+    # NFKC turns 10² into 102 and 1½ into 11⁄2.
     return unicodedata.normalize("NFKC", text.translate(_other_numbers()))
 
 
 @cache
 def _other_numbers() -> Mapping[int, str]:
-    """The characters of category No, such as powers and fractions, with space around them."""
+    """Map the characters of category No, such as powers and fractions, to spaced ones."""
     found = (i for i in range(0x20000) if unicodedata.category(chr(i)) == "No")
     return {i: f" {chr(i)} " for i in found}
 
 
 def digit_numbers(text: str, multipliers: Mapping[str, int]) -> Iterator[Number]:
-    """The numbers of a plain text that are written with digits, times what follows them."""
+    """Yield the numbers of a plain text that have digits, times the multiplier after them."""
     for found in _DIGITS.finditer(text):
         multiplied = _multiplied(text, found.end(), multipliers)
         bare = _readings(found.group())
@@ -64,7 +64,13 @@ def digit_numbers(text: str, multipliers: Mapping[str, int]) -> Iterator[Number]
 
 
 class _Multiplied(NamedTuple):
-    """What follows a number: ``maybe`` where it may be no multiplier, or another number's."""
+    """What follows a number.
+
+    Attributes:
+        factor: the product of the multipliers.
+        text: the multipliers as they are written.
+        maybe: whether they may be no multipliers, or belong to another number.
+    """
 
     factor: float
     text: str = ""
@@ -83,20 +89,20 @@ def _multiplied(text: str, end: int, multipliers: Mapping[str, int]) -> _Multipl
         return _Multiplied(1)
     known = {name.casefold(): value for name, value in multipliers.items()}
     words = each.findall(found["words"])
-    # The Turkish ı of mıllion matches an i, but is another letter.
+    # The Turkish ı of mıllion matches an i, although it is another letter.
     factor = math.prod((known.get(name.casefold(), 1) for name in words), start=1.0)
     maybe = joint is not None or all(map(_abbreviation, words))
     return _Multiplied(factor, "" if joint else found.group(), maybe)
 
 
 def _abbreviation(name: str) -> bool:
-    """5 m may be metres, and 10K a distance."""
+    """Return whether a multiplier may be something else: 5 m may be meters."""
     return name.isascii() and len(name) < 3
 
 
 @cache
 def _multipliers(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What may follow a number, and one multiplier of it."""
+    """Return patterns of all multipliers after a number, and of a single one."""
     either = _either(names)
     after = rf"[ \u00a0-]?(?:多|餘|余)?(?P<words>(?:{either})+)"
     return re.compile(after, re.I), re.compile(either, re.I)
@@ -109,7 +115,7 @@ def _either(names: tuple[str, ...]) -> str:
 
 
 def values(text: str, numbers: Numbers) -> set[float]:
-    """Every value that a plain text of the language writes, in whole or in part."""
+    """Return every value that a plain text of the language contains, in whole or in part."""
     multiplied = {value for n in digit_numbers(text, numbers.multipliers) for value in n.values}
     bare = {value for found in _DIGITS.finditer(text) for value in _readings(found.group())}
     powers = {float(f"10{found[1]}") for found in _POWER.finditer(text)}
@@ -121,7 +127,7 @@ def values(text: str, numbers: Numbers) -> set[float]:
 
 @lru_cache(maxsize=4096)
 def _readings(text: str) -> tuple[float, ...]:
-    """What a run of digits and separators can mean. The same one stands on both sides."""
+    """Return the possible values of a run of digits and separators."""
     return tuple(_read(text))
 
 
@@ -148,7 +154,7 @@ def _read(text: str) -> Iterator[float]:
 
 
 def chains(text: str, numbers: Numbers) -> Iterator[tuple[str, float]]:
-    """What a chain of a plain text comes to, part by part: 1億2000萬 is 120,000,000."""
+    """Yield chains of numbers and their totals, part by part: 1億2000萬 is 120,000,000."""
     if not numbers.multipliers:
         return
     for found in _chain(tuple(numbers.multipliers)).finditer(text):
@@ -177,7 +183,10 @@ def _numerals(text: str, numbers: Numbers) -> Iterator[float]:
 
 
 def _composed(run: list[int]) -> int:
-    """三百五十萬 is 3,500,000: digits, times the unit after them, times the myriad after that."""
+    """Compute the value of numerals: 三百五十萬 is 3,500,000.
+
+    A digit is multiplied by the unit after it, and their sum by the myriad after that.
+    """
     total = section = digit = 0
     for value in run:
         if value < 10:

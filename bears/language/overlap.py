@@ -1,15 +1,15 @@
-"""Which of several texts holds most of another one."""
+"""Find which of several texts has most of another one."""
 
 import re
 from collections.abc import Sequence
 
 
 class Chunks:
-    """Texts that are asked which of them holds most of another text.
+    """Texts among which to find the one that has most of another text.
 
     Args:
         texts: in reading order.
-        least: the share below which none holds it.
+        least: the smallest share that counts.
     """
 
     def __init__(self, texts: Sequence[str], least: float = 0.3) -> None:
@@ -17,15 +17,15 @@ class Chunks:
         self._least = least
 
     def holding_most_of(self, text: str) -> int | None:
-        """The position of the text with the greatest overlap, of equal ones the first.
+        """Return the position of the text with the greatest overlap, the first of equal ones.
 
-        Overlap is the share of the distinct word trigrams of ``text`` that a chunk has, words
-        being lower-cased runs of letters and digits. None where the greatest is too small.
+        Overlap is the share of the distinct word trigrams of ``text`` that a chunk has; words are
+        lower-cased runs of letters and digits. Return None if the greatest overlap is too small.
         """
         wanted = _trigrams(text)
         if not wanted:
             return None
-        shares = [len(wanted & there) / len(wanted) for there in self._trigrams]
+        shares = [len(wanted & trigrams) / len(wanted) for trigrams in self._trigrams]
         best = max(shares, default=0.0)
         return shares.index(best) if best >= self._least else None
 

@@ -1,4 +1,4 @@
-"""What is known of a target language: one file under conf/language."""
+"""Describe a target language; there is one file per language in conf/language."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ Kind = Literal["yes_no", "choice", "person", "time", "place", "amount", "manner"
 
 @dataclass(frozen=True)
 class Prompt(Closed):
-    """What a translator is told of the language, in English.
+    """Instructions about the language for a translator, in English.
 
     Args:
         variant: which form of the language, whose words.
@@ -37,10 +37,10 @@ class Mood(Closed):
     """What makes a sentence a question.
 
     Args:
-        marks: characters, any of which makes one.
-        words: regular expressions, any of which makes one without a mark.
-        answers: regular expressions that begin an answer, never a question.
-        kinds: regular expressions that tell what a question asks for, by kind; see `kinds_of`.
+        marks: characters, any of which makes a question.
+        words: regular expressions, any of which makes a question without a mark.
+        answers: regular expressions for the beginning of an answer, never of a question.
+        kinds: regular expressions for what a question asks for, by kind; see `kinds_of`.
     """
 
     marks: str
@@ -49,13 +49,13 @@ class Mood(Closed):
     kinds: Mapping[Kind, tuple[str, ...]] = field(default_factory=dict)
 
     def asks(self, text: str) -> bool:
-        """Whether ``text`` has a question mark or a question word."""
+        """Return whether ``text`` has a question mark or a question word."""
         return any(mark in text for mark in self.marks) or any(
             re.search(pattern, text, re.IGNORECASE) for pattern in self.words
         )
 
     def kinds_of(self, text: str) -> set[Kind]:
-        """What ``text`` asks for; what an earlier kind has found is no later one's."""
+        """Return what ``text`` asks for; words that match one kind are not tried for later ones."""
         found: set[Kind] = set()
         for kind, patterns in self.kinds.items():
             shorter = re.sub("|".join(patterns), " ", text, flags=re.IGNORECASE)
@@ -67,12 +67,14 @@ class Mood(Closed):
 
 @dataclass(frozen=True)
 class Standalone(Closed):
-    """What shows that a question is not understood by itself; regular expressions, without case.
+    """Signs that a question cannot be understood by itself.
 
     Args:
-        passage: it speaks of the passage that it was written about ("according to the text").
-        leans: it means something that it does not name ("When was he born?").
-        joins: no expressions: what joins a list, of which an answer is one of several.
+        passage: regular expressions: it mentions the passage that it is about ("according to the
+            text"). Case is ignored.
+        leans: regular expressions: it refers to something that it does not name ("When was he
+            born?"). Case is ignored.
+        joins: words that join a list, of which an answer is one of several.
     """
 
     passage: tuple[str, ...] = ()
@@ -99,9 +101,9 @@ class Numbers(Closed):
 
 @dataclass(frozen=True)
 class Variant(Closed):
-    """How another regional or historical form of the language is told from this one.
+    """What distinguishes another regional or historical form of the language from this one.
 
-    A character is foreign when it is an ideograph that one of ``foreign_charsets`` has and
+    A character is foreign if it is an ideograph that one of ``foreign_charsets`` has and
     ``own_charset`` lacks: national character sets hold what their country writes.
 
     Args:
@@ -109,9 +111,9 @@ class Variant(Closed):
         foreign_charsets: codecs of Python.
         forbidden: foreign characters that ``own_charset`` has nevertheless.
         allowed: characters that are not foreign after all.
-        compounds: words that are not foreign, though one of their characters is elsewhere.
-        terms: the other form's words, and what is said here.
-        strangers: regular expressions of more of its words, where the context decides.
+        compounds: words that are not foreign, although one of their characters is.
+        terms: words of the other form, and the ones of this form.
+        strangers: regular expressions for more foreign words that depend on the context.
     """
 
     own_charset: str = ""
@@ -125,12 +127,12 @@ class Variant(Closed):
 
 @dataclass(frozen=True)
 class Thresholds(Closed):
-    """Where the gates close.
+    """Limits of the gates.
 
     Args:
-        source_share: greatest share of the source's words that may stand in the translation.
-        source_words: least number of such words for that share to mean anything.
-        variant_term_length: one foreign term is let pass for each so many characters.
+        source_share: greatest share of the source's words that the translation may have.
+        source_words: least number of such words for that share to count.
+        variant_term_length: one foreign term is tolerated for each so many characters.
         script_letters: least number of letters for `Language.script_bounds` to apply.
     """
 
@@ -146,34 +148,35 @@ class Language(Closed):
 
     Args:
         name: BCP 47 tag.
-        title: in English.
-        native_name: in itself.
-        scripts: Unicode script names of its letters; HAN and KANA stand for themselves.
+        title: its name in English.
+        native_name: its name in the language itself.
+        scripts: Unicode script names of its letters, or HAN and KANA.
         min_share: see `bears.language.scripts.script_share`.
-        spaced: whether spaces part its words, all of them, so that answers are compared by words.
-        yes_words, no_words: the lexicon's word, then others that mean the same.
-        unanswerable: what an answer says where the documents hold none.
+        spaced: whether spaces separate all words, so that answers are compared by words.
+        yes_words: the standard word for yes, then others with the same meaning.
+        no_words: the standard word for no, then others with the same meaning.
         quotes: pairs of quotation marks, each a text of two characters.
         titles: pairs of marks around titles.
         prompt: see `Prompt`.
         mood: see `Mood`.
         numbers: see `Numbers`.
-        variant: see `Variant`.
         length: least and greatest length of a translation as a multiple of the source's, by the
             source language's `Family`.
-        chatter: regular expressions of what models add around a translation, beside the English
+        native: passages that must pass all gates.
+        chatter: regular expressions for what models add around a translation, besides the English
             ones that every language has.
-        fold: characters that count as the same when answers are compared.
+        calibrated_on: native texts by others on which the false alarms of the gates were counted.
+            If it is empty, verification says so.
+        unanswerable: the answer if the documents have none.
+        variant: see `Variant`.
+        fold: characters that are equal when answers are compared.
+        particles: characters without which answers are compared as a last resort.
+        lexicon: important words of English questions, and their renderings, both as regular
+            expressions; see `bears.language.gates.words`.
+        details: the same for words that idioms may replace.
+        loans: words of another script that its texts use unchanged (logo, email).
         script_bounds: least and greatest share of further scripts in longer texts.
         thresholds: see `Thresholds`.
-        native: passages on which no gate may close.
-        calibrated_on: native texts of others that the false alarms of the gates were counted on;
-            empty: none were at hand, and verification says so.
-        particles: characters that answers are compared without, in the last resort.
-        lexicon: words that English questions turn on, and how they may be rendered, both as regular
-            expressions; see `bears.language.gates.words`.
-        details: the same of words that idioms may stand for.
-        loans: words of another script that its texts use as they are (logo, email).
         standalone: see `Standalone`.
     """
 
@@ -207,17 +210,17 @@ class Language(Closed):
 
     @property
     def yes(self) -> str:
-        """The lexicon's word for yes."""
+        """Return the standard word for yes."""
         return self.yes_words[0]
 
     @property
     def no(self) -> str:
-        """The lexicon's word for no."""
+        """Return the standard word for no."""
         return self.no_words[0]
 
 
 def family(language: str) -> Family:
-    """The family of a BCP 47 tag; what is not known is alphabetic."""
+    """Return the family of a BCP 47 tag; unknown languages are alphabetic."""
     if primary(language) in {"zh", "yue", "wuu", "lzh", "ja"}:
         return "logographic"
     return "syllabic" if primary(language) == "ko" else "alphabetic"

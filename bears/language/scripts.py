@@ -1,4 +1,4 @@
-"""Telling by its characters whether a text is in a language's script."""
+"""Measure by its characters how much of a text is in a language's script."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ without spaces between words; Hangul has spaces, and suffixes that are glued on.
 
 @lru_cache(maxsize=65536)
 def _script(character: str) -> str:
-    """The script of a letter, as its Unicode name begins: LATIN, CJK, HANGUL, HIRAGANA, …"""
+    """Return the script of a letter, the beginning of its Unicode name: LATIN, CJK, HANGUL, …"""
     # Compatibility forms (full width, half width) are named after their width.
     plain = unicodedata.normalize("NFKC", character)[0]
     return unicodedata.name(plain, "").split(" ", 1)[0]
@@ -29,16 +29,16 @@ _SYLLABIC = {*_NAMES["HAN"], *_NAMES["KANA"], "HANGUL"}
 
 
 def letters(text: str) -> int:
-    """How many characters of ``text`` are letters."""
+    """Count the letters of ``text``."""
     return sum(map(str.isalpha, text))
 
 
 def script_share(text: str, scripts: Sequence[str]) -> float:
-    """Share of the text that is in one of ``scripts``; 1 for a text without letters.
+    """Return the share of a text that is in one of ``scripts``; 1 for a text without letters.
 
-    A character of a script that writes syllables or words (Han, kana, Hangul) counts one; a run
-    of letters of any other script counts one as a whole. So a few Chinese characters in an
-    English text weigh little, and a foreign name in a Chinese one does not outweigh it.
+    A character of a script that writes syllables or words (Han, kana, Hangul) counts one. A run of
+    letters of any other script counts one as a whole. So a few Chinese characters in an English
+    text weigh little, and a foreign name in a Chinese text does not outweigh it.
     """
     wanted = {name for script in scripts for name in _NAMES.get(script, (script,))}
     inside = total = 0
@@ -53,6 +53,6 @@ def script_share(text: str, scripts: Sequence[str]) -> float:
 
 
 def script_of(character: str) -> frozenset[str]:
-    """Every name that a letter's script goes by: ``{CJK, HAN}``, ``{HIRAGANA, KANA}``, …"""
+    """Return every name of a letter's script: ``{CJK, HAN}``, ``{HIRAGANA, KANA}``, …"""
     name = _script(character)
     return frozenset({name, *(group for group, names in _NAMES.items() if name in names)})

@@ -1,4 +1,4 @@
-"""Where sentences end, and splitting a long text there."""
+"""Find where sentences end, and split long texts there."""
 
 import re
 import unicodedata
@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 CLOSERS = "\"'”’»›)\\]}）」』】〉》〕］｝"
 ASIAN = "。！？｡．‼⁇⁈⁉।॥"
-# Every run is consumed by a match, so that the time is linear in the text.
+# A match consumes each run, so that the time is linear in the text.
 STOP = re.compile(
     rf"(?P<end>[.!?…؟۔{ASIAN}]+)(?P<close>[{CLOSERS}]*)(?P<gap>\s*)|[\n\u2028\u2029]\s*"
 )
 PAUSE = re.compile(r"\s+|[，、；：,;:](?!\d)")
 NEWLINE = re.compile("[\n\r\x85\u2028\u2029]")
 TOKEN_BEFORE = re.compile(r"[^\s(\[\"'“‘„«»/—–-]+\Z")
-# A point after one of these, after a single letter or after a number of one or two digits ends no
-# sentence as far as we can tell: a missed end costs nothing, a wrong one cuts a sentence.
+# A point after one of these, after a single letter or after a number of one or two digits is not
+# taken for the end of a sentence: a missed end costs nothing, a wrong one cuts a sentence.
 _ABBREVIATIONS = """
     mr mrs ms mx dr prof st sr jr rev hon gov sen rep pres gen col lt sgt capt cmdr adm maj
     vs etc al cf ca approx e.g i.e viz ed eds inc ltd co corp bros dept univ est mt ft ave blvd rd
@@ -23,20 +23,20 @@ _ABBREVIATIONS = """
     npr itd itn oz tj mag sv gl ipd prim stol tel ul
 """
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
-# These are words as well, so only a number after them makes them abbreviations.
+# These are words too, so they are abbreviations only before a number.
 BEFORE_NUMBERS = frozenset(
     {"no", "nos", "nr", "št", "vol", "fig", "figs", "ch", "sec", "art", "abs"}
 )
 INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]|\d{1,2}")
-# What may follow a closed quotation and still belongs to its sentence.
+# Characters after a closed quotation that continue its sentence.
 AFTER_QUOTE = tuple("，、,;；:：と")
 
 
 def split(text: str, limit: int) -> list[str]:
-    """Cut a text into pieces of at most ``limit`` characters that together are the text.
+    """Cut a text into pieces of at most ``limit`` characters; joined, they are the text.
 
-    A piece ends at the last sentence end that lets it fit, where there is none at the last pause
-    (white space or a comma), where there is none anywhere but within a character.
+    A piece ends at the last sentence end that fits, or else at the last pause (white space or a
+    comma), or else anywhere except within a character.
 
     Raises:
         ValueError: the limit is not positive.
@@ -59,7 +59,7 @@ def split(text: str, limit: int) -> list[str]:
 
 
 def sentence_ends(text: str) -> Iterator[int]:
-    """The places after the sentences of a text and their closing quotes, before the space."""
+    """Yield where sentences and their closing quotes end, before the space after them."""
     for stop in STOP.finditer(text):
         if stop["end"] is None:
             yield stop.start() + 1
@@ -98,18 +98,14 @@ def _is_asian(character: str) -> bool:
 
 
 def _pause(text: str, start: int, reach: int) -> int | None:
-    """The last place before ``reach`` where a reader would pause, if a word stands before it."""
-    cut = None
-    if text[reach : reach + 1].isspace():
-        cut = reach
-    else:
-        for pause in PAUSE.finditer(text, start, reach):
-            cut = pause.end()
-    return cut if cut is not None and text[start:cut].strip() else None
+    """Return the last place up to ``reach`` where a reader would pause, after some text."""
+    ends = [pause.end() for pause in PAUSE.finditer(text, start, reach)]
+    cut = reach if text[reach : reach + 1].isspace() else max(ends, default=start)
+    return cut if text[start:cut].strip() else None
 
 
 def _hard(text: str, start: int, reach: int) -> int:
-    """``reach``, or the place before the character that it would cut into."""
+    """Return ``reach``, or the place before the character that it would split."""
     for cut in range(min(reach, len(text)), start, -1):
         following = text[cut : cut + 1]
         joined = following == "\u200d" or text[cut - 1] == "\u200d"
@@ -119,7 +115,7 @@ def _hard(text: str, start: int, reach: int) -> int:
 
 
 def _with_gap(text: str, cut: int, reach: int) -> int:
-    """``cut`` moved behind the white space after it, as far as the limit allows."""
+    """Move ``cut`` behind the white space after it, as far as the limit allows."""
     while cut < min(reach, len(text)) and text[cut].isspace():
         cut += 1
     return cut

@@ -1,11 +1,12 @@
-"""The language tags that are known, the scripts of their texts, and which texts are translated."""
+"""Know the language tags, the scripts of their texts, and which texts are translated."""
 
 import re
 from collections.abc import Iterable, Mapping
 
+from bears.config.shape import SourceSettings
 from bears.errors import ConfigurationError
 
-# Script, as its letters' Unicode names begin, to the primary subtags of languages written in it.
+# Script (the beginning of its letters' Unicode names) to the languages written in it.
 _WRITTEN_IN = {
     "LATIN": """af ast az bs ca ceb cs cy da de en eo es et eu fi fil fo fr fy ga gd gl ha hr ht hu
         id ig is it jv ku la lb lt lv mg mi ms mt nb nds nl nn no oc pl pt qu ro rw sk sl sn so sq
@@ -37,19 +38,19 @@ _WRITTEN_IN = {
     "KANA": "ja pseudo",
 }
 SCRIPTS: dict[str, tuple[str, ...]] = {}
-"""Primary subtag to the scripts of its texts, as `bears.language.scripts` calls them."""
+"""Primary subtag to the scripts of its texts, named as in `bears.language.scripts`."""
 for _script, _subtags in _WRITTEN_IN.items():
     for _subtag in _subtags.split():
         SCRIPTS[_subtag] = (*SCRIPTS.get(_subtag, ()), _script)
 
 
 def primary(tag: str) -> str:
-    """The primary subtag of a BCP 47 tag: ``zh`` of ``zh-Hant-TW``."""
+    """Return the primary subtag of a BCP 47 tag: ``zh`` of ``zh-Hant-TW``."""
     return tag.split("-", 1)[0].lower()
 
 
 def unspaced(tag: str) -> bool:
-    """Whether all scripts of a language put no spaces between words."""
+    """Return whether no script of a language puts spaces between words."""
     scripts = set(SCRIPTS.get(primary(tag), ()))
     return bool(scripts) and scripts <= {"HAN", "KANA", "THAI", "LAO", "MYANMAR", "KHMER"}
 
@@ -58,7 +59,7 @@ _FORM = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
 
 
 def check_tag(tag: str, where: str) -> None:
-    """Refuse a tag that no language has, since an index made for it would find nothing.
+    """Refuse an unknown tag, because an index made for it would find nothing.
 
     Raises:
         ConfigurationError: with the tags that are known.
@@ -71,19 +72,19 @@ def check_tag(tag: str, where: str) -> None:
 
 
 def languages_of(
-    sources: Mapping[str, Mapping[str, str]], names: Iterable[str], kept: str, target: str
+    sources: Mapping[str, SourceSettings], names: Iterable[str], kept: str, target: str
 ) -> dict[str, str]:
-    """Source to the language of its texts, as far as translating goes.
+    """Map each source to the language of its texts, for the purpose of translation.
 
     Args:
-        sources: source to its configuration, which has a ``language``.
-        names: the sources that records name; a benchmark of one source may name others, and its
-            language is then that of the one.
+        sources: the settings of each source.
+        names: the sources that records name. A benchmark of one source may name others; they have
+            the language of that one.
         kept: the language of the benchmark (``benchmark.language``).
-        target: the selected language. Where ``kept`` is another one the benchmark keeps its
-            language, and every text counts as native.
+        target: the selected language. If ``kept`` is another one, the benchmark keeps its language,
+            and every text counts as native.
     """
-    languages = {name: source["language"] for name, source in sources.items()}
+    languages = {name: source.language for name, source in sources.items()}
     if len(languages) == 1:
         [only] = languages.values()
         languages |= dict.fromkeys(names, only)

@@ -1,4 +1,4 @@
-"""A translation beside its source, and small questions that several gates ask of a text."""
+"""Hold a translation with its source, and answer small questions that several gates ask."""
 
 import re
 from collections.abc import Iterable
@@ -39,38 +39,38 @@ class Text:
 
 
 def without_parentheses(text: str) -> str:
-    """``text`` without what stands in parentheses or square brackets, nested ones included."""
+    """Remove text in parentheses or square brackets, nested ones included."""
     shorter = _INNERMOST.sub("", text)
     return shorter if shorter == text else without_parentheses(shorter)
 
 
 def without_marked(text: str, pairs: Iterable[str]) -> str:
-    """``text`` without what stands between the two marks of any of ``pairs``."""
+    """Remove the text between the two marks of any of ``pairs``."""
     for pair in pairs:
         text = re.sub(f"{re.escape(pair[0])}[^{re.escape(pair)}]*{re.escape(pair[1])}", " ", text)
     return text
 
 
 def parenthesised(text: str) -> list[str]:
-    """What stands in the innermost parentheses, in order."""
+    """Return the texts in the innermost parentheses, in order."""
     return [found.group()[1:-1].strip() for found in _INNERMOST.finditer(text)]
 
 
 def words(text: str) -> list[str]:
-    """Runs of letters; hyphens and apostrophes join them."""
+    """Return runs of letters; hyphens and apostrophes join them."""
     return _WORD.findall(text)
 
 
 def plain_words(text: str) -> list[str]:
-    """The words that begin with a small letter, two letters at least: names and codes do not."""
+    """Return the words of two letters or more that begin with a small letter, so no names."""
     return [word for word in words(text) if word[0].islower() and len(word) > 1]
 
 
 def unspaced(text: str) -> int:
-    """How many letters of ``text`` belong to scripts without capitals: Han, kana, Hangul, …"""
+    """Count the letters of scripts without capitals: Han, kana, Hangul, …"""
     return sum(c.isalpha() and c.lower() == c.upper() for c in text)
 
 
 def has_content(text: str) -> bool:
-    """Whether there is a letter or a digit in ``text``."""
+    """Return whether ``text`` has a letter or a digit."""
     return letters(text) > 0 or any(character.isdigit() for character in text)

@@ -1,4 +1,4 @@
-"""What is a yes, a no or a refusal to answer: the one rule of gates, translation and scores."""
+"""Recognize a yes, a no or a refusal to answer, by one rule for gates, translation and scores."""
 
 import re
 import unicodedata
@@ -23,45 +23,45 @@ WORDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "sl": (("da", "ja", "drži"), ("ne", "ni")),
     "zh": (("是", "是的", "對", "对"), ("否", "不", "不是", "不對", "不对")),
 }
-"""The words of a whole answer, by the primary subtag of its language; no other language has any."""
+"""Words that are a whole answer, by primary subtag; other languages have none here."""
 
 _BEGINNINGS = {
     "ja": ("はい|ええ|そうです", "いいえ|いえ|違"),
     "ko": (r"(?:예|네)\b|그렇|맞", "아니|아뇨"),
     "zh": ("[是對对有會会]|可以", "[否不沒没無无非]"),
 }
-"""How longer answers begin that mean so, where a word can stand in another one."""
+"""Beginnings of longer answers in languages where one word can contain another."""
 
 
 def yes_or_no(answer: str, language: str) -> YesNo | None:
-    """Whether ``answer`` is a yes or a no of its language (a BCP 47 tag) and nothing else.
+    """Return whether ``answer`` is a yes or a no of its language (a BCP 47 tag) and nothing else.
 
-    Case, full width and punctuation around it are no matter.
+    Case, full width and punctuation around it are ignored.
     """
     return means(answer, *WORDS.get(primary(language), ((), ())))
 
 
 def means(answer: str, yes: Collection[str], no: Collection[str]) -> YesNo | None:
-    """As `yes_or_no`, by the given words."""
-    said = _plain(answer)
-    if said in map(_plain, yes):
+    """Return what `yes_or_no` returns, for the given words."""
+    plain = _plain(answer)
+    if plain in map(_plain, yes):
         return "yes"
-    return "no" if said in map(_plain, no) else None
+    return "no" if plain in map(_plain, no) else None
 
 
 def first_yes_or_no(answer: str, language: str) -> YesNo | None:
-    """The first word of yes or no in ``answer``, whatever stands around it.
+    """Return the meaning of the first word of yes or no in ``answer``.
 
-    In scripts without spaces, and in Korean, the answer must begin with it.
+    In scripts without spaces, and in Korean, the answer must begin with the word.
     """
-    tag, said = primary(language), _plain(answer)
+    tag, plain = primary(language), _plain(answer)
     if tag in _BEGINNINGS:
         patterns = [re.compile(f"^(?:{pattern})") for pattern in _BEGINNINGS[tag]]
     elif tag in WORDS:
         patterns = [re.compile(rf"\b(?:{'|'.join(words)})\b") for words in WORDS[tag]]
     else:
         return None
-    positive, negative = (pattern.search(said) for pattern in patterns)
+    positive, negative = (pattern.search(plain) for pattern in patterns)
     if positive and (not negative or positive.start() < negative.start()):
         return "yes"
     return "no" if negative else None
@@ -72,12 +72,12 @@ def _plain(text: str) -> str:
 
 
 LITERAL = "Unanswerable"
-"""QASPER's word, which stands in files of answers in every language."""
+"""QASPER's word, which files of answers use in every language."""
 
 
 def says_unanswerable(answer: str, form: str) -> bool:
-    """Whether ``answer`` is the language's ``form`` or the literal, and nothing else.
+    """Return whether ``answer`` is the language's ``form`` or the literal, and nothing else.
 
-    Case, full width, white space and punctuation around it are no matter.
+    Case, full width, white space and punctuation around it are ignored.
     """
     return means(answer, (form, LITERAL), ()) is not None

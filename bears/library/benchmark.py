@@ -27,7 +27,7 @@ class Benchmark:
     Args:
         questions: each names its gold documents.
         documents: the pool.
-        language: of the texts, a BCP 47 tag; it chooses how words are told apart.
+        language: of the texts, a BCP 47 tag; it decides how words are separated.
 
     Raises:
         ConfigurationError: no language has that tag.
@@ -65,7 +65,7 @@ class Benchmark:
                 path of a TREC run file. A ranking is a list of document ids, best first; a list of
                 pairs (id, score), best first; or a mapping of id to score. A question without a
                 ranking counts as one for which nothing was found.
-            measures: names as ``python -m bears metrics`` lists them; none: the pipeline's.
+            measures: names as ``bears metrics`` lists them; none: the pipeline's.
 
         Raises:
             BearsError: a measure, or a question or document of the run is unknown, a ranking has
@@ -83,7 +83,7 @@ class Benchmark:
 
 
 def read(folder: str | Path, language: str) -> Benchmark:
-    """A benchmark that lies in a folder: ``queries.json`` and ``corpus.json``, as BEARS has them.
+    """Read a benchmark from the ``queries.json`` and ``corpus.json`` of a folder.
 
     Raises:
         FormatError: a file is absent or malformed; it names the record.
@@ -96,7 +96,7 @@ def read(folder: str | Path, language: str) -> Benchmark:
 def build(
     documents: Mapping[str, str], questions: Iterable[Mapping[str, Any]], language: str
 ) -> Benchmark:
-    """A benchmark of one's own texts.
+    """Build a benchmark from your own texts.
 
     Args:
         documents: id to text.
@@ -105,8 +105,9 @@ def build(
         language: of the texts, a BCP 47 tag.
 
     Raises:
-        FormatError: there is nothing, an id or a text is none, a question is empty or stands
-            twice, or its document is not among ``documents``, twice there, or graded below 1.
+        FormatError: there are no documents or questions, an id or a text is not a string, a
+            question is empty or repeated, or one of its documents is unknown, repeated or graded
+            below 1.
     """
     if not isinstance(documents, Mapping):
         raise FormatError(f"documents: expected id to text, got {documents!r:.80}")
@@ -119,7 +120,7 @@ def build(
     if len({one.question_id for one in found}) < len(found):
         texts = [one.question for one in found]
         twice = next(text for text in texts if texts.count(text) > 1)
-        raise FormatError(f"the question {twice!r:.80} stands twice")
+        raise FormatError(f"the question {twice!r:.80} is repeated")
     gold = {doc_id for one in found for doc_id in one.gold_doc_ids}
     pool = [Document(key, text, "own", key, key in gold) for key, text in documents.items()]
     return Benchmark(found, pool, language)
@@ -134,7 +135,7 @@ def _question(number: int, row: Mapping[str, Any], documents: Mapping[str, str])
     if isinstance(named, str) or not named:
         raise FormatError(f"question {number}: documents is {named!r:.80}; expected a list of ids")
     if unknown := [key for key in named if key not in documents]:
-        raise FormatError(f"question {number}: {unknown[0]!r:.80} is none of the documents")
+        raise FormatError(f"question {number}: {unknown[0]!r:.80} is not among the documents")
     if len(set(named)) < len(named):
         raise FormatError(f"question {number}: documents names one twice: {named!r:.80}")
     if isinstance(named, Mapping) and not all(type(g) is int and g > 0 for g in named.values()):

@@ -4,9 +4,12 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-from bears.config import Config, build, parse
+from bears.config import Config, build
+from bears.config.shape import Choice
+from bears.config.typed import Keys, select
 from bears.errors import FormatError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.retrieve_settings import RetrieveSettings
@@ -15,8 +18,17 @@ from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Question, Ranking, Run
 
 
+@dataclass(frozen=True)
+class IndexedWith(Keys):
+    """The keys of the configuration that an index reads."""
+
+    chunking: Choice
+    retrieve: RetrieveSettings
+    retriever: Choice
+
+
 class Index:
-    """An index of documents. What is not given a folder is gone when nobody holds it any more.
+    """An index of documents. Without a folder it is deleted together with the object.
 
     Args:
         documents: what is indexed.
@@ -30,10 +42,10 @@ class Index:
     def __init__(
         self, documents: Iterable[Document], config: Config, folder: str | Path | None = None
     ) -> None:
-        self.name = str(config["retriever"]["name"])
-        self._settings = parse(RetrieveSettings, config["retrieve"], "retrieve")
-        retriever = build(config["retriever"], "retriever")
-        chunking = build(config["chunking"], "chunking")
+        keys = select(IndexedWith, config)
+        self.name, self._settings = keys.retriever.name, keys.retrieve
+        retriever = build(keys.retriever, "retriever")
+        chunking = build(keys.chunking, "chunking")
         scratch = Path(tempfile.mkdtemp(prefix="bears-"))
         weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
         place = Path(folder or scratch / "index")
@@ -46,7 +58,7 @@ class Index:
         return f"Index({self.name!r})"
 
     def search(self, query: str, depth: int = 10) -> Ranking:
-        """The best ``depth`` documents of one query, best first: `Hit` with doc_id and score.
+        """Return the ``depth`` best documents for a query, best first: `Hit` with doc_id and score.
 
         Raises:
             FormatError: ``depth`` is below 1.
@@ -57,15 +69,15 @@ class Index:
         return found
 
     def run(self, questions: Iterable[Question]) -> Run:
-        """The ranking of each question by its id, ``retrieve.depth`` (100) documents deep.
+        """Return the ranking of each question by its id, ``retrieve.depth`` (100) documents deep.
 
         Raises:
-            FormatError: one is no `Question`.
+            FormatError: one of them is not a `Question`.
         """
         asked = list(questions)
         if wrong := [each for each in asked if not isinstance(each, Question)]:
             raise FormatError(
-                f"{wrong[0]!r:.80} is no question of a benchmark; a text is asked with search(TEXT)"
+                f"{wrong[0]!r:.80} is not a Question; to search for a text, call search(TEXT)"
             )
         texts = {question.question_id: Query(question.question) for question in asked}
         depth = self._settings.depth

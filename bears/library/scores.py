@@ -33,7 +33,7 @@ class Scores:
 
     @property
     def means(self) -> pd.Series:
-        """The mean of each measure over the questions for which it is defined."""
+        """Return the mean of each measure over the questions for which it is defined."""
         return self.by_question.mean()
 
 
@@ -42,12 +42,12 @@ def compare(
     measures: Sequence[str] = (),
     equal_within: float | None = None,
 ) -> pd.DataFrame:
-    """Compare all pairs of systems, as ``python -m bears compare`` does.
+    """Compare all pairs of systems, as ``bears compare`` does.
 
     Args:
         scores: name of a system to what it scored, on the same questions.
         measures: those to compare; none: all that the systems share.
-        equal_within: a difference that matters to nobody.
+        equal_within: a difference that does not matter.
 
     Returns:
         A row for each measure and pair: ``measure``, ``a``, ``b``, ``mean_a``, ``mean_b``,
@@ -61,4 +61,4 @@ def compare(
     if len(scores) < 2:
         raise FormatError(f"{len(scores)} systems: expected two or more to compare")
     systems = [System(name, "", one.by_question, one.kinds) for name, one in scores.items()]
-    return pd.DataFrame(compare_systems(systems, measures, within=equal_within)["pairs"])
+    return pd.DataFrame(compare_systems(systems, measures, margin=equal_within)["pairs"])

@@ -7,7 +7,7 @@ from bears.config.packaged import conf_folder
 
 
 def settings(retriever: str, language: str, overrides: Sequence[str]) -> Config:
-    """The pipeline's configuration with a retriever of conf/retriever, for texts of a language.
+    """Return the pipeline's configuration with a retriever, for texts of a language.
 
     Args:
         retriever: the name of its YAML file; empty: of no importance.

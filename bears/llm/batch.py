@@ -1,7 +1,7 @@
-"""Asking a model through the provider's Batch API: half the price, within a day, restartable.
+"""Ask a model through the provider's Batch API: half the price, within a day, restartable.
 
-A process killed between making a batch and writing its id finds it again by its mark, which the
-provider keeps in the batch's metadata; see `bears.llm.batch`.
+A process that is killed between creating a batch and writing its id finds the batch again by its
+mark, which the provider keeps in the batch's metadata.
 """
 
 import asyncio
@@ -22,10 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import openai
-import tenacity
-from openai import HttpxBinaryResponseContent
 from openai.types import Batch as ProviderBatch
-from openai.types import FileObject
 
 from bears.config import parse
 from bears.errors import BearsError, ConfigurationError, FormatError
@@ -53,7 +50,7 @@ class Pending(Closed):
 
     Args:
         mark: our name for it.
-        keys: of its requests; the place is the ``custom_id``.
+        keys: of its requests; the position is the ``custom_id``.
         id: the provider's name; empty until it is known.
     """
 
@@ -63,7 +60,7 @@ class Pending(Closed):
 
 
 def read_pending(path: Path) -> list[Pending]:
-    """The batches of a state file; one that is absent has none.
+    """Read the batches of a state file; an absent file has none.
 
     Raises:
         ConfigurationError: a line cannot be read.
@@ -74,7 +71,7 @@ def read_pending(path: Path) -> list[Pending]:
         return [parse(Pending, row, f"line {number}") for number, row in read_lines(path)]
     except BearsError as error:
         raise ConfigurationError(
-            f"{path} is damaged ({error}); batches may be at the provider: "
+            f"{path} is damaged ({error}); there may be batches at the provider: "
             "look at its page, then move the file away"
         ) from None
 
@@ -86,38 +83,11 @@ def write_pending(path: Path, pending: Iterable[Pending]) -> None:
 
 MARK = "bears_mark"
 TRANSFER_S = 1800.0
-"""How long a part of a file as large as those of batches may take."""
-
-
-def retrying(endpoint: Endpoint) -> tenacity.AsyncRetrying:
-    """What calls a function with its arguments, again where another attempt may succeed."""
-    return tenacity.AsyncRetrying(
-        retry=tenacity.retry_if_exception(_passes),
-        wait=tenacity.wait_exponential_jitter(
-            multiplier=endpoint.backoff_s, max=60, jitter=endpoint.backoff_s
-        ),
-        stop=tenacity.stop_after_attempt(endpoint.attempts),
-        reraise=True,
-    )
-
-
-async def create(
-    client: openai.AsyncOpenAI, retry: tenacity.AsyncRetrying, file: str, mark: str
-) -> str:
-    """Make a batch, unless an attempt of ``retry`` whose answer was lost has made it."""
-    if retry.statistics["attempt_number"] > 1 and (found := await find(client, mark)):
-        return found
-    batch = await client.batches.create(
-        input_file_id=file,
-        endpoint="/v1/chat/completions",
-        completion_window="24h",
-        metadata={MARK: mark},
-    )
-    return batch.id
+"""How long one part of a batch file may take to transfer."""
 
 
 async def find(client: openai.AsyncOpenAI, mark: str) -> str:
-    """The id of the batch with our ``mark``; empty if there is none."""
+    """Return the id of the batch with our ``mark``; empty if no batch has it."""
     async for batch in client.batches.list(limit=100):
         if (batch.metadata or {}).get(MARK) == mark:
             return batch.id
@@ -126,26 +96,20 @@ async def find(client: openai.AsyncOpenAI, mark: str) -> str:
 
 @asynccontextmanager
 async def batch_client(access: Access, endpoint: Endpoint) -> AsyncIterator[openai.AsyncOpenAI]:
-    """The client; within, an error of its calls stops the run.
+    """Open the client; an error of its calls stops the run.
 
     Raises:
-        RunStopped: the provider takes no batches from us.
+        RunStopped: the provider accepts no batches from us.
     """
     try:
-        async with make_client(access, endpoint, TRANSFER_S) as client:
+        async with make_client(access, endpoint, TRANSFER_S, endpoint.attempts - 1) as client:
             yield client
         return
     except openai.APIStatusError as error:
-        told = str(read_problem(error.status_code, error.response.content))
+        problem = str(read_problem(error.status_code, error.response.content))
     except openai.APIConnectionError as error:
-        told = f"{type(error).__name__} ({error.__cause__})"
-    raise RunStopped(access.clean(f"{access.base_url} takes no batches: {told}")) from None
-
-
-def _passes(error: BaseException) -> bool:
-    if isinstance(error, openai.APIStatusError):
-        return read_problem(error.status_code, error.response.content).passes
-    return isinstance(error, openai.APIConnectionError)
+        problem = f"{type(error).__name__} ({error.__cause__})"
+    raise RunStopped(access.clean(f"{access.base_url} takes no batches: {problem}")) from None
 
 
 BatchPart = list[tuple[str, bytes]]
@@ -155,7 +119,7 @@ BatchPart = list[tuple[str, bytes]]
 def parts(
     requests: Iterable[ChatRequest], name: str, model: Model, most_requests: int, most_bytes: int
 ) -> Iterator[BatchPart]:
-    """Files that ask the model ``name``, of at most so many requests and bytes."""
+    """Yield files that ask the model ``name``, with at most so many requests and bytes."""
     part: BatchPart = []
     size = 0
     for request in requests:
@@ -178,15 +142,15 @@ def _line(place: int, request: ChatRequest, name: str, model: Model) -> bytes:
 def outcomes(
     content: bytes, keys: Sequence[str], asked: Mapping[str, ChatRequest], access: Access
 ) -> Iterator[tuple[str, Outcome]]:
-    """Key and outcome of each line of an output or error file.
+    """Yield the key and outcome of each line of an output or error file.
 
-    RequestFailed is what another batch may answer.
+    RequestFailed means that another batch may answer the request.
 
     Args:
-        content: of the file; a line that cannot be read is passed over.
+        content: of the file; a line that cannot be read is skipped.
         keys: of the batch's requests, in order.
-        asked: key to the request that is waited for; other lines are passed over.
-        access: whose key no message may show.
+        asked: the requests to return, by key; other lines are skipped.
+        access: messages must not show its API key.
     """
     for line in content.split(b"\n"):
         try:
@@ -199,7 +163,7 @@ def outcomes(
 
 
 def not_answered(reason: str) -> RequestFailed:
-    """The outcome of a request that a batch did not answer, though another may."""
+    """Return the outcome of a request that a batch did not answer, though another one may."""
     return RequestFailed(f"not answered in any batch: {reason}")
 
 
@@ -211,8 +175,8 @@ def _outcome(row: Mapping[str, Any], asked: ChatRequest, access: Access) -> Outc
     if status == 200:
         return asked.read(response["body"])
     problem = to_problem(status, response["body"])
-    told = access.clean(str(problem))
-    return not_answered(told) if problem.passes else RequestRefused(told)
+    message = access.clean(str(problem))
+    return not_answered(message) if problem.passes else RequestRefused(message)
 
 
 MOST_REQUESTS = 50_000
@@ -225,16 +189,16 @@ class BatchApi(Online):
     """A model that answers within a day.
 
     Args:
-        endpoint: where it is; ``attempts`` bounds how often a request is submitted.
+        endpoint: its address; ``attempts`` limits how often a request is submitted.
         models: what the models accept and cost.
         state: the state file; one for each provider and account.
-        budget: what may be spent, at the price of batches; None: no cap.
+        budget: what may be spent, at the price of batches; None: no limit.
         env_folder: the folder of ``.env``.
         poll_s: the first wait between two looks at a batch; it grows to `LONGEST_POLL_S`.
-        most_requests, most_bytes: the provider's limits of one file.
+        most_requests, most_bytes: the provider's limits for one file.
 
     Raises:
-        ConfigurationError: there is no key.
+        ConfigurationError: there is no API key.
     """
 
     def __init__(
@@ -251,7 +215,6 @@ class BatchApi(Online):
         super().__init__(endpoint, models, budget, env_folder)
         self._state, self._poll_s = state, poll_s
         self._most = (most_requests, most_bytes)
-        self._call = retrying(endpoint)
         self._others = list[Pending]()
 
     async def answers(
@@ -261,17 +224,17 @@ class BatchApi(Online):
     ) -> AsyncIterator[tuple[ChatRequest, Outcome]]:
         """Yield each request with its answer, or why it has none, batch by batch.
 
-        Requests that are in a batch already (of a run that was killed) are not submitted again. A
-        batch without any of ``requests`` is left for whoever asks for it.
-        All of ``requests`` is taken at once; what does not fit the budget yields BudgetExhausted.
+        Requests that are already in a batch of an earlier run are not submitted again. Batches
+        without any of ``requests`` are left alone. All of ``requests`` is taken at once; what does
+        not fit the budget yields BudgetExhausted.
 
         Raises:
-            RunStopped: the provider takes no batches from us.
+            RunStopped: the provider accepts no batches from us.
         """
         asked = {request.key: request for request in requests}
         rounds, held = Counter[str](), dict[str, float]()
         async with batch_client(self.access, self.endpoint) as client:
-            pending = await self._found(client, asked)
+            pending = await self._resumed(client, asked)
             for key in {key for batch in pending for key in batch.keys} & asked.keys():
                 self._hold(asked[key], held, at_any_cost=True)
             fresh = [request for key, request in asked.items() if key not in held]
@@ -296,9 +259,9 @@ class BatchApi(Online):
                         again.append(asked[key])
                         continue
                     if isinstance(outcome, ChatAnswer):
-                        # A batch is closed, and never read again, after its last row.
+                        # The batch is removed from the state only after its last answer is kept.
                         await keep(asked[key], outcome)
-                    for pair in streak.told(asked[key], outcome):
+                    for pair in streak.add(asked[key], outcome):
                         yield pair
                 failed, stop = streak.ended()
                 for pair in failed:
@@ -310,7 +273,7 @@ class BatchApi(Online):
                 fresh = again + unfit
 
     def _hold(self, request: ChatRequest, held: dict[str, float], at_any_cost: bool) -> bool:
-        """Reserve what a request may cost, if it fits or is at the provider already."""
+        """Reserve what a request may cost, if it fits or is already submitted."""
         amount = self.budget.bound(request)
         if at_any_cost or self.budget.fits(amount):
             self.budget.hold(amount)
@@ -322,25 +285,33 @@ class BatchApi(Online):
     ) -> None:
         content = b"".join(line for _, line in part)
         named = ("requests.jsonl", content, "application/jsonl")
-        file: FileObject = await self._call(client.files.create, file=named, purpose="batch")
+        file = await client.files.create(file=named, purpose="batch")
         batch = Pending(uuid.uuid4().hex, tuple(key for key, _ in part))
         pending.append(batch)
         self._write(pending)
-        batch.id = await self._call(create, client, self._call, file.id, batch.mark)
+        # Without retries: an attempt whose answer was lost may have created the batch, and the next
+        # run finds it by its mark.
+        made = await client.with_options(max_retries=0).batches.create(
+            input_file_id=file.id,
+            endpoint="/v1/chat/completions",
+            completion_window="24h",
+            metadata={MARK: batch.mark},
+        )
+        batch.id = made.id
         self._write(pending)
 
-    async def _found(
+    async def _resumed(
         self, client: openai.AsyncOpenAI, asked: Mapping[str, ChatRequest]
     ) -> list[Pending]:
-        """Our batches of earlier runs; those that never reached the provider are dropped."""
+        """Return our batches of earlier runs; drop those that never reached the provider."""
         pending = read_pending(self._state)
         ours = [batch for batch in pending if asked.keys() & batch.keys]
         self._others = [batch for batch in pending if batch not in ours]
         for batch in ours:
-            batch.id = batch.id or await self._call(find, client, batch.mark)
-        found = [batch for batch in ours if batch.id]
-        self._write(found)
-        return found
+            batch.id = batch.id or await find(client, batch.mark)
+        submitted = [batch for batch in ours if batch.id]
+        self._write(submitted)
+        return submitted
 
     def _write(self, pending: list[Pending]) -> None:
         write_pending(self._state, [*self._others, *pending])
@@ -348,12 +319,12 @@ class BatchApi(Online):
     async def _next_ended(
         self, client: openai.AsyncOpenAI, pending: list[Pending]
     ) -> tuple[Pending, ProviderBatch | None]:
-        """Look at the batches, less and less often, until one has ended; None: it is not known."""
+        """Check the batches, less and less often, until one has ended or is unknown (None)."""
         pause = self._poll_s
         while True:
             for batch in pending:
                 try:
-                    seen: ProviderBatch = await self._call(client.batches.retrieve, batch.id)
+                    seen = await client.batches.retrieve(batch.id)
                 except openai.NotFoundError:
                     return batch, None
                 if seen.status in ENDED:
@@ -370,11 +341,13 @@ class BatchApi(Online):
     ) -> dict[str, Outcome]:
         if seen is None:
             return dict.fromkeys(batch.keys, not_answered("the provider lost the batch"))
-        reason = self.access.clean(f"the batch {seen.status}{_told(seen)}")
+        errors = (seen.errors.data or []) if seen.errors else []
+        details = "".join(f"; {error.code}: {error.message}" for error in errors[:3])
+        reason = self.access.clean(f"the batch {seen.status}{details}")
         results: dict[str, Outcome] = dict.fromkeys(batch.keys, not_answered(reason))
         for file in filter(None, (seen.error_file_id, seen.output_file_id)):
-            found: HttpxBinaryResponseContent = await self._call(client.files.content, file)
-            results.update(outcomes(found.content, batch.keys, asked, self.access))
+            content = await client.files.content(file)
+            results.update(outcomes(content.content, batch.keys, asked, self.access))
         return results
 
     async def _settle(self, amount: float, outcome: Outcome) -> None:
@@ -382,8 +355,3 @@ class BatchApi(Online):
             await self.budget.release(amount)
         else:
             await self.budget.settle(amount, outcome.input_tokens, outcome.output_tokens)
-
-
-def _told(seen: ProviderBatch) -> str:
-    errors = (seen.errors.data or []) if seen.errors else []
-    return "".join(f"; {error.code}: {error.message}" for error in errors[:3])

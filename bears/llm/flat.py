@@ -1,7 +1,7 @@
-"""A use that asks one question for each record and keeps one reply: a `bears.llm.use.Use`.
+"""A use that asks one question per record and keeps one reply: a `bears.llm.use.Use`.
 
-The use brings its requests, the words, and the check of a reply. The key covers the model, the
-version of the prompt and the words, so nothing else may change what is asked.
+A subclass provides its requests, the prompt, and the check of a reply. The key covers the model,
+the version of the prompt and both messages, so nothing else may change the request.
 """
 
 import json
@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic
 
-from bears.llm.kept import PublishedMemory
+from bears.llm.kept import KeptReplies, key_of
 from bears.llm.prompt import broken
 from bears.llm.settings import AskingSettings
 from bears.llm.use import FILL, CheckedReply, Needs, R, all_of
@@ -17,14 +17,14 @@ from bears.llm.wire import ChatAnswer, ChatRequest
 
 
 class FlatUse(ABC, Generic[R]):
-    """What is the same for all flat uses; see `bears.llm.use.Use` for the names."""
+    """The shared part of all flat uses; see `bears.llm.use.Use` for the names."""
 
     settings: AskingSettings
-    """The model, and how it is asked; a subclass is a dataclass with this field."""
+    """The model, and how to ask it; a subclass is a dataclass with this field."""
     name: ClassVar[str]
     advice: ClassVar[str]
     remedy: ClassVar[str] = FILL
-    """What to do where replies are missing."""
+    """What to do if replies are missing."""
     schema: ClassVar[Mapping[str, Any] | None] = None
     most_tokens: int
     """The most tokens that a reply may have."""
@@ -32,11 +32,11 @@ class FlatUse(ABC, Generic[R]):
     @property
     @abstractmethod
     def wanted(self) -> str:
-        """What may be missing."""
+        """Return a name for what may be missing."""
 
     @abstractmethod
     def requests(self) -> Iterable[R]:
-        """Return what is asked, in order."""
+        """Return all requests, in order."""
 
     @abstractmethod
     def version(self, request: R) -> int:
@@ -44,34 +44,43 @@ class FlatUse(ABC, Generic[R]):
 
     @abstractmethod
     def messages(self, request: R, reasons: Sequence[str]) -> tuple[str, str]:
-        """Return the system's and the user's words, with why the last reply was not taken."""
+        """Return the system and the user message; ``reasons`` say why the last reply failed."""
 
     @abstractmethod
     def output_tokens(self, request: R) -> tuple[float, float]:
-        """Return the least and the most tokens of a reply in practice."""
+        """Estimate the fewest and the most tokens of a reply."""
 
     @abstractmethod
     def check(self, request: R, answer: ChatAnswer) -> CheckedReply:
-        """Say what is wrong with a reply."""
+        """Check a reply."""
 
-    def resolve(self, known: PublishedMemory) -> Needs[R]:
-        """Look every request up."""
+    def resolve(self, known: KeptReplies) -> Needs[R]:
+        """Look up every request."""
         needs = Needs[R]()
         for request in self.requests():
             needs.ask(lambda each: known.get(self.key(each), each.record_id), request)
         return needs
 
-    def replies(self, known: PublishedMemory) -> list[tuple[R, str]]:
-        """Return each request with its kept reply. Raises MemoryMiss where one is missing."""
+    def replies(self, known: KeptReplies) -> list[tuple[R, str]]:
+        """Return each request with its kept reply. Raises RepliesMissing if one is missing."""
         return all_of(self.resolve(known), self.wanted, self.remedy).replies
 
     def key(self, request: R) -> str:
-        """Return the key over the model and all that it is told."""
-        words = self.messages(request, [])
-        return self.settings.key_of_said(self.name, self.version(request), *words)
+        """Return the key over the model and both messages."""
+        system, user = self.messages(request, [])
+        return key_of(
+            {
+                "use": self.name,
+                "model": self.settings.model,
+                "request": self.settings.request,
+                "prompt_version": self.version(request),
+                "system": system,
+                "user": user,
+            }
+        )
 
     def ask(self, request: R, reasons: list[str]) -> ChatRequest:
-        """Return what is sent."""
+        """Build the chat request."""
         system, user = self.messages(request, reasons)
         parameters = self.settings.request
         key, most = self.key(request), self.most_tokens
@@ -79,8 +88,8 @@ class FlatUse(ABC, Generic[R]):
 
 
 def shown(parts: Mapping[str, Any]) -> str:
-    """Return texts as JSON without words of chat templates.
+    """Format texts as JSON in which no token of a chat template is left whole.
 
-    So no text can end where it stands and go on as something else.
+    So no text can close its message and continue as another role.
     """
     return broken(json.dumps(parts, ensure_ascii=False, indent=1))

@@ -1,4 +1,4 @@
-"""What is kept of one use: its published memory, and before that the journal of all uses."""
+"""The kept replies of one use: published in git, and before that in the journal of all uses."""
 
 import hashlib
 import json
@@ -8,38 +8,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.errors import MemoryCorrupt
+from bears.errors import RepliesCorrupt
 from bears.files.journal import Journal
 from bears.files.lock import locked_folder
 from bears.files.records import read_lines, write_lines
+from bears.layout import JOURNAL
 
 HALF = re.compile("[\ud800-\udfff]")
-"""Of a surrogate pair, which models do send."""
+"""Half of a surrogate pair. Models do send them, and UTF-8 cannot hold them."""
 
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
 def key_of(content: Mapping[str, Any]) -> str:
-    """sha256 over the JSON of ``content``, without white space and with its names sorted."""
+    """Return the sha256 of the JSON of ``content``, with sorted names and without white space."""
     return hashlib.sha256(_canonical(content).encode("utf-8")).hexdigest()
 
 
 def is_whole(*texts: str) -> bool:
-    """Whether ``texts`` can be written as UTF-8: none has half of a surrogate pair."""
+    """Return whether UTF-8 can hold ``texts``: none has half of a surrogate pair."""
     return not any(HALF.search(text) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryEntry:
-    """One answer.
+class KeptReply:
+    """One reply.
 
     Args:
-        key: over everything that can change the answer.
-        record_id: set only where one request has several published answers: the record that this
-            one belongs to.
-        field: of the record.
-        text: what was asked about, so that a person can read the memory.
-        answer: what is kept; the file calls it by the name of the use.
+        key: the digest of everything that can change the reply.
+        record_id: the record that this reply belongs to; only set if several replies with the same
+            key were published.
+        field: which part of the record.
+        text: the text that the request was about, for people who read the file.
+        answer: the reply; the file calls this field by the name of the use.
     """
 
     key: str
@@ -49,116 +50,116 @@ class MemoryEntry:
     answer: str
 
     def row(self, name: str) -> dict[str, str]:
-        """A line of the file of the use ``name``."""
+        """Return the row of this reply in the file of the use ``name``."""
         place = {"key": self.key, "record_id": self.record_id, "field": self.field}
         return place | {"text": self.text, name: self.answer}
 
 
-class PublishedMemory:
-    """Entries by key; a record's own entry goes before the general one.
+class KeptReplies:
+    """Replies by key. A reply for one record takes precedence over a general one.
 
     Args:
-        entries: any number of them.
+        entries: the replies, in any order.
 
     Raises:
-        MemoryCorrupt: two entries for one key and record hold different answers.
+        RepliesCorrupt: two entries for one key and record hold different replies.
     """
 
-    def __init__(self, entries: Iterable[MemoryEntry] = ()) -> None:
-        self._entries: dict[tuple[str, str], MemoryEntry] = {}
+    def __init__(self, entries: Iterable[KeptReply] = ()) -> None:
+        self._entries: dict[tuple[str, str], KeptReply] = {}
         for entry in entries:
             known = self._entries.setdefault((entry.key, entry.record_id), entry)
             if known.answer != entry.answer:
-                raise MemoryCorrupt(
-                    f"two answers for {entry.text!r:.60}: {known.answer!r:.60} and "
+                raise RepliesCorrupt(
+                    f"two replies for {entry.text!r:.60}: {known.answer!r:.60} and "
                     f"{entry.answer!r:.60}; keep one of the lines with key {entry.key}"
                 )
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __iter__(self) -> Iterator[MemoryEntry]:
+    def __iter__(self) -> Iterator[KeptReply]:
         return iter(self._entries.values())
 
-    def get(self, key: str, record_id: str) -> MemoryEntry | None:
-        """The entry for a key, the record's own one first."""
+    def get(self, key: str, record_id: str) -> KeptReply | None:
+        """Return the reply for a key: the record's own one, or else the general one."""
         return self._entries.get((key, record_id)) or self._entries.get((key, ""))
 
-    def add(self, *entries: MemoryEntry) -> None:
-        """Take entries in; they replace those of the same key and record."""
+    def add(self, *entries: KeptReply) -> None:
+        """Add replies; they replace those with the same key and record."""
         self._entries |= {(entry.key, entry.record_id): entry for entry in entries}
 
     def save(self, path: Path, name: str) -> None:
-        """Write JSON Lines of the use ``name``, sorted by key and record, atomically."""
+        """Write the JSON Lines file of the use ``name``, sorted by key and record, atomically."""
         write_lines(path, (self._entries[place].row(name) for place in sorted(self._entries)))
 
 
-def extend(path: Path, name: str, entries: Iterable[MemoryEntry]) -> tuple[int, int]:
-    """Put entries into the memory at ``path`` of the use ``name``, one process at a time.
+def extend(path: Path, name: str, entries: Iterable[KeptReply]) -> tuple[int, int]:
+    """Add replies to the published file of the use ``name``, one process at a time.
 
     Returns:
-        How many entries it holds then, and how many of them are new.
+        The number of replies in the file, and how many of them are new.
     """
     with locked_folder(path):
-        memory = load(path, name)
-        before = len(memory)
-        memory.add(*entries)
-        memory.save(path, name)
-    return len(memory), len(memory) - before
+        replies = load(path, name)
+        before = len(replies)
+        replies.add(*entries)
+        replies.save(path, name)
+    return len(replies), len(replies) - before
 
 
-def load(path: Path, name: str) -> PublishedMemory:
-    """Read the published memory of the use ``name``; an absent file is an empty one.
+def load(path: Path, name: str) -> KeptReplies:
+    """Read the published replies of the use ``name``; an absent file has none.
 
     Raises:
-        MemoryCorrupt: naming the line that is no entry, or two entries that disagree.
+        RepliesCorrupt: a line has other fields than a reply, or two replies disagree.
         FormatError: a line is not JSON.
     """
     if not path.exists():
-        return PublishedMemory()
+        return KeptReplies()
     names = {"key", "record_id", "field", "text", name}
     entries = []
     for number, row in read_lines(path):
         if not isinstance(row, dict) or row.keys() != names:
-            raise MemoryCorrupt(f"{path}, line {number}: expected the fields {sorted(names)}")
+            raise RepliesCorrupt(f"{path}, line {number}: expected the fields {sorted(names)}")
         answer = row.pop(name)
         strings = all(isinstance(value, str) for value in (answer, *row.values()))
         if not strings or not answer.strip():
-            raise MemoryCorrupt(f"{path}, line {number}: expected strings, and a {name}")
-        entries.append(MemoryEntry(**row, answer=answer))
-    return PublishedMemory(entries)
+            raise RepliesCorrupt(f"{path}, line {number}: expected strings, and a {name}")
+        entries.append(KeptReply(**row, answer=answer))
+    return KeptReplies(entries)
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The two layers of a use.
+    """Where the replies of a use are kept.
 
     Args:
-        name: of the use.
-        memory: the published memory.
+        name: the name of the use.
+        replies: the published file.
         root: the user's checkout, which holds the journal.
     """
 
     name: str
-    memory: Path
+    replies: Path
     root: Path
 
     @property
     def journal(self) -> Journal:
-        """Of what was paid for; all uses share it."""
-        return Journal(self.root / ".bears" / "journal.jsonl")
+        """Return the journal of all paid replies, which all uses share."""
+        return Journal(self.root / JOURNAL)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The journal's rows of this use, without those that no file could hold."""
+        """Yield the journal's rows of this use, except those that UTF-8 cannot hold."""
         name = self.name
         rows = (row for row in self.journal.rows() if name in row)
         return (row for row in rows if is_whole(row["text"], row[name], *row["reasons"]))
 
-    def known(self) -> PublishedMemory:
-        """The published memory, with the journal's answers where it has none."""
-        name, known = self.name, PublishedMemory()
+    def known(self) -> KeptReplies:
+        """Read the published replies, and those of the journal that are not published yet."""
+        name, known = self.name, KeptReplies()
         for row in self.rows():
             if row["kind"] == name:
-                known.add(MemoryEntry(row["key"], "", row["field"], row["text"], row[name]))
-        known.add(*load(self.memory, name))
+                known.add(KeptReply(row["key"], "", row["field"], row["text"], row[name]))
+        known.add(*load(self.replies, name))
         return known

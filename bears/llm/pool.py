@@ -1,4 +1,4 @@
-"""Asking many requests side by side, until there are none or one shows that none can succeed."""
+"""Send many requests concurrently, until all are done or one shows that none can succeed."""
 
 import asyncio
 import re
@@ -11,16 +11,16 @@ from bears.files.shown import complain
 from bears.llm.faults import BudgetExhausted, ClientError, RequestFailed, RequestRefused, RunStopped
 
 FIRST, LATER = 5, 20
-"""How many that are alike end a run: before its first answer, and after it."""
+"""How many similar failures in a row end a run: before its first answer, and after it."""
 OWN = re.compile(r"\S*\d\S*")
-"""Words of a message that may be another one for each request: numbers, ids."""
+"""Words of a message that may differ between requests: numbers and ids."""
 
 R = TypeVar("R")
 A = TypeVar("A")
 
 
 class Streak(Generic[R, A]):
-    """Holds failures back until it is known whether they are the requests' or the server's."""
+    """Hold failures back until it is known whether the requests or the server caused them."""
 
     def __init__(self) -> None:
         self._held: list[tuple[R, ClientError]] = []
@@ -28,24 +28,24 @@ class Streak(Generic[R, A]):
 
     @property
     def is_long(self) -> bool:
-        """Whether nothing more should be sent before an answer comes."""
+        """Return whether to send nothing more before an answer comes."""
         return len(self._held) >= self._enough
 
-    def told(self, request: R, outcome: A | ClientError) -> list[tuple[R, A | ClientError]]:
-        """Take an outcome in; returns what is known by it."""
+    def add(self, request: R, outcome: A | ClientError) -> list[tuple[R, A | ClientError]]:
+        """Add an outcome and return the pairs that need not be held back any longer."""
         if not isinstance(outcome, RequestRefused | RequestFailed):
             self._enough = LATER
             return [*self._rest(), (request, outcome)]
         form = OWN.sub("", str(outcome))
-        known = [] if form == self._form else self._rest()
+        released = [] if form == self._form else self._rest()
         self._form = form
         self._held.append((request, outcome))
-        return known
+        return released
 
     def ended(self) -> tuple[list[tuple[R, A | ClientError]], RunStopped | None]:
-        """What is held back when no more outcomes come, and why the run stops where it does.
+        """Return the remaining pairs when no more outcomes come, and why the run stops, if it does.
 
-        Then the server is to blame, and another time it may take these very requests.
+        If it stops, the server is to blame, and may accept the same requests another time.
         """
         if not self.is_long:
             return self._rest(), None
@@ -64,7 +64,7 @@ QUIET_S = 60.0
 
 
 class NotSent(Exception):
-    """A request was not sent, or not again, because the run has stopped."""
+    """A request was not sent because the run has stopped."""
 
 
 class RequestPool:
@@ -75,7 +75,7 @@ class RequestPool:
 
     def __init__(self) -> None:
         self.answered = 0
-        """Requests that a server has answered."""
+        """How many requests the server has answered."""
         self._over = False
         self._quiet_until = 0.0
         self._stopped: RunStopped | None = None
@@ -91,8 +91,8 @@ class RequestPool:
         BudgetExhausted or RunStopped no more are taken, nor while a `Streak` of failures is long.
 
         Raises:
-            RunStopped: ``answer`` raised it, or too many failed alike. What is in flight is waited
-                for and yielded first; what waits for its turn or its next attempt is not sent.
+            RunStopped: ``answer`` raised it, or too many failed alike. Requests in flight finish
+                and are yielded first; those that wait are not sent.
         """
         source, running = iter(requests), dict[asyncio.Task[A | ClientError | None], R]()
         self._places = asyncio.Semaphore(concurrency)
@@ -104,7 +104,7 @@ class RequestPool:
                         break
                     await self._places.acquire()
                     running[asyncio.create_task(self._outcome(answer(request)))] = request
-                    # They go out one behind the other, and not all of them at the end.
+                    # Let this request go out before the next one is built.
                     await asyncio.sleep(0)
                 if not running:
                     break
@@ -113,7 +113,7 @@ class RequestPool:
                 for task in [task for task in running if task.done()]:
                     request, outcome = running.pop(task), task.result()
                     self._places.release()
-                    for pair in streak.told(request, outcome) if outcome is not None else ():
+                    for pair in streak.add(request, outcome) if outcome is not None else ():
                         yield pair
         finally:
             for task in running:
@@ -126,7 +126,7 @@ class RequestPool:
             raise stop
 
     async def _outcome(self, answer: Awaitable[A]) -> A | ClientError | None:
-        """An answer, why there is none, or None if it was not asked for."""
+        """Return an answer, an error, or None if the request was not sent."""
         try:
             return await answer
         except NotSent:
@@ -142,14 +142,14 @@ class RequestPool:
             self._news.set()
 
     async def rest(self, seconds: float) -> None:
-        """As `pause`, and another request has the place meanwhile."""
+        """Wait as `pause` does, and let another request use the place meanwhile."""
         self._places.release()
         self._news.set()
         await self.pause(seconds)
         await self._places.acquire()
 
     async def pause(self, seconds: float) -> None:
-        """Wait before a request is sent. Raises NotSent where the run has stopped."""
+        """Wait before a request is sent. Raises NotSent if the run has stopped."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
@@ -157,7 +157,7 @@ class RequestPool:
             raise NotSent
 
     def report(self, seconds: float, reason: str) -> None:
-        """Tell a person of a long wait that begins; many requests wait for the same reason."""
+        """Report a long wait, once for all requests that wait at the same time."""
         end = time.monotonic() + seconds
         if seconds > self.long_s and end > self._quiet_until:
             self._quiet_until = end + QUIET_S

@@ -1,4 +1,4 @@
-"""What stands in conf/prompt: words that a model is told, with names in braces."""
+"""Prompt templates from conf/prompt, with names in braces."""
 
 import re
 from collections.abc import Collection
@@ -15,18 +15,20 @@ _BEGINNING = re.compile(
 
 
 def broken(text: str) -> str:
-    """``text`` with a space after the bracket of each such word, so that none is left whole."""
+    """Insert a space into every token of a chat template, so that none is left whole."""
     return _BEGINNING.sub(lambda found: f"{found[0]} ", text)
 
 
 def check_names(where: str, template: str, known: Collection[str]) -> None:
-    """Hold the names in a template against those that will be filled in.
+    """Check the names in a template.
 
     Args:
-        where: what an error calls it.
+        where: the name of the template, for the message.
+        template: the text.
+        known: the names that will be filled in.
 
     Raises:
-        ConfigurationError: another name stands in braces, or a brace alone.
+        ConfigurationError: there is another name in braces, or a single brace.
     """
     try:
         parts = [part for part in Formatter().parse(template) if part[1] is not None]
@@ -42,10 +44,12 @@ def check_names(where: str, template: str, known: Collection[str]) -> None:
 
 @dataclass(frozen=True)
 class SystemPrompt(Closed):
-    """One conf/prompt/<name>.yaml; its version and what is said enter every key.
+    """One conf/prompt/<name>.yaml; its version and its text enter every key.
 
     Args:
-        system: said first; may name {title} and {native_name} of a language.
+        name: of the file.
+        version: raise it when the text changes.
+        system: the system message; may name {title} and {native_name} of a language.
     """
 
     name: str

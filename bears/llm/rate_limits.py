@@ -1,17 +1,13 @@
-"""Pacing by requests and tokens a minute: an even stream, taught by what the server says."""
+"""Rate limits of requests and tokens per minute, learned from the server's responses."""
 
-import asyncio
 import math
 import re
-import time
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
-from bears.llm.pool import RequestPool
-from bears.llm.refusals import Refusals, Verdict
+from bears.llm.refusals import Reaction, Refusals
 
 LONGEST_WAIT_S = 300.0
 """The longest wait that a server may impose at once."""
@@ -19,7 +15,7 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def duration(text: str) -> float | None:
-    """Seconds of a duration such as ``1s``, ``6m0s``, ``120ms`` or ``7``; None if it is none."""
+    """Parse a duration such as ``1s``, ``6m0s``, ``120ms`` or ``7`` into seconds, or None."""
     text = text.strip()
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
@@ -29,87 +25,75 @@ def duration(text: str) -> float | None:
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that the server asks to wait, at most `LONGEST_WAIT_S`.
 
-    They are in ``retry-after-ms`` or in ``retry-after``, as seconds or as a date.
+    They are in ``retry-after-ms`` or ``retry-after``. A date is ignored: the backoff applies then.
 
     Args:
-        headers: with names in small letters.
-        now: the time that a date is compared with.
+        headers: with lowercase names.
     """
     milliseconds = duration(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return min(LONGEST_WAIT_S, milliseconds / 1000)
-    text = headers.get("retry-after", "")
-    seconds = duration(text)
-    if seconds is not None:
-        return min(LONGEST_WAIT_S, seconds)
-    try:
-        date = parsedate_to_datetime(text)
-        date = date if date.tzinfo else date.replace(tzinfo=UTC)
-        seconds = (date - (now or datetime.now(UTC))).total_seconds()
-    except (ValueError, OverflowError):
-        return None
-    return min(LONGEST_WAIT_S, max(0.0, seconds))
+    seconds = duration(headers.get("retry-after", ""))
+    wait = seconds if milliseconds is None else milliseconds / 1000
+    return None if wait is None else min(LONGEST_WAIT_S, wait)
 
 
 def number(text: str | None) -> float | None:
     """Return the finite number that a header holds, or None."""
-    try:
-        value = math.nan if text is None else float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+    with suppress(ValueError):
+        if text is not None and math.isfinite(value := float(text)):
+            return value
+    return None
 
 
 MINUTE = 60.0
 SHARE = 0.97
-"""The part of a limit that the even stream uses."""
+"""The share of a limit that the even stream uses."""
 BURST = 0.015
-"""The part of a limit that may go at once. With SHARE it stays below 1, so that no 60 seconds,
-wherever they begin, hold more than the limit."""
+"""The share of a limit that may be sent at once. The sum with SHARE is below 1, so no 60 seconds
+exceed the limit, wherever they begin."""
 
 
 @dataclass(slots=True)
 class TokenBucket:
-    """One quantity of which a minute may hold so much.
+    """A limit per minute on requests, or on tokens.
 
     Args:
-        configured: the limit that the user gives.
-        level: how much may go now; below 0 after one large request.
-        told: the limit that the server gives, or that its refusals show.
-        slowed: the part of the stream that refusals have left.
+        configured: the user's limit.
+        level: how much may be sent now; below 0 after one large request.
+        reported: the limit that the server reports, or that its refusals show.
+        slowed: the share of the stream that is left after refusals.
     """
 
     configured: float | None = None
     level: float = 0.0
-    told: float | None = None
+    reported: float | None = None
     slowed: float = 1.0
     _at: float | None = None
     _recent: deque[tuple[float, float]] = field(default_factory=deque)
 
     @property
     def limit(self) -> float | None:
-        """The lower of what the user and the server say; None while neither has spoken."""
-        known = [limit for limit in (self.configured, self.told) if limit is not None]
+        """Return the lower of the user's and the server's limit; None if neither is known."""
+        known = [limit for limit in (self.configured, self.reported) if limit is not None]
         return min(known) if known else None
 
     def wait(self, now: float, need: float) -> float:
-        """Seconds until ``need`` may go."""
+        """Return the seconds until ``need`` may be sent."""
         limit = self.limit
         if limit is None:
             return 0.0
         self._refill(now, limit)
         if limit != self.configured:
-            # A server that gives an absurdly low limit would stop the run without a word.
+            # An absurdly low limit of a server must not block the run without a message.
             self.level = max(self.level, _burst(limit) - self._rate(limit) * LONGEST_WAIT_S)
         lacking = min(need, _burst(limit)) - self.level
-        # Less than a billionth is the rounding of the refill, not a debt.
+        # Less than a billionth is a rounding error of the refill.
         return lacking / self._rate(limit) if lacking > 1e-9 else 0.0
 
     def take(self, now: float, need: float) -> None:
-        """Count what goes out."""
+        """Count what is sent."""
         self._forget(now)
         self._recent.append((now, need))
         if self.limit is not None:
@@ -121,9 +105,9 @@ class TokenBucket:
         self.level += need
 
     def learn(self, now: float, limit: float) -> None:
-        """Take the server's word for the limit; what went before counts as gone."""
+        """Set the limit that the server reports; what was sent before counts as used."""
         first = self.limit is None
-        self.told = limit
+        self.reported = limit
         if first and self.limit is not None:
             since = self._recent[0][0] if self._recent else now
             gone = self._minute(now)
@@ -132,15 +116,15 @@ class TokenBucket:
             self.level = min(_burst(self.limit), _burst(self.limit) + earned - gone)
 
     def credit(self, remaining: float) -> None:
-        """Use the server's own count where it is far more generous than ours."""
+        """Use the server's own count if it is far more generous than ours."""
         if self.limit is not None:
             self.level = max(self.level, min(_burst(self.limit), remaining - self.limit / 2))
 
     def guess(self, now: float, after: float | None) -> None:
-        """Nobody gives a limit, yet the server refuses: it is about what has passed in a minute.
+        """Guess an unknown limit: about what was accepted in the last minute.
 
-        A short wait that the server asks for shows that it is higher: a bucket asks for the time
-        of one request.
+        A short wait that the server asks for shows that the limit is higher: a token bucket asks
+        for the time of one request.
         """
         passed = max(1.0, self._minute(now))
         since = self._recent[0][0] if self._recent else now
@@ -148,7 +132,7 @@ class TokenBucket:
         self.learn(now, max(1.0, seen, MINUTE / after if after else MINUTE))
 
     def restart(self, now: float) -> None:
-        """Begin the even stream anew after a pause, without a burst."""
+        """Restart the even stream after a pause, without a burst."""
         if self.limit is not None:
             self._refill(now, self.limit)
         self.level = min(self.level, 1.0)
@@ -177,13 +161,13 @@ def _burst(limit: float) -> float:
 
 
 class RateLimits:
-    """When the next request may go. Pure: it is told the time and never waits itself.
+    """Decide when to send the next request. Pure: it takes the time and never waits itself.
 
-    The stream is even, at 97 % of the known limit, because a server's window cannot be seen from
-    here: what fits a token bucket breaks a sliding window.
+    The stream is even, at 97 % of the known limit. A client cannot see how the server counts: a
+    pace that fits a token bucket breaks a sliding window.
 
     Args:
-        requests_per_minute, tokens_per_minute: what the user gives; None leaves it to the server.
+        requests_per_minute, tokens_per_minute: the user's limits; None: the server's.
     """
 
     def __init__(
@@ -200,7 +184,7 @@ class RateLimits:
         self._in_flight_tokens = 0.0
 
     def wait(self, now: float, tokens: float) -> float:
-        """Seconds until a request of so many tokens may go; 0: now."""
+        """Return the seconds until a request of so many tokens may be sent; 0: now."""
         pause = self._blocked - now
         if pause > 0:
             return pause
@@ -211,18 +195,18 @@ class RateLimits:
         return max(self.requests.wait(now, 1), self.tokens.wait(now, tokens))
 
     def sent(self, now: float, tokens: float) -> int:
-        """A request goes out; returns its number."""
+        """Count a request that is sent now and return its number."""
         self.requests.take(now, 1)
         self.tokens.take(now, tokens)
         self._in_flight_tokens += tokens
         return self._refusals.sent(now)
 
     def ended(self, tokens: float) -> None:
-        """A request has come back, one way or the other."""
+        """Count a request that is no longer in flight."""
         self._in_flight_tokens -= tokens
 
     def learn(self, now: float, headers: Mapping[str, str]) -> None:
-        """Read ``x-ratelimit-…``; call it after `ended`."""
+        """Read the headers ``x-ratelimit-…``; call it after `ended`."""
         for name, meter in (("requests", self.requests), ("tokens", self.tokens)):
             limit = number(headers.get(f"x-ratelimit-limit-{name}"))
             remaining = number(headers.get(f"x-ratelimit-remaining-{name}"))
@@ -237,38 +221,40 @@ class RateLimits:
                 reset = duration(headers.get(f"x-ratelimit-reset-{name}", "")) or 0.0
                 self._block(now + min(reset, MINUTE))
             elif meter is self.tokens:
-                # Ours counts the longest answer that was allowed, the server's often less.
+                # Our count includes the longest possible answer, the server's often less.
                 meter.credit(remaining - self._in_flight_tokens)
 
     def accepted(self, number: int) -> None:
-        """The server took a request."""
+        """Count a request that the server accepted."""
         self._refusals.accepted(number)
 
     def refused(self, number: int, now: float, tokens: float, after: float | None) -> None:
-        """A 429. A single one holds nobody else back: whoever is refused waits by itself.
+        """Count a 429. A single one delays only its own request.
 
-        Where all are refused, everything waits, for as long as the server says, or longer each
-        time. Where many are, the pace falls to what was accepted, for as long as that helps.
+        If all requests are refused, everything waits, for as long as the server says, or longer
+        each time. If many are, the rate falls to what was accepted, for as long as that helps.
 
         Args:
-            number: what `sent` gave the request.
-            after: what the server asks for, in seconds.
+            number: the return value of `sent`.
+            now: the time.
+            tokens: of the request.
+            after: the wait that the server asks for, in seconds.
         """
         self.requests.give_back(now, 1)
         self.tokens.give_back(now, tokens)
         self._refused = True
-        verdict = self._refusals.refused(number, self.requests.limit is not None)
-        if verdict.closed:
+        reaction = self._refusals.refused(number, self.requests.limit is not None)
+        if reaction.closed:
             self.pauses += 1
             self._guess(now, after)
             longer = min(MINUTE, 2.0 ** (self._refusals.closings - 1))
             self._block(now + (longer if after is None else after))
-        elif verdict.share:
-            self._slow_down(now, verdict)
-        elif verdict.stray:
+        elif reaction.share:
+            self._slow_down(now, reaction)
+        elif reaction.stray:
             self.requests.slowed = 1.0
             if self._guessed:
-                self.requests.told, self._guessed = None, False
+                self.requests.reported, self._guessed = None, False
         self._slowed_at = now
 
     def _guess(self, now: float, after: float | None) -> None:
@@ -278,51 +264,24 @@ class RateLimits:
         else:
             self.requests.slowed = max(0.05, self.requests.slowed * 0.8)
 
-    def _slow_down(self, now: float, verdict: Verdict) -> None:
-        accepted = max(0.05, 1 - verdict.share)
+    def _slow_down(self, now: float, reaction: Reaction) -> None:
+        accepted = max(0.05, 1 - reaction.share)
         if self.requests.limit is None:
-            took = max(0.001, now - verdict.since)
-            self.requests.told = verdict.sent * accepted / took * MINUTE
+            took = max(0.001, now - reaction.since)
+            self.requests.reported = reaction.sent * accepted / took * MINUTE
             self._guessed = True
         else:
             self.requests.slowed = max(0.05, self.requests.slowed * accepted)
 
     def _recover(self, now: float) -> None:
-        """Give a tenth back for every ten quiet seconds, and let a mere guess grow."""
+        """Raise the rate by a tenth after ten seconds without refusals, or else a guessed limit."""
         if now - self._slowed_at < 10 or not self._refused:
             return
         self._slowed_at = now
         if self.requests.slowed < 1:
             self.requests.slowed = min(1.0, self.requests.slowed * 1.1)
-        elif self._guessed and self.requests.told is not None:
-            self.requests.told *= 1.1 if self.pauses == 1 else 1.02
+        elif self._guessed and self.requests.reported is not None:
+            self.requests.reported *= 1.1 if self.pauses == 1 else 1.02
 
     def _block(self, until: float) -> None:
         self._blocked = max(self._blocked, until)
-
-
-class RequestQueue:
-    """The waiting line of a pool before the server: `RateLimits` with the time.
-
-    Args:
-        limits: what says when.
-        run: on whose behalf.
-    """
-
-    def __init__(self, limits: RateLimits, run: RequestPool) -> None:
-        self.limits, self._run = limits, run
-        # One request watches the clock, the others stand behind it, first come first served.
-        self._line = asyncio.Lock()
-
-    async def enter(self, tokens: float) -> int:
-        """Wait for one's turn; returns the number of the request, which goes out now.
-
-        Raises:
-            NotSent: the run stopped before.
-        """
-        async with self._line:
-            await self._run.pause(0)
-            while (pause := self.limits.wait(time.monotonic(), tokens)) > 0:
-                self._run.report(pause, "the limit of requests or tokens is used up")
-                await self._run.pause(pause)
-            return self.limits.sent(time.monotonic(), tokens)

@@ -1,24 +1,24 @@
-"""What 429s say of our pace: the server is closed, we are too fast, or nothing at all."""
+"""What 429 responses mean: the server is closed, we are too fast, or nothing at all."""
 
 from dataclasses import dataclass
 
 ENOUGH = 10
-"""Refusals that are no accident."""
+"""Refusals that are not a coincidence."""
 FEW = 4
-"""Refusals that are none where there should be none at all."""
+"""Refusals that are not a coincidence if there should be none at all."""
 COHORT = 20 * ENOUGH
 """Requests among which fewer than `ENOUGH` refusals mean nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What is to be done about refusals.
+class Reaction:
+    """How to react to refusals.
 
     Args:
         closed: everything is refused: wait.
-        share: of the requests that were refused: send so much less; 0: no less than now.
-        since: when the first of those went out in which that was seen.
-        sent: how many those are.
+        share: the share of the requests that were refused: send so much less; 0: no change.
+        since: when the first of these requests was sent.
+        sent: how many there are.
         stray: sending less did not help: undo it.
     """
 
@@ -30,22 +30,22 @@ class Verdict:
 
 
 class Refusals:
-    """Holds 429s against what was sent. Pure: requests count, not seconds.
+    """Compare 429 responses with the requests sent. Pure: it counts requests, not seconds.
 
-    A limit refuses the less, the less is sent; strays fall on as many, however slowly one goes.
-    So the pace is lowered to what was accepted, and then refusals must become rare.
+    A rate limit refuses less if less is sent; stray refusals hit the same share at any rate. So
+    the rate is lowered to what was accepted, and then refusals must become rare.
     """
 
     def __init__(self) -> None:
         self.last = 0
-        """The number of the request that went out last."""
+        """The number of the last request that was sent."""
         self.closings = 0
-        """How often the server was found closed since it last took a request."""
+        """How often the server was closed since it last accepted a request."""
         self._start = self._row_start = self._row = self._count = 0
         self._since = self._slowed_for = self._stray = 0.0
 
     def sent(self, now: float) -> int:
-        """Number a request that goes out."""
+        """Return the number of a request that is sent now."""
         if self.last == self._start:
             self._since = now
         self.last += 1
@@ -55,23 +55,24 @@ class Refusals:
         return self.last
 
     def begin(self) -> None:
-        """Forget what was sent until now: it says nothing of what comes."""
+        """Forget all requests until now: they say nothing about the next ones."""
         self._begin()
         self._row, self._row_start = 0, self.last
 
     def accepted(self, number: int) -> None:
-        """The server took a request."""
+        """Count a request that the server accepted."""
         if number > self._row_start:
             self._row = self.closings = 0
 
-    def refused(self, number: int, paced: bool) -> Verdict:
-        """The server refused a request.
+    def refused(self, number: int, paced: bool) -> Reaction:
+        """Count a request that the server refused.
 
         Args:
+            number: of the request.
             paced: whether requests keep to a limit, so that each refusal is a surprise.
         """
         if number <= self._start:
-            return Verdict()
+            return Reaction()
         if not self._row and not self.closings:
             self._row_start = number - 1
         self._row, self._count = self._row + 1, self._count + 1
@@ -80,13 +81,13 @@ class Refusals:
         if most and (self.closings or self._row >= enough):
             self.closings += 1
             self.begin()
-            return Verdict(closed=True)
-        return self._judged() if self._row < enough <= self._count else Verdict()
+            return Reaction(closed=True)
+        return self._judged() if self._row < enough <= self._count else Reaction()
 
     def _begin(self) -> None:
         self._start, self._count = self.last, 0
 
-    def _judged(self) -> Verdict:
+    def _judged(self) -> Reaction:
         sent = self.last - self._start
         share, before = self._count / sent, self._slowed_for
         self._begin()
@@ -94,6 +95,6 @@ class Refusals:
         if before / 2 <= share <= min(0.5, before * 1.5):
             self._stray = share
         if share <= 1.5 * self._stray:
-            return Verdict(stray=True)
+            return Reaction(stray=True)
         self._slowed_for = share
-        return Verdict(share=share, since=self._since, sent=sent)
+        return Reaction(share=share, since=self._since, sent=sent)

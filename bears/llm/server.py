@@ -1,4 +1,4 @@
-"""The memory as an OpenAI-compatible server on loopback, for tools that know of no memory."""
+"""An OpenAI-compatible server on loopback that replays kept replies for other programs."""
 
 import hmac
 import secrets
@@ -8,29 +8,29 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from bears.errors import BearsError, FormatError, MemoryMiss
+from bears.errors import BearsError, FormatError, RepliesMissing
 from bears.files.intake.json_text import json_value
 from bears.llm.faults import BudgetExhausted, ClientError, RequestRefused
 from bears.llm.proxy import Proxy
 
 SAMPLE = "X-Sample"
-"""The header that numbers several answers to one request, from 0."""
+"""The header with the number of the answer, from 0, if one request has several."""
 
 LARGEST = 64 * 1024 * 1024
-"""Bytes of a request."""
+"""The largest request in bytes."""
 
 CODES: dict[type[Exception], tuple[int, str]] = {
     FormatError: (400, "invalid_request_error"),
     RequestRefused: (400, "invalid_request_error"),
     BudgetExhausted: (402, "budget_exhausted"),
-    MemoryMiss: (404, "not_in_memory"),
+    RepliesMissing: (404, "reply_missing"),
 }
-"""What an error becomes. None of these is asked again by a client of the protocol."""
+"""The status and code of each error. Clients of the protocol do not retry these."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server of ours listens, and what opens it."""
+    """The address and the key of a running server."""
 
     base_url: str
     key: str
@@ -38,15 +38,15 @@ class Address:
 
 @asynccontextmanager
 async def serving(proxy: Proxy, models: tuple[str, str], port: int = 0) -> AsyncIterator[Address]:
-    """Serve a memory on 127.0.0.1 while the block runs.
+    """Serve kept replies on 127.0.0.1 while the block runs.
 
     Args:
-        proxy: what answers.
-        models: of chat and of embeddings; a request for another is refused.
-        port: 0: any free one.
+        proxy: answers the requests.
+        models: of chat and of embeddings; a request for any other model is refused.
+        port: 0: any free port.
 
     Raises:
-        OSError: the port is taken.
+        OSError: the port is in use.
     """
     key = secrets.token_urlsafe(24)
     app = web.Application(client_max_size=LARGEST)
@@ -75,14 +75,14 @@ Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 def _answering(handler: Handler, key: str) -> Handler:
-    """A handler for those who have the key, whose errors are told as the protocol tells them."""
+    """Wrap a handler: require the key, and report errors in the form of the protocol."""
 
     async def answer(request: web.Request) -> web.Response:
         given = request.headers.get("Authorization", "")
         # A header need not be UTF-8.
         sent = given.encode("utf-8", "surrogateescape")
         if not hmac.compare_digest(sent, f"Bearer {key}".encode()):
-            return _error(401, "invalid_api_key", "not the key that this server printed")
+            return _error(401, "invalid_api_key", "this is not the key that the server printed")
         try:
             return await handler(request)
         except (BearsError, OSError) as error:

@@ -1,7 +1,7 @@
-"""The form of a reply that is JSON: its schema for the model, its check, and the line that is kept.
+"""The form of a JSON reply: its schema for the model, its check, and the line to keep.
 
 A use declares the form once, as a TypedDict. The order of its fields is the order in which the
-model is to write them.
+model writes them.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from bears.errors import FormatError, MemoryCorrupt
+from bears.errors import FormatError, RepliesCorrupt
 from bears.files.intake.json_text import json_value
 from bears.files.records import problems_of
 from bears.llm.wire import ChatAnswer
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def json_reply(answer: ChatAnswer) -> Any:
-    """Return the value between the first brace and the last, whatever stands around it.
+    """Return the JSON value between the first brace and the last; ignore text around it.
 
     Raises:
         FormatError: the model refused, was cut off, or answered something else.
@@ -32,12 +32,12 @@ def json_reply(answer: ChatAnswer) -> Any:
     try:
         return json_value(answer.text[max(start, 0) : end].encode(), "")
     except (FormatError, UnicodeEncodeError):
-        # Half of a surrogate pair, which models do send, is in no JSON.
+        # JSON cannot hold half of a surrogate pair, which models do send.
         raise FormatError("the answer is not the JSON that was asked for") from None
 
 
 class Shape(Generic[T]):
-    """What a model is to answer.
+    """The form of a JSON reply.
 
     Args:
         form: a TypedDict of strings, booleans, literals, and lists of TypedDicts.
@@ -49,37 +49,38 @@ class Shape(Generic[T]):
         self.schema: Mapping[str, Any] = _strict(described, described.get("$defs", {}))
 
     def parse(self, value: Any) -> T:
-        """Check a value. Raises FormatError, saying what does not fit."""
+        """Check a value. Raises FormatError, naming what does not fit."""
         try:
             return self._adapter.validate_python(value, strict=True)
         except ValidationError as error:
             raise FormatError(problems_of(error)) from None
 
     def read(self, answer: ChatAnswer) -> T:
-        """Read a model's answer. Raises FormatError, saying what does not fit."""
+        """Read a model's answer. Raises FormatError, naming what does not fit."""
         return self.parse(json_reply(answer))
 
     def line(self, value: T) -> str:
-        """Return the line that is kept."""
+        """Return the line to keep."""
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
     def kept(self, line: str, what: str) -> T:
-        """Read a line that is kept.
+        """Read a kept line.
 
         Args:
-            what: the reply, for the message.
+            line: the kept reply.
+            what: its name, for the message.
 
         Raises:
-            MemoryCorrupt: the line does not have this form.
+            RepliesCorrupt: the line does not have this form.
         """
         try:
             return self.parse(json_value(line.encode(), ""))
         except FormatError as error:
-            raise MemoryCorrupt(f"{what} is not valid: {error}") from None
+            raise RepliesCorrupt(f"{what} is not valid: {error}") from None
 
 
 def _strict(node: Mapping[str, Any], defined: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema as providers want it: every field is required, and no other is allowed."""
+    """Return a schema as providers want it: all fields are required and no others are allowed."""
     if "$ref" in node:
         return _strict(defined[node["$ref"].rpartition("/")[2]], defined)
     found: dict[str, Any] = {"type": node["type"]}

@@ -1,58 +1,58 @@
-"""What a use of the memory brings: the words and the judgement. The room brings all the rest."""
+"""What a use of a language model provides: its prompts, its keys and its check of a reply."""
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from bears.errors import MemoryMiss
-from bears.llm.kept import MemoryEntry, PublishedMemory
+from bears.errors import RepliesMissing
+from bears.llm.kept import KeptReplies, KeptReply
 from bears.llm.settings import AskingSettings
 from bears.llm.wire import ChatAnswer, ChatRequest
 
 SHOWN = 5
-FILL = "To fill it from a model: python -m bears memory fill, then python -m bears memory publish"
+FILL = "To get them from a model: bears replies fill, then bears replies publish"
 
 
 class Request(Protocol):
-    """One thing that a model is asked for; a use gives it what else it needs."""
+    """One thing to ask a model. A use adds whatever else it needs."""
 
     @property
     def record_id(self) -> str:
-        """The question or document that it belongs to."""
+        """Return the id of the question or document."""
 
     @property
     def field(self) -> str:
-        """Which part of the record it is; plans count by it."""
+        """Return which part of the record this is; plans count requests by it."""
 
     @property
     def text(self) -> str:
-        """What is asked about, kept beside the answer so that a person can read the memory."""
+        """Return the text to keep beside the reply, for people who read the kept replies."""
 
 
 R = TypeVar("R", bound=Request)
 N = TypeVar("N", bound="Needs[Any]")
-Lookup = Callable[[R], MemoryEntry | None]
+Lookup = Callable[[R], KeptReply | None]
 
 
 @dataclass
 class Needs(Generic[R]):
-    """What a use needs, against what is known.
+    """The requests of a use, with the kept replies that answer them.
 
     Args:
-        missing: requests that the lookup had no answer to.
-        waiting: requests that will follow once ``missing`` is answered, for estimates only.
-        used: the entries that were looked up.
-        replies: each request that has a reply, with it, in the order of the requests.
+        missing: requests without a kept reply.
+        waiting: requests that will follow once ``missing`` has replies; only for estimates.
+        used: kept replies that were looked up, by key.
+        replies: each answered request with its reply, in the order of the requests.
     """
 
     missing: list[R] = field(default_factory=list)
     waiting: list[R] = field(default_factory=list)
-    used: dict[str, MemoryEntry] = field(default_factory=dict)
+    used: dict[str, KeptReply] = field(default_factory=dict)
     replies: list[tuple[R, str]] = field(default_factory=list)
 
     def ask(self, lookup: Lookup[R], request: R) -> str | None:
-        """Look a request up, and note it as missing or used."""
+        """Look up a request and record it as used or missing."""
         entry = lookup(request)
         if entry is None:
             self.missing.append(request)
@@ -64,12 +64,12 @@ class Needs(Generic[R]):
 
 @dataclass(frozen=True)
 class CheckedReply:
-    """What a use says of an answer.
+    """The result of checking a model's reply.
 
     Args:
-        text: what would be kept; empty where there is nothing to keep.
-        refusals: why it cannot be stored at all.
-        doubts: why it should be asked for again, but may be stored if nothing better comes.
+        text: the text to keep; empty if there is nothing to keep.
+        refusals: reasons why the reply cannot be kept at all.
+        doubts: reasons to ask again. The reply may still be kept if no better one comes.
     """
 
     text: str
@@ -78,57 +78,58 @@ class CheckedReply:
 
 
 class Use(Protocol[R]):
-    """Something that a model is asked for, record by record."""
+    """Something that a model is asked for each record."""
 
     @property
     def name(self) -> str:
-        """Of what is kept: the ``kind`` of its rows in the journal, and its field in them."""
+        """Return the ``kind`` of this use's journal rows, and the field that holds the reply."""
 
     @property
     def wanted(self) -> str:
-        """What is missing in a message: ``translations into zh-Hant-TW by gpt-4.1``."""
+        """Return a name for what may be missing, e.g. ``translations into ko by gpt-4.1``."""
 
     @property
     def advice(self) -> str:
-        """What a person can do, besides filling again, where an answer keeps failing."""
+        """Return what a person can do if a reply keeps failing."""
 
     @property
     def settings(self) -> AskingSettings:
-        """The model, and how it is asked."""
+        """Return the model, and how to ask it."""
 
-    def resolve(self, known: PublishedMemory) -> Needs[R]:
-        """Walk all that is needed; what an answer leads to is asked for once it is known."""
+    def resolve(self, known: KeptReplies) -> Needs[R]:
+        """Find all requests. A request may depend on the replies to others."""
 
     def key(self, request: R) -> str:
-        """`key_of` everything that can change the answer, the use itself included."""
+        """Return `key_of` everything that can change the reply, including the use itself."""
 
     def ask(self, request: R, reasons: list[str]) -> ChatRequest:
-        """What is sent, with the reasons why the last answer was not taken."""
+        """Build the chat request; ``reasons`` say why the last reply was refused."""
 
     def output_tokens(self, request: R) -> tuple[float, float]:
-        """The least and the most tokens of an answer in practice, for plans."""
+        """Estimate the fewest and the most tokens of a reply, for plans."""
 
     def check(self, request: R, answer: ChatAnswer) -> CheckedReply:
-        """What is wrong with an answer."""
+        """Check a reply."""
 
 
 def all_of(needs: N, wanted: str, remedy: str = FILL) -> N:
-    """``needs``, in which nothing may be missing.
+    """Return ``needs`` if nothing is missing.
 
     Args:
-        wanted: what may be missing, as `Use.wanted` says it.
+        needs: the result of `Use.resolve`.
+        wanted: the name for what may be missing, as in `Use.wanted`.
         remedy: how to get it.
 
     Raises:
-        MemoryMiss: something was never asked.
+        RepliesMissing: a request has no reply.
     """
     if needs.missing:
-        raise MemoryMiss(f"{missing_message(needs, wanted)}\n{remedy}")
+        raise RepliesMissing(f"{missing_message(needs, wanted)}\n{remedy}")
     return needs
 
 
 def missing_message(needs: Needs[R], wanted: str) -> str:
-    """How many answers a memory lacks, and the first of them."""
+    """Count the missing replies and list the first few."""
     missing, waiting = needs.missing, len(needs.waiting)
     counts = Counter(request.field for request in missing)
     by_field = ", ".join(f"{count} {field}" for field, count in sorted(counts.items()))
@@ -138,4 +139,5 @@ def missing_message(needs: Needs[R], wanted: str) -> str:
     )
     more = f"\n  … and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
     after = f", and {waiting} more follow from them" if waiting else ""
-    return f"the memory lacks {len(missing)} {wanted} ({by_field}){after}:\n{shown}{more}"
+    count = f"{len(missing)} {wanted} ({by_field}){after}"
+    return f"missing from the kept replies: {count}:\n{shown}{more}"

@@ -1,4 +1,4 @@
-"""The provider's wire format: a request as JSON, an answer read back, and an error understood."""
+"""The provider's wire format for chat: a request as JSON, and the answer read back."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -9,19 +9,19 @@ from bears.llm.faults import SCHEMA, ClientError
 from bears.llm.models import MESSAGE_TOKENS, Model, ceiling
 
 MOST_TOKENS = 10_000_000
-"""More than any model reads or writes for one request. A larger count is not believed."""
+"""More than any model reads or writes for one request. Larger counts are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One question to a model.
+    """One request to a model.
 
     Args:
-        key: what the caller knows it by.
+        key: the caller's key.
         system, user: the two messages; an empty ``system`` is left out.
         schema: the JSON schema of the answer; None: plain text.
-        max_output_tokens: the most tokens that the answer may have, hidden ones included.
-        parameters: temperature, seed and the like; those that the model refuses are left out.
+        max_output_tokens: the most tokens that the answer may have, including hidden ones.
+        parameters: temperature, seed and so on; those that the model refuses are left out.
     """
 
     key: str
@@ -32,20 +32,22 @@ class ChatRequest:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def most_input_tokens(self) -> int:
-        """More tokens than it can have by any tokenizer, the schema (told twice) included."""
+        """Return an upper bound for any tokenizer, in which the schema counts twice."""
         schema = json.dumps(self.schema) if self.schema else ""
         return ceiling(self.system) + ceiling(self.user) + 2 * ceiling(schema) + MESSAGE_TOKENS
 
     def expected_tokens(self) -> int:
-        """What the provider counts against tokens a minute: the text and the longest answer."""
+        """Estimate what counts against tokens per minute: the text and the longest answer."""
         return len((self.system + self.user).encode()) // 4 + self.max_output_tokens
 
     def body(self, name: str, model: Model, learned: Collection[str] = ()) -> dict[str, Any]:
-        """Return the JSON that asks the model ``name``, without what it would refuse.
+        """Return the JSON body, without what the model would refuse.
 
         Args:
+            name: of the model.
             model: what it accepts.
-            learned: of `LESSONS`; where the server takes no schema, it is told in words.
+            learned: what the server does not accept, from `LESSONS`. If it takes no schema, the
+                system message contains it.
         """
         plain = SCHEMA in learned
         body: dict[str, Any] = {"model": name, "messages": self._messages(plain)}
@@ -65,7 +67,7 @@ class ChatRequest:
         return [{"role": "system", "content": system}, *messages] if system else messages
 
     def read(self, body: Any) -> "ChatAnswer":
-        """Read a chat completion. Raises ValueError where it is none."""
+        """Read a chat completion. Raises ValueError if it is not one."""
         try:
             choice = body["choices"][0]
             message = choice["message"]
@@ -79,20 +81,19 @@ class ChatRequest:
                 model=str(body.get("model", "")),
             )
         except (KeyError, IndexError, TypeError, AttributeError) as error:
-            name = type(error).__name__
-            raise ValueError(f"the answer is no chat completion ({name})") from None
+            raise not_a_completion(error) from None
 
 
 @dataclass(frozen=True, slots=True)
 class ChatAnswer:
-    """What a model answered. Whether it is good is for the caller to say.
+    """A model's answer, not checked yet.
 
     Args:
-        text: the message, empty where there is none.
-        finish_reason: ``stop``, or why it is not whole: ``length``, ``content_filter`` …
+        text: the message; may be empty.
+        finish_reason: ``stop``, or why it is not complete: ``length``, ``content_filter`` …
         refusal: the model's refusal in its own words.
-        input_tokens, output_tokens: as charged; where the server does not say, at most.
-        model: the one that answered, as the server names it.
+        input_tokens, output_tokens: as charged; an upper bound if the server does not report them.
+        model: the server's name for the model.
     """
 
     text: str
@@ -104,7 +105,7 @@ class ChatAnswer:
 
 
 Outcome = ChatAnswer | ClientError
-"""What becomes of a request."""
+"""The result of a request."""
 
 
 def used(body: Mapping[str, Any], name: str, most: int) -> int:
@@ -112,16 +113,21 @@ def used(body: Mapping[str, Any], name: str, most: int) -> int:
 
     Args:
         body: the answer.
-        name: of the count in its ``usage``.
-        most: what the request can have used, which counts if the server gives no usable number.
+        name: the field of the count in ``usage``.
+        most: the upper bound, which counts if the server reports no usable number.
     """
     usage = body.get("usage")
-    told = usage.get(name) if isinstance(usage, dict) else None
+    count = usage.get(name) if isinstance(usage, dict) else None
     # A boolean is an int as well.
-    return told if type(told) is int and 0 <= told <= max(most, MOST_TOKENS) else most
+    return count if type(count) is int and 0 <= count <= max(most, MOST_TOKENS) else most
+
+
+def not_a_completion(error: Exception) -> ValueError:
+    """Return the error for an answer without the fields of a chat completion."""
+    return ValueError(f"the answer is not a chat completion ({type(error).__name__})")
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("the answer's message is no text")
+        raise ValueError("the message of the answer is not text")
     return value

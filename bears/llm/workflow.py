@@ -1,4 +1,4 @@
-"""Planning, filling and publishing the memory of one use: what the command line calls."""
+"""Plan, fill and publish the kept replies of one use: what the command line calls."""
 
 import asyncio
 from collections import Counter
@@ -10,12 +10,13 @@ from typing import Any, Generic, TypeVar
 
 from bears.config import checkout
 from bears.files.shown import complain
+from bears.layout import BATCHES, MODELS
 from bears.llm.batch import BatchApi
 from bears.llm.budget import Budget
 from bears.llm.client import Online
 from bears.llm.endpoint import has_key
 from bears.llm.fill import Filling, FillReport, Tries
-from bears.llm.kept import Kept, MemoryEntry, PublishedMemory, extend, load
+from bears.llm.kept import Kept, KeptReplies, KeptReply, extend, load
 from bears.llm.models import Models, Price, estimate, load_models
 from bears.llm.use import Needs, Use
 
@@ -27,14 +28,14 @@ class FillPlan:
     """An estimate; ranges are (lowest, highest).
 
     Args:
-        calls: by field; what is refused is asked for again and is not counted.
-        in_memory: answers that are there already.
-        input_tokens, output_tokens: over all calls.
-        usd: price of all calls.
+        calls: by field. An answer that is refused is requested again, which is not counted.
+        kept: how many replies are kept already.
+        input_tokens, output_tokens: of all calls.
+        usd: the price of all calls.
     """
 
     calls: dict[str, int]
-    in_memory: int
+    kept: int
     input_tokens: tuple[int, int]
     output_tokens: tuple[int, int]
     usd: tuple[float, float]
@@ -42,38 +43,38 @@ class FillPlan:
 
 @dataclass(frozen=True)
 class Workflow(Generic[U]):
-    """One use, its memory, and the journal of what was paid for, which all uses share.
+    """One use, its kept replies, and the journal that all uses share.
 
     Args:
-        use: what is asked for.
-        memory: the published memory.
-        root: the user's checkout: it holds ``.env``, the journal and conf/models.yaml.
+        use: what the model is asked.
+        replies: the published file.
+        root: the user's checkout, which holds ``.env``, the journal and conf/models.yaml.
     """
 
     use: U
-    memory: Path
+    replies: Path
     root: Path = field(default_factory=checkout)
 
     @property
     def kept(self) -> Kept:
-        """What there is of the use: its memory, and what the journal has besides."""
-        return Kept(self.use.name, self.memory, self.root)
+        """Return where the replies of the use are kept."""
+        return Kept(self.use.name, self.replies, self.root)
 
     @cached_property
     def models(self) -> Models:
-        return load_models(self.root / "conf" / "models.yaml")
+        return load_models(self.root / MODELS)
 
     @property
     def price(self) -> Price:
-        """What tokens cost. Raises ConfigurationError for a model without a known price."""
+        """Return the price of tokens. Raises ConfigurationError if it is unknown."""
         return self.use.settings.price_in(self.models)
 
     def resolve(self) -> Needs[Any]:
-        """What the use needs, against the memory and the journal."""
+        """Return what the use needs, with the published replies and those in the journal."""
         return self.use.resolve(self.kept.known())
 
     def plan(self) -> FillPlan:
-        """What filling would cost."""
+        """Estimate the cost of a fill."""
         needs, price = self.resolve(), self.price
         wanted = [*needs.missing, *needs.waiting]
         asked = [self.use.ask(request, []) for request in wanted]
@@ -83,24 +84,24 @@ class Workflow(Generic[U]):
         high = (sum(n for _, n in inputs), round(sum(n for _, n in outputs)))
         return FillPlan(
             calls=dict(sorted(Counter[str](request.field for request in wanted).items())),
-            in_memory=len(needs.used),
+            kept=len(needs.used),
             input_tokens=(low[0], high[0]),
             output_tokens=(low[1], high[1]),
             usd=(price.of(*low), price.of(*high)),
         )
 
     def fill(self, progress: Callable[[int, int, float], None] | None = None) -> FillReport:
-        """Ask for everything that is missing.
+        """Send a request for everything that is missing.
 
         Args:
-            progress: told (requests finished, requests known of, dollars spent).
+            progress: called with (requests finished, requests known, dollars spent).
 
         Raises:
-            ConfigurationError: there is no model, no price or no key.
+            ConfigurationError: there is no model, no price or no API key.
         """
         settings = self.use.settings
         budget = Budget(settings.budget, self.price, settings.where)
-        state = self.root / ".bears" / "batches.jsonl"
+        state = self.root / BATCHES
         backend = (
             BatchApi(settings, self.models, state, budget, self.root)
             if settings.backend == "batch"
@@ -120,57 +121,50 @@ class Workflow(Generic[U]):
         return report
 
     def publish(self, give_up: bool = False) -> tuple[int, int, int]:
-        """Write what the use needs into its published memory.
+        """Write the replies that the use needs into the published file.
 
         Args:
-            give_up: as of `given_up`.
+            give_up: as in `given_up`.
 
         Returns:
-            Entries in the memory, how many of them are new, and answers still missing.
+            The number of replies in the file, how many are new, and how many are still missing.
         """
         known = self.kept.known()
         known.add(*self.given_up(give_up))
         needs = self.use.resolve(known)
         missing = len(needs.missing) + len(needs.waiting)
-        return *extend(self.memory, self.use.name, needs.used.values()), missing
+        return *extend(self.replies, self.use.name, needs.used.values()), missing
 
-    def given_up(self, every: bool) -> Iterator[MemoryEntry]:
-        """What may be published of the requests that were tried and failed, where a use has that.
+    def given_up(self, every: bool) -> Iterator[KeptReply]:
+        """Yield what may be published for requests that failed, if the use allows it.
 
         Args:
-            every: those too that may be answered another time, as when no server was there.
+            every: include requests that may be answered another time, e.g. after a lost connection.
         """
         give_up = self.use.settings.given_up
-        # Failures are not looked for where nothing would be kept of them.
+        # Most uses publish nothing for a failure, so there is no need to look for failures.
         for row in self.failures() if give_up([""]) else ():
             if every or row.get("final"):
                 kept = give_up(row["reasons"])
-                yield MemoryEntry(row["key"], "", row["field"], row["text"], kept)
+                yield KeptReply(row["key"], "", row["field"], row["text"], kept)
 
     def failures(self) -> Iterator[dict[str, Any]]:
-        """What the journal says of what is missing: the last refused answer to each request."""
+        """Return the journal's last failure of each request that is missing."""
         missing = {self.use.key(request) for request in self.resolve().missing}
         last = {row["key"]: row for row in self.kept.rows() if row["kind"] == "failure"}
         return (row for key, row in last.items() if key in missing)
 
-    def replay(self) -> PublishedMemory:
-        """Return what is published, after filling where a stage may."""
-        self.fill_by_itself()
-        return load(self.memory, self.use.name)
+    def replay(self) -> KeptReplies:
+        """Return the published replies. Fill and publish first if the settings allow it.
 
-    def fill_by_itself(self) -> None:
-        """Fill and publish, where a stage may and something is missing; why it stopped is told.
-
-        What only the journal has, as after a kill, is missing as well.
+        Replies found only in the journal, for example after a crash, count as missing.
         """
-        if self.can_fill() and self.use.resolve(load(self.memory, self.use.name)).missing:
+        settings = self.use.settings
+        may_fill = settings.fill == "auto" and bool(settings.model) and has_key(settings, self.root)
+        if may_fill and self.use.resolve(load(self.replies, self.use.name)).missing:
             report = self.fill()
             self.publish()
-            report.tell(self.use.name)
+            report.show(self.use.name)
             if report.stopped:
                 complain(f"fill stopped: {report.stopped}")
-
-    def can_fill(self) -> bool:
-        """Whether a stage may fill by itself: it is asked to, and the key is there."""
-        settings = self.use.settings
-        return settings.fill == "auto" and bool(settings.model) and has_key(settings, self.root)
+        return load(self.replies, self.use.name)

@@ -1,4 +1,4 @@
-"""Two digests: of a benchmark's records, and of these with all that they were made from."""
+"""Compute two digests: of a benchmark's records, and of these with all that they were made from."""
 
 import hashlib
 from collections.abc import Mapping
@@ -19,23 +19,23 @@ RECORDS = ("queries", "corpus")
 """The parts that are the benchmark; the others are its provenance."""
 
 _CITATION = ("cite_as", "date_published")
-"""What is only said of a benchmark."""
+"""Settings that describe a benchmark and do not change it."""
 
 _PLACES = ("path", "homepage", "name")
-"""What says where a source lies rather than what it holds."""
+"""Settings that say where a source is, not what it contains."""
 
 
 @dataclass(frozen=True)
 class Attestation(Closed):
-    """What attestation.json says; all digests are sha256.
+    """The content of attestation.json; all digests are sha256.
 
     Args:
         benchmark: its name.
         records: the same for the same questions, gold and documents, whatever files they came from.
-        root: the same only for the same provenance as well; of the parts as a line of canonical
+        root: the same only if the provenance is the same too; taken over ``parts`` as canonical
             JSON.
-        parts: digest of each.
-        files: path within the export to digest, for each but this one.
+        parts: digest of each part.
+        files: path within the export to digest, for each file but this one.
     """
 
     benchmark: str
@@ -46,26 +46,26 @@ class Attestation(Closed):
 
 
 def attest(finished: Finished) -> Attestation:
-    """The digest of each part, and the root over them; the same on every machine.
+    """Compute the digest of each part and the root over them; the same on every machine.
 
-    Where a source's files lie is left out, their own digests are not: they are in the provenance.
+    The location of a source's files is left out. Their digests are in the provenance.
     """
-    config = finished.config
-    memory = finished.memory
+    config, files = finished.config, finished.files
+    replies = files.replies()
     parts = {
-        "queries": sha256_of(finished.queries),
-        "corpus": sha256_of(finished.corpus),
+        "queries": sha256_of(files.queries),
+        "corpus": sha256_of(files.corpus),
         "sources": digest_of(_sources(finished)),
         "configuration": digest_of({key: _building(config, key) for key in BUILDING}),
-        "ledger": digest_of(config["ledger"]),
-        "memory": sha256_of(memory) if memory.exists() else hashlib.sha256(b"").hexdigest(),
+        "ledger": digest_of(_building(config, "ledger")),
+        "replies": sha256_of(replies) if replies.exists() else hashlib.sha256(b"").hexdigest(),
     }
     records = records_digest(parts["queries"], parts["corpus"])
     return Attestation(finished.name, records, digest_of(parts), parts)
 
 
 def differences(expected: Attestation, found: Attestation) -> list[str]:
-    """The names of the parts that differ; empty when the roots are the same."""
+    """Return the names of the parts that differ; none if the roots are the same."""
     if expected.root == found.root:
         return []
     names = (name for name, digest in found.parts.items() if expected.parts.get(name) != digest)
@@ -77,7 +77,7 @@ def _building(config: Mapping[str, Any], key: str) -> Any:
     if key == "benchmark":
         return {name: part for name, part in value.items() if name not in _CITATION}
     if key == "translator":
-        # How fast and how dear a model may be asked changes no text; its key would name the rest.
+        # The pace and the price of requests change no text.
         return {name: value.get(name) for name in ("name", "model", "method", "prompt")}
     return value
 
@@ -92,5 +92,5 @@ def _sources(finished: Finished) -> dict[str, Any]:
             **{key: value for key, value in source.items() if key not in _PLACES},
             "files_read": files.get(name, []),
         }
-        for name, source in finished.config["sources"].items()
+        for name, source in _building(finished.config, "sources").items()
     }

@@ -1,4 +1,4 @@
-"""A benchmark as a folder in BEIR's layout (Thakur et al. 2021)."""
+"""Write a benchmark as a folder in BEIR's layout (Thakur et al. 2021)."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +13,8 @@ FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
 def write_beir(finished: Finished, folder: Path) -> None:
     """Write corpus.jsonl, queries.jsonl and qrels/test.tsv.
 
-    BEIR's judgements cannot say that the right result is an empty one; such a question has no
-    line in them, and ``no_retrieval`` in its metadata.
+    BEIR's judgements cannot say that no document is right. Such a question has no line in them,
+    and ``no_retrieval`` in its metadata.
     """
     write_lines(folder / FILES[0], _corpus(finished))
     write_lines(folder / FILES[1], _queries(finished))

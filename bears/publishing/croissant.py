@@ -1,4 +1,4 @@
-"""Croissant 1.0 metadata (MLCommons, http://mlcommons.org/croissant/1.0) of an export."""
+"""Describe an export as Croissant 1.0 metadata (http://mlcommons.org/croissant/1.0)."""
 
 from pathlib import Path
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 from bears.files.digest import sha256_of
 from bears.publishing import parquet
 from bears.publishing.finished import Finished
-from bears.publishing.licences import follows
+from bears.publishing.licences import strictest
 
 _KINDS = {"string": "sc:Text", "bool": "sc:Boolean", "int64": "sc:Integer"}
-"""Types of parquet's columns as Croissant calls them; lists are left out."""
+"""Parquet's column types and Croissant's names for them; lists are left out."""
 
 _OWN_TERMS = """
 citeAs column extract field fileObject fileProperty fileSet format includes isLiveDataset jsonPath
@@ -31,8 +31,9 @@ _CONTEXT = {
 
 
 def croissant(finished: Finished, folder: Path) -> dict[str, Any]:
-    """Metadata of the parquet files that lie in ``folder``, as JSON-LD."""
-    licence, _ = follows(source["licence"] for source in finished.config["sources"].values())
+    """Return metadata of the parquet files in ``folder``, as JSON-LD."""
+    benchmark, sources = finished.settings.benchmark, finished.settings.sources
+    licence, _ = strictest(source.licence for source in sources.values())
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -41,11 +42,11 @@ def croissant(finished: Finished, folder: Path) -> dict[str, Any]:
         "description": " ".join(finished.about),
         "license": f"https://spdx.org/licenses/{licence}",
         "url": f"urn:bears:{finished.name}",
-        "citeAs": finished.config["benchmark"]["cite_as"],
-        "datePublished": finished.config["benchmark"]["date_published"],
+        "citeAs": benchmark.cite_as,
+        "datePublished": benchmark.date_published,
         "version": "1.0.0",
         "isLiveDataset": False,
-        "inLanguage": finished.config["benchmark"]["language"],
+        "inLanguage": benchmark.language,
         "distribution": [_file(path, folder) for path in parquet.FILES.values()],
         "recordSet": [_records(name, path, folder) for name, path in parquet.FILES.items()],
     }

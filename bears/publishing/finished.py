@@ -1,14 +1,26 @@
-"""A finished benchmark: its records, and everything that is known of how they came to be."""
+"""Read a finished benchmark: its records, and everything known about how they were made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from bears.config.shape import BenchmarkSettings, SourceSettings
+from bears.config.typed import Keys, select
 from bears.files.digest import check_digest
 from bears.files.manifest import check
 from bears.files.records import read_documents, read_json, read_lines, read_questions
+from bears.layout import DATA, BenchmarkFiles
 from bears.types import Document, Question
+
+
+@dataclass(frozen=True)
+class FinishedKeys(Keys):
+    """The keys of the configuration that an export describes."""
+
+    benchmark: BenchmarkSettings
+    sources: dict[str, SourceSettings]
 
 
 @dataclass(frozen=True)
@@ -17,34 +29,34 @@ class Finished:
 
     Args:
         config: the composed configuration.
+        files: where the pipeline wrote the benchmark; there may be no lineage and no kept replies.
         questions: as the pipeline wrote them.
         documents: as the pipeline wrote them.
-        provenance: of each source: where from, revision, licence, files with digests.
+        provenance: origin, revision, licence and files of each source.
         findings: of the verification.
-        queries, corpus, memory: the files themselves; the memory may be empty.
-        lineage: the file that says where records are from, and what further annotators answered;
-            None where there is none.
     """
 
     config: Mapping[str, Any]
+    files: BenchmarkFiles
     questions: Sequence[Question]
     documents: Sequence[Document]
     provenance: Sequence[Mapping[str, Any]]
     findings: Sequence[Mapping[str, Any]]
-    queries: Path
-    corpus: Path
-    memory: Path
-    lineage: Path | None = None
+
+    @cached_property
+    def settings(self) -> FinishedKeys:
+        """Return the parts of the configuration that an export describes."""
+        return select(FinishedKeys, self.config)
 
     @property
     def name(self) -> str:
-        """Of the benchmark."""
-        return str(self.config["benchmark"]["name"])
+        """Return the benchmark's name."""
+        return self.settings.benchmark.name
 
     @property
     def about(self) -> list[str]:
-        """How large it is, and in a second sentence where a model wrote its questions."""
-        made = next((each.generated for each in self.questions if each.generated), None)
+        """Describe its size, and in a second sentence that a model wrote its questions, if so."""
+        made = next((q.generated for q in self.questions if q.generated), None)
         return [
             f"{len(self.questions)} questions over {len(self.documents)} documents, for measuring "
             "retrievers.",
@@ -52,7 +64,14 @@ class Finished:
         ]
 
 
-def read_finished(config: Mapping[str, Any], data: Path) -> Finished:
+def origin_of(row: Mapping[str, Any]) -> str:
+    """Return where a source comes from; empty for a folder on somebody's machine."""
+    path = str(row.get("path") or "")
+    local = path.startswith(("/", "~")) or path[1:2] == ":"
+    return str(row.get("hub") or row.get("mirror_of") or ("" if local else path))
+
+
+def read_finished(config: Mapping[str, Any], data: Path = DATA) -> Finished:
     """Read what the pipeline wrote for the benchmark of ``config``.
 
     Args:
@@ -60,27 +79,20 @@ def read_finished(config: Mapping[str, Any], data: Path) -> Finished:
         data: the folder that dvc.yaml calls ``data``.
 
     Raises:
-        FormatError: a file is absent or changed, or the records are not those that `verify`
-            vouches for.
+        FormatError: a file is missing or was changed, or `verify` did not check these records.
     """
-    name = config["benchmark"]["name"]
-    translated, verified = data / name / "translated", data / name / "verified"
-    queries, corpus = translated / "queries.json", translated / "corpus.json"
-    provenance, findings = data / "raw" / name / "sources.json", verified / "findings.jsonl"
-    lineage = data / name / "sampled" / "lineage.jsonl"
-    further = [lineage] if lineage.is_file() else []
-    for file in (queries, corpus, provenance, findings, *further):
+    files = BenchmarkFiles(select(FinishedKeys, config).benchmark.name, data)
+    findings = files.verified / "findings.jsonl"
+    further = [files.lineage] if files.lineage.is_file() else []
+    for file in (files.queries, files.corpus, files.sources, findings, *further):
         check(file)
-    for file in (queries, corpus):
-        check_digest(file, verified / "digest.json")
+    for file in (files.queries, files.corpus):
+        check_digest(file, files.verified / "digest.json")
     return Finished(
         config=config,
-        questions=read_questions(queries),
-        documents=read_documents(corpus),
-        provenance=read_json(provenance),
+        files=files,
+        questions=read_questions(files.queries),
+        documents=read_documents(files.corpus),
+        provenance=read_json(files.sources),
         findings=[row for _, row in read_lines(findings)],
-        queries=queries,
-        corpus=corpus,
-        memory=data / "memory" / f"{name}.jsonl",
-        lineage=next(iter(further), None),
     )

@@ -1,7 +1,7 @@
-"""Which licence follows for a whole from the licences of its parts.
+"""Find the licence of a whole from the licences of its parts.
 
-This is bookkeeping, not legal advice: it names the strictest licence among the parts, and says
-where two of them cannot be met by one adapted work.
+This is bookkeeping, not legal advice: it names the strictest licence among the parts, and notes
+when one adapted work cannot meet two of them.
 """
 
 from collections.abc import Iterable
@@ -9,28 +9,20 @@ from collections.abc import Iterable
 # From the most permissive to the strictest; SPDX identifiers. A later version of a share-alike
 # licence may be used for what was received under an earlier one (CC BY-SA 3.0 §4b).
 _STRICTNESS = (
-    "CC0-1.0",
-    "MIT",
-    "Apache-2.0",
-    "CC-BY-3.0",
-    "CC-BY-4.0",
-    "CC-BY-SA-3.0",
-    "CC-BY-SA-4.0",
-    "CC-BY-NC-2.0",
-    "CC-BY-NC-4.0",
-    "CC-BY-NC-SA-4.0",
+    *("CC0-1.0", "MIT", "Apache-2.0", "CC-BY-3.0", "CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0"),
+    *("CC-BY-NC-2.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0"),
 )
 
 
-def follows(licences: Iterable[str]) -> tuple[str, list[str]]:
-    """The licence that follows for a whole, and what a person has to know about it.
+def strictest(licences: Iterable[str]) -> tuple[str, list[str]]:
+    """Return the licence of a whole, and remarks about it.
 
     Args:
-        licences: SPDX identifiers; ``LicenseRef-…`` and ``NOASSERTION`` are terms of their own.
+        licences: SPDX identifiers. ``LicenseRef-…`` and ``NOASSERTION`` are terms of their own.
 
     Returns:
-        The strictest identifier, and remarks; ``NOASSERTION`` where a part states no licence,
-        since nothing follows from that but that its owner has to be asked.
+        The strictest identifier, and remarks. The identifier is ``NOASSERTION`` if a part states no
+        licence, because then its owner has to be asked.
     """
     parts = sorted(set(licences))
     remarks = []
@@ -40,8 +32,7 @@ def follows(licences: Iterable[str]) -> tuple[str, list[str]]:
             "a share-alike part and a non-commercial part cannot both be met by one adapted work; "
             "use the set as a collection whose parts keep their own licences"
         )
-    unstated = [name for name in own if not name.startswith("LicenseRef-")]
-    if unstated:
+    if any(not name.startswith("LicenseRef-") for name in own):
         remarks.append("a part states no licence: its owner has to be asked before it is shared")
         return "NOASSERTION", remarks
     if own:

@@ -1,4 +1,4 @@
-"""A benchmark as parquet files with fixed columns."""
+"""Write a benchmark as parquet files with fixed columns."""
 
 from pathlib import Path
 
@@ -10,8 +10,11 @@ FILES = {name: f"parquet/{name}.parquet" for name in ("queries", "corpus", "qrel
 
 
 def write_parquet(finished: Finished, folder: Path) -> None:
-    """Write queries, corpus and qrels. The bytes depend on pyarrow's version, the rows do not."""
-    # pyarrow takes 0.1 s to import, and only an export needs it.
+    """Write queries, corpus and qrels.
+
+    The bytes depend on the version of pyarrow; the rows do not.
+    """
+    # The import takes 0.1 s, and only an export needs it.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -30,6 +33,6 @@ def write_parquet(finished: Finished, folder: Path) -> None:
         "qrels": (judgements, {"question_id": text, "doc_id": text, "grade": pa.int64()}),
     }
     for name, (records, kinds) in tables.items():
-        columns = {column: [getattr(each, column) for each in records] for column in kinds}
+        columns = {column: [getattr(record, column) for record in records] for column in kinds}
         with atomic_write(folder / FILES[name]) as stream:
             pq.write_table(pa.table(columns, pa.schema(kinds)), stream)

@@ -1,1 +1,1 @@
-"""Whether a benchmark is sound: verification and audit."""
+"""Verify and audit a benchmark."""

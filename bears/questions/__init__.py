@@ -1,1 +1,1 @@
-"""Questions that a model writes about documents, and all that is thrown away of them."""
+"""Questions that a model writes about documents, and the filters that throw most of them away."""

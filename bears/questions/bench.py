@@ -1,4 +1,4 @@
-"""From configuration and rows to what a writer and a reader are asked."""
+"""Set up the writer and the reader of questions from configuration and rows."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -6,28 +6,29 @@ from functools import cached_property
 from pathlib import Path
 
 from bears.answers.prompts import WrittenIn
-from bears.config import Config, build, parse
-from bears.config.ledger.entries import WholeLedger
+from bears.config.ledger.entries import SampleLedger
+from bears.config.shape import Choice
+from bears.config.typed import Keys, build, parse
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.rows import files_of, open_rows
 from bears.language.profile import Language
-from bears.llm.kept import PublishedMemory
+from bears.llm.kept import KeptReplies
 from bears.questions.form import Form
 from bears.questions.pool import DocumentPool
 from bears.questions.readings import CheckTask
 from bears.questions.settings import AnsweringReader, MadeSettings, QuestionerSettings
-from bears.questions.sift import Decided, Sieve
+from bears.questions.sift import Sieve
 from bears.questions.task import QuestionTask
 from bears.questions.units import Unit, pool_of, units_of
 
 
 @dataclass(frozen=True)
 class Bench:
-    """All that making questions needs, but for what models said.
+    """Everything that making questions needs, except the models' replies.
 
     Args:
-        units: what is written about.
-        ledger: what people decided.
+        units: the passages and pairs to write about.
+        ledger: people's decisions.
     """
 
     settings: MadeSettings
@@ -36,19 +37,18 @@ class Bench:
     language: WrittenIn
     sieve: Sieve
     units: list[Unit]
-    ledger: WholeLedger
+    ledger: SampleLedger
 
     @cached_property
     def questions(self) -> QuestionTask:
-        """What the questioner is asked."""
-        reviews = self.sieve.decided.reviews.values()
+        """Return the task of the questioner."""
         again = Counter[str]()
-        for each in reviews:
-            again[each.record_id] += each.sent_back
+        for review in self.sieve.reviews.values():
+            again[review.record_id] += review.sent_back
         return QuestionTask(self.questioner, self.language, self.sieve.form, self.units, again)
 
-    def readings(self, known: PublishedMemory) -> CheckTask:
-        """What the reader is asked of the questions that ``known`` has."""
+    def readings(self, known: KeptReplies) -> CheckTask:
+        """Return the task of the reader, for the questions in ``known``."""
         written = self.questions.drafts(self.questions.resolve(known).replies)
         drafts = self.sieve.to_read(self.units, written)
         form, pool = self.sieve.form, self.sieve.pool
@@ -60,22 +60,33 @@ class Bench:
             "question again": again,
             "question of other document": again,
         }
-        about = prompts, self.settings, form, pool, drafts
-        return CheckTask(self.reader, self.language, (), {}, *about)
+        return CheckTask(
+            self.reader, self.language, (), {}, prompts, self.settings, form, pool, drafts
+        )
 
 
-def read_bench(config: Config, rows: Path) -> Bench:
-    """Read what questions are written about; the same rows and settings give the same ones.
+@dataclass(frozen=True)
+class BenchKeys(Keys):
+    """The keys of the configuration that making questions reads."""
+
+    language: Choice
+    ledger: SampleLedger
+    questioner: QuestionerSettings
+    sample: MadeSettings
+    written_in: WrittenIn
+
+
+def read_bench(keys: BenchKeys, rows: Path) -> Bench:
+    """Read the documents and choose units; the same rows and settings give the same units.
 
     Args:
-        config: with the keys benchmark, language, ledger, questioner, sample and written_in.
         rows: folder of the sources' rows.
 
     Raises:
-        ConfigurationError, SamplingError, FormatError: something does not fit.
+        ConfigurationError, SamplingError, FormatError: the configuration or the rows are wrong.
     """
-    settings = parse(MadeSettings, config["sample"], "sample")
-    questioner = parse(QuestionerSettings, config["questioner"], "questioner")
+    settings, questioner, ledger = keys.sample, keys.questioner, keys.ledger
+    language = keys.written_in
     if not questioner.model or questioner.prompt is None or questioner.reader is None:
         raise ConfigurationError(
             f"the questions of this benchmark are made, and questioner {questioner.name} has no "
@@ -83,27 +94,25 @@ def read_bench(config: Config, rows: Path) -> Bench:
         )
     file, _ = files_of(rows, settings.source)
     if not file.is_file():
-        raise SamplingError(f"sample.source is {settings.source}, but {file} is not there")
-    language = parse(WrittenIn, config["written_in"], "written_in")
-    form = Form(settings, language.name, _profile(config, language.name))
+        raise SamplingError(f"sample.source is {settings.source}, but {file} does not exist")
+    form = Form(settings, language.name, _profile(keys.language, language.name))
     pool = DocumentPool(
         pool_of(open_rows(rows, settings.source).documents, settings),
         build(settings.bm25, "sample.bm25"),
         form,
     )
-    ledger = parse(WholeLedger, config["ledger"], "ledger")
-    reviews = {(str(each.record_id), str(each.field)): each for each in ledger.reviews}
-    sieve = Sieve(settings, form, pool, Decided(reviews, ledger.replaced))
+    reviews = {(str(review.record_id), str(review.field)): review for review in ledger.reviews}
+    sieve = Sieve(settings, form, pool, reviews, ledger.replaced)
     units = units_of(pool, settings, questioner.name)
     return Bench(settings, questioner, questioner.reader, language, sieve, units, ledger)
 
 
-def _profile(config: Config, tag: str) -> Language | None:
-    if config["language"]["name"] == tag:
-        return parse(Language, config["language"], "language")
+def _profile(selected: Choice, tag: str) -> Language | None:
+    if selected.name == tag:
+        return parse(Language, selected, "language")
     if tag == "en":
         return None
     raise ConfigurationError(
-        f"the documents are in {tag}, and what questions in it may say is known from its file in "
-        f"conf/language; select it: -S language={tag}"
+        f"the documents are in {tag}, whose file in conf/language is needed to check questions; "
+        f"select it: -S language={tag}"
     )

@@ -1,7 +1,7 @@
-"""What is wrong with a question by its words, its answer and its passages; no model is asked."""
+"""Find faults in a question from its words, its answer and its passages, without a model."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bears.evaluation.answers.token_f1 import token_f1
@@ -16,15 +16,15 @@ from bears.questions.settings import MadeSettings
 OF_THE_LANGUAGE = ("script", "variant", "chatter")
 """The gates of translations that need no source."""
 RESTATED = 10
-"""From how many tokens on an answer can be the question said again."""
+"""The number of tokens from which on an answer may restate the question."""
 ITEM = r"[^,;.()]{1,40}?"
 Fault = tuple[str, str]
-"""The name of a filter, and what it says."""
+"""The name of a filter, and its message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A question as it was written, with its answer."""
+    """A written question with its answer."""
 
     question: str
     answer: str
@@ -35,9 +35,9 @@ class Form:
     """The filters that look at words.
 
     Args:
-        settings: thresholds, and which filters are off.
+        settings: thresholds, and the severity of each filter.
         tag: BCP 47 tag of the language.
-        profile: of the language; None for English, which has none.
+        profile: of the language; None for English.
     """
 
     settings: MadeSettings
@@ -46,40 +46,16 @@ class Form:
 
     @property
     def rules(self) -> Normalisation:
-        """How answers of the language are compared."""
+        """Return the rules for comparing answers of the language."""
         return normalisation_of(self.tag)
 
     def faults(self, draft: Written, texts: Sequence[str]) -> list[Fault]:
-        """What is wrong, in the order of `FILTERS`; nothing of those that are off.
+        """Return the faults that the filters find, in the order of `FILTERS`.
 
         Args:
             texts: the passages that it was written about.
         """
-        said = ((name, look(draft, texts)) for name, look in self._looks())
-        return [(name, message) for name, message in said if message]
-
-    def tokens(self, text: str) -> list[str]:
-        """As the answers of the language are compared."""
-        return self.rules.tokens(self.rules.normal_form(text))
-
-    def stands(self, part: str, text: str) -> bool:
-        """Whether ``part`` stands in ``text`` as words do, or its tokens one after another."""
-        if part and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text):
-            return True
-        wanted = " ".join(self.tokens(part))
-        return bool(wanted) and f" {wanted} " in f" {' '.join(self.tokens(text))} "
-
-    def same_answer(self, answer: str, wanted: str) -> bool:
-        """Whether an answer is the written one: that stands in it, or most of their tokens agree.
-
-        A whole passage copied is no answer, whatever stands in it.
-        """
-        longest = len(self.tokens(wanted)) + self.settings.longest_answer
-        held = len(self.tokens(answer)) <= longest and self.stands(wanted, answer)
-        return held or token_f1(answer, wanted, self.rules) >= self.settings.reader_f1
-
-    def _looks(self) -> Iterator[tuple[str, Callable[[Written, Sequence[str]], str]]]:
-        looks = {
+        checks: dict[str, Callable[[Written, Sequence[str]], str]] = {
             "not_a_question": self._not_a_question,
             "language": self._language,
             "names_passage": self._names_passage,
@@ -90,7 +66,28 @@ class Form:
             "leaks_answer": self._leaks,
             "copies_passage": self._copies,
         }
-        return (item for item in looks.items() if self.settings.severity(item[0]) != "off")
+        on = (name for name in checks if self.settings.severity(name) != "off")
+        return [(name, message) for name in on if (message := checks[name](draft, texts))]
+
+    def tokens(self, text: str) -> list[str]:
+        """Tokenize the text the way answers are compared."""
+        return self.rules.tokens(self.rules.normal_form(text))
+
+    def occurs(self, part: str, text: str) -> bool:
+        """Return whether ``text`` contains ``part`` as words, or its tokens in sequence."""
+        if part and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text):
+            return True
+        wanted = " ".join(self.tokens(part))
+        return bool(wanted) and f" {wanted} " in f" {' '.join(self.tokens(text))} "
+
+    def same_answer(self, answer: str, wanted: str) -> bool:
+        """Return whether an answer contains the written one, or most of their tokens agree.
+
+        A copy of a whole passage does not count as an answer.
+        """
+        longest = len(self.tokens(wanted)) + self.settings.longest_answer
+        held = len(self.tokens(answer)) <= longest and self.occurs(wanted, answer)
+        return held or token_f1(answer, wanted, self.rules) >= self.settings.reader_f1
 
     def _not_a_question(self, draft: Written, _: Sequence[str]) -> str:
         asks = self.profile.mood.asks if self.profile else english.asks
@@ -104,16 +101,16 @@ class Form:
         if self.profile is None:
             return ""
         text = Text("question", "", draft.question, self.tag, self.tag)
-        said = (GATES[name](text, self.profile) for name in OF_THE_LANGUAGE)
-        return next(filter(None, said), "")
+        messages = (GATES[name](text, self.profile) for name in OF_THE_LANGUAGE)
+        return next(filter(None, messages), "")
 
-    def names_passage(self, question: str) -> str:
-        """Where a question speaks of the passage that it was written about; "" where nowhere."""
+    def passage_in(self, question: str) -> str:
+        """Return the fault of a question that mentions its passage, or an empty string."""
         own = self.profile.standalone.passage if self.profile else ()
         return _found((*english.NAMES_PASSAGE, *own), question, "it speaks of its passage")
 
     def _names_passage(self, draft: Written, _: Sequence[str]) -> str:
-        return self.names_passage(draft.question)
+        return self.passage_in(draft.question)
 
     def _leans(self, draft: Written, _: Sequence[str]) -> str:
         own = self.profile.standalone.leans if self.profile else english.LEANS
@@ -124,8 +121,8 @@ class Form:
         return f"the answer has {count} tokens" if count > self.settings.longest_answer else ""
 
     def _not_there(self, draft: Written, texts: Sequence[str]) -> str:
-        if blank(draft.answer) or not any(self.stands(draft.answer, text) for text in texts):
-            return f"the answer {draft.answer!r:.60} does not stand in the passage"
+        if blank(draft.answer) or not any(self.occurs(draft.answer, text) for text in texts):
+            return f"the passage does not contain the answer {draft.answer!r:.60}"
         return ""
 
     def _listed(self, draft: Written, texts: Sequence[str]) -> str:
@@ -136,24 +133,24 @@ class Form:
         return ""
 
     def _leaks(self, draft: Written, _: Sequence[str]) -> str:
-        if self.stands(draft.answer, draft.question):
-            return f"the answer {draft.answer!r:.60} stands in the question"
-        asked, told = ({*self.tokens(text)} for text in (draft.question, draft.answer))
-        # Of fewer most may be the question's: which biotechnology? Industrial biotechnology.
-        if len(told) < RESTATED or len(told & asked) <= self.settings.copied * len(told):
+        if self.occurs(draft.answer, draft.question):
+            return f"the question contains the answer {draft.answer!r:.60}"
+        asked, given = ({*self.tokens(text)} for text in (draft.question, draft.answer))
+        # A short answer may share most tokens: which biotechnology? Industrial biotechnology.
+        if len(given) < RESTATED or len(given & asked) <= self.settings.copied * len(given):
             return ""
-        return f"the answer {draft.answer!r:.60} says what is asked again"
+        return f"the answer {draft.answer!r:.60} restates the question"
 
     def _copies(self, draft: Written, texts: Sequence[str]) -> str:
         asked = self.tokens(draft.question)
         longest = max((_run(asked, self.tokens(text)) for text in texts), default=0)
         if longest <= self.settings.copied * len(asked):
             return ""
-        return f"{longest} of its {len(asked)} tokens stand in the passage in one piece"
+        return f"the passage contains {longest} of its {len(asked)} tokens in one piece"
 
 
 def _run(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many tokens the longest piece has that stands in both."""
+    """Return the length of the longest piece that occurs in both, in tokens."""
     best, before = 0, [0] * (len(other) + 1)
     for token in one:
         row = [0] * (len(other) + 1)
@@ -171,11 +168,11 @@ def _found(patterns: Sequence[str], text: str, message: str) -> str:
 
 
 def one_of_a_list(answer: str, text: str, joins: Sequence[str]) -> bool:
-    """Whether an answer stands in a text as one of a list, and nowhere else.
+    """Return whether an answer occurs in a text only as one item of a list.
 
     Args:
-        joins: what stands before the last of a list (" and "), or between any two ("、"). Where
-            spaces stand around it, only what begins with a capital or a digit is of the list.
+        joins: the word before the last item (" and "), or the separator of items ("、"). If it has
+            spaces around it, only items that begin with a capital or a digit count.
     """
     places = [match.span() for match in re.finditer(re.escape(answer), text)] if answer else []
     return bool(places) and all(

@@ -1,4 +1,4 @@
-"""From what models said to the benchmark, and what was thrown away for it."""
+"""Build the benchmark from models' replies, and list the questions that were thrown away."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bears.errors import SamplingError
-from bears.llm.kept import PublishedMemory
+from bears.llm.kept import KeptReplies
 from bears.questions.bench import Bench
 from bears.questions.readings import CheckedQuestions
 from bears.questions.sift import Sifted
@@ -15,12 +15,12 @@ from bears.sampling.lineage import document_lines
 from bears.types import Document, Generated, Question
 
 COLUMNS = ("question_id", "outcome", "filter", "reason", "question", "answer", "documents")
-"""Of what is written about the questions that are not kept."""
+"""Of the table of questions that are not kept."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A benchmark of made questions, and what was thrown away for it."""
+    """A benchmark of made questions, with the questions that were thrown away."""
 
     bench: Bench
     questions: list[Question]
@@ -31,7 +31,7 @@ class Made:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """How many questions were kept, wait for a person or were thrown, by the first reason."""
+        """Count the questions that were kept, wait for a person or were thrown, by first reason."""
         counted = Counter((each.outcome, _why(each)) for each in self.sifted)
         return {
             outcome: {why: n for (of, why), n in sorted(counted.items()) if of == outcome}
@@ -39,17 +39,17 @@ class Made:
         }
 
     def table(self) -> Iterator[list[Any]]:
-        """A row of `COLUMNS` for every question that is not kept."""
+        """Yield a row of `COLUMNS` for every question that is not kept."""
         for each in self.sifted:
             if each.outcome != "kept":
                 draft = each.draft
                 words = [draft.question, draft.answer] if draft else ["", ""]
                 ids = " ".join(document.doc_id for document in each.unit.documents)
-                told = "; ".join(message for _, message in each.faults)
-                yield [each.unit.question_id, each.outcome, _why(each), told, *words, ids]
+                faults = "; ".join(message for _, message in each.faults)
+                yield [each.unit.question_id, each.outcome, _why(each), faults, *words, ids]
 
     def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
-        """One row for each record: of a question who wrote it about what, and what was read."""
+        """Yield a row for each record; that of a question has its writer and its readings."""
         writing = self.bench.questions
         keys = {request.record_id: writing.key(request) for request in writing.requests()}
         taken = {each.unit.question_id: each for each in self.sifted if each.outcome == "kept"}
@@ -73,12 +73,12 @@ class Made:
 
 
 def sifted_of(
-    bench: Bench, questions: PublishedMemory, readings: PublishedMemory
+    bench: Bench, questions: KeptReplies, readings: KeptReplies
 ) -> tuple[CheckedQuestions, list[Sifted]]:
-    """Return what was read of the questions, and what became of each of them, in order.
+    """Return the readings of the questions, and the outcome of each question, in order.
 
     Raises:
-        MemoryMiss: something was never asked.
+        RepliesMissing: a reply is missing.
     """
     written = bench.questions.drafts(bench.questions.replies(questions))
     read = bench.readings(questions).complete(readings)
@@ -86,7 +86,7 @@ def sifted_of(
 
 
 def for_review(sifted: Iterable[Sifted]) -> Iterator[dict[str, str]]:
-    """The texts of the questions that wait for a person, two rows each."""
+    """Yield the texts of the questions that wait for a person, two rows each."""
     for each in sifted:
         if each.draft and each.outcome == "waiting":
             common = {
@@ -98,12 +98,12 @@ def for_review(sifted: Iterable[Sifted]) -> Iterator[dict[str, str]]:
             yield {**common, "field": "gold_answer", "translation": each.draft.answer}
 
 
-def made(bench: Bench, questions: PublishedMemory, readings: PublishedMemory) -> Made:
-    """The benchmark, from what is published; no model is asked, and none has to be there.
+def made(bench: Bench, questions: KeptReplies, readings: KeptReplies) -> Made:
+    """Build the benchmark from kept replies, without a model.
 
     Raises:
-        MemoryMiss: something was never asked.
-        SamplingError: nothing is left.
+        RepliesMissing: a reply is missing.
+        SamplingError: no question is left.
     """
     read, sifted = sifted_of(bench, questions, readings)
     kept = [each for each in sifted if each.outcome == "kept"]
@@ -119,7 +119,7 @@ def made(bench: Bench, questions: PublishedMemory, readings: PublishedMemory) ->
     if not kept:
         raise SamplingError(
             f"none of {len(sifted)} questions is kept ({found.counts}); look at what was written: "
-            "python -m bears memory review --export FILE.csv"
+            "bears replies review --export FILE.csv"
         )
     return found
 

@@ -1,4 +1,4 @@
-"""The documents as BM25 sees them: what is near, what may answer too, what is easy to find."""
+"""Search the documents with BM25: similar ones, other answers, and the difficulty of a question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document
 
 NEAR = 20
-"""How far down BM25's documents are looked at for one that holds an answer."""
+"""How many of BM25's documents to search for one that contains an answer."""
 COPY = 0.5
-"""The `likeness` from which on two documents say the same."""
+"""The `likeness` from which on two documents count as copies."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class DocumentPool:
 
     Args:
         documents: in the source's order.
-        retriever: what makes the index when it is first asked.
-        form: how texts of the language are compared.
+        retriever: builds the index at the first search.
+        form: compares texts of the language.
     """
 
     documents: Sequence[Document]
@@ -37,30 +37,30 @@ class DocumentPool:
 
     @cached_property
     def _index(self) -> Searcher:
-        # What is mapped into memory needs no name any more.
+        # Files that are mapped into memory can lose their names.
         with TemporaryDirectory(prefix="bears-questions-") as folder:
             self.retriever.index(self.documents, Path(folder), Path(folder))
             return self.retriever.open(Path(folder))
 
     def ranking(self, text: str, depth: int) -> list[str]:
-        """The doc_ids that BM25 finds for a text, best first."""
+        """Return the doc_ids that BM25 finds for a text, best first."""
         [found] = self._index.search([Query(text)], depth, Stopwatch())
         return [hit.doc_id for hit in found]
 
     def others(self, draft: Written, gold: Sequence[Document], count: int) -> list[Document]:
-        """Of what BM25 finds for a question, those that hold its answer first."""
+        """Return other documents that BM25 finds for a question, those with its answer first."""
         known = {document.doc_id for document in gold}
         ids = self.ranking(draft.question, NEAR + len(known))
-        near = [self.by_id[each] for each in ids if each not in known]
-        near.sort(key=lambda document: not self.form.stands(draft.answer, document.content))
+        near = [self.by_id[doc_id] for doc_id in ids if doc_id not in known]
+        near.sort(key=lambda document: not self.form.occurs(draft.answer, document.content))
         return near[:count]
 
     def alike(self, one: str, other: str) -> bool:
-        """Whether two documents are near-copies."""
+        """Return whether two documents are near-copies."""
         return likeness(self.form.tokens(one), self.form.tokens(other)) >= COPY
 
 
 def likeness(one: Sequence[str], other: Sequence[str]) -> float:
-    """The share of the pairs of neighbouring tokens of either text that both have (Jaccard's)."""
-    pairs, others = ({*zip(each, each[1:] or each, strict=False)} for each in (one, other))
+    """Return Jaccard's similarity of the pairs of neighboring tokens in two texts."""
+    pairs, others = ({*zip(tokens, tokens[1:] or tokens, strict=False)} for tokens in (one, other))
     return len(pairs & others) / len(pairs | others) if pairs | others else 0.0

@@ -1,37 +1,57 @@
-"""What a reader makes of the questions: with the gold, without, with a part, with other documents.
+"""Let a reader answer made questions: with the gold, without it, with a part, with other documents.
 
-The requests are those of a generator's answers (`bears.answers`), and so are their keys: who reads,
-and how, is one of conf/generator.
+The requests are those of a generator's answers (`bears.answers`), and so are their keys: the reader
+is one of conf/generator.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from typing import Literal
 
 from bears.answers.citations import cited
 from bears.answers.prompts import AnswerPrompt
 from bears.answers.shown import show
 from bears.answers.task import AnswerRequest, AnswerTask
+from bears.evaluation.answers.token_f1 import token_f1
 from bears.language.yes_no import says_unanswerable
-from bears.llm.kept import PublishedMemory
-from bears.llm.use import FILL, CheckedReply, Needs, all_of
+from bears.llm.kept import KeptReplies
+from bears.llm.use import CheckedReply, Needs, all_of
 from bears.llm.wire import ChatAnswer
 from bears.questions.form import Fault, Form, Written
 from bears.questions.pool import DocumentPool
-from bears.questions.reading import Asked, Reading
 from bears.questions.settings import MadeSettings, ReadingPrompt
 from bears.questions.units import Unit
 from bears.types import Document
 
+ReadingKind = Literal[
+    "gold",
+    "closed-book",
+    "every answer",
+    "question again",
+    "one passage",
+    "other document",
+    "question of other document",
+    "every answer beside others",
+]
+"""What the reader sees; it gets the question, unless the kind names something else to ask."""
+ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+"""The beginning of an item in a model's list."""
+
+
+class Unread(Exception):
+    """A reply is missing, so the steps after it cannot be decided yet."""
+
 
 @dataclass
 class CheckedQuestions(Needs[AnswerRequest]):
-    """What is needed, and what is known of each question whose answers are all there.
+    """The needed requests, and the results for questions with all replies.
 
     Args:
         faults: question_id to what the reader's answers say against it.
-        also: question_id to documents that answer it too.
-        read: question_id to what was answered where.
+        also: question_id to further documents that answer it.
+        read: question_id to the answer in each kind of reading.
     """
 
     faults: dict[str, list[Fault]] = field(default_factory=dict)
@@ -41,16 +61,16 @@ class CheckedQuestions(Needs[AnswerRequest]):
 
 @dataclass(frozen=True)
 class CheckTask(AnswerTask):
-    """Answering made questions to see what they are worth: a `bears.llm.use.Use`.
+    """Answering made questions to check them: a `bears.llm.use.Use`.
 
-    What a reader cannot answer from its gold is asked no further, and so on.
+    A question that the reader cannot answer from its gold leads to no further requests, and so on.
 
     Args:
-        prompts: what is said where other than the question's answer is asked for.
-        made: thresholds, and which filters are off.
-        form: how texts of the language are compared.
-        pool: where other documents are.
-        drafts: unit to the question to be read, of those that are asked at all.
+        prompts: for kinds of reading that do not ask for the answer.
+        made: thresholds, and the severity of each filter.
+        form: compares texts of the language.
+        pool: finds other documents.
+        drafts: unit to the question to read.
     """
 
     prompts: Mapping[str, ReadingPrompt]
@@ -59,59 +79,196 @@ class CheckTask(AnswerTask):
     pool: DocumentPool
     drafts: Mapping[Unit, Written]
 
-    remedy = FILL
-    advice = "publish without them, and count them as not answered: memory publish --give-up"
+    advice = "publish without them, and count them as not answered: replies publish --give-up"
 
     @property
     def wanted(self) -> str:
-        """What may be missing."""
         return f"readings of made questions by {self.settings.name}"
 
     def prompt_of(self, request: AnswerRequest) -> AnswerPrompt:
-        """What is said first."""
         return self.prompts.get(request.field) or super().prompt_of(request)
 
     def check(self, request: AnswerRequest, answer: ChatAnswer) -> CheckedReply:
-        """What is wrong with an answer. A list without end is as good as one with it."""
+        """Check an answer; a list that was cut off is as good as a complete one."""
         endless = request.field in self.prompts and answer.finish_reason == "length"
         whole = replace(answer, finish_reason="stop") if endless else answer
         return super().check(request, whole)
 
-    def resolve(self, known: PublishedMemory) -> CheckedQuestions:
-        """Ask of each question what its earlier answers lead to."""
+    def resolve(self, known: KeptReplies) -> CheckedQuestions:
+        """Find the requests for each question, as far as its earlier answers lead."""
         found = CheckedQuestions()
         for unit, draft in self.drafts.items():
-            read = partial(self._read, known, found, unit, draft)
-            reading = Reading(self.made, self.form, self.pool, unit, draft, read)
-            faults = reading.faults()
-            if faults is not None:
-                found.faults[unit.question_id] = faults
+            reading = Reading(self, known, found, unit, draft)
+            with suppress(Unread):
+                found.faults[unit.question_id] = reading.faults()
                 found.also[unit.question_id] = reading.also
         return found
 
-    def complete(self, known: PublishedMemory) -> CheckedQuestions:
-        """As `resolve`. Raises MemoryMiss where something was never asked."""
+    def complete(self, known: KeptReplies) -> CheckedQuestions:
+        """Return what `resolve` does. Raises RepliesMissing if a reply is missing."""
         return all_of(self.resolve(known), self.wanted)
 
-    def _read(
-        self,
-        known: PublishedMemory,
-        found: CheckedQuestions,
-        unit: Unit,
-        draft: Written,
-        asked: Asked,
-        documents: Sequence[Document],
-    ) -> str | None:
-        """What is said, without markers; see `Reading`."""
-        texts = show(documents, self.settings.tokens).texts
-        words = self.prompts[asked].question if asked in self.prompts else "{question}"
-        text = words.format(**asdict(draft))
-        request = AnswerRequest(unit.question_id, text, (), texts, asked)
-        entry = found.ask(lambda each: known.get(self.key(each), ""), request)
-        if entry is None:
+
+@dataclass(frozen=True)
+class Reading:
+    """The reading of one question.
+
+    Args:
+        found: receives the requests and their answers.
+        also: receives the doc_ids of further documents that answer the question.
+    """
+
+    task: CheckTask
+    known: KeptReplies
+    found: CheckedQuestions
+    unit: Unit
+    draft: Written
+    also: list[str] = field(default_factory=list)
+
+    def faults(self) -> list[Fault]:
+        """Return the faults of the first step that finds any.
+
+        Raises:
+            Unread: an answer is missing.
+        """
+        steps = {
+            "unanswerable": self._with_gold,
+            "closed_book": self._without_gold,
+            "several_answers": self._every_answer,
+            "other_question": self._question_again,
+            "one_hop": self._one_hop,
+            "other_document": self._elsewhere,
+        }
+        for name, step in steps.items():
+            if not self._off(name) and (faults := step()):
+                return faults
+        return []
+
+    def _look(self, kind: ReadingKind, documents: Sequence[Document]) -> str | None:
+        """Return the reader's answer without markers, "" if it finds none, None if missing."""
+        task, key = self.task, self.unit.question_id
+        texts = show(documents, task.settings.tokens).texts
+        words = task.prompts[kind].question if kind in task.prompts else "{question}"
+        request = AnswerRequest(key, words.format(**asdict(self.draft)), (), texts, kind)
+        reply = self.found.ask(lambda each: self.known.get(task.key(each), ""), request)
+        if reply is None:
             return None
-        answer = cited(entry, len(texts)).text
-        answer = "" if says_unanswerable(answer, self.language.unanswerable) else answer
-        of = f" {documents[0].doc_id}" if asked.endswith("other document") else ""
-        found.read.setdefault(unit.question_id, {})[asked + of] = answer
+        answer = cited(reply, len(texts)).text
+        answer = "" if says_unanswerable(answer, task.language.unanswerable) else answer
+        of = f" {documents[0].doc_id}" if kind.endswith("other document") else ""
+        self.found.read.setdefault(key, {})[kind + of] = answer
         return answer
+
+    def _read(self, kind: ReadingKind, documents: Sequence[Document]) -> str:
+        answer = self._look(kind, documents)
+        if answer is None:
+            raise Unread
+        return answer
+
+    def _with_gold(self) -> list[Fault]:
+        answer = self._look("gold", self.unit.documents)
+        if answer is None:
+            # Request both at once.
+            self._look("closed-book", ())
+            raise Unread
+        if self._right(answer):
+            return []
+        return [("unanswerable", f"a reader of its passage answers {answer!r:.80}")]
+
+    def _without_gold(self) -> list[Fault]:
+        answer = self._read("closed-book", ())
+        if self._right(answer):
+            return [("closed_book", f"answered without any passage: {answer!r:.80}")]
+        return []
+
+    def _every_answer(self) -> list[Fault]:
+        """Find other answers in its own passages: the question is ambiguous or too vague."""
+        listed = _items(self._read("every answer", self.unit.documents))
+        other = self._not_written(listed)
+        if listed and not other:
+            return []
+        found = f"its passage gives {other[0]!r:.80} too" if other else "a reader finds no answer"
+        return [("several_answers", found)]
+
+    def _question_again(self) -> list[Fault]:
+        """Compare the question with the one that the reader asks for the answer.
+
+        Of a pair, the reader would ask for the content of one passage.
+        """
+        if self.unit.question_type != "single-hop":
+            return []
+        wanted = self._read("question again", self.unit.documents)
+        if self._same_question(wanted):
+            return []
+        return [("other_question", f"what its answer answers is {wanted!r:.120}")]
+
+    def _same_question(self, wanted: str) -> bool:
+        """Return whether a question is alike, and names neither the answer nor the passage."""
+        form = self.task.form
+        alike = token_f1(wanted, self.draft.question, form.rules) >= self.task.made.again_f1
+        return alike and not form.occurs(self.draft.answer, wanted) and not form.passage_in(wanted)
+
+    def _one_hop(self) -> list[Fault]:
+        if self.unit.question_type == "single-hop":
+            return []
+        answers = [self._look("one passage", (each,)) for each in self.unit.documents]
+        if any(answer is not None and self._right(answer) for answer in answers):
+            return [("one_hop", "answered from one of its passages alone")]
+        if None in answers:
+            raise Unread
+        return []
+
+    def _elsewhere(self) -> list[Fault]:
+        """Find other documents that answer the question, with the same answer or another one."""
+        unit, occurs = self.unit, self.task.form.occurs
+        others = self.task.pool.others(self.draft, unit.documents, self.task.made.others)
+        looked = {each: self._look("other document", (each,)) for each in others}
+        answers = {each: answer for each, answer in looked.items() if answer is not None}
+        if len(answers) < len(looked):
+            raise Unread
+        right = [each for each, answer in answers.items() if self._right(answer)]
+        single = unit.question_type == "single-hop"
+        holding = [each for each in right if single and occurs(self.draft.answer, each.content)]
+        wrong = {d: a for d, a in answers.items() if d not in right and occurs(a, d.content)}
+        # Both are requested at once. A document that becomes gold must have the same question.
+        asked = (
+            {}
+            if self._off("other_question")
+            else {each: self._look("question of other document", (each,)) for each in holding}
+        )
+        faults = [] if self._off("other_answer") else self._other_answers(wrong)
+        if faults is None or None in asked.values():
+            raise Unread
+        same = (
+            each for each in holding if each not in asked or self._same_question(asked[each] or "")
+        )
+        self.also.extend(each.doc_id for each in same)
+        alone = (f"{each.doc_id} alone answers it too" for each in right if each not in holding)
+        return [*(("other_document", message) for message in alone), *faults]
+
+    def _other_answers(self, wrong: Mapping[Document, str]) -> list[Fault] | None:
+        """Keep other answers that the reader still gives when it sees the gold as well."""
+        if not wrong:
+            return []
+        listed = self._look("every answer beside others", (*self.unit.documents, *wrong))
+        if listed is None:
+            return None
+        if (items := _items(listed)) and not self._not_written(items):
+            return []
+        messages = (f"{each.doc_id} answers it with {text!r:.80}" for each, text in wrong.items())
+        return [("other_answer", message) for message in messages]
+
+    def _not_written(self, listed: Sequence[str]) -> list[str]:
+        """Return the answers that are neither the written one nor a part of it."""
+        occurs = self.task.form.occurs
+        return [a for a in listed if not self._right(a) and not occurs(a, self.draft.answer)]
+
+    def _right(self, answer: str) -> bool:
+        return self.task.form.same_answer(answer, self.draft.answer)
+
+    def _off(self, name: str) -> bool:
+        return self.task.made.severity(name) == "off"
+
+
+def _items(answer: str) -> list[str]:
+    return [ITEM.sub("", line) for line in answer.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""One conf/questioner/<name>.yaml, and what a benchmark of made questions is to hold."""
+"""One conf/questioner/<name>.yaml, and the settings of a benchmark of made questions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,28 +19,21 @@ Share = Annotated[float, Field(ge=0, le=1)]
 FILTERS = (
     *("nothing_written", "not_a_question", "language", "names_passage", "leans", "long_answer"),
     *("answer_not_in_passage", "one_of_a_list", "leaks_answer", "copies_passage"),
-    *(
-        "unanswerable",
-        "closed_book",
-        "several_answers",
-        "other_question",
-        "one_hop",
-        "other_document",
-        "other_answer",
-    ),
+    *("unanswerable", "closed_book", "several_answers", "other_question"),
+    *("one_hop", "other_document", "other_answer"),
     *("near_duplicate", "replaced", "quota"),
 )
-"""Why a question is not taken, in the order in which they are looked at."""
+"""Reasons to throw a question away, in the order of the checks."""
 FIXED = ("nothing_written", "answer_not_in_passage", "replaced", "quota")
-"""Those that no setting turns off: there is no question, no gold, or a person or number decided."""
+"""Filters that cannot be turned off: no question, no gold, or a person's or a quota's decision."""
 
 
 @dataclass(frozen=True)
 class ReadingPrompt(AnswerPrompt):
-    """What a reader is told who is asked for something else than the answer.
+    """The prompt of a reader that does not give the answer.
 
     Args:
-        question: what is asked; it names {question} or {answer}, as they were written.
+        question: the request; it names {question} or {answer}, as they were written.
     """
 
     question: str
@@ -52,13 +45,13 @@ class ReadingPrompt(AnswerPrompt):
 
 @dataclass(frozen=True)
 class QuestionPrompt(Closed):
-    """One conf/prompt/<name>.yaml; its version and what is said enter every key.
+    """One conf/prompt/<name>.yaml; its version and its text enter every key.
 
     Args:
-        passage, pair: said first, where one passage is shown and where two are; each may name
-            {title}, {native_name} and {variant} of the language.
-        every: for the reader, to give every answer of the passages, one a line.
-        again: for the reader, to ask for the answer itself.
+        passage, pair: the system message for one passage and for two; each may name {title},
+            {native_name} and {variant} of the language.
+        every: asks the reader for every answer of the passages, one per line.
+        again: asks the reader for the question to the answer.
     """
 
     name: str
@@ -76,19 +69,19 @@ class QuestionPrompt(Closed):
 
 @dataclass(frozen=True, kw_only=True)
 class AnsweringReader(GeneratorSettings):
-    """Who tries to answer what was written, with the passage and without."""
+    """The settings of the reader, who answers questions with and without their passages."""
 
     where: ClassVar[str] = "questioner.reader"
 
     def given_up(self, reasons: Sequence[str]) -> str:
-        """No answer, which is what a reader without one gives."""
+        """Return the reply of a reader that finds no answer."""
         del reasons
         return "Unanswerable"
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionerSettings(AskingSettings):
-    """Who writes questions. See conf/endpoint/openai.yaml for what further fields mean."""
+    """The settings of the writer. See conf/endpoint/openai.yaml for further fields."""
 
     where: ClassVar[str] = "questioner"
 
@@ -97,17 +90,17 @@ class QuestionerSettings(AskingSettings):
     answer_tokens: int = 1024
 
     def given_up(self, reasons: Sequence[str]) -> str:
-        """That nothing was written, which is counted."""
+        """Return the reply for a question that was not written; such questions are counted."""
         del reasons
         return "{}"
 
 
 @dataclass(frozen=True)
 class MadeQuota(Closed):
-    """How many questions of a kind are taken at most.
+    """The most questions of a kind to keep.
 
     Args:
-        difficulty: easy where BM25 has all gold among its first ``easy_rank`` documents.
+        difficulty: easy if BM25 finds all gold among its first ``easy_rank`` documents.
     """
 
     question_type: Literal["single-hop", "multi-hop"]
@@ -117,26 +110,26 @@ class MadeQuota(Closed):
 
 @dataclass(frozen=True)
 class MadeSettings(Closed):
-    """What is written about, and what of it is taken.
+    """The documents to write about, and the filters of questions.
 
     Args:
-        source: whose documents.
-        seed: of the draw.
-        max_docs: at most so many are the pool, drawn with ``seed``; null: all.
-        passages, pairs: how many of the pool a question is written about, alone and in twos.
-        passage_bytes: least and most bytes of UTF-8 of a passage that is written about.
-        bm25: what links passages to pairs, finds others that may hold the answer, and tells easy
-            from hard.
+        source: of the documents.
+        seed: of the random choices.
+        max_docs: the most documents of the pool, drawn with ``seed``; null for all.
+        passages, pairs: how many passages and pairs of them to write a question about.
+        passage_bytes: the fewest and the most bytes of UTF-8 of a passage.
+        bm25: links passages to pairs, finds other documents with the answer, and measures
+            difficulty.
         easy_rank: see `MadeQuota`.
-        others: how many further documents the reader is shown for each question, one at a time.
-        quota: of those that pass; none: all are taken.
-        filters: by name, whether what it finds is thrown away, left for a person, or let pass; one
-            that is not named here throws.
-        longest_answer: tokens of an answer, characters where no spaces part words.
-        copied: the greatest share of a question's tokens that may stand in a passage in one piece.
-        alike: the least share of token pairs that two questions have in common to be the same.
-        reader_f1: from which token F1 on a reader's answer is the written one.
-        again_f1: from which token F1 on the question that a reader asks for the answer is.
+        others: how many other documents the reader sees for each question, one at a time.
+        quota: of the questions that pass; empty to keep all.
+        filters: name to severity: throw the question away, leave it to a person (flag), or turn the
+            filter off; the default is throw.
+        longest_answer: the most tokens of an answer; characters in scripts without spaces.
+        copied: the greatest share of a question's tokens that a passage may contain in one piece.
+        alike: the share of common token pairs from which on two questions count as the same.
+        reader_f1: the token F1 from which on a reader's answer counts as the written one.
+        again_f1: the token F1 from which on the question that a reader asks counts as the same.
     """
 
     sampler: Literal["made"]
@@ -170,5 +163,5 @@ class MadeSettings(Closed):
             raise ConfigurationError("sample.passages and sample.pairs are 0; ask for one question")
 
     def severity(self, name: str) -> Severity:
-        """What becomes of a question on which the filter ``name`` closes."""
+        """Return what happens to a question in which the filter ``name`` finds a fault."""
         return self.filters.get(name, "throw")

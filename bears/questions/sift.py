@@ -1,4 +1,4 @@
-"""What becomes of each question that was written: kept, left for a person, thrown away, and why."""
+"""Decide about each written question: keep it, leave it to a person, or throw it away, and why."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -21,10 +21,10 @@ class Sifted:
     """One question and its outcome.
 
     Args:
-        faults: what was found, the first being why.
-        difficulty: easy or hard for BM25; empty where nothing was written.
-        gold: documents beside those that it was written about that answer it too.
-        decided: whether a person said so.
+        faults: all faults; the first one is the reason.
+        difficulty: easy or hard for BM25; empty if nothing was written.
+        gold: further documents that answer it.
+        decided: whether a person accepted it.
     """
 
     unit: Unit
@@ -37,66 +37,32 @@ class Sifted:
 
 
 @dataclass(frozen=True)
-class Decided:
-    """What persons decided.
-
-    Args:
-        reviews: (question_id, field) to the review.
-        replaced: questions that others are to stand in for.
-    """
-
-    reviews: Mapping[tuple[str, str], Review]
-    replaced: Set[str]
-
-    def accepted(self, unit: Unit) -> bool:
-        """Whether a person took the question, as it is or corrected."""
-        found = (self.reviews.get((unit.question_id, name)) for name in ("question", "gold_answer"))
-        decisions = {review.decision for review in found if review}
-        return bool(decisions) and "retranslate" not in decisions
-
-    def corrected(self, unit: Unit, draft: Written, form: Form) -> Written:
-        """The question with what a person wrote.
-
-        Raises:
-            ConfigurationError: the answer stands in no passage then.
-        """
-        texts = {name: review.text for (key, name), review in self.reviews.items()
-                 if key == unit.question_id and review.decision == "correct"}  # fmt: skip
-        draft = Written(
-            texts.get("question", draft.question), texts.get("gold_answer", draft.answer)
-        )
-        if texts and not any(form.stands(draft.answer, text) for text in unit.texts):
-            raise ConfigurationError(
-                f"ledger: the corrected answer {draft.answer!r:.80} of {unit.question_id} stands "
-                "in no passage of it; copy it from there"
-            )
-        return draft
-
-
-@dataclass(frozen=True)
 class Sieve:
-    """All that a decision needs.
+    """The filters, with people's decisions.
 
     Args:
-        settings: thresholds, quota, and which filters throw.
+        settings: thresholds, quota, and the severity of each filter.
+        reviews: (question_id, field) to a person's review.
+        replaced: ids of questions that a person replaced.
     """
 
     settings: MadeSettings
     form: Form
     pool: DocumentPool
-    decided: Decided
+    reviews: Mapping[tuple[str, str], Review]
+    replaced: Set[str]
 
     def to_read(
         self, units: Sequence[Unit], written: Mapping[str, Written | None]
     ) -> dict[Unit, Written]:
-        """The questions that a reader is asked: nothing is wrong with their words."""
+        """Return the questions for the reader: those without faults in their words."""
         drafts = ((unit, written.get(unit.question_id)) for unit in units)
         return {
             unit: draft
             for unit, draft in drafts
             if draft
-            and not self.decided.accepted(unit)
-            and unit.question_id not in self.decided.replaced
+            and not self._accepted(unit)
+            and unit.question_id not in self.replaced
             and not self.form.faults(draft, unit.texts)
         }
 
@@ -106,38 +72,61 @@ class Sieve:
         written: Mapping[str, Written | None],
         readings: CheckedQuestions,
     ) -> Iterator[Sifted]:
-        """Every unit's question, in order; of two alike and of too many the first are kept."""
+        """Yield every question, in order; of similar or too many questions, keep the first."""
         kept: list[Written] = []
         counts = Counter[int]()
         for unit in units:
             found = self._alone(unit, written[unit.question_id], readings)
             if found.draft and found.outcome != "thrown" and not found.decided:
-                found = self._among(found, kept)
+                found = self._among(found, found.draft, kept)
             if found.outcome == "kept":
                 found = self._counted(found, counts)
             if found.outcome == "kept" and found.draft:
                 kept.append(found.draft)
             yield found
 
+    def _accepted(self, unit: Unit) -> bool:
+        """Return whether a person accepted the question, as it is or corrected."""
+        reviews = (
+            self.reviews.get((unit.question_id, name)) for name in ("question", "gold_answer")
+        )
+        decisions = {review.decision for review in reviews if review}
+        return bool(decisions) and "retranslate" not in decisions
+
+    def _corrected(self, unit: Unit, draft: Written) -> Written:
+        """Apply a person's corrections. Raises ConfigurationError if no passage has the answer."""
+        reviews = (
+            (name, self.reviews.get((unit.question_id, field)))
+            for name, field in (("question", "question"), ("answer", "gold_answer"))
+        )
+        texts = {name: r.text for name, r in reviews if r and r.decision == "correct"}
+        draft = replace(draft, **texts)
+        if texts and not any(self.form.occurs(draft.answer, text) for text in unit.texts):
+            raise ConfigurationError(
+                f"ledger: no passage of {unit.question_id} contains the corrected answer "
+                f"{draft.answer!r:.80}; copy the answer from a passage"
+            )
+        return draft
+
     def _alone(self, unit: Unit, draft: Written | None, readings: CheckedQuestions) -> Sifted:
         if draft is None:
             return Sifted(unit, None, "thrown", (("nothing_written", "no question was written"),))
-        if unit.question_id in self.decided.replaced:
+        if unit.question_id in self.replaced:
             return Sifted(unit, draft, "thrown", (("replaced", "a person replaced it"),))
-        accepted = self.decided.accepted(unit)
+        accepted = self._accepted(unit)
         faults = [] if accepted else self.form.faults(draft, unit.texts)
         faults = faults or readings.faults.get(unit.question_id, [])
-        draft = self.decided.corrected(unit, draft, self.form) if accepted else draft
+        draft = self._corrected(unit, draft) if accepted else draft
         also = tuple(readings.also.get(unit.question_id, ()))
-        found = Sifted(unit, draft, "kept", gold=also, decided=accepted)
-        return replace(self._with(found, faults), difficulty=self._difficulty(found))
+        difficulty = self._difficulty(unit, draft)
+        found = Sifted(unit, draft, "kept", (), difficulty, also, decided=accepted)
+        return self._with(found, faults)
 
-    def _among(self, found: Sifted, kept: Sequence[Written]) -> Sifted:
-        """Against the questions before it."""
-        assert found.draft is not None
+    def _among(self, found: Sifted, draft: Written, kept: Sequence[Written]) -> Sifted:
+        """Compare a question with those before it."""
         if found.faults or self.settings.severity("near_duplicate") == "off":
             return found
-        own = self.form.tokens(found.draft.question)
+        own = self.form.tokens(draft.question)
         for other in kept:
             if likeness(own, self.form.tokens(other.question)) >= self.settings.alike:
                 message = f"asks what {other.question!r:.80} asks"
@@ -145,7 +134,7 @@ class Sieve:
         return found
 
     def _counted(self, found: Sifted, counts: Counter[int]) -> Sifted:
-        """Within the quota of its kind; what a person took is counted and never left out."""
+        """Apply the quota of its kind; questions that a person accepted count, but always stay."""
         wanted = self.settings.quota
         mine = [n for n, quota in enumerate(wanted) if _is_of(found, quota)]
         free = [n for n in mine if found.decided or counts[n] < wanted[n].questions]
@@ -157,21 +146,16 @@ class Sieve:
         return found
 
     def _with(self, found: Sifted, faults: Sequence[Fault]) -> Sifted:
-        severities = {self.settings.severity(name) for name, _ in faults}
-        outcome: Outcome = "kept"
-        if severities:
-            outcome = "thrown" if "throw" in severities else "waiting"
         thrown = [fault for fault in faults if self.settings.severity(fault[0]) == "throw"]
+        outcome: Outcome = "thrown" if thrown else "waiting" if faults else "kept"
         first = thrown[:1]
-        return replace(
-            found, outcome=outcome, faults=(*first, *(each for each in faults if each not in first))
-        )
+        others = (fault for fault in faults if fault not in first)
+        return replace(found, outcome=outcome, faults=(*first, *others))
 
-    def _difficulty(self, found: Sifted) -> str:
-        assert found.draft is not None
-        gold = {document.doc_id for document in found.unit.documents}
+    def _difficulty(self, unit: Unit, draft: Written) -> str:
+        gold = {document.doc_id for document in unit.documents}
         depth = self.settings.easy_rank + len(gold) - 1
-        return "easy" if gold <= {*self.pool.ranking(found.draft.question, depth)} else "hard"
+        return "easy" if gold <= {*self.pool.ranking(draft.question, depth)} else "hard"
 
 
 def _is_of(found: Sifted, quota: MadeQuota) -> bool:

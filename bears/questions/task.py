@@ -1,4 +1,4 @@
-"""Asking a model for a question and its answer."""
+"""Ask a model for a question and its answer."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -7,8 +7,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from bears.answers.prompts import WrittenIn
-from bears.errors import FormatError, MemoryCorrupt
+from bears.answers.prompts import FIX, WrittenIn
+from bears.errors import FormatError, RepliesCorrupt
 from bears.files.intake.json_text import json_value
 from bears.llm.flat import FlatUse, shown
 from bears.llm.shape import Shape, json_reply
@@ -19,13 +19,13 @@ from bears.questions.settings import QuestionerSettings, QuestionPrompt
 from bears.questions.units import Unit
 
 OUTPUT_TOKENS = 30, 150
-"""The least and the most of an answer in practice."""
+"""The usual minimum and maximum of a reply."""
 NOTHING = "{}"
-"""What is kept where no question came of it."""
+"""The kept reply if the model wrote no question."""
 
 
 class WrittenQuestion(TypedDict):
-    """What a model is to answer; of this the question and its answer are kept."""
+    """The reply of a model; the question and its answer are kept."""
 
     subject: NotRequired[str]
     answer: str
@@ -37,10 +37,10 @@ SHAPE = Shape(WrittenQuestion)
 
 @dataclass(frozen=True, slots=True)
 class QuestionRequest:
-    """A passage, or two, that a question is wanted about.
+    """The request for a question about one or two passages.
 
     Args:
-        again: how often a person sent its question back.
+        again: how often a person sent the question back.
     """
 
     record_id: str
@@ -58,10 +58,10 @@ class QuestionTask(FlatUse[QuestionRequest]):
     """Writing the questions of one benchmark.
 
     Args:
-        settings: who writes; it has a model and a prompt.
+        settings: of the writer, with a model and a prompt.
         language: of the documents and the questions.
-        form: what is wrong with a question by its words alone.
-        units: what is written about.
+        form: the filters that look at words.
+        units: the subjects of the questions.
         again: question_id to how often a person sent the question back.
     """
 
@@ -72,7 +72,7 @@ class QuestionTask(FlatUse[QuestionRequest]):
     again: Mapping[str, int]
 
     name = "question"
-    advice = "publish without them, and count them as not written: memory publish --give-up"
+    advice = "publish without them, and count them as not written: replies publish --give-up"
     schema = SHAPE.schema
 
     @property
@@ -85,7 +85,7 @@ class QuestionTask(FlatUse[QuestionRequest]):
 
     @property
     def prompt(self) -> QuestionPrompt:
-        """What is said first."""
+        """Return the prompt of the writer."""
         assert self.settings.prompt is not None
         return self.settings.prompt
 
@@ -105,14 +105,14 @@ class QuestionTask(FlatUse[QuestionRequest]):
         if request.again:
             system += f"\n\nA person sent back question number {request.again}; ask another."
         if reasons:
-            system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. Mend that."
+            system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. {FIX} that."
         return system, shown({"passages": request.texts})
 
     def output_tokens(self, request: QuestionRequest) -> tuple[float, float]:  # noqa: ARG002
         return OUTPUT_TOKENS
 
     def check(self, request: QuestionRequest, answer: ChatAnswer) -> CheckedReply:
-        """Say what is wrong. All of it may be kept, since it is thrown away later."""
+        """Check a reply. A faulty question may be kept, since the filters throw it away later."""
         try:
             draft = _draft(json_reply(answer))
         except FormatError as error:
@@ -122,22 +122,22 @@ class QuestionTask(FlatUse[QuestionRequest]):
         return CheckedReply(kept, [], doubts)
 
     def drafts(self, replies: Iterable[tuple[QuestionRequest, str]]) -> dict[str, Written | None]:
-        """Return question_id to what was written; None where nothing came of it.
+        """Return question_id to the written question; None if the model wrote none.
 
         Raises:
-            MemoryCorrupt: a reply is not a question.
+            RepliesCorrupt: a reply is not a question.
         """
         return {request.record_id: draft_of(reply, self.key(request)) for request, reply in replies}
 
 
 def draft_of(reply: str, key: str) -> Written | None:
-    """Return the question in a kept reply. Raises MemoryCorrupt where it is not valid."""
+    """Return the question in a kept reply. Raises RepliesCorrupt if it is not valid."""
     if reply.strip() == NOTHING:
         return None
     try:
         return _draft(json_value(reply.encode(), ""))
     except FormatError as error:
-        raise MemoryCorrupt(
+        raise RepliesCorrupt(
             f"the question {reply!r:.80} is not valid; fix or remove the line with key {key}"
         ) from error
 

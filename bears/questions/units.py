@@ -1,4 +1,4 @@
-"""The pool of documents, and what of it questions are written about: passages, and pairs."""
+"""Choose the pool of documents, and the passages and pairs to write questions about."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from bears.questions.settings import MadeSettings
 from bears.types import Document
 
 LINKED = 10
-"""How far down what BM25 finds for a passage its partner is looked for."""
+"""How many of BM25's documents for a passage may become its partner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What one question is written about.
+    """The subject of one question.
 
     Args:
-        question_id: of the question; over who writes it and about what, not over its words.
-        documents: its gold: one, or two that are linked.
+        question_id: depends on the writer and on the documents, not on the words of the question.
+        documents: its gold: one document, or two that are linked.
     """
 
     question_id: str
@@ -35,12 +35,12 @@ class Unit:
 
 
 def pool_of(given: Sequence[Document], settings: MadeSettings) -> list[Document]:
-    """The documents of a source, each text once, or as many of them as the seed draws.
+    """Return the documents of a source, each text once, or a random sample of them.
 
-    Its own questions, where it has any, are not looked at.
+    Questions of the source are ignored.
 
     Raises:
-        SamplingError: there are none.
+        SamplingError: there are no documents.
     """
     unique = {document.content: document for document in reversed(list(given))}
     documents = list(reversed(unique.values()))
@@ -53,19 +53,18 @@ def pool_of(given: Sequence[Document], settings: MadeSettings) -> list[Document]
 
 
 def units_of(pool: DocumentPool, settings: MadeSettings, questioner: str) -> list[Unit]:
-    """Passages, then pairs; more of either leave those that were there as they are.
+    """Select passages, then pairs; asking for more of them keeps the earlier ones.
 
-    A pair is a passage and the first other one that BM25 finds for its text, of those that are no
-    copy of it.
+    A pair is a passage and the first other one that BM25 finds for its text, without its copies.
 
     Args:
-        questioner: its name, since another one's questions are others.
+        questioner: its name, which enters the ids of questions.
     """
     least, most = settings.passage_bytes
     fit = [d for d in pool.documents if least <= len(d.content.encode()) <= most]
     Random(settings.seed).shuffle(fit)
     alone = [(document,) for document in fit[: settings.passages]]
-    # From the other end, so that more passages move no pair.
+    # From the other end, so that more passages do not change the pairs.
     twos = islice(_pairs(reversed(fit), {d.doc_id for d in fit}, pool), settings.pairs)
     units = [_unit(documents, questioner) for documents in (*alone, *twos)]
     if len(units) < settings.passages + settings.pairs:

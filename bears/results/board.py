@@ -1,12 +1,13 @@
-"""The leaderboard's file: one row a key, facts alone."""
+"""The leaderboard's file: one row for each key, with facts only."""
 
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from bears.errors import FormatError
+from bears.files.records import adapter_of
 from bears.files.spreadsheet import csv_text, read_cells
 from bears.results.row import MEASURES, LeaderboardRow
 
@@ -20,15 +21,15 @@ HEADER = (
     *("main", "generated", "audited"),
 )
 DERIVED = ("low", "high", "group", "rank", "known_by", "differs")
-"""Columns of the printed tables. A file of an earlier version has them as well."""
+"""Columns of the printed tables. Files of earlier versions have them as well."""
 
 
 def read_board(path: Path) -> list[LeaderboardRow]:
     """Return the rows of a leaderboard; none where the file does not exist.
 
     Raises:
-        FormatError: it has columns that are none of `HEADER`, or a cell that should be a number is
-            none. Columns that an older file lacks are empty.
+        FormatError: it has columns that are not in `HEADER`, or a cell that should be a number is
+            not one. Columns that an older file lacks are empty.
     """
     if not path.exists():
         return []
@@ -40,7 +41,7 @@ def read_board(path: Path) -> list[LeaderboardRow]:
 
 
 def board_text(rows: Iterable[LeaderboardRow]) -> str:
-    """Return what the CSV file holds of these rows."""
+    """Return the CSV file of these rows."""
     return csv_text(HEADER, ([re.sub(r"[\r\n]", " ", c) for c in cells(row)] for row in rows))
 
 
@@ -59,9 +60,10 @@ def _entry(header: list[str], row: list[str], where: str) -> LeaderboardRow:
     known = {n: c for n, c in zip(header, row, strict=True) if c and n not in DERIVED}
     values = {name: known.pop(name) for name in MEASURES if name in known}
     try:
-        return TypeAdapter(LeaderboardRow).validate_python(
+        entry: LeaderboardRow = adapter_of(LeaderboardRow).validate_python(
             {**dict.fromkeys(WORDS, ""), **known, "values": values}
         )
     except ValidationError as error:
         problem = error.errors()[0]
         raise FormatError(f"{where}, {problem['loc'][-1]}: {problem['msg']}") from None
+    return entry

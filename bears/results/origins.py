@@ -1,6 +1,5 @@
 """Reading what a system scored from wherever results come from."""
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from os.path import isfile
@@ -19,7 +18,7 @@ from bears.files.intake.json_text import json_value
 from bears.files.manifest import check
 from bears.files.shown import complain, one_line
 from bears.files.trec import read_table
-from bears.layout import LEADERBOARD, RETRIEVAL
+from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, pattern
 from bears.results.board import read_board
 from bears.results.records import Records
 from bears.results.revision import JUDGEMENTS, RUN, Revision, named, revisions
@@ -30,7 +29,7 @@ from bears.results.values import read_values
 
 ANSWERS = ("pass_rate", "answer_f1", "exact_match")
 GROUPS = ("retriever", "generator", "judge", "rewriter", "vector_store", "chunking", "overrides")
-"""The words of params.yaml that tell systems of one benchmark apart."""
+"""The keys of params.yaml that distinguish systems of one benchmark."""
 
 
 class BenchmarkRecords(TypedDict):
@@ -42,8 +41,8 @@ class BenchmarkRecords(TypedDict):
     corpus: str
 
 
-class RetrievalMetrics(TypedDict):
-    """What is read of metrics/retrieval.json; docs/pipeline.md has all of it."""
+class RunMetrics(TypedDict):
+    """What is read of metrics/retrieval.json; docs/files.md describes the whole file."""
 
     benchmark: BenchmarkRecords
     tie_range: dict[str, dict[str, float]]
@@ -53,12 +52,12 @@ def system_of(word: str, records: Callable[[], Records]) -> System:
     """Return the system that a word names: a file, a revision, or a row of the leaderboard.
 
     Args:
-        records: of the benchmark that a file of rankings is scored against.
+        records: return the benchmark that a file of rankings is scored against.
 
     Raises:
-        BearsError: nothing is called so, or it cannot be read.
+        BearsError: nothing has that name, or it cannot be read.
     """
-    if isfile(word):  # noqa: PTH113 - Path's own fails on what is too long for a name.
+    if isfile(word):  # noqa: PTH113 - Path's own raises for a word that is too long for a name.
         path = Path(word)
         start = read_whole(path)[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
         if path.suffix.lower() == ".csv" and not start.startswith((b"{", b"[")):
@@ -78,7 +77,7 @@ def system_in_csv(path: Path) -> System:
 
 
 def _check_range(values: pd.Series, path: Path) -> None:
-    """Raise FormatError if a value is outside the range of a measure that is known here."""
+    """Raise FormatError if a value is outside the range of a known measure."""
     name = str(values.name)
     try:
         best = 1.0 if name in ANSWERS else parse_measure(name.removeprefix("audited ")).metric.best
@@ -94,13 +93,13 @@ def _check_range(values: pd.Series, path: Path) -> None:
 
 
 def system_ranking(path: Path, records: Records) -> System:
-    """Return the system of a run or a submission, measured as the benchmark asks for.
+    """Return the system of a run or a submission, with the benchmark's measures.
 
     Raises:
         FormatError: the file is malformed.
         SubmissionRefused: it does not fit the benchmark.
     """
-    names = list(dict.fromkeys(records.config["evaluate"]["measures"]))
+    names = list(dict.fromkeys(records.settings.evaluate.measures))
     scored = score(path, records, names)
     evaluation, questions = scored.evaluation, records.questions
     ranked = scored.submission.form == "trec"
@@ -112,7 +111,7 @@ def system_ranking(path: Path, records: Records) -> System:
         path.stem,
         one_line(scored.submission.system),
         *frames_of(evaluation, questions),
-        records.state.told(),
+        records.state.as_dict(),
         tie_range(evaluation),
         path if ranked else None,
         records.queries,
@@ -123,15 +122,15 @@ def system_at(revision: Revision) -> System:
     """Return what the retriever, and the generator if there is one, of a revision scored.
 
     Raises:
-        FormatError: it has no results, or they are not here any more.
+        FormatError: it has no results, or they were deleted.
     """
     where = f"{revision.name}: {RETRIEVAL}"
     text = revision.text(RETRIEVAL).encode()
-    metrics = parse(RetrievalMetrics, json_value(text, where), where)
+    metrics = parse(RunMetrics, json_value(text, where), where)
     selected, benchmark = revision.selection, metrics["benchmark"]
-    # After another choice the results are still those of the last one.
+    # After another choice in params.yaml the results are still those of the previous one.
     retriever = str(selected.get("retriever"))
-    questions = revision.output(rf"data/[^/]+/runs/{re.escape(retriever)}\.questions\.csv")
+    questions = revision.output(pattern(EVERY.run(retriever).with_suffix(".questions.csv")))
     if questions is None:
         raise FormatError(
             f"{revision.name}: no results by question of {retriever}, which params.yaml chooses; "
@@ -142,56 +141,51 @@ def system_at(revision: Revision) -> System:
             f"{revision.name}: {RETRIEVAL} is of {benchmark['name']}, params.yaml chooses "
             f"{selected.get('benchmark')}; run `dvc repro`"
         )
-    called = f"{revision.name}: values by question"
-    values, kinds = read_values(questions, called, unjudged=True)
+    values, kinds = read_values(questions, f"{revision.name}: values by question", unjudged=True)
+    answered = revision.output(JUDGEMENTS)
+    # Without a generator there is only the header.
+    if answered and len(read_whole(answered).splitlines()) > 1:
+        answers, _ = read_values(answered, f"{revision.name}: answers by question", ANSWERS)
+        values = values.join(answers[[name for name in ANSWERS if name in answers]])
     return System(
         revision.name,
         _words(selected, ("retriever", "generator")),
-        _with_answers(revision, values),
+        values,
         kinds,
         {**benchmark},
         metrics["tie_range"],
         revision.output(RUN),
-        revision.within(r"data/[^/]+/translated", "queries.json"),
+        revision.within(pattern(EVERY.translated), "queries.json"),
         revision,
     )
 
 
-def _with_answers(revision: Revision, values: pd.DataFrame) -> pd.DataFrame:
-    path = revision.output(JUDGEMENTS)
-    # Without a generator there is the header alone.
-    if path is None or len(read_whole(path).splitlines()) < 2:
-        return values
-    answers, _ = read_values(path, f"{revision.name}: answers by question", ANSWERS)
-    return values.join(answers[[name for name in ANSWERS if name in answers]])
-
-
 def _words(selected: Mapping[str, Any], groups: Collection[str]) -> str:
-    """Return what params.yaml chooses in these groups."""
-    found = [selected.get(group) for group in dict.fromkeys(groups)]
+    """Return the choices in these groups of params.yaml."""
+    chosen = [selected.get(group) for group in dict.fromkeys(groups)]
     return ", ".join(
-        " ".join(map(str, each)) if isinstance(each, list) else str(each)
-        for each in found
-        if each not in (None, "", "none", [])
+        " ".join(map(str, words)) if isinstance(words, list) else str(words)
+        for words in chosen
+        if words not in (None, "", "none", [])
     )
 
 
 def system_on_board(word: str) -> System:
-    """Return what a row of the leaderboard is of, as far as its values by question are here.
+    """Return the system of a row of the leaderboard, if its values by question are here.
 
     Raises:
-        FormatError: no row or several are called so, or only the means are known.
+        FormatError: no row or several have this name, or only the means are known.
     """
-    rows = [row for row in read_board(LEADERBOARD) if word in (row.system, row.configuration)]
-    rows = [row for row in rows if row.configuration]
+    board = [row for row in read_board(LEADERBOARD) if row.configuration]
+    rows = [row for row in board if word in (row.system, row.configuration)]
     if not rows:
         raise FormatError(
             f"{word!r:.80}: no file, no revision, no experiment (dvc exp list) and no system of "
-            "the leaderboard is called so"
+            "the leaderboard has this name"
         )
     if len({row.retrieval for row in rows}) > 1:
-        told = ", ".join(f"{row.configuration} ({row.benchmark} {row.state})" for row in rows)
-        raise FormatError(f"{word!r}: several rows of the leaderboard; name one of them: {told}")
+        names = ", ".join(f"{row.configuration} ({row.benchmark} {row.state})" for row in rows)
+        raise FormatError(f"{word!r}: several rows of the leaderboard; name one of them: {names}")
     row = rows[0]
     if row.kept_values.is_file():
         records = {"name": row.benchmark, "state": row.state}
@@ -205,25 +199,32 @@ def system_on_board(word: str) -> System:
     )
 
 
-def ran(all_commits: bool) -> list[list[System]]:
-    """Return HEAD, its experiments and the workspace, as far as they have results, by benchmark.
+def ran_on(records: Records, all_commits: bool) -> list[System]:
+    """Return the systems of `ran` that have rankings of exactly these records."""
+    state = {"queries": records.state.queries, "corpus": records.state.corpus}
+    systems = (system for group in ran(all_commits) for system in group if system.run)
+    return [system for system in systems if state.items() <= system.benchmark.items()]
 
-    The same result found twice counts once. Systems are called by the words of params.yaml in
-    which they differ; what has no results by question any more is reported on stderr.
+
+def ran(all_commits: bool) -> list[list[System]]:
+    """Return HEAD, its experiments and the workspace, if they have results, by benchmark.
+
+    The same result found twice counts once. Systems are named by the words of params.yaml in which
+    they differ. A revision whose results by question were deleted is reported on stderr.
     """
-    found: dict[tuple[str, str], Revision] = {}
+    unique: dict[tuple[str, str], Revision] = {}
     for revision in revisions(all_commits):
         try:
             made = str(sorted(revision.outputs.items()))
-            found.setdefault((repr(revision.config), made), revision)
+            unique.setdefault((repr(revision.config), made), revision)
         except FormatError:
             continue  # A commit from before there were results, or that failed.
     groups: dict[tuple[str, str], list[System]] = {}
-    for revision in found.values():
+    for revision in unique.values():
         try:
             system = system_at(revision)
         except FormatError as error:
-            complain(f"bears: passed over: {error}")
+            complain(f"bears: skipped: {error}")
             continue
         state = system.benchmark
         groups.setdefault((str(state["name"]), str(state["state"])), []).append(system)
@@ -231,10 +232,10 @@ def ran(all_commits: bool) -> list[list[System]]:
 
 
 def _named(group: Sequence[System]) -> list[System]:
-    """Return the systems, called by what was chosen where that differs from the others' choice."""
+    """Return the systems, named by the choices in which they differ."""
     selected = [system.revision.selection for system in group if system.revision]
-    telling = [g for g in GROUPS if len({str(words.get(g)) for words in selected}) > 1]
-    names = [_words(words, ("retriever", *telling)) for words in selected]
+    differing = [g for g in GROUPS if len({str(words.get(g)) for words in selected}) > 1]
+    names = [_words(words, ("retriever", *differing)) for words in selected]
     return [
         replace(
             system,

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from bears.config import Config, parse
+from bears.config.shape import BenchmarkIdentity, EvaluateSettings, SourceOrigin, source_of
+from bears.config.typed import Keys
 from bears.files.benchmark_state import BenchmarkState, benchmark_state
 from bears.files.records import read_questions, stream_documents
 from bears.retrieval.retrieve_settings import RetrieveSettings
@@ -13,18 +14,28 @@ from bears.types import Question
 
 
 @dataclass(frozen=True)
+class RecordsKeys(Keys):
+    """The keys of the configuration, or of an export, that scoring reads."""
+
+    benchmark: BenchmarkIdentity
+    sources: dict[str, SourceOrigin]
+    evaluate: EvaluateSettings
+    retrieve: RetrieveSettings
+
+
+@dataclass(frozen=True)
 class Records:
-    """A benchmark as it lies in a folder.
+    """A benchmark in a folder.
 
     Args:
         folder: with ``queries.json`` and ``corpus.json``.
-        config: its configuration, or the part of it that an export has.
-        own: whether the records are those of the sources in the configuration, and not of a folder
-            that is no export.
+        settings: of the benchmark.
+        own: whether the records come from the sources in the configuration; false for a folder
+            that is not an export.
     """
 
     folder: Path
-    config: Config
+    settings: RecordsKeys
     own: bool = True
 
     @property
@@ -49,12 +60,8 @@ class Records:
 
     @cached_property
     def state(self) -> BenchmarkState:
-        """Return the state that results of these records are of."""
-        own = self.config["sources"] if self.own else {"": {"path": str(self.folder.resolve())}}
-        name, files = self.config["benchmark"]["name"], (self.queries, self.corpus)
-        return benchmark_state(name, own, len(self.questions), *files)
-
-    @cached_property
-    def retrieve(self) -> RetrieveSettings:
-        """Return how questions are asked."""
-        return parse(RetrieveSettings, self.config["retrieve"], "retrieve")
+        """Return the state of these records, which results belong to."""
+        elsewhere = {"": SourceOrigin(path=str(self.folder.resolve()))}
+        sources = self.settings.sources if self.own else elsewhere
+        name, files = self.settings.benchmark.name, (self.queries, self.corpus)
+        return benchmark_state(name, source_of(sources), len(self.questions), *files)

@@ -1,4 +1,4 @@
-"""What git and DVC's cache hold of a state of the project: nothing is checked out."""
+"""Reading a state of the project from git and DVC's cache, without a checkout."""
 
 import hashlib
 import re
@@ -15,23 +15,21 @@ from bears.files.intake.files import decoded, read_whole
 from bears.files.intake.json_text import json_value
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.manifest import check
-from bears.layout import CONFIG, PARAMS
+from bears.layout import CONFIG, EVERY, PARAMS, pattern
 
 WORKSPACE = "workspace"
 EXPERIMENTS = "refs/exps/"
 NEWEST_FIRST = ("--sort=refname", "--sort=-committerdate", "--format=%(refname) %(objectname)")
-RUN = r"data/[^/]+/runs/[^/]+(?<!\.within)\.trec"
-WITHIN = r"data/[^/]+/runs/[^/]+\.within\.trec"
-ANSWERED = r"data/[^/]+/answers/[^/]+\.jsonl"
-JUDGEMENTS = r"data/[^/]+/answers/[^/]+\.questions\.csv"
+RUN, WITHIN, ANSWERED = map(pattern, (EVERY.run("*"), EVERY.within("*"), EVERY.answers("*")))
+JUDGEMENTS = pattern(EVERY.answers("*").with_suffix(".questions.csv"))
 
 
 @dataclass(frozen=True)
 class Revision:
-    """A state of the project: a commit, or (``commit`` empty) the files as they lie here.
+    """A state of the project: a commit, or (``commit`` empty) the files in the workspace.
 
     Args:
-        name: what the user calls it.
+        name: the user's name for it.
         commit: in hexadecimal.
     """
 
@@ -59,7 +57,7 @@ class Revision:
         return self._mapping(CONFIG)
 
     def metrics(self, path: Path) -> Mapping[str, Any]:
-        """Return a file of metrics; empty where there is none that can be read."""
+        """Return a file of metrics; empty if it cannot be read."""
         try:
             found = json_value(self.text(path).encode())
         except FormatError:
@@ -74,7 +72,7 @@ class Revision:
 
     @cached_property
     def outputs(self) -> Mapping[str, str]:
-        """Return path to md5 of everything that DVC made. Raises FormatError."""
+        """Return path to md5 of every output in dvc.lock. Raises FormatError."""
         lock = self._mapping(Path("dvc.lock"))
         try:
             stages = lock["stages"].values()
@@ -87,10 +85,10 @@ class Revision:
             raise FormatError(f"{self.name}: dvc.lock: not as DVC writes it") from None
 
     def output(self, pattern: str) -> Path | None:
-        """Return the file of an output whose whole path fits ``pattern``; None without one.
+        """Return the file of an output whose whole path matches ``pattern``; None without one.
 
         Raises:
-            FormatError: it was made, but its content is not here any more, or is damaged.
+            FormatError: its content was deleted or is damaged.
         """
         path = next((path for path in self.outputs if re.fullmatch(pattern, path)), None)
         if path is None:
@@ -116,25 +114,25 @@ class Revision:
         if not place.is_file():
             raise FormatError(
                 f"{self.name}: {path} is not in DVC's cache ({place}): it was never made here, or "
-                f"is deleted. To make it: `dvc exp apply {self.name}`, `dvc repro`"
+                f"was deleted. To make it: `dvc exp apply {self.name}`, `dvc repro`"
             )
         found = hashlib.md5(read_whole(place), usedforsecurity=False).hexdigest()
         if found != digest.removesuffix(".dir"):
-            raise FormatError(f"{place} in DVC's cache is damaged; see python -m bears doctor")
+            raise FormatError(f"{place} in DVC's cache is damaged; see bears doctor")
         return place
 
 
 def git(*words: str) -> bytes | None:
-    """Return what git prints; None where it fails."""
+    """Return the output of git; None if it fails."""
     done = subprocess.run(["git", *words], capture_output=True, check=False)
     return done.stdout if done.returncode == 0 else None
 
 
 def named(word: str) -> Revision | None:
-    """Return the workspace, revision or experiment of this name; None where there is none.
+    """Return the workspace, revision or experiment of this name; None without one.
 
     Raises:
-        FormatError: several experiments are called so.
+        FormatError: several experiments have this name.
     """
     if word == WORKSPACE:
         return Revision(word)
@@ -143,7 +141,7 @@ def named(word: str) -> Revision | None:
         return Revision(word, own.decode().strip())
     found = {commit for name, commit in experiments(all_commits=True) if name == word}
     if len(found) > 1:
-        raise FormatError(f"{len(found)} experiments are called {word}; name one by its commit")
+        raise FormatError(f"{len(found)} experiments have the name {word}; give the commit of one")
     return Revision(word, found.pop()) if found else None
 
 
@@ -158,12 +156,12 @@ def experiments(all_commits: bool = False) -> Iterator[tuple[str, str]]:
 
 
 def revisions(all_commits: bool) -> Iterator[Revision]:
-    """Yield HEAD, the experiments and the workspace, whether or not they have results."""
+    """Yield HEAD, the experiments and the workspace, with or without results."""
     if head := named("HEAD"):
         yield head
     found = list(experiments(all_commits))
     names = [name for name, _ in found]
     for name, commit in found:
-        # Experiments of different commits may have one name.
+        # Experiments of different commits may share a name.
         yield Revision(name if names.count(name) == 1 else commit[:12], commit)
     yield Revision(WORKSPACE)

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from bears.config import checkout
 from bears.errors import FormatError
-from bears.files.benchmark_state import BenchmarkState, told_of
+from bears.files.benchmark_state import BenchmarkState, generated_note
 from bears.files.digest import digest_of
+from bears.files.records import adapter_of
 from bears.files.shown import one_line
 from bears.layout import ANSWERS as ANSWERS_FILE
 from bears.layout import LOCAL
@@ -34,22 +35,22 @@ RETRIEVAL = (
 RAGAS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
 ANSWERS = ("answer_f1", "exact_match", "pass_rate", *RAGAS)
 MEASURES = (*RETRIEVAL, *ANSWERS)
-"""The columns of measures. A benchmark that does not ask for one leaves its cell empty."""
+"""The columns of measures. A benchmark without a measure leaves its cell empty."""
 
 OF_ANSWERS = "answer_"
-"""How the warnings begin that are about answers, and not about the retrieval."""
+"""The prefix of warnings about answers."""
 
 UNSCORED = f"{OF_ANSWERS}unscored"
-"""The warning beside a pass rate that is not the mean of all answers."""
+"""The warning for a pass rate that is not the mean of all answers."""
 
 MAIN = "ndcg@10"
-"""The measure that orders the rows of a benchmark that names no other."""
+"""The measure that orders the rows of a benchmark if it names no other."""
 
 DECIDING = (
     *("sample", "sources", "ledger", "translator", "chunking", "retriever"),
     *("rewriter", "retrieve"),
 )
-"""The parts of a configuration that a result depends on, beside the digest of its language."""
+"""The parts of a configuration that a result depends on, besides the digest of its language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +59,26 @@ class LeaderboardRow:
 
     Args:
         benchmark: its name.
-        source, state: as `bears.files.benchmark_state` has them; empty for a result that does not
-            say of which records it is.
-        system: a retriever, or what a submission calls itself.
+        source, state: those of `bears.files.benchmark_state`; empty for a result that does not name
+            its records.
+        system: a retriever, or the name in a submission.
         configuration: digest of the settings of the retrieval (or of the submitted file); empty
-            where only answers are known.
+            if only answers are known.
         origin: ``experiment`` or ``submission``.
         vector_store: of a retriever that has one.
         chunking: of a retriever.
-        generator, judge: of the answers; a submission's generator is not known.
+        generator, judge: of the answers; a submission's generator is unknown.
         answers: digest of the settings of generator and judge (or of the submitted file of
-            answers); empty where only the retrieval is known.
+            answers); empty if only the retrieval is known.
         questions, documents: of the benchmark.
         answered: questions for which any document was returned.
-        values: measure to its mean, None where undefined.
-        seconds_per_question: as measured or as stated; None where unknown.
-        warnings: what stands beside the score, in a few words.
+        values: measure to its mean, None if undefined.
+        seconds_per_question: measured or stated by the submission; None if unknown.
+        warnings: names of the findings about the score.
         main: the measure that orders the rows of the benchmark.
-        generated: where a model wrote the questions, how many of them were kept.
-        audited: the mean of the measure that orders the benchmark on the audited gold, where people
-            decided on documents; all other means are on the published gold.
+        generated: how many questions were kept, if a model wrote them.
+        audited: the mean of ``main`` on the audited gold, if people decided on documents; all other
+            means are on the published gold.
     """
 
     __pydantic_config__: ClassVar[dict[str, bool]] = {"allow_inf_nan": False}
@@ -110,24 +111,24 @@ class LeaderboardRow:
 
     @property
     def retrieval(self) -> tuple[str, str, str, str]:
-        """Return what a retrieval is known by."""
+        """Return the identity of a retrieval."""
         return self.benchmark, self.state, self.system, self.configuration
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Return what a result is known by: one of the same key takes its place."""
+        """Return the identity of a result, which replaces an earlier one with the same key."""
         return *self.of, self.system, self.origin, self.configuration, self.answers, self.judge
 
     @property
     def kept_values(self) -> Path:
-        """Return where a scored submission's values by question are, in this checkout alone."""
+        """Return the file of a scored submission's values by question, in this checkout only."""
         return checkout() / LOCAL / "values" / f"{self.state}.{self.configuration}.csv"
 
 
 def submitted(
     state: BenchmarkState, system: str, configuration: str = "", **scored: Any
 ) -> LeaderboardRow:
-    """Return the row of what somebody submitted, with the other fields that ``scored`` has."""
+    """Return the row of a submission, with the other fields that ``scored`` has."""
     return LeaderboardRow(
         *(state.name, state.source, state.state, one_line(system), configuration, "submission"),
         questions=state.questions,
@@ -138,7 +139,7 @@ def submitted(
 
 
 def row_of(revision: Revision) -> LeaderboardRow | None:
-    """Return the row of a revision; None where it has no results, or somebody changed its files."""
+    """Return the row of a revision; None if it has no results, or its files were edited."""
     try:
         selected, config = revision.selection, revision.config
     except FormatError:
@@ -164,7 +165,7 @@ def row_of(revision: Revision) -> LeaderboardRow | None:
         "chunking": chunking,
         "questions": means.get("n"),
         "documents": benchmark.get("documents"),
-        "generated": told_of(benchmark),
+        "generated": generated_note(benchmark),
         "answered": means.get("answered"),
         "main": str(main),
         "audited": _part(results, "audited").get(main),
@@ -172,13 +173,14 @@ def row_of(revision: Revision) -> LeaderboardRow | None:
         "values": values | answers.get("values", {}),
     }
     try:
-        return TypeAdapter(LeaderboardRow).validate_python(row)
+        parsed: LeaderboardRow = adapter_of(LeaderboardRow).validate_python(row)
+        return parsed
     except ValidationError:
         return None
 
 
 def _answers(config: Mapping[str, Any], means: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a row says of its answers; nothing where there are none."""
+    """Return the fields of a row about answers; empty without answers."""
     if not means:
         return {}
     decided = {key: config.get(key) for key in ("generator", "judge")}
@@ -193,7 +195,7 @@ def _answers(config: Mapping[str, Any], means: Mapping[str, Any]) -> dict[str, A
 
 
 def _store(retriever: Mapping[str, Any]) -> str:
-    """Return the vector store of a retriever, or of one that it is made of."""
+    """Return the vector store of a retriever, or of one of its parts."""
     store = retriever.get("vector_store")
     if isinstance(store, dict):
         return str(store.get("name", ""))
@@ -209,11 +211,11 @@ def configuration_digest(config: Mapping[str, Any]) -> str:
 def decided(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that `configuration_digest` is over.
 
-    The engine is not one of them: it says where vectors are made, not which.
+    The engine does not count: it decides where vectors are made, not which.
     """
     settings = {key: _without_engine(config.get(key)) for key in DECIDING}
     if _part(config, "rewriter").get("name", "none") != "none":
-        settings["rewriter"] = config["rewriter"]
+        settings["rewriter"] = config.get("rewriter")
     return {**settings, "digest": {"language": _part(config, "digest").get("language")}}
 
 

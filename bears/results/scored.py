@@ -1,4 +1,4 @@
-"""What a submission scores against a benchmark."""
+"""The scores of a submission."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.errors import SubmissionRefused
-from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, summarise
+from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, summarize
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
@@ -17,7 +17,7 @@ from bears.files.shown import one_line
 from bears.results.board import number
 from bears.results.check import CheckedSubmission, check
 from bears.results.records import Records
-from bears.results.row import MAIN, MEASURES, LeaderboardRow, submitted
+from bears.results.row import MEASURES, LeaderboardRow, submitted
 from bears.results.submission import Submission, read_submission
 from bears.types import Finding, Hit, Question
 
@@ -28,12 +28,12 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class ScoredSubmission:
-    """What a submission scored, and what stands beside it.
+    """The scores of a submission, with the findings about it.
 
     Args:
         file: as it was submitted.
-        system: what it is called on the leaderboard.
-        submission, checked: as read, and as held against the benchmark.
+        system: its name on the leaderboard.
+        submission, checked: the submission before and after the check against the benchmark.
         evaluation: the values by question.
     """
 
@@ -50,10 +50,10 @@ class ScoredSubmission:
         return [question for question in self.records.questions if question.judged]
 
     def correct(self, k: int, different: bool = False) -> int:
-        """Return how many questions have gold among their first k sources, as submitted.
+        """Return the number of questions with gold among their first k sources, as submitted.
 
         Args:
-            different: count a document that a list repeats once.
+            different: count a repeated document only once.
         """
         lists = [self.checked.lists.get(question.question_id, ()) for question in self.judged]
         sources = [tuple(dict.fromkeys(ids)) for ids in lists] if different else lists
@@ -63,10 +63,10 @@ class ScoredSubmission:
     def values(self) -> dict[str, float | None]:
         """Return the mean of every measure.
 
-        The official Korean score and PandaChat's accuracy are those of the lists as submitted, the
-        latter without documents that the benchmark ignores.
+        The official Korean score and PandaChat's accuracy are computed from the lists as submitted,
+        the latter without documents that the benchmark ignores.
         """
-        means = summarise(self.evaluation)
+        means = summarize(self.evaluation)
         values = {name: means[name] for name in self.evaluation.values}
         if "kor_map_official" in values:
             gold = gold_of(self.records.questions)
@@ -87,7 +87,7 @@ class ScoredSubmission:
         """Return plain values for JSON."""
         n = len(self.judged)
         return {
-            "benchmark": self.records.state.told(),
+            "benchmark": self.records.state.as_dict(),
             "system": self.system,
             "form": self.submission.form,
             "facts": dict(self.checked.facts),
@@ -117,7 +117,7 @@ class ScoredSubmission:
         lines = [f"{self.system} ({report['form']}) on {self.records.state}"]
         lines.append(tabulate([*facts, *counts, *means], tablefmt="plain", disable_numparse=True))
         if not counts:
-            lines.append("nobody knows the gold of this benchmark: nothing is scored")
+            lines.append("the gold of this benchmark is unknown: nothing is scored")
         lines += [f"warning: {warning}" for warning in report["warnings"]]
         return "\n".join(lines)
 
@@ -135,7 +135,7 @@ class ScoredSubmission:
             values={name: value for name, value in values.items() if name in MEASURES},
             seconds_per_question=self.submission.seconds_per_question,
             warnings=", ".join(sorted({finding.check for finding in self.checked.findings})),
-            main=str(self.records.config["evaluate"].get("main", MAIN)),
+            main=self.records.settings.evaluate.main,
         )
 
 
@@ -152,9 +152,9 @@ def score(
     Args:
         file: of any form that `read_submission` knows.
         measures: names of measures.
-        system: what it is called; empty: what the file says, or its name.
-        ignore_unknown: leave out questions that the benchmark lacks.
-        findings: what is to be said of the benchmark itself.
+        system: its name; empty: the one in the file, or the file's own.
+        ignore_unknown: skip questions that the benchmark lacks.
+        findings: findings about the benchmark itself.
 
     Raises:
         FormatError: the file is malformed.
@@ -166,7 +166,7 @@ def score(
         records.questions,
         records.doc_ids,
         DEPTHS[-1],
-        records.retrieve.ignore_identical_ids,
+        records.settings.retrieve.ignore_identical_ids,
         ignore_unknown,
     )
     if errors := [finding for finding in checked.findings if finding.severity == "error"]:
@@ -186,7 +186,7 @@ def score(
 def _evaluation(
     lists: Mapping[str, Sequence[str]], questions: Sequence[Question], names: Sequence[str]
 ) -> Evaluation:
-    """Return the values of every measure; a list counts each document where it first is."""
+    """Return the values of every measure; only the first place of a document in a list counts."""
     run = {
         question_id: tuple(Hit(d, -float(i)) for i, d in enumerate(dict.fromkeys(ids)))
         for question_id, ids in lists.items()

@@ -28,15 +28,20 @@ class System(Measured):
     """What one system scored, and how we know.
 
     Args:
-        revision: whose results these are; None for a file.
-        files: what a generator answered, and the judgements of it by question.
-        cost: ``p50_ms`` and ``p95_ms`` of a question, ``index_s``, ``index_bytes``, ``usd_low`` and
-            ``usd_high`` of a thousand questions; those known.
+        revision: the origin of the results; None for a file.
+        files: a generator's answers, and the judgements of them by question.
+        cost: what is known of ``p50_ms`` and ``p95_ms`` of a question, ``index_s``,
+            ``index_bytes``, ``usd_low`` and ``usd_high`` of a thousand questions.
     """
 
     revision: Revision | None = None
     files: tuple[Path, Path] | None = None
     cost: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def retriever(self) -> str:
+        """Return the retriever that the revision selects; empty for a file."""
+        return str(self.revision.selection.get("retriever", "")) if self.revision else ""
 
     @cached_property
     def rankings(self) -> Mapping[str, Ranking]:
@@ -47,11 +52,11 @@ class System(Measured):
 
     @cached_property
     def answers(self) -> Judged:
-        """Return question_id to the answer and what was said of it. Raises FormatError."""
+        """Return question_id to the answer and its judgement. Raises FormatError."""
         return _answers(*self.files) if self.files else {}
 
     def defined(self, measure: str, chosen: NDArray[np.bool_] | None = None) -> list[float]:
-        """Return the values of a measure that are defined, of all questions or those ``chosen``."""
+        """Return the defined values of a measure, of all questions or those ``chosen``."""
         values = self.values[measure] if chosen is None else self.values[measure][chosen]
         return [float(value) for value in values.dropna()]
 
@@ -61,7 +66,7 @@ def _answers(answers: Path, judgements: Path) -> Judged:
     if QUESTION not in header:
         raise FormatError(f"{judgements}: no column {QUESTION} among {header!r:.80}")
     judged = [row for _, row in lines]
-    # Without a generator there is the header alone, and no line of JSON.
+    # Without a generator there is only the header, and no line of JSON.
     if not judged:
         return {}
     written = {row.get(QUESTION): row.get("answer") for _, row in read_lines(answers)}
@@ -73,7 +78,7 @@ def _answers(answers: Path, judgements: Path) -> Judged:
 def frames_of(
     evaluation: Evaluation, questions: Sequence[Question]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return values and kinds by question, as `System` has them."""
+    """Return the values and the kinds by question that a `System` has."""
     ids = pd.Index([q.question_id for q in questions], dtype=object, name=QUESTION)
     kinds = {
         TYPE: [q.question_type for q in questions],

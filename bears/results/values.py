@@ -1,6 +1,7 @@
 """Values by question in a CSV file."""
 
 import math
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -18,11 +19,12 @@ NOT_MEASURED = frozenset(
         *("gold_shown", "gold_cut", "gold_not_retrieved", "cited_not_given"),
     }
 )
-"""Columns of the pipeline's own files that are no measures; a text may be a number."""
+"""Columns of the pipeline's own files that are not measures; a text may be a number."""
 WORDS = {"true": 1.0, "false": 0.0, "pass": 1.0, "fail": 0.0, "unscored": math.nan, "": math.nan}
-"""What a cell may be beside a number. Unscored is undefined: an error of a judge is no fail."""
+"""Accepted cells that are not numbers. Unscored is undefined: a judge's error is not a fail."""
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 LARGEST = 1e15
-"""Beyond it sums of values lose whole units, and squares of them overflow before long."""
+"""Larger values lose whole units in sums, and their squares may overflow."""
 
 
 def read_values(
@@ -32,20 +34,20 @@ def read_values(
 
     It has a column ``question_id`` and one for each measure, with a number or nothing in each
     cell; true and pass are 1, false and fail 0, unscored is nothing. A column without a single
-    number is no measure. ``verdict`` is the measure ``pass_rate``.
+    number is not a measure. ``verdict`` is the measure ``pass_rate``.
 
     Args:
         path: the file.
-        called: what messages call it; empty: its path.
-        chosen: the measures to read, where other columns are texts that may look like numbers;
-            none: all.
-        unjudged: whether there may be no measure, as where nobody knows the gold.
+        called: its name in messages; empty: its path.
+        chosen: the measures to read, if other columns are texts that may look like numbers;
+            empty: all.
+        unjudged: whether a file without measures is accepted, for questions without known gold.
 
     Returns:
         A row for each question: its values; and its ``question_type`` and ``source_dataset``.
 
     Raises:
-        FormatError: naming the line and the column that is wrong; a question stands twice; or
+        FormatError: naming the line and the column that is wrong; a question occurs twice; or
             there is no question or no measure.
     """
     where = called or str(path)
@@ -55,16 +57,16 @@ def read_values(
         raise FormatError(f"{where}: no column {QUESTION}; found {', '.join(header) or 'nothing'}")
     if {VERDICT, PASS_RATE} <= set(header):
         raise FormatError(f"{where}: {VERDICT} is the measure {PASS_RATE}; leave one of them out")
-    found = list(rows)
-    lines = [line for line, _ in found]
-    cells = pd.DataFrame([row for _, row in found], columns=header, dtype=str)
+    numbered = list(rows)
+    lines = [line for line, _ in numbered]
+    cells = pd.DataFrame([row for _, row in numbered], columns=header, dtype=str)
     if twice := cells[QUESTION][cells[QUESTION].duplicated()].tolist():
-        raise FormatError(f"{where}: the question {twice[0]!r:.80} stands twice")
+        raise FormatError(f"{where}: the question {twice[0]!r:.80} occurs twice")
     columns = {
-        PASS_RATE if name == VERDICT else name: numbers
+        measure: numbers
         for name in header
         if name not in {QUESTION, TYPE, SOURCE} | NOT_MEASURED
-        and (not chosen or (PASS_RATE if name == VERDICT else name) in chosen)
+        and (measure := PASS_RATE if name == VERDICT else name) in (chosen or (measure,))
         and (numbers := _numbers(cells[name], lines, where)) is not None
     }
     if not len(cells) or not (columns or unjudged):
@@ -76,27 +78,17 @@ def read_values(
 
 
 def _numbers(cells: pd.Series, lines: Sequence[int], where: str) -> list[float] | None:
-    """The numbers of a column; None where it has none, and so is a text."""
-    read = [_number(cell) for cell in cells]
-    if not any(value is not None and not math.isnan(value) for value in read):
+    """Return the numbers of a column, or None if it has only texts."""
+    words = [cell.strip().lower() for cell in cells]
+    # Python reads "0_1", "inf" and digits of other scripts as numbers; other tools do not.
+    values = [float(word) if NUMBER.fullmatch(word) else WORDS.get(word) for word in words]
+    if all(value is None or math.isnan(value) for value in values):
         return None
-    for line, cell, value in zip(lines, cells, read, strict=True):
+    for line, cell, value in zip(lines, cells, values, strict=True):
         if value is None or abs(value) > LARGEST:
-            wrong = "is no number" if value is None else f"is beyond {LARGEST:g}"
+            wrong = "is not a number" if value is None else f"is beyond {LARGEST:g}"
             raise FormatError(
-                f"{where}, line {line}, {cells.name}: {cell!r:.80} {wrong}; a value that is "
-                "undefined is an empty cell"
+                f"{where}, line {line}, {cells.name}: {cell!r:.80} {wrong}; leave the cell empty "
+                "if the value is undefined"
             )
-    return [math.nan if value is None else value for value in read]
-
-
-def _number(cell: str) -> float | None:
-    word = cell.strip()
-    if word.lower() in WORDS:
-        return WORDS[word.lower()]
-    try:
-        value = float(word)
-    except ValueError:
-        return None
-    # Python reads "0_1" and digits of other scripts as numbers; no other tool does.
-    return value if math.isfinite(value) and word.isascii() and "_" not in word else None
+    return [math.nan if value is None else value for value in values]

@@ -1,7 +1,7 @@
 """How many texts a model did not read to their end."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -16,15 +16,15 @@ MANY = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Texts that one model was given.
+    """How much of some texts one model read.
 
     Args:
-        what: they are: indexed texts, questions, reranked pairs.
-        tokens: that the model reads of one.
+        what: the kind of text: indexed texts, questions, reranked pairs.
+        tokens: how many the model reads of a text.
         texts: how many there are.
-        cut: those that are longer than that.
-        characters: of those that were cut.
-        unread: of these, what the model did not read.
+        cut: how many of them are longer than that.
+        characters: of the texts that were cut.
+        unread: of these, how many the model did not read.
     """
 
     what: str
@@ -36,17 +36,18 @@ class Cut:
 
     @classmethod
     def of(cls, what: str, tokens: int, lengths: Iterable[int], unread: Sequence[int]) -> "Cut":
-        """From the characters of each text, and those of each that are not read."""
-        cut = [(n, left) for n, left in zip(lengths, unread, strict=True) if left]
-        characters, lost = (sum(column) for column in zip((0, 0), *cut, strict=True))
-        return cls(what, tokens, len(unread), len(cut), characters, lost)
+        """Count, from the characters of each text and the characters of each that are not read."""
+        characters = sum(length for length, left in zip(lengths, unread, strict=True) if left)
+        return cls(what, tokens, len(unread), sum(map(bool, unread)), characters, sum(unread))
 
     def __add__(self, other: "Cut") -> "Cut":
-        counts = {
-            field.name: getattr(self, field.name) + getattr(other, field.name)
-            for field in fields(self)[2:]
-        }
-        return replace(self, **counts)
+        return replace(
+            self,
+            texts=self.texts + other.texts,
+            cut=self.cut + other.cut,
+            characters=self.characters + other.characters,
+            unread=self.unread + other.unread,
+        )
 
     def __str__(self) -> str:
         many = "warning: " if self.cut > MANY * self.texts else ""
@@ -58,43 +59,43 @@ class Cut:
 
 @runtime_checkable
 class Limited(Protocol):
-    """A searcher whose model may not read all of a text."""
+    """A searcher whose model may not read a text to its end."""
 
     def cut(self, question: str, ranking: Ranking) -> list[Cut]:
-        """What was not read of a question, or of what it was compared with.
+        """Return what was not read of a question, or of the texts it was compared with.
 
         Args:
             question: its text.
-            ranking: what was found.
+            ranking: the result of the search.
         """
 
 
 def summed(cuts: Iterable[Cut]) -> list[Cut]:
-    """One for each kind of text and limit."""
-    found: dict[tuple[str, int], Cut] = {}
+    """Return one sum for each kind of text and limit."""
+    sums: dict[tuple[str, int], Cut] = {}
     for cut in cuts:
         key = cut.what, cut.tokens
-        found[key] = found[key] + cut if key in found else cut
-    return list(found.values())
+        sums[key] = sums[key] + cut if key in sums else cut
+    return list(sums.values())
 
 
 def write_cuts(cuts: Iterable[Cut], folder: Path) -> None:
-    """Keep what was cut beside an index; nothing where nothing was."""
-    if found := plain(cuts):
-        write_json(folder / FILE, found)
+    """Write what was cut beside an index, if anything was."""
+    if rows := as_rows(cuts):
+        write_json(folder / FILE, rows)
 
 
 def cuts_below(folder: Path) -> list[Cut]:
-    """What `write_cuts` kept below a folder: an index may have others within."""
-    found = (read_json(path) for path in sorted(folder.rglob(FILE)))
-    return summed(Cut(**values) for values in chain.from_iterable(found))
+    """Return what `write_cuts` wrote into an index and the indexes inside it."""
+    files = (read_json(path) for path in sorted(folder.rglob(FILE)))
+    return summed(Cut(**values) for values in chain.from_iterable(files))
 
 
-def plain(cuts: Iterable[Cut]) -> list[dict[str, Any]]:
-    """As JSON values, where something was cut."""
+def as_rows(cuts: Iterable[Cut]) -> list[dict[str, Any]]:
+    """Return the cuts as JSON values, without those that cut nothing."""
     return [asdict(cut) for cut in summed(cuts) if cut.cut]
 
 
-def told(cuts: Iterable[Cut]) -> list[str]:
-    """As sentences, where something was cut."""
+def messages(cuts: Iterable[Cut]) -> list[str]:
+    """Return the cuts as sentences, without those that cut nothing."""
     return [str(cut) for cut in summed(cuts) if cut.cut]

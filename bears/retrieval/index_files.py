@@ -1,4 +1,4 @@
-"""The files of an index: report what is damaged or of another corpus, and say how to fix it."""
+"""The files of an index: report damage or an index of another corpus, and say how to fix it."""
 
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ MADE_FROM = "made_from.json"
 
 
 def damaged(path: Path, problem: str) -> StoreError:
-    """The error for a file that is not what `index` wrote."""
+    """Return the error for a file that `index` did not write like this."""
     return StoreError(
         f"{path} is damaged: {problem}. Index again: `dvc repro --force --single-item index`"
     )
@@ -34,23 +34,23 @@ def check_made_from(index: Path, corpus: Path) -> None:
     """Refuse an index that was made from another corpus.
 
     Raises:
-        StoreError: it was, or it does not say from which.
+        StoreError: the corpus differs, or the index does not record its corpus.
     """
-    place, found = index / MADE_FROM, sha256_of(corpus)
-    recorded = read_value(place, dict[str, str]).get("corpus") if place.is_file() else None
-    if recorded != found:
+    file, digest = index / MADE_FROM, sha256_of(corpus)
+    recorded = read_value(file, dict[str, str]).get("corpus") if file.is_file() else None
+    if recorded != digest:
         raise StoreError(
             f"{index} was made from a corpus with sha256 {recorded or 'unknown'}, but {corpus} "
-            f"has {found}. Index this corpus first: `dvc repro index`"
+            f"has {digest}. Index this corpus first: `dvc repro index`"
         )
 
 
 def read_value(path: Path, shape: type[T]) -> T:
-    """JSON of exactly this shape.
+    """Read JSON of exactly this shape.
 
     Raises:
-        StoreError: it is another one, or no JSON.
-        FormatError: there is no such file.
+        StoreError: the file is not JSON of this shape.
+        FormatError: the file is missing.
     """
     try:
         return TypeAdapter(shape).validate_json(read_whole(path), strict=True)
@@ -59,15 +59,15 @@ def read_value(path: Path, shape: type[T]) -> T:
 
 
 def map_array(path: Path, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """An array that stays in its file.
+    """Map an array in NumPy's format; its values stay in the file.
 
     Args:
-        path: in NumPy's format.
+        path: the file.
         kind: of its numbers: f, i or u.
-        shape: what it must be; None for what may be any number.
+        shape: the expected one; None for any number.
 
     Raises:
-        StoreError: it is missing, cut, or another one.
+        StoreError: the file is missing or cut, or holds another array.
     """
     try:
         # A slice of numpy.memmap costs microseconds, a slice of a plain array does not.
@@ -75,10 +75,10 @@ def map_array(path: Path, kind: str, shape: tuple[int | None, ...]) -> NDArray[A
     except Exception as error:  # NumPy parses a header as Python, and raises what that raises.
         raise damaged(path, f"{type(error).__name__}: {error!s:.200}") from None
     fits = len(shape) == array.ndim and all(
-        size in (None, found) for size, found in zip(shape, array.shape, strict=True)
+        size in (None, actual) for size, actual in zip(shape, array.shape, strict=True)
     )
     if not fits or array.dtype.kind != kind:
         expected = " × ".join("any" if size is None else str(size) for size in shape)
-        found = " × ".join(map(str, array.shape))
-        raise damaged(path, f"{found} of {array.dtype}, expected {expected} of kind {kind}")
+        actual = " × ".join(map(str, array.shape))
+        raise damaged(path, f"{actual} of {array.dtype}, expected {expected} of kind {kind}")
     return array

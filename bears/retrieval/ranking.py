@@ -1,4 +1,4 @@
-"""How scores become a ranking that is the same everywhere."""
+"""From scores to a ranking that is the same everywhere."""
 
 from collections.abc import Sequence
 from math import isqrt
@@ -20,13 +20,13 @@ def best(
     k: int,
     positions: NDArray[np.integer[Any]] | None = None,
 ) -> Ranking:
-    """The ``k`` best documents by (score descending, doc_id descending).
+    """Return the ``k`` best documents by (score descending, doc_id descending).
 
     Args:
-        scores: shape (n,), one for each chunk; ``-inf`` leaves a chunk out.
+        scores: shape (n,), one per chunk; ``-inf`` leaves a chunk out.
         doc_ids: the ids; chunks of one document share its id, and the best one counts.
-        k: how many documents at the most.
-        positions: where the id of each chunk stands in ``doc_ids``, shape (n,); None: in order.
+        k: how many documents at most.
+        positions: the place of each chunk's id in ``doc_ids``, shape (n,); None: in order.
     """
     rounded = rounded_scores(scores)
     depth = k
@@ -41,7 +41,7 @@ def best(
 
 
 def _ranking(scores: NDArray[np.float64], doc_ids: list[str], k: int) -> Ranking:
-    """The first ``k`` documents of chunks whose scores descend."""
+    """Return the first ``k`` documents of chunks whose scores descend."""
     pairs = list(zip(scores.tolist(), doc_ids, strict=True))
     if (scores[1:] == scores[:-1]).any():
         pairs.sort(reverse=True)
@@ -54,10 +54,10 @@ def _ranking(scores: NDArray[np.float64], doc_ids: list[str], k: int) -> Ranking
 
 
 def kth_best(scores: NDArray[Any], k: int) -> float:
-    """The ``k``-th highest score, counting equal ones; there are at least ``k``, and no NaN.
+    """Return the ``k``-th highest score, counting equal ones; there are at least ``k``, and no NaN.
 
     `numpy.partition` alone takes 8 ms for a million scores. The ``k``-th highest of the highest
-    scores of some parts is not above what is sought, and leaves few to look at.
+    scores of some parts is a lower bound, which leaves few to look at.
     """
     parts = max(4 * k, isqrt(len(scores)))
     if len(scores) > 4 * parts:
@@ -68,9 +68,9 @@ def kth_best(scores: NDArray[Any], k: int) -> float:
 
 
 def _best_chunks(rounded: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """At least the ``k`` best chunks and all that tie with the last of them, scores descending."""
+    """Return the ``k`` best chunks and all that tie with the last, by descending score."""
     keep = np.isfinite(rounded)
-    # Looking for the k-th best takes longer than sorting a few more.
+    # Finding the k-th best takes longer than sorting a few more.
     if 2 * k < len(rounded):
         keep &= rounded >= kth_best(rounded, k)
     (chunks,) = keep.nonzero()
@@ -78,6 +78,6 @@ def _best_chunks(rounded: NDArray[np.float64], k: int) -> NDArray[np.int64]:
 
 
 def rounded_scores(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """The scores with mantissas of `BITS` bits; infinities stay."""
+    """Round scores to mantissas of `BITS` bits; infinities stay."""
     mantissas, exponents = np.frexp(scores.astype(np.float64))
     return np.asarray(np.ldexp(np.round(np.ldexp(mantissas, BITS)), exponents - BITS), np.float64)

@@ -1,4 +1,4 @@
-"""What is asked of every retriever alike, as ``retrieve`` in the configuration has it."""
+"""The settings of every retriever alike: ``retrieve`` in the configuration."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from bears.types import Closed, Positive, Question, Ranking
 
 @dataclass(frozen=True)
 class RetrieveSettings(Closed):
-    """How questions are asked.
+    """How the index is searched.
 
     Args:
-        depth: documents a question.
-        score_threshold: documents of a lower score are left out, so that a question may get
-            none; null: none is.
-        ignore_identical_ids: whether the document under the question's own id is left out, as
-            BEIR's evaluation and Anserini's ``-removeQuery`` do: ArguAna and Quora ask for what
-            answers a document, or says the same, and the best match is that document itself.
+        depth: documents per question.
+        score_threshold: leave out documents of a lower score, so that a question may get
+            no document; null: keep all.
+        ignore_identical_ids: leave out the document under the question's own id, as BEIR's
+            evaluation and Anserini's ``-removeQuery`` do: the questions of ArguAna and Quora are
+            documents themselves, so their best match would be that document.
     """
 
     depth: Positive
@@ -27,7 +27,7 @@ class RetrieveSettings(Closed):
     ignore_identical_ids: bool
 
     def check(self, questions: Iterable[Question]) -> None:
-        """Raise ConfigurationError where ignoring identical ids would leave out gold."""
+        """Raise ConfigurationError if ignoring identical ids would leave out gold."""
         for question in questions:
             if any(self.ignores(question.question_id, gold) for gold in question.gold_doc_ids):
                 raise ConfigurationError(
@@ -38,11 +38,11 @@ class RetrieveSettings(Closed):
                 )
 
     def ignores(self, question_id: str, doc_id: str) -> bool:
-        """Whether a document is left out of a question's ranking."""
+        """Return whether a document is left out of a question's ranking."""
         return self.ignore_identical_ids and doc_id == question_id
 
     def kept(self, question_id: str, ranking: Ranking) -> Ranking:
-        """The hits that count for a question."""
+        """Return the hits that count for a question."""
         lowest = self.score_threshold
         return tuple(
             hit

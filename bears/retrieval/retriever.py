@@ -1,4 +1,4 @@
-"""What a retriever is and what it is asked."""
+"""The protocols of a retriever: make an index of documents, open it, search it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from bears.types import Document, Ranking
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What an index is asked.
+    """One search.
 
     Args:
         text: the question.
-        group: only documents of this `Document.group` may be found; empty: any document.
+        group: find only documents of this `Document.group`; empty: any document.
     """
 
     text: str
@@ -23,13 +23,13 @@ class Query:
 
 
 class Searcher(Protocol):
-    """An index that was opened."""
+    """An open index."""
 
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
-        """For each query its best ``k`` documents; fewer where fewer match at all.
+        """Return the best ``k`` documents for each query; fewer if fewer match at all.
 
         Args:
-            queries: what to look for; asked together they take less time, and find the same.
+            queries: searched together they take less time and find the same.
             k: how many documents, not chunks.
             stopwatch: ``with stopwatch("encode"): …`` around each stage (encode, search, fuse,
                 rerank).
@@ -37,7 +37,7 @@ class Searcher(Protocol):
 
 
 class Retriever(Protocol):
-    """Makes an index of documents, and opens it again. The constructor takes its settings only."""
+    """Makes an index of documents and opens it again. The constructor only takes settings."""
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
         """Write the index of ``documents`` into an empty folder.
@@ -45,10 +45,10 @@ class Retriever(Protocol):
         Args:
             documents: read once, in order; may be more than memory holds. Chunks of one document
                 follow one another under its id; its score is that of its best chunk (MaxP).
-            folder: where the index lies, or what is needed to find it again.
-            scratch: outlives a killed run and is outside of DVC's reach; what is there may be
-                resumed from.
+            folder: holds the index, or what is needed to find it again.
+            scratch: outlives a killed run and is out of DVC's reach, so that the next run can
+                resume from what is there.
         """
 
     def open(self, folder: Path) -> Searcher:
-        """Read an index that `index` wrote."""
+        """Open an index that `index` wrote."""

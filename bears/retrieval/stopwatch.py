@@ -6,7 +6,7 @@ from time import perf_counter
 
 
 class Stopwatch:
-    """Adds up seconds by stage: ``with stopwatch("encode"): …``."""
+    """Add up seconds by stage: ``with stopwatch("encode"): …``."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

@@ -1,9 +1,9 @@
 """The sampler ``bears``: v1's questions and documents without v1's defects.
 
-It takes the questions that v1 takes. Then every text is one document with one id; a question's
-gold is complete, also where it shares a paragraph with an earlier question; nothing of a question
-that was passed over stays; a random negative is named by its paragraph. Documents keep v1's
-order, and more random negatives at the end make up the asked number.
+It takes the questions that v1 takes. Every text becomes one document with one id. A question's gold
+is complete, even if it shares a paragraph with an earlier question. The paragraphs of a skipped
+question are left out. A random negative is named by its paragraph. Documents keep v1's order, and
+random negatives at the end fill the pool.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ from bears.types import Document, Passage, Question, Role
 
 @dataclass(frozen=True)
 class Pool:
-    """A sample, in terms of who uses which text.
+    """A sample, by the texts of its documents.
 
     Args:
         drafts: the questions, in output order.
@@ -61,7 +61,7 @@ def bears_pool(v1: V1Sample, mixture: Mixture) -> Pool:
 
 
 def question_documents(drafts: Iterable[Draft]) -> dict[str, Document]:
-    """One document for each text that the drafts use, named after its first user."""
+    """Return one document for each text that the drafts use, named after its first user."""
     documents: dict[str, Document] = {}
     names: dict[str, set[str]] = {}
     gold = {passage.text for draft in drafts for passage in draft.gold}
@@ -75,7 +75,7 @@ def question_documents(drafts: Iterable[Draft]) -> dict[str, Document]:
 
 
 def questions_of(drafts: Iterable[Draft], documents: dict[str, Document]) -> Iterator[Question]:
-    """The questions, each with all its gold."""
+    """Yield the questions, each with all its gold."""
     for draft in drafts:
         grades = {
             documents[passage.text].doc_id: draft.grades.get(passage.key, 1)
@@ -86,14 +86,14 @@ def questions_of(drafts: Iterable[Draft], documents: dict[str, Document]) -> Ite
 
 
 def role(document: Document, question_texts: set[str]) -> Role:
-    """Whether a document is gold, comes along with a question, or only fills the pool."""
+    """Return what a document is: gold, another paragraph of a question, or only in the pool."""
     if document.is_gold:
         return "gold"
     return "hard_negative" if document.content in question_texts else "random_negative"
 
 
 def _in_order(documents: dict[str, Document], v1: V1Sample) -> list[str]:
-    """The texts in v1's order; a text that v1 leaves there twice has the place of its own id."""
+    """Return the texts in v1's order; one that v1 has twice has the place of its own id."""
     by_id: dict[str, int] = {}
     by_text: dict[str, int] = {}
     for position, placed in enumerate(v1.pool):
@@ -115,5 +115,5 @@ def _distinct(negatives: Iterable[Document], used: set[str]) -> Iterator[Documen
 
 
 def passage_texts(drafts: Iterable[Draft]) -> set[str]:
-    """Every text that the drafts use."""
+    """Return every text that the drafts use."""
     return {passage.text for draft in drafts for passage in draft.passages}

@@ -1,49 +1,57 @@
-"""Walking the sources in a seeded order and taking questions, as BEARS v1 does.
+"""Visit the questions of the sources in a seeded order and take some, as BEARS v1 does.
 
-Only positions are shuffled, so memory does not grow with the texts; a shuffle of n positions
-draws the same numbers from the generator as a shuffle of n rows.
+Only positions are shuffled, to hold no texts. A shuffle of n positions draws the same numbers from
+the generator as a shuffle of n rows.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
 from bears.errors import SamplingError
 from bears.files.rows import SourceRecords
-from bears.types import Brought, Passage, QuestionType, SourceQuestion
+from bears.identity import question_id
+from bears.types import Brought, Passage, SourceQuestion
 
 Sources = Mapping[str, SourceRecords]
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A question that could be taken, with its paragraphs; a passage's key is its original_id.
+    """A question that could be taken, with its paragraphs.
 
-    ``answers`` are those of every annotator, of which a benchmark shows the first. ``grades`` are
-    those of its gold, by key, where its source grades.
+    Args:
+        source: the name of its source.
+        asked: the question; its first reference becomes the gold answer.
+        passages: the paragraphs; the key of each is its original_id.
+        grades: those of its gold, by key, if its source has grades.
     """
 
     source: str
-    row: int
-    upstream_id: str
-    question: str
-    answers: tuple[str, ...]
-    question_type: QuestionType
+    asked: SourceQuestion
     passages: tuple[Passage, ...]
-    grades: Mapping[str, int] = field(default_factory=dict)
+    grades: Mapping[str, int]
 
     @property
-    def answer(self) -> str:
-        return self.answers[0] if self.answers else ""
+    def upstream_id(self) -> str:
+        return self.asked.question.question_id
+
+    @property
+    def question_id(self) -> str:
+        return question_id(self.source, self.upstream_id)
 
     @property
     def gold(self) -> tuple[Passage, ...]:
         return tuple(passage for passage in self.passages if passage.is_gold)
 
+    @property
+    def texts(self) -> set[str]:
+        return {passage.text for passage in self.passages}
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A draft that the walk came by, and what v1 keeps of it.
+    """A question that was visited, and what v1 keeps of it.
 
     Args:
         draft: the question.
@@ -55,12 +63,12 @@ class Visit:
 
     @property
     def taken(self) -> bool:
-        """Whether v1 takes the question, that is whether a gold passage was kept."""
+        """Return whether v1 takes the question, which needs a gold passage that was kept."""
         return any(passage.is_gold for passage in self.kept)
 
     @property
     def reason(self) -> str:
-        """Why the question was passed over."""
+        """Return why the question was skipped."""
         if not self.draft.passages:
             return "the row has no paragraphs"
         if not self.draft.gold:
@@ -94,21 +102,11 @@ def _draft(name: str, records: SourceRecords, asked: SourceQuestion) -> Draft:
     question, brought = asked.question, asked.passages
     if question.turns:
         raise SamplingError(
-            f"source {name}: {question.question_id} is a conversation; draw it by no recipe"
+            f"source {name}: {question.question_id} is a conversation, which a recipe cannot draw"
         )
-    # A question of which a gold document is not in the corpus brings no passage.
+    # A question whose gold is not completely in the corpus brings no passage.
     grades = question.grades
     grades = grades if grades and grades.keys() <= records.places.keys() else {}
     brought += tuple(Brought(doc_id, records.places[doc_id], True) for doc_id in grades)
     passages = tuple(Passage(p.key, records.documents[p.place].content, p.is_gold) for p in brought)
-    kind = question.question_type
-    return Draft(
-        name,
-        asked.row,
-        question.question_id,
-        question.question,
-        asked.references,
-        kind,
-        passages,
-        grades,
-    )
+    return Draft(name, asked, passages, grades)

@@ -1,4 +1,4 @@
-"""The ledger's corrections of single fields, applied as a pure function."""
+"""Apply the ledger's corrections of single fields."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ def apply_edits(
         The questions, the documents, and the edits whose record is not in this sample.
 
     Raises:
-        LedgerError: a record's text is not the ``old`` one, or two edits name one field.
+        LedgerError: a record's text differs from ``old``, or two edits name one field.
     """
     by_place: dict[tuple[str, str], Edit] = {}
     for edit in edits:

@@ -1,4 +1,4 @@
-"""What the lineage says of documents, whoever drew or wrote their questions."""
+"""Write the lineage of documents."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from bears.types import Document, Question
 
 
 def document_line(document: Document, role: str, questions: Sequence[str]) -> dict[str, Any]:
-    """The line of a document: what it is to the benchmark, and the questions that it answers."""
+    """Return the line of a document, with its role and the questions that it answers."""
     return {
         "record_id": document.doc_id,
         "kind": "document",
@@ -21,7 +21,7 @@ def document_line(document: Document, role: str, questions: Sequence[str]) -> di
 def document_lines(
     documents: Iterable[Document], questions: Iterable[Question], licence: str
 ) -> Iterator[dict[str, Any]]:
-    """The lines of documents that are gold of some of the questions, or else the pool."""
+    """Yield the lines of documents whose role is ``gold`` for some of the questions or ``pool``."""
     users: dict[str, list[str]] = {}
     for question in questions:
         for doc_id in question.gold_doc_ids:

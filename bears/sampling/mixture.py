@@ -1,4 +1,4 @@
-"""What to sample: the composition of a benchmark, as conf/benchmark/<name>.yaml gives it."""
+"""The composition of a sampled benchmark, as conf/benchmark/<name>.yaml gives it."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -24,7 +24,7 @@ class Mixture(Closed):
     Args:
         sampler: ``recipe``, which BEARS calls ``bears``; ``bears-v1`` for the sampler of v1 with
             its defects; or ``bears-published`` for that and the author's corrections by hand.
-        seed: of the one random generator that every step shares.
+        seed: seed of the one random generator that every step shares.
         documents: size of the pool.
         sources: questions per source, in the order of the output.
         negatives: sources whose unused paragraphs fill the pool, in the order they are listed.

@@ -1,4 +1,4 @@
-"""A source whose questions bring their own paragraphs, as a benchmark: each text stands once."""
+"""Turn a source whose questions bring their own paragraphs into a pool of distinct texts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,10 +11,10 @@ from bears.types import Document, Question, SourceQuestion
 
 @dataclass
 class Titles:
-    """The titles under which each text stands.
+    """Counts the paragraphs that have the text of another one.
 
     Args:
-        merged: how many paragraphs have a text that an earlier one has under another title.
+        merged: how many paragraphs have the text of an earlier one and another title.
     """
 
     merged: int = 0
@@ -22,10 +22,10 @@ class Titles:
     _titled: set[tuple[str, str]] = field(default_factory=set, repr=False)
 
     def add(self, name: str, row: str, position: int, text: str) -> None:
-        """Note a paragraph of a row; one without a title is called by its position.
+        """Count a paragraph of a row; one without a title is called by its position.
 
         Args:
-            text: the paragraph, or what names each distinct one.
+            text: the paragraph, or a name for its text.
         """
         title = name.removeprefix(f"{row}_")
         if title in (row, str(position)) or (title, text) in self._titled:
@@ -36,10 +36,10 @@ class Titles:
 
 
 class Merged:
-    """The documents of such a source, of which each distinct text is one.
+    """The documents of such a source, one for each distinct text.
 
-    A document is named as its first paragraph is, with _ for white space, which parts the columns
-    of a run. So the gold of every question that has its text is complete.
+    A document has the name of its first paragraph, with _ for white space, which separates the
+    columns of a run. So the gold of every question that has its text is complete.
     """
 
     def __init__(self, records: SourceRecords) -> None:

@@ -1,9 +1,9 @@
-"""Replacing questions: which spare stands in for which question is fixed before any is asked for.
+"""Replace questions by spares of the same source, which are assigned before any is needed.
 
-Each question of the sample owns a list of spares of its source, and a list of unused and of used
-random negatives, that no other question owns. Spares share no paragraph with the sample nor with
-each other. So a replacement depends on its own question alone: the order of the ledger's entries
-cannot matter, and replacing one question never changes another's records.
+Each question of the sample owns a list of spares of its source, and lists of unused and of used
+random negatives, which belong to no other question. Spares share no paragraph with the sample or
+with each other. So a replacement depends on its own question alone: the order of the ledger's
+entries does not matter, and replacing one question never changes another's records.
 """
 
 from collections import Counter
@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from bears.errors import LedgerError
-from bears.identity import question_id
 from bears.sampling.bears import Pool, passage_texts, question_documents
 from bears.sampling.drafts import Draft
 from bears.types import Document
@@ -22,13 +21,13 @@ SPARES_PER_QUESTION = 10
 
 @dataclass(frozen=True)
 class _Slot:
-    """What one question of the sample owns.
+    """The spares and negatives that one question of the sample owns.
 
     Args:
         draft: the question itself.
         own: documents that only this question uses, in pool order.
         shared: documents that earlier questions use too, and no later one.
-        spares: questions that may stand in for it; those that need no more places go first.
+        spares: questions that may replace it; those that need no more places go first.
         fillers: unused random negatives that may fill a place.
         surplus: random negatives of the pool that may give their place up, last one first.
     """
@@ -48,11 +47,11 @@ def replace_questions(
 
     Args:
         pool: the sample.
-        rest: for each source the drafts that the walk did not reach.
-        replaced: ids of the questions to replace; a stand-in may be replaced as well.
+        rest: for each source the drafts that were not visited.
+        replaced: ids of the questions to replace; a replacement may be replaced as well.
 
     Returns:
-        The new sample of the same size, and those ids that name no question of it.
+        The new sample of the same size, and those ids that match none of its questions.
 
     Raises:
         LedgerError: a question has no spare left.
@@ -63,7 +62,7 @@ def replace_questions(
     drafts: list[Draft] = []
     changed: list[tuple[_Slot, Draft]] = []
     for slot in _slots(pool, rest):
-        chosen = _stand_in(slot, replaced, unknown)
+        chosen = _replacement(slot, replaced, unknown)
         drafts.append(chosen)
         if chosen is not slot.draft:
             changed.append((slot, chosen))
@@ -83,7 +82,7 @@ def _slots(pool: Pool, rest: dict[str, Iterator[Draft]]) -> Iterator[_Slot]:
         own, shared = _owned_texts(pool, position)
         chain = spares[draft.source][ranks[draft.source] :: counts[draft.source]]
         ranks[draft.source] += 1
-        sizes = [len(passage_texts([spare])) for spare in chain] or [0]
+        sizes = [len(spare.texts) for spare in chain] or [0]
         lacking = max(0, len(own) - min(sizes)) + len(shared)
         yield _Slot(
             draft,
@@ -98,9 +97,9 @@ def _slots(pool: Pool, rest: dict[str, Iterator[Draft]]) -> Iterator[_Slot]:
 def _spares(
     pool: Pool, rest: dict[str, Iterator[Draft]], reserved: set[str]
 ) -> dict[str, list[Draft]]:
-    """Drafts that share no text with the sample, with ``reserved`` or with one another."""
+    """Return drafts that share no text with the sample, with ``reserved`` or with each other."""
     taken = set(pool.order) | reserved
-    ids = {question_id(d.source, d.upstream_id) for d in pool.drafts}
+    ids = {d.question_id for d in pool.drafts}
     chosen: dict[str, list[Draft]] = {}
     for source, drafts in rest.items():
         wanted = SPARES_PER_QUESTION * sum(d.source == source for d in pool.drafts)
@@ -110,10 +109,10 @@ def _spares(
 
 def _disjoint(drafts: Iterator[Draft], taken: set[str], ids: set[str]) -> Iterator[Draft]:
     for draft in drafts:
-        texts = passage_texts([draft])
+        texts = draft.texts
         if not draft.gold or texts & taken:
             continue
-        if (identifier := question_id(draft.source, draft.upstream_id)) not in ids:
+        if (identifier := draft.question_id) not in ids:
             taken |= texts
             ids.add(identifier)
             yield draft
@@ -122,15 +121,15 @@ def _disjoint(drafts: Iterator[Draft], taken: set[str], ids: set[str]) -> Iterat
 def _owned_texts(pool: Pool, position: int) -> tuple[list[str], list[str]]:
     earlier = passage_texts(pool.drafts[:position])
     later = passage_texts(pool.drafts[position + 1 :])
-    last_used_here = passage_texts([pool.drafts[position]]) - later
+    last_used_here = pool.drafts[position].texts - later
     texts = [text for text in pool.order if text in last_used_here]
     return [t for t in texts if t not in earlier], [t for t in texts if t in earlier]
 
 
-def _stand_in(slot: _Slot, replaced: frozenset[str], unknown: set[str]) -> Draft:
+def _replacement(slot: _Slot, replaced: frozenset[str], unknown: set[str]) -> Draft:
     current = slot.draft
-    spares = iter(sorted(slot.spares, key=lambda d: len(passage_texts([d])) > len(slot.own)))
-    while (identifier := question_id(current.source, current.upstream_id)) in replaced:
+    spares = iter(sorted(slot.spares, key=lambda d: len(d.texts) > len(slot.own)))
+    while (identifier := current.question_id) in replaced:
         unknown.discard(identifier)
         following = next(spares, None)
         if following is None:
@@ -148,10 +147,10 @@ def _rebuilt(pool: Pool, drafts: list[Draft], changed: list[tuple[_Slot, Draft]]
     order = list(pool.order)
     place = {text: position for position, text in enumerate(pool.order)}
     used = passage_texts(drafts)
-    for slot, stand_in in changed:
-        new = question_documents([stand_in])
+    for slot, chosen in changed:
+        new = question_documents([chosen])
         given_up = slot.surplus[: max(0, len(new) - len(slot.own))]
-        # After the stand-in's documents, so that one more orphan never moves them.
+        # After the new documents, so that one more orphan never moves them.
         orphans = [text for text in slot.shared if text not in used]
         places = [place[text] for text in [*slot.own, *given_up, *orphans]]
         new |= _fillers(slot, len(places) - len(new))
@@ -166,7 +165,7 @@ def _rebuilt(pool: Pool, drafts: list[Draft], changed: list[tuple[_Slot, Draft]]
 def _fillers(slot: _Slot, count: int) -> dict[str, Document]:
     if not 0 <= count <= len(slot.fillers):
         raise LedgerError(
-            f"ledger: question {question_id(slot.draft.source, slot.draft.upstream_id)} cannot be "
+            f"ledger: question {slot.draft.question_id} cannot be "
             "replaced: there are too few random negatives to keep the number of documents; name "
             "more sources under sample.negatives, or remove the entry"
         )

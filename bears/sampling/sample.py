@@ -1,4 +1,4 @@
-"""From rows and a mixture to a benchmark in its source languages."""
+"""Sample a benchmark in its source languages from records and a mixture."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,7 +7,6 @@ from typing import Any
 
 from bears.config.ledger.entries import Ledger
 from bears.errors import LedgerError, SamplingError
-from bears.identity import question_id
 from bears.sampling.bears import Pool, bears_pool, passage_texts, questions_of, role
 from bears.sampling.drafts import Draft, Sources, Visit
 from bears.sampling.edits import apply_edits
@@ -26,11 +25,11 @@ class Sample:
     Args:
         questions: in the order of the mixture's sources.
         documents: the pool, in its final order.
-        lineage: one row for each record that says where it comes from.
-        passed_over: one row for each upstream row that the walk came by and could not use.
-        unmatched: ledger entries that name no record of this sample.
-        merged: for each source, how many of its questions' paragraphs are one document with another
-            that has the same text under another title.
+        lineage: a row for each record with its origin.
+        passed_over: a row for each question that was visited and skipped.
+        unmatched: ledger entries that match no record of this sample.
+        merged: for each source, how many of its questions' paragraphs have the text of another one
+            and another title.
     """
 
     questions: list[Question]
@@ -74,7 +73,7 @@ def _merged(drafts: Iterable[Draft]) -> dict[str, int]:
 
 
 def count_reasons(passed_over: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
-    """How many rows were passed over, by source and reason."""
+    """Count the questions that were skipped, by source and reason."""
     counts: dict[str, Counter[str]] = {}
     for row in passed_over:
         counts.setdefault(row["source"], Counter())[row["reason"]] += 1
@@ -88,7 +87,7 @@ def _as_v1(
     ledger: Ledger,
     passed_over: list[dict[str, Any]],
 ) -> Sample:
-    if ledger != Ledger():
+    if ledger.edits or ledger.replacements:
         raise LedgerError(
             f"sampler {mixture.sampler} reproduces a published set and takes no ledger; "
             "use sample.sampler=bears, or remove the entries"
@@ -116,7 +115,7 @@ def _passed(visit: Visit) -> dict[str, Any]:
     draft = visit.draft
     return {
         "source": draft.source,
-        "row": draft.row,
+        "row": draft.asked.row,
         "upstream_id": draft.upstream_id,
         "reason": visit.reason,
     }
@@ -124,13 +123,13 @@ def _passed(visit: Visit) -> dict[str, Any]:
 
 def _question_line(draft: Draft) -> dict[str, Any]:
     line = {
-        "record_id": question_id(draft.source, draft.upstream_id),
+        "record_id": draft.question_id,
         "kind": "question",
         "source": draft.source,
-        "row": draft.row,
+        "row": draft.asked.row,
         "upstream_id": draft.upstream_id,
     }
-    references = references_of(draft.answers)
+    references = references_of(draft.asked.references)
     return {**line, "references": references} if references else line
 
 
@@ -139,7 +138,7 @@ def _lineage(pool: Pool) -> list[dict[str, Any]]:
     rows = [_question_line(draft) for draft in pool.drafts]
     users: dict[str, list[str]] = {}
     for row, draft in zip(rows, pool.drafts, strict=True):
-        for text in passage_texts([draft]):
+        for text in draft.texts:
             users.setdefault(text, []).append(row["record_id"])
     for text in pool.order:
         document = pool.documents[text]

@@ -1,8 +1,8 @@
 """The sampler of BEARS v1, defects included.
 
-Its defects, kept here on purpose: a paragraph that a row lists twice becomes two documents with
-one id; a paragraph shared with an earlier question is dropped from the later one; a question
-passed over leaves its other paragraphs in the pool; a random negative is named by its rank.
+Its defects are kept here on purpose: a paragraph that a row lists twice becomes two documents with
+one id; a paragraph shared with an earlier question is dropped from the later one; a skipped
+question leaves its other paragraphs in the pool; a random negative is named by its rank.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from random import Random
 
 from bears.errors import SamplingError
 from bears.files.rows import SourceRecords
-from bears.identity import document_id, question_id
+from bears.identity import document_id
 from bears.sampling.drafts import Draft, Sources, Visit, shuffled_drafts, take
 from bears.sampling.mixture import Mixture, Quota
 from bears.types import Document, Passage, Question
@@ -19,11 +19,11 @@ from bears.types import Document, Passage, Question
 
 @dataclass(frozen=True)
 class V1Sample:
-    """What v1's steps give.
+    """The results of v1's steps.
 
     Args:
-        visits: every row the walk came by, source by source.
-        rest: for each source the drafts that the walk did not reach, in walking order.
+        visits: every question that was visited, source by source.
+        rest: for each source the drafts that were not visited, in their order.
         negatives: every unused paragraph as a document that is named by it, in shuffled order.
         pool: the documents in their final order.
     """
@@ -38,7 +38,7 @@ class V1Sample:
         return [visit for visit in self.visits if visit.taken]
 
     def questions(self) -> list[Question]:
-        """v1's questions, whose gold lacks what an earlier question used."""
+        """Return v1's questions, whose gold lacks what an earlier question used."""
         return [
             question(
                 visit.draft,
@@ -80,10 +80,10 @@ def sample_v1(mixture: Mixture, sources: Sources) -> V1Sample:
 
 
 def as_published(v1: V1Sample, mixture: Mixture, sources: Sources) -> list[Document]:
-    """What the author published: second copies removed, and documents appended in their place.
+    """Return what the author published: without second copies, and with documents in their place.
 
     Those are the gold paragraphs of the first row of the last source's file that gave no
-    question; they are gold of nothing.
+    question. They are not gold of any question.
 
     Raises:
         SamplingError: that row does not bring as many paragraphs as there were second copies.
@@ -123,19 +123,19 @@ def records_of(sources: Sources, name: str) -> SourceRecords:
 
 
 def question(draft: Draft, gold: Iterable[str]) -> Question:
-    """The question that a draft becomes, with the ids of its gold documents."""
+    """Return the question of a draft, with the ids of its gold documents."""
     return Question(
-        question_id=question_id(draft.source, draft.upstream_id),
-        question=draft.question,
-        gold_answer=draft.answer,
+        question_id=draft.question_id,
+        question=draft.asked.question.question,
+        gold_answer=next(iter(draft.asked.references), ""),
         gold_doc_ids=tuple(gold),
         source_dataset=draft.source,
-        question_type=draft.question_type,
+        question_type=draft.asked.question.question_type,
     )
 
 
 def document(source: str, passage: Passage) -> Document:
-    """The document that a passage becomes."""
+    """Return the document of a passage."""
     identifier = document_id(source, passage.key)
     return Document(identifier, passage.text, source, passage.key, passage.is_gold)
 

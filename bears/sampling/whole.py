@@ -1,4 +1,4 @@
-"""The sampler ``whole``: a source that is a benchmark already, taken as it is."""
+"""The sampler ``whole``: take a source that is a benchmark already as it is."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ UNJUDGED = "no document is judged for it"
 
 @dataclass(frozen=True)
 class WholeSettings(Closed):
-    """What to take of a benchmark.
+    """The settings of the sampler ``whole``.
 
     Args:
         source: the source that is the benchmark.
@@ -35,16 +35,14 @@ class WholeSettings(Closed):
 
 @dataclass(frozen=True)
 class WholeBenchmark:
-    """A benchmark as its source has it. Documents are read when they are asked for.
+    """A benchmark as its source has it. Documents are read when they are needed.
 
     Args:
-        questions: in the source's order, those with known gold or, where the source knows of
-            none, all of them.
+        questions: in the source's order, those with known gold or, if the source has no gold, all.
         n_documents: how many documents there are.
-        passed_over: reason to the number of questions left out.
-        unjudged: how many questions have judgements, but none that says relevant.
-        merged: how many paragraphs are one document with another that has the same text under
-            another title.
+        passed_over: reason to the number of questions that were skipped.
+        unjudged: how many questions have judgements, but no relevant document among them.
+        merged: how many paragraphs have the text of another one and another title.
     """
 
     questions: list[Question]
@@ -86,16 +84,16 @@ def sample_whole(
 ) -> WholeBenchmark:
     """Take the benchmark; a pure function of its arguments.
 
-    Where questions bring their own paragraphs, those are the documents, see `Merged`. A question
-    that lacks a judgement is passed over. One whose judgements are all below 1 is not judged:
-    nobody knows a relevant document, which does not say that there is none.
+    If questions bring their own paragraphs, those are the documents, see `Merged`. A question
+    without a judgement is skipped. One whose judgements are all below 1 counts as not judged: no
+    relevant document is known, but there may be one.
 
     Raises:
-        SamplingError: the source is not there, is no benchmark, has no question or no document,
-            or its gold alone exceeds ``max_docs``.
-        LedgerError: there are entries, and a benchmark of others is not edited.
+        SamplingError: the source is missing, has no question or no document, or its gold alone
+            exceeds ``max_docs``.
+        LedgerError: there are entries, but a published benchmark is not edited.
     """
-    if ledger != Ledger():
+    if ledger.edits or ledger.replacements:
         raise LedgerError("sampler whole takes a benchmark as it is, and no ledger")
     if settings.source not in sources:
         raise SamplingError(
@@ -136,7 +134,7 @@ def sample_whole(
 def _chosen(
     settings: WholeSettings, ids: Sequence[str], questions: Iterable[Question]
 ) -> set[int] | None:
-    """The positions of the documents that are taken; None: all."""
+    """Return the positions of the documents that are taken, or None for all."""
     if settings.max_docs is None or settings.max_docs >= len(ids):
         return None
     gold = {doc_id for question in questions for doc_id in question.gold_doc_ids}

@@ -8,10 +8,9 @@ title, a space and its text, as BEIR's own retrievers index it.
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NotRequired
+from typing import NotRequired
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
@@ -19,23 +18,22 @@ from typing_extensions import TypedDict
 from bears.errors import MalformedRow, SourceError
 from bears.files.intake.files import decoded, numbered_lines
 from bears.files.intake.texts import blank
-from bears.sources.naming import Id, Naming, Words
+from bears.sources.naming import Id, Words
 from bears.sources.parts import Parts, numbered
-from bears.sources.records import PoolDocument, PoolQuestion
-from bears.sources.rows import Ids, Row, not_blank
+from bears.sources.records import RowRecords, pool_document, pool_question
+from bears.sources.rows import BadField, Ids, Row, check_row, not_blank
+from bears.types import Document
 
-COLUMNS = ("query-id", "corpus-id", "score")
-TREC = ("query-id", "iteration", "corpus-id", "score")
+QUERY, DOCUMENT, SCORE = COLUMNS = ("query-id", "corpus-id", "score")
+TREC = (QUERY, "iteration", DOCUMENT, SCORE)
 WORDS: Words = {
     "_id": ("id", "docid", "doc_id", "docno", "corpus_id", "qid", "query_id", "question_id"),
     "title": (),
     "text": ("contents", "content", "passage", "query", "question"),
-    COLUMNS[0]: ("query_id", "query", "qid", "topic", "question_id"),
-    COLUMNS[1]: ("corpus_id", "doc_id", "docid", "docno", "document"),
-    COLUMNS[2]: ("relevance", "grade", "label", "rel"),
+    QUERY: ("query_id", "query", "qid", "topic", "question_id"),
+    DOCUMENT: ("corpus_id", "doc_id", "docid", "docno", "document"),
+    SCORE: ("relevance", "grade", "label", "rel"),
 }
-NAMES = {name: word for word in COLUMNS for name in (word, *WORDS[word])}
-"""What a header calls the columns of the judgements."""
 # A grade that went through a table of floats is 1.0.
 GRADE = re.compile(r"[+-]?[0-9]{1,9}(\.0*)?")
 
@@ -54,122 +52,95 @@ class _QueryRow(TypedDict):
 _CORPUS, _QUERY = TypeAdapter(_CorpusRow), TypeAdapter(_QueryRow)
 
 
-def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion]:
-    """Yield documents, then questions with what the split says is relevant.
+def read(parts: Parts) -> Iterator[RowRecords]:
+    """Yield documents, then questions with what the split judges relevant.
 
     Raises:
-        MalformedRow: naming file, row and field: a field is missing or of another type, an id is
-            empty or stands twice, a question is empty, a grade is no whole number, a judgement
+        MalformedRow: naming file, row and field: a field is missing or has another type, an id is
+            empty or used twice, a question is empty, a grade is not a whole number, a judgement
             names an unknown question or contradicts an earlier one.
         SourceError: a part is empty.
     """
-    yield from _documents(parts)
-    known = Ids()
-    questions = list(_questions(parts, known))
-    judgements = _judgements(parts, known)
-    for part, tables in parts.tables.items():
-        if not any(table in parts.counts for table in tables):
-            names = ", ".join(parts.called(table) for table in tables)
-            raise SourceError(f"source {parts.name}, part {part}: there is no row in {names}")
-    for question in questions:
-        graded = judgements.get(question.id, {})
-        gold = tuple((doc_id, grade) for doc_id, grade in graded.items() if grade > 0)
-        # Nobody knows what is relevant, which does not say that nothing is.
-        lacks: Literal["relevant", "judgement"] = "relevant" if graded else "judgement"
-        yield replace(question, gold=gold, judged=bool(gold), lacks="" if gold else lacks)
+    known, ids = Ids(), Ids()
 
-
-def _documents(parts: Parts) -> Iterator[PoolDocument]:
-    known = Ids()
-    naming = Naming(WORDS, parts)
-
-    def made(file: str, number: int, row: Row) -> PoolDocument:
-        checked = naming.check(lambda _: _CORPUS, row, file, number)
-        identifier = known.new(checked["_id"], file, number, naming.called(row, "_id"))
-        text = f"{checked.get('title') or ''} {checked['text']}".strip()
+    def document(given: Row) -> Document:
+        row = check_row(_CORPUS, given)
+        text = f"{row.get('title') or ''} {row['text']}".strip()
         if blank(text):
             parts.notes["documents without a text"] += 1
-        return PoolDocument(identifier, text)
+        return pool_document(parts.dataset, known.new(row["_id"], "_id"), text)
 
-    return parts.each(made, "corpus")
+    def question(given: Row) -> tuple[str, str]:
+        row = check_row(_QUERY, given)
+        text = not_blank(row["text"], "text")
+        return ids.new(row["_id"], "_id"), text
+
+    for each in parts.each(document, "corpus", words=WORDS):
+        yield [each]
+    questions = list(parts.each(question, "queries", words=WORDS))
+    judgements = _judgements(parts, ids)
+    for part, files in parts.tables.items():
+        if not any(file in parts.counts for file in files):
+            names = ", ".join(parts.called(file) for file in files)
+            raise SourceError(f"source {parts.name}, part {part}: there is no row in {names}")
+    for identifier, text in questions:
+        graded = judgements.get(identifier, {})
+        gold = {doc_id: grade for doc_id, grade in graded.items() if grade > 0}
+        # Without gold it is unknown what is relevant, which does not mean that nothing is.
+        made = pool_question(
+            parts.dataset,
+            identifier,
+            text,
+            gold=gold,
+            judged=bool(gold),
+            lacks="" if gold else "relevant" if graded else "judgement",
+        )
+        yield [made]
 
 
-def _questions(parts: Parts, known: Ids) -> Iterator[PoolQuestion]:
-    naming = Naming(WORDS, parts)
-
-    def made(file: str, number: int, row: Row) -> PoolQuestion:
-        checked = naming.check(lambda _: _QUERY, row, file, number)
-        text = not_blank(checked["text"], file, number, naming.called(row, "text"))
-        identifier = known.new(checked["_id"], file, number, naming.called(row, "_id"))
-        return PoolQuestion(identifier, text)
-
-    return parts.each(made, "queries")
-
-
-def _judgements(parts: Parts, known: Ids) -> dict[str, dict[str, int]]:
+def _judgements(parts: Parts, ids: Ids) -> dict[str, dict[str, int]]:
     """Return the grades of each question's documents."""
-    naming = Naming(WORDS, parts)
     found: dict[str, dict[str, int]] = {}
 
-    def made(file: str, number: int, row: Row) -> None:
-        named = naming.renamed(row)
-        question, document, cell = (_cell(named, name, file, number) for name in COLUMNS)
-        grade = _grade(cell, file, number)
-        if question not in known:
-            problem = f"the query {question!r} is not among the queries"
-            raise MalformedRow(file, number, COLUMNS[0], problem)
+    def judgement(row: Row) -> None:
+        question, document, score = (_cell(row, name) for name in COLUMNS)
+        if not GRADE.fullmatch(score):
+            raise BadField(SCORE, f"{score!r} is not a whole number")
+        grade = int(float(score))
+        if question not in ids:
+            raise BadField(QUERY, f"the query {question!r} is not among the queries")
         if (earlier := found.setdefault(question, {}).setdefault(document, grade)) != grade:
             problem = f"{grade}, but an earlier row gives {earlier} to {question!r}, {document!r}"
-            raise MalformedRow(file, number, COLUMNS[2], problem)
+            raise BadField(SCORE, problem)
 
-    deque(parts.each(made, "qrels", _table), 0)
+    deque(parts.each(judgement, "qrels", _table, WORDS), 0)
     return found
 
 
 def _table(path: Path) -> Iterator[tuple[int, Row]]:
-    """The judgements of a file and their lines."""
+    """Yield the judgements of a file with the numbers of their lines."""
     if not re.search(r"\.(tsv|txt|qrels?|trec)(\.gz)?$", path.name):
         yield from numbered(path)
         return
-    order: Sequence[str] = ()
+    names: list[str] = []
     for number, line in numbered_lines(path):
         text = decoded(line, f"{path}, line {number}").strip()
         # A hub's file has tabs, TREC's spaces as well.
         cells = text.split("\t") if "\t" in text else text.split()
-        if number == 1 and (order := _header(cells, path.name)):
-            continue
-        if not cells:
-            continue
-        named = order or (TREC if len(cells) == len(TREC) else COLUMNS)
-        if len(cells) != len(named):
-            problem = f"{len(cells)} columns; expected {', '.join(order or COLUMNS)}"
-            raise MalformedRow(
-                path.name, number, "(row)", problem + " or TREC's four" * (not order)
-            )
-        yield number, dict(zip(named, cells, strict=True))
+        if number == 1 and not any(GRADE.fullmatch(cell) for cell in cells):
+            names = [cell.lower() for cell in cells]
+        elif cells:
+            named = names or (TREC if len(cells) == len(TREC) else COLUMNS)
+            if len(cells) != len(named):
+                problem = f"{len(cells)} columns; expected {', '.join(named)}"
+                raise MalformedRow(path.name, number, "(row)", problem)
+            yield number, dict(zip(named, cells, strict=True))
 
 
-def _header(cells: Sequence[str], file: str) -> list[str]:
-    """The columns that a first line names, in its order; none where it is a judgement."""
-    names = [NAMES.get(cell.lower(), cell) for cell in cells]
-    if any(GRADE.fullmatch(cell) for cell in cells) or not set(names) & set(COLUMNS):
-        return []
-    if wrong := [name for name in COLUMNS if names.count(name) != 1]:
-        problem = f"names {', '.join(cells)}; expected {', '.join(COLUMNS)} once each, in any order"
-        raise MalformedRow(file, 1, wrong[0], problem)
-    return names
-
-
-def _cell(row: Row, name: str, file: str, number: int) -> str:
+def _cell(row: Row, name: str) -> str:
     value = row.get(name)
     if value is None or blank(str(value)):
-        raise MalformedRow(file, number, name, "is missing")
-    if name != COLUMNS[2] and type(value) not in (str, int):
-        raise MalformedRow(file, number, name, f"{value!r:.40} is neither text nor whole number")
+        raise BadField(name, "is missing")
+    if name != SCORE and type(value) not in (str, int):
+        raise BadField(name, f"{value!r:.40} is neither text nor a whole number")
     return str(value)
-
-
-def _grade(text: str, file: str, number: int) -> int:
-    if not GRADE.fullmatch(text):
-        raise MalformedRow(file, number, COLUMNS[2], f"{text!r} is no whole number")
-    return int(float(text))

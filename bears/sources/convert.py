@@ -1,27 +1,27 @@
-"""From a source's own files to rows of one shape, with a record of where they came from."""
+"""Convert a source's own files to documents and questions, with a record of their origin."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bears.errors import SourceError
+from bears.files.digest import sha256_of
 from bears.files.progress import Progress
 from bears.files.records import atomic_write
 from bears.files.rows import files_of, row_to_line
 from bears.files.spreadsheet import write_csv
 from bears.language.declared import LENGTH, MOST, SOME, disagreeing
 from bears.language.scripts import letters
-from bears.sources.first_fetch import check_digest
+from bears.layout import LOCAL
 from bears.sources.hub import found_on_hub
 from bears.sources.location import locate
-from bears.sources.parts import Parts, Reader, Table
-from bears.sources.provenance import provenance
-from bears.sources.records import records
+from bears.sources.parts import Parts, Reader
+from bears.sources.records import numbered_records
 from bears.sources.source import Source
 from bears.types import Document
 
 LOOKED_AT = 300
-"""So many documents are held against the declared language."""
+"""The number of documents that are compared with the declared language."""
 
 
 def convert(
@@ -30,33 +30,33 @@ def convert(
     mirror: Path | None,
     root: Path,
     out: Path,
-    folder: Path = Path(".bears"),
+    folder: Path = LOCAL,
     called: str = "",
 ) -> dict[str, Any]:
     """Write the documents and the questions of ``source`` (JSON Lines, atomically).
 
     Args:
         source: what to read.
-        reader: from its files to rows.
-        mirror: a folder that stands in for the hub, see `locate`.
+        reader: from its files to records.
+        mirror: a folder that replaces the hub, see `locate`.
         root: what a relative path is relative to.
-        out: what the names of both files begin with, see `bears.files.rows.files_of`.
+        out: the names of both files begin with it, see `bears.files.rows.files_of`. A report of
+            single records is written beside them.
         folder: where a reader may keep what it fetches by itself, and the record of first fetches.
-        called: what documents and questions say that they are from, if not the source's name.
-
-    Beside them, as ``<source>.report.csv``, stands what a person should know of single records.
+        called: what the records name as their source, if not the source's name.
 
     Returns:
-        Its provenance: origin, revision, and for each file name, sha256, bytes and rows, and of
-        the hub's whether its digest is ``pinned`` or known from the ``first fetch`` alone; where
-        there are any, ``notes``: what the reader met with, and how often; ``failures``: what of
-        the source could not be had, and why; and ``warnings``.
+        Its provenance: origin, revision, and for each file name, sha256, bytes and rows, and for
+        the hub's whether its digest is ``pinned`` or known from the ``first fetch`` alone. Where
+        there are any, also ``notes``: the number of times that the reader met something;
+        ``failures``: what of the source could not be read, and why; and ``warnings``.
 
     Raises:
-        SourceError: a file is absent, damaged, empty, holds another number of rows than known, or
+        SourceError: a file is absent, damaged, empty, has another number of rows than known, or
             texts that are not in the source's language.
     """
     source, parts = located(source, mirror, root, folder)
+    parts.dataset = called or source.name
     seen: list[str] = []
     documents, questions = files_of(out.parent, out.name)
     with (
@@ -64,7 +64,7 @@ def convert(
         atomic_write(questions) as of_questions,
         Progress(desc=f"read {source.name}", unit=" records") as bar,
     ):
-        for record in records(reader(parts), called or source.name):
+        for record in numbered_records(reader(parts)):
             if isinstance(record, Document):
                 of_documents.write(row_to_line(record))
                 begin = record.content[:LENGTH]
@@ -74,18 +74,20 @@ def convert(
                 of_questions.write(row_to_line(record))
             bar.update()
         _check_rows(source, parts, mirror)
-        _check_fields(parts)
-        for table in parts.counts:
-            if isinstance(table, Table):
-                address = f"{table.hub}@{table.revision}/{table.name}"
-                check_digest(source, table.name, table.digest.hexdigest(), folder, address)
+        if lost := [word for word in parts.fields if word not in parts.met]:
+            names = ", ".join(f"{word}: {parts.fields[word]}" for word in lost)
+            raise SourceError(
+                f"source {source.name}: fields has {{{names}}}, but no row has a field of that name"
+            )
         if warning := _check_language(source, seen):
             parts.warnings.append(warning)
         if parts.bad:
             parts.warnings.append(left_out(parts))
-    _report(parts, report_of(out))
-    found = provenance(source, parts, mirror)
-    return found | {"warnings": parts.warnings} if parts.warnings else found
+    report = report_of(out)
+    report.unlink(missing_ok=True)
+    if parts.report:
+        write_csv(report, ("record", "what", "text"), parts.report)
+    return _provenance(source, parts, mirror)
 
 
 def left_out(parts: Parts) -> str:
@@ -97,11 +99,17 @@ def left_out(parts: Parts) -> str:
     )
 
 
-def located(source: Source, mirror: Path | None, root: Path, folder: Path) -> tuple[Source, Parts]:
-    """A source as it was found, and where its tables are; arguments and errors as of `convert`."""
+def located(
+    source: Source,
+    mirror: Path | None,
+    root: Path,
+    folder: Path,
+    first_only: Sequence[str] = (),
+) -> tuple[Source, Parts]:
+    """Return a source as it was found, and its files; see `convert` and `locate`."""
     if source.shape and source.hub and not source.path and mirror is None:
         source = found_on_hub(source, folder)
-    tables = locate(source, mirror, root, folder)
+    tables = locate(source, mirror, root, folder, first_only)
     parts = Parts(
         source.name,
         tables,
@@ -114,27 +122,13 @@ def located(source: Source, mirror: Path | None, root: Path, folder: Path) -> tu
     return source, parts
 
 
-def _check_fields(parts: Parts) -> None:
-    if lost := [word for word in parts.fields if word not in parts.met]:
-        names = ", ".join(f"{word}: {parts.fields[word]}" for word in lost)
-        raise SourceError(
-            f"source {parts.name}: fields has {{{names}}}, but no row has a field of that name"
-        )
-
-
 def report_of(rows: Path) -> Path:
-    """The report beside the rows of a source."""
+    """Return the path of the report beside the records of a source."""
     return rows.with_name(f"{rows.name}.report.csv")
 
 
-def _report(parts: Parts, path: Path) -> None:
-    path.unlink(missing_ok=True)
-    if parts.report:
-        write_csv(path, ("record", "what", "text"), parts.report)
-
-
 def _check_language(source: Source, texts: Sequence[str]) -> str:
-    """A warning, if there is cause. Raises SourceError where most texts are in another language."""
+    """Return a warning if some texts, and raise SourceError if most, are in another language."""
     reason, share = disagreeing(texts, source.language)
     if share <= SOME:
         return ""
@@ -153,14 +147,43 @@ def _check_language(source: Source, texts: Sequence[str]) -> str:
 def _check_rows(source: Source, parts: Parts, mirror: Path | None) -> None:
     found = sum(parts.counts.values())
     if not found:
-        names = [parts.called(table) for tables in parts.tables.values() for table in tables]
+        names = [parts.called(file) for files in parts.tables.values() for file in files]
         raise SourceError(f"source {source.name}: there is no row in {', '.join(names)}")
     if len(parts.bad) == found:
         raise SourceError(f"{left_out(parts)}. No row can be used; check the shape and its fields")
-    # What stands in for the hub's files may be a part of them.
+    # A mirror may hold some of the hub's rows only.
     pinned = not source.hub if source.path else mirror is None
     if pinned and source.rows is not None and found != source.rows:
         raise SourceError(
             f"source {source.name}: {found} rows, expected {source.rows}; "
             "the file is truncated or not the pinned one"
         )
+
+
+def _provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, Any]:
+    """Return the entry of a source in data/raw/<benchmark>/sources.json."""
+    if source.path:
+        origin = {"path": source.path}
+    elif mirror is not None:
+        origin = {"mirror_of": source.hub or source.name}
+    elif source.layout:
+        pins = {f"{part.hub} {part.revision}" for part in source.on_hub.values()}
+        origin = {"hub": ", ".join(sorted(pins))}
+    else:
+        origin = {"hub": source.hub, "revision": source.revision}
+    files = []
+    for path, rows in parts.counts.items():
+        entry = {"name": parts.called(path), "sha256": sha256_of(path)}
+        if "hub" in origin:
+            entry["checksum"] = "pinned" if source.pin_of(path) else "first fetch"
+        files.append({**entry, "bytes": path.stat().st_size, "rows": rows})
+    found: dict[str, Any] = {
+        "source": source.name,
+        "licence": source.licence,
+        **origin,
+        "rows_expected": source.rows,
+        "files": files,
+    }
+    notes = {"notes": dict(sorted(parts.notes.items())), "failures": parts.failures}
+    found |= {key: value for key, value in notes.items() if value or source.layout}
+    return found | ({"warnings": parts.warnings} if parts.warnings else {})

@@ -1,7 +1,7 @@
-"""What content is held against: digests of conf, or else what came first from the hub.
+"""Check files against the digests of conf, or against what came first from the hub.
 
-A commit's hash does not bind what the hub serves for its files. So what came first is written down,
-outside of git and DVC, and everything later is held against it.
+A commit's hash does not bind what the hub serves for its files. So the digest of what came first is
+recorded, outside of git and DVC, and everything later is compared with it.
 """
 
 from collections.abc import Callable
@@ -10,46 +10,54 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from bears.errors import SourceError
+from bears.files.digest import sha256_of
 from bears.files.lock import locked_folder
 from bears.files.records import read_json, write_json
+from bears.layout import FETCHED
 from bears.sources.source import Source
 
-RECORD = "fetched.json"
+RECORD = FETCHED.name
 _SHAPE = TypeAdapter(dict[str, str])
 
 
-def check_digest(source: Source, name: str, found: str, folder: Path, address: str = "") -> None:
-    """Hold the digest of a file or a table against that of conf, or of what came first.
+def check_file(source: Source, path: Path, kept: Path, address: str = "") -> None:
+    """Compare the digest of a file with that of conf, or else with what came first.
 
     Args:
         source: its ``sha256`` goes before what came first.
-        name: of a file, its path; of a table ``config/split``.
-        found: sha256 of what is here, in hexadecimal.
-        folder: keeps the record, an object of addresses and digests.
-        address: on the hub, ``owner/name@revision/name``; empty: it is not from there.
+        path: the file. If it is from the hub and wrong, it is removed.
+        kept: the folder of the record, an object of addresses and digests.
+        address: on the hub, ``owner/name@revision/path``; empty: it is not from there.
 
     Raises:
-        SourceError: it is another one, or the record cannot be read.
+        SourceError: the digest differs, or the record cannot be read.
     """
-    pin = source.pin_of(name)
+    found, pin = sha256_of(path), source.pin_of(path)
+    trust, became = "", "left where it is"
     if pin or not address:
-        expected, told = source.sha256.get(pin, found), ""
+        expected, known = source.sha256.get(pin, found), "conf says"
     else:
-        expected = first_seen(folder, address, lambda: found)
-        told = f". To trust what is there now, remove its line from {folder / RECORD}"
-    if found != expected:
-        raise SourceError(
-            f"source {source.name}: {address or pin} has sha256 {found}, expected {expected}, as "
-            f"{'it had when it was first fetched' if told else 'conf says'}: the copy here was "
-            f"damaged, or what is there was changed{told}"
-        )
+        expected, known = first_seen(kept, address, lambda: found), "it had when first fetched"
+        trust = f" To trust what is there now, remove its line from {kept / RECORD}."
+    if found == expected:
+        return
+    if address:
+        # The file that its link in the hub's cache points to, too.
+        path.resolve().unlink()
+        path.unlink(missing_ok=True)
+        became = "removed, so that the next run fetches it again"
+    raise SourceError(
+        f"source {source.name}: {address or pin} has sha256 {found}, expected {expected}, as "
+        f"{known}: the copy here was damaged, or the original has changed.{trust} The file is "
+        f"{became}"
+    )
 
 
 def first_seen(folder: Path, address: str, look: Callable[[], str]) -> str:
-    """The commit or digest that was first seen at an address: what ``look`` says if that is now.
+    """Return the commit or digest that was first seen at an address, which ``look`` gives if new.
 
     Raises:
-        SourceError: the record cannot be read, or as ``look``.
+        SourceError: the record cannot be read, or ``look`` raises it.
     """
     record = folder / RECORD
     with locked_folder(record):
@@ -57,8 +65,8 @@ def first_seen(folder: Path, address: str, look: Callable[[], str]) -> str:
             known = _SHAPE.validate_python(read_json(record)) if record.exists() else {}
         except ValueError as error:
             raise SourceError(
-                f"{record} is no object of addresses and digests ({error}); remove it, and what "
-                "the hub gives next is trusted"
+                f"{record} is not an object of addresses and digests ({error}); remove it, and "
+                "what the hub gives next is trusted"
             ) from None
         if address not in known:
             known[address] = look()

@@ -1,4 +1,4 @@
-"""Looking at a set that nobody described: its shape, its fields, its language and licence."""
+"""Guess the description of a set: its shape, its fields, its language and licence."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import BearsError, MalformedRow, SourceError
-from bears.files.intake.hub_rows import card_of
+from bears.files.intake.hub import card_of
 from bears.language.declared import disagreeing, identified
 from bears.language.tags import SCRIPTS, primary
 from bears.sources.convert import located
-from bears.sources.parts import Table
-from bears.sources.records import records
+from bears.sources.records import numbered_records
 from bears.sources.rows import Row
 from bears.sources.shapes import SHAPES
 from bears.sources.source import Source, reader_of
 from bears.types import Document, SourceQuestion
 
 LOOKED_AT = 200
-"""So many rows of a table are looked at; of judgements and questions all."""
+"""The number of rows of a table that are read; of judgements and questions all."""
 GUESSES = {
     "question": ("quest", "query", "frage", "pregunta", "domanda", "vpraš", "問", "问", "질문"),
     "context": ("context", "kontext", "contexto", "passage", "paragraph", "document", "text"),
@@ -27,23 +26,21 @@ GUESSES = {
     "positive": ("pos", "relevant", "document", "passage", "context", "text", "answer"),
     "id": ("id", "nr", "num", "key"),
 }
-"""What a field's name has in it where it is none of the names of published sets."""
-
-
+"""Parts of the names of fields, for sets that use none of the published names."""
 LIKELY = ("zh-Hant-TW", "zh-Hans-CN", "ja", "ko", "th", "ru", "ar", "hi", "en")
-"""Of which the one is taken that the texts' characters speak against least."""
+"""Languages in the order of preference when the texts' characters fit several."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What was seen.
+    """The description of a set, and what it gives.
 
     Args:
-        source: as it would be described; its language and licence are guesses.
-        documents, questions: how many of each the rows that were looked at give.
+        source: the description; its language and licence are guesses.
+        documents, questions: how many of each the rows that were read give.
         gold_documents: how many documents are gold of these questions, whether read or not.
-        cut: whether there may be rows that were not looked at.
-        question, answer, gold: of the first question that has gold; what is not known is empty.
+        cut: whether there may be rows that were not read.
+        question, answer, gold: of the first question that has gold; what is unknown is empty.
     """
 
     source: Source
@@ -57,32 +54,33 @@ class Look:
 
 
 def inspect(
-    given: Source, guess: Iterable[str], said: Collection[str], root: Path, kept: Path
+    given: Source, guess: Iterable[str], fixed: Collection[str], root: Path, kept: Path
 ) -> Look:
-    """Look at the first rows of a source.
+    """Read the first rows of a source and describe it.
 
     Args:
         given: where it is, and what is known of it.
-        guess: the shapes to try; the first that all rows fit is taken.
-        said: what of ``language`` and ``licence`` is not to be guessed.
-        root, kept: as of `bears.sources.convert.convert`.
+        guess: the shapes to try; the first that fits all rows is taken.
+        fixed: those of ``language`` and ``licence`` that are given.
+        root, kept: see `bears.sources.convert.convert`.
 
     Raises:
         SourceError: no shape fits, and the message says why for each; or the rows are answers.
         BearsError: it cannot be read at all.
     """
+    place = given.path or given.hub
     _refuse_answers(given, guess, root, kept)
     problems: dict[str, str] = {}
     late: dict[str, str] = {}
     for shape in guess:
         if shape == "pairs" and late:
-            # Nearly everything can be read as pairs, an answer as the passage.
+            # Nearly everything can be read as pairs, with an answer as the passage.
             continue
         split = given.split or ("test" if shape == "beir" else "")
         tried = replace(given, shape=shape, split=split)
         try:
             for fields in _fields(tried, root, kept):
-                if look := _look(replace(tried, fields=fields), said, root, kept):
+                if look := _look(replace(tried, fields=fields), fixed, root, kept):
                     return look
         except MalformedRow as error:
             problems[shape] = error.what
@@ -90,16 +88,16 @@ def inspect(
                 late[shape] = f"{error.what}. To leave out such rows, add on_bad_row=skip"
         except BearsError as error:
             problems[shape] = str(error).rstrip(".")
-        problems.setdefault(shape, f"{given.path or given.hub}: no row has a question with gold")
-    # What fits rows, but not all, or is wrong with every shape, has nothing to do with shapes.
+        problems.setdefault(shape, f"{place}: no row has a question with gold")
+    # A problem of a later row, or of all shapes, is not a matter of the shape.
     if len(each := {*late.values()} or {*problems.values()}) == 1:
         raise SourceError(*each)
     if choice := next((each for each in problems.values() if "Choose: " in each), ""):
         raise SourceError(choice)
-    told = "; ".join(f"{shape}: {problem}" for shape, problem in problems.items())
+    reasons = "; ".join(f"{shape}: {problem}" for shape, problem in problems.items())
     raise SourceError(
-        f"{given.path or given.hub}: no shape fits. Say what its fields are called, such as "
-        f"shape=squad 'fields={{question: frage, context: text, answers: antwort}}'. {told}"
+        f"{place}: no shape fits. Say what its fields are called, such as "
+        f"shape=squad 'fields={{question: frage, context: text, answers: antwort}}'. {reasons}"
     )
 
 
@@ -110,39 +108,37 @@ def _refuse_answers(given: Source, guess: Iterable[str], root: Path, kept: Path)
     """
     shape = next((shape for shape in guess if not SHAPES[shape].layout), "")
     row: Row = {}
-    # What cannot be read at all is reported with the reason for each shape.
+    # A file that cannot be read is reported with the reason for each shape.
     with suppress(BearsError):
         row = _first_row(replace(given, shape=shape), root, kept) if shape else {}
     verdicts = [key.removeprefix("judge_") for key in row if key.startswith("judge_")]
     if systems := [system for system in verdicts if f"answer_{system}" in row]:
-        place = given.path or given.hub
         raise SourceError(
-            f"{place}: it has the answers of {', '.join(systems)} with people's verdicts and no "
-            "documents, so it is no benchmark of retrieval. To measure judges on it, run: "
-            f"python -m bears answers calibrate {given.path or 'FILE'}"
+            f"{given.path or given.hub}: it has the answers of {', '.join(systems)} with people's "
+            "verdicts and no documents, so it is not a benchmark of retrieval. To measure judges "
+            f"on it, run: bears answers calibrate {given.path or 'FILE'}"
         )
 
 
 def _first_row(given: Source, root: Path, kept: Path) -> Row:
-    """Return the first row, which is empty where there is none or it is no object."""
+    """Return the first row, or an empty one without any row, or if it is not an object."""
     _, parts = located(replace(given, limit=1), None, root, kept)
     _, _, row = next(parts.rows(), ("", 0, {}))
     return row if isinstance(row, dict) else {}
 
 
 def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | None]:
-    """What was said; else the usual names, or where a row lacks them those that look like ours."""
-    words = {word: names for word, names in SHAPES[given.shape].words.items() if word in GUESSES}
-    if given.shape == "pairs":
-        # What it does not need is not guessed: much has "id" in its name.
-        words = {word: words[word] for word in ("question", "positive", "answers")}
+    """Yield the given fields; else none, or the likely names of those that a row lacks."""
     if given.fields or given.shape not in ("squad", "pairs"):
         yield given.fields
         return
+    # Other fields of pairs are optional, and much has "id" in its name.
+    wanted = ("question", "positive", "answers") if given.shape == "pairs" else tuple(GUESSES)
+    words = {word: names for word, names in SHAPES[given.shape].words.items() if word in wanted}
     row = _first_row(given, root, kept)
     found: dict[str, str] = {}
     for word, names in words.items():
-        if not row.keys() & {word, *names} and "paragraphs" not in row and "qas" not in row:
+        if not row.keys() & {word, *names, "paragraphs", "qas"}:
             like = (name for stem in GUESSES[word] for name in row if stem in name.lower())
             like = (name for name in like if word == "id" or not isinstance(row[name], int | float))
             if name := next((name for name in like if name not in found.values()), ""):
@@ -150,13 +146,12 @@ def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | 
     yield found or None
 
 
-def _look(given: Source, said: Collection[str], root: Path, kept: Path) -> Look | None:
-    limit = None if SHAPES[given.shape].layout else given.limit or LOOKED_AT
-    source, parts = located(replace(given, limit=limit), None, root, kept)
-    for table in parts.tables.get("corpus", ()):
-        if isinstance(table, Table):
-            table.limit = LOOKED_AT
-    found = [*records(reader_of(source)(parts), source.name)]
+def _look(given: Source, fixed: Collection[str], root: Path, kept: Path) -> Look | None:
+    layout = SHAPES[given.shape].layout
+    limit = None if layout else given.limit or LOOKED_AT
+    source, parts = located(replace(given, limit=limit), None, root, kept, ("corpus",))
+    parts.limits["corpus"] = LOOKED_AT
+    found = [*numbered_records(reader_of(source)(parts))]
     pool = [each for each in found if isinstance(each, Document)]
     asked = [each for each in found if isinstance(each, SourceQuestion) and _gold(each, pool)]
     if not asked or (source.shape == "multi-hop" and not _hops(asked)):
@@ -164,41 +159,45 @@ def _look(given: Source, said: Collection[str], root: Path, kept: Path) -> Look 
     if unmet := set(parts.fields) - parts.met:
         raise SourceError(f"no row has a field called {', '.join(parts.fields[w] for w in unmet)}")
     texts = [document.content for document in pool]
-    described = replace(_described(source, given, texts, said), limit=given.limit)
-    cut = any(
-        number == (table.limit if isinstance(table, Table) else limit)
-        for table, number in parts.counts.items()
-    )
+    described = replace(_described(source, given, texts, fixed), limit=given.limit)
     # Where questions bring their paragraphs, a document is its text.
     documents = len(set(texts)) if any(each.passages for each in asked) else len(pool)
     gold = {name for each in asked for name in _gold(each, pool)}
     by_id = {document.doc_id: document.content for document in pool}
-    first = asked[0].question
-    name = _gold(asked[0], pool)[0]
-    text = name if asked[0].passages else by_id.get(name, f"(document {name})")
-    question, answer = first.question, first.gold_answer
-    return Look(described, documents, len(asked), len(gold), cut, question, answer, text)
+    first, name = asked[0], _gold(asked[0], pool)[0]
+    text = name if first.passages else by_id.get(name, f"(document {name})")
+    return Look(
+        described,
+        documents,
+        len(asked),
+        len(gold),
+        parts.cut,
+        first.question.question,
+        first.question.gold_answer,
+        text,
+    )
 
 
-def _gold(asked: SourceQuestion, pool: Sequence[Document]) -> list[str]:
-    """Return the texts that are gold of a question, or the ids where it names documents."""
-    texts = [pool[passage.place].content for passage in asked.passages if passage.is_gold]
-    return texts or [*asked.question.gold_doc_ids]
+def _gold(question: SourceQuestion, pool: Sequence[Document]) -> list[str]:
+    """Return the texts that are gold of a question, or the ids if it names documents."""
+    texts = [pool[passage.place].content for passage in question.passages if passage.is_gold]
+    return texts or [*question.question.gold_doc_ids]
 
 
-def _hops(asked: Collection[SourceQuestion]) -> bool:
+def _hops(questions: Collection[SourceQuestion]) -> bool:
     """Return whether most of the questions have several gold paragraphs."""
-    return sum(sum(p.is_gold for p in each.passages) > 1 for each in asked) * 2 > len(asked)
+    several = [sum(p.is_gold for p in each.passages) > 1 for each in questions]
+    return sum(several) * 2 > len(several)
 
 
-def _described(source: Source, given: Source, texts: list[str], said: Collection[str]) -> Source:
+def _described(source: Source, given: Source, texts: list[str], fixed: Collection[str]) -> Source:
     card = card_of(source.hub, source.revision) if source.hub else {}
     return replace(
         source,
         # What was found on the hub is found again.
         parts=given.parts,
-        language=given.language if "language" in said else _language(source, card, texts),
-        licence=given.licence if "licence" in said else _spdx(card.get("license")),
+        language=given.language if "language" in fixed else _language(source, card, texts),
+        licence=given.licence if "licence" in fixed else _spdx(card.get("license")),
     )
 
 
@@ -206,15 +205,15 @@ def _language(source: Source, card: Mapping[str, Any], texts: list[str]) -> str:
     named = card.get("language") or []
     tags = [named] if isinstance(named, str) else named
     tags = [source.config.rpartition(".")[2], *(tags if len(tags) == 1 else [])]
-    said = [tag for tag in tags if isinstance(tag, str) and primary(tag) in SCRIPTS]
-    found = said[0] if said else identified(" ".join(texts[:20])[:5000])
+    known = [tag for tag in tags if isinstance(tag, str) and primary(tag) in SCRIPTS]
+    found = known[0] if known else identified(" ".join(texts[:20])[:5000])
     if found not in ("", "zh"):
         return found
     return min(LIKELY, key=lambda tag: disagreeing(texts[:LOOKED_AT], tag)[1])
 
 
 def _spdx(licence: object) -> str:
-    """The hub's word for a licence as SPDX has it."""
+    """Return the SPDX identifier of a licence that the hub names."""
     if not isinstance(licence, str) or licence in ("unknown", "other"):
         return "NOASSERTION"
     if licence.startswith(("cc-", "cc0")):

@@ -2,22 +2,21 @@
 
 ``{question, positive, negatives}``, where either is a text, ``{title, text}``, or a list of such:
 what dense retrievers are trained on, as sentence-transformers, Tevatron and DPR write it. A set may
-have a row for each positive; rows of one question are one question, since a positive of another row
-is none of its negatives. So all rows are held in memory.
+have a row for each positive. Rows of one question become one question, in which a positive of
+another row is not a negative. So all rows are held in memory.
 """
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import BeforeValidator, TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.errors import MalformedRow
-from bears.sources.naming import Id, Naming, Words
+from bears.sources.naming import Id, Words
 from bears.sources.parts import Parts
-from bears.sources.records import PassageRow
-from bears.sources.rows import Row, Texts, as_rows, not_blank
+from bears.sources.records import RowRecords, passage_row
+from bears.sources.rows import BadField, Row, Texts, as_rows, check_row, not_blank
 from bears.types import Passage
 
 WORDS: Words = {
@@ -40,7 +39,7 @@ class _Text(TypedDict):
 
 
 def _as_passages(value: Any) -> Any:
-    """A list of objects, for which a text, an object, or a list of texts may stand."""
+    """Return a list of objects for a text, an object, or a list of texts or objects."""
     if isinstance(value, dict) and isinstance(value.get("text"), list):
         value = as_rows(value)
     listed = value if isinstance(value, list) else [value] if value else []
@@ -50,7 +49,7 @@ def _as_passages(value: Any) -> Any:
 _Passages = Annotated[list[_Text], BeforeValidator(_as_passages)]
 
 
-class _Row(TypedDict):
+class _PairRow(TypedDict):
     id: NotRequired[Id | None]
     question: str
     positive: _Passages
@@ -58,55 +57,47 @@ class _Row(TypedDict):
     answers: NotRequired[Texts]
 
 
-_ROW = TypeAdapter(_Row)
+_ROW = TypeAdapter(_PairRow)
 
 
-def read(parts: Parts) -> Iterator[PassageRow]:
-    """Yield each question once, where it stands first; one without an id is called by its row.
+def read(parts: Parts) -> Iterator[RowRecords]:
+    """Yield each question once, in the order of their first rows, with its passages.
 
-    A passage's text is its title, a space and its text, as BEIR's retrievers index it.
+    A question without an id is called by the number of its row. A passage's text is its title, a
+    space and its text, as BEIR's retrievers index it.
 
     Raises:
-        MalformedRow: a field is missing or of another type, a question or passage is empty, or an
-            id is that of another question.
+        MalformedRow: a field is missing or has another type, a question or passage is empty, or
+            two questions have one id.
     """
-    naming = Naming(WORDS, parts)
     found: dict[str, tuple[str, list[str], dict[str, bool]]] = {}
-    asked: dict[str, str] = {}
+    by_id: dict[str, str] = {}
 
-    def made(file: str, number: int, given: Row) -> None:
-        name = str(sum(parts.counts.values()))
-        row = naming.check(lambda _: _ROW, given, file, number)
-        question = not_blank(row["question"], file, number, naming.called(given, "question"))
+    def collect(given: Row) -> None:
+        number = str(sum(parts.counts.values()))
+        row = check_row(_ROW, given)
+        question = not_blank(row["question"], "question")
         if not row["positive"]:
-            raise MalformedRow(file, number, naming.called(given, "positive"), "is empty")
-        texts = [
-            (text, field == "positive")
-            for field in ("negatives", "positive")
-            for text in _texts(row.get(field, ()), file, number, naming.called(given, field))
-        ]
-        known = found.get(question) or (row.get("id") or name, [], {})
+            raise BadField("positive", "is empty")
+        texts = {field: [*_texts(row, field)] for field in ("negatives", "positive")}
+        known = found.get(question) or (row.get("id") or number, [], {})
         identifier, answers, passages = known
-        if asked.setdefault(identifier, question) != question:
-            raise MalformedRow(
-                file,
-                number,
-                naming.called(given, "id"),
-                f"{identifier!r:.80} is another question's too",
-            )
+        if by_id.setdefault(identifier, question) != question:
+            raise BadField("id", f"{identifier!r:.80} is another question's too")
         found[question] = known
         answers += row.get("answers", ())
-        for text, positive in texts:
-            passages[text] = passages.get(text, False) or positive
+        for field, listed in texts.items():
+            for text in listed:
+                passages[text] = passages.get(text, False) or field == "positive"
 
-    deque(parts.each(made), 0)
-    for question, (identifier, answers, passages) in found.items():
-        answer, *aliases = dict.fromkeys(answers) or [""]
-        listed = tuple(Passage(str(n), *each) for n, each in enumerate(passages.items()))
-        yield PassageRow(identifier, question, answer, "ad-hoc", "", listed, tuple(aliases))
+    deque(parts.each(collect, words=WORDS), 0)
+    for question, (identifier, answers, judged) in found.items():
+        passages = [Passage(str(n), *each) for n, each in enumerate(judged.items())]
+        distinct = tuple(dict.fromkeys(answers)) or ("",)
+        yield passage_row(parts.dataset, identifier, question, distinct, "ad-hoc", passages)
 
 
-def _texts(passages: list[_Text], file: str, number: int, field: str) -> Iterator[str]:
-    for n, passage in enumerate(passages):
+def _texts(row: _PairRow, field: Literal["negatives", "positive"]) -> Iterator[str]:
+    for n, passage in enumerate(row.get(field, ())):
         text = f"{passage.get('title') or ''} {passage['text']}".strip()
-        yield not_blank(text, file, number, f"{field}.{n}")
+        yield not_blank(text, f"{field}.{n}")

@@ -1,4 +1,4 @@
-"""The text of a PDF: its pages, and its paragraphs."""
+"""Read the pages of a PDF, and cut their text into paragraphs."""
 
 import logging
 import re
@@ -10,14 +10,14 @@ from bears.files.intake.files import opened
 
 
 def pages_of(path: Path) -> list[str]:
-    """The text of each page, lines as they stand in it; empty for a page of pictures.
+    """Return the text of each page with its lines; it is empty for a page of pictures.
 
     Raises:
-        FormatError: it is no sound PDF, or is encrypted with a password.
+        FormatError: the PDF is damaged, or encrypted with a password.
     """
     import pypdf
 
-    # What it says of damage names no file.
+    # Its own warnings of damage name no file.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         with opened(path) as stream:
@@ -33,12 +33,12 @@ def pages_of(path: Path) -> list[str]:
 def paragraphs(text: str, least: int, most: int) -> list[str]:
     """Cut the text of a PDF into paragraphs.
 
-    A PDF has lines. A paragraph ends with a line that is empty, or that closes a sentence and is
-    shorter than four fifths of the longer lines.
+    A paragraph ends with a line that is empty, or that closes a sentence and is shorter than four
+    fifths of the longer lines.
 
     Args:
         least: a paragraph of fewer characters is joined with the next.
-        most: one of more characters is parted at the ends of sentences.
+        most: a paragraph of more characters is cut at the ends of sentences.
     """
     lines = [line.strip() for line in text.split("\n")]
     lengths = sorted(len(line) for line in lines)
@@ -57,7 +57,7 @@ def paragraphs(text: str, least: int, most: int) -> list[str]:
 
 
 def _unbroken(lines: list[str]) -> str:
-    """One line of several; a word that was broken at the end of a line is whole again."""
+    """Join lines, and the words that were broken at their ends."""
     return re.sub(r"(?<=[a-z])-\n(?=[a-z])", "", "\n".join(lines)).replace("\n", " ")
 
 
@@ -77,7 +77,7 @@ def _sized(texts: Sequence[str], least: int, most: int) -> Iterator[str]:
 
 
 def _sentences(text: str, most: int) -> Iterator[str]:
-    """The sentences of a text; a table without a full stop can be longer than a paragraph."""
+    """Yield the sentences of a text, and a longer table without a full stop in parts."""
     for sentence in re.split(r"(?<=[.?!])\s+", text):
         for start in range(0, len(sentence), most):
             yield sentence[start : start + most]

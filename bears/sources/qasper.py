@@ -2,18 +2,18 @@
 
 Part ``papers``: the official v0.3 file, ``{arxiv id: paper}``, or the hub's rows, in which every
 repeated field is an object of lists. A paper gives a document for each distinct paragraph that is
-not blank, and one for its abstract; they and its questions have the paper's id as their group.
+not blank, and one for its abstract. They and its questions have the paper's id as their group.
 
 Gold is the union of the annotators' evidence. An evidence text is the paragraph with that very
-text, white space at its ends and between its words aside. What matches no paragraph is counted in
-the notes: names of sections, and ``FLOAT SELECTED: …`` with a caption of a figure or a table,
-which the official evaluation can leave out too (``--text_evidence_only``); with ``floats`` a
-caption is a document. With ``text: pdf`` the documents are the paragraphs of the papers' PDFs, and
-an evidence text is the one that has most of it, see `bears.language.overlap.Chunks`.
+text, apart from white space. What matches no paragraph is counted in the notes: names of sections,
+and ``FLOAT SELECTED: …`` with a caption of a figure or a table, which the official evaluation can
+leave out too (``--text_evidence_only``). With ``floats`` a caption is a document. With ``text:
+pdf`` the documents are the paragraphs of the papers' PDFs, and an evidence text is the one that
+has most of it, see `bears.language.overlap.Chunks`.
 
-Retrieval is judged where there is gold. A question that every annotator calls unanswerable is not:
-it takes documents to say so, and none of them is the right one. Nor is one whose evidence matches
-no document, or that was answered without any. Both are counted in the notes.
+Retrieval is judged where there is gold. A question that every annotator calls unanswerable is not
+judged: it takes documents to say so, and no single one is right. Nor is a question judged whose
+evidence matches no document, or that was answered without any. Both are counted in the notes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,10 +26,10 @@ from bears.errors import SourceError
 from bears.files.progress import Progress
 from bears.language.overlap import Chunks
 from bears.sources.parts import Parts
-from bears.sources.pdf import Library, PaperFailed, PdfSettings, Unreachable
+from bears.sources.pdf import Library, PaperFailed, PdfSettings
 from bears.sources.pdf_text import paragraphs
-from bears.sources.qasper_papers import AskedQuestion, Paper, papers, type_and_text
-from bears.sources.records import PoolDocument, PoolQuestion
+from bears.sources.qasper_papers import Paper, PaperQuestion, papers, type_and_text
+from bears.sources.records import RowRecords, pool_document, pool_question
 from bears.types import Answer, Closed
 
 FLOAT = "FLOAT SELECTED"
@@ -40,7 +40,7 @@ NO_GOLD = "questions whose evidence is in no document"
 
 @dataclass(frozen=True)
 class QasperSettings(Closed):
-    """What the configuration says of the documents.
+    """The settings of the documents.
 
     Args:
         text: ``dataset`` for the paragraphs that the dataset has, ``pdf`` for those of the
@@ -58,17 +58,18 @@ class QasperSettings(Closed):
     pdf: PdfSettings = field(default_factory=PdfSettings)
 
 
+Texts = dict[str, str]
+"""The id of each document of a paper to its text."""
 Find = Callable[[str], str | None]
-"""The id of the document that holds an evidence text, or None."""
-Laid = tuple[Paper, list[PoolDocument], Find]
+"""Returns the id of the document that holds an evidence text, or None."""
+PaperTexts = tuple[Paper, Texts, Find]
 
 
-def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion]:
+def read(parts: Parts) -> Iterator[RowRecords]:
     """Yield each paper's documents and then its questions.
 
-    Ids of documents are ``{paper}:{n}`` for the n-th paragraph from 0, ``{paper}:abstract``,
-    ``{paper}:float:{n}``, and ``{paper}:pdf:{n}``: the dataset has none, and these say what they
-    name.
+    The dataset has no ids of documents. They are ``{paper}:{n}`` for the n-th paragraph from 0,
+    ``{paper}:abstract``, ``{paper}:float:{n}``, and ``{paper}:pdf:{n}``.
 
     Raises:
         SourceError, MalformedRow: see `bears.sources.qasper_papers.papers`.
@@ -77,23 +78,38 @@ def read(parts: Parts) -> Iterator[PoolDocument | PoolQuestion]:
     settings = parse(QasperSettings, dict(parts.settings), f"sources.{parts.name}.settings")
     chosen = islice(papers(parts), settings.limit)
     if settings.text == "dataset":
-        laid: Iterator[Laid] = (_from_dataset(paper, settings) for paper in chosen)
+        found: Iterator[PaperTexts] = (_from_dataset(paper, settings) for paper in chosen)
     else:
-        laid = _from_pdfs(parts, list(chosen), settings.pdf)
-    for paper, documents, find in laid:
-        yield from documents
-        for asked in paper["qas"]:
-            yield _question(parts, settings, paper, asked, find)
+        found = _from_pdfs(parts, list(chosen), settings.pdf)
+    for paper, texts, find in found:
+        for doc_id, text in texts.items():
+            yield [pool_document(parts.dataset, doc_id, text, paper["id"])]
+        for question in paper["qas"]:
+            yield _question(parts, settings, paper, question, find)
 
 
-def _from_dataset(paper: Paper, settings: QasperSettings) -> Laid:
-    documents = dataset_documents(paper, settings)
-    places = {_plain(document.text): document.id for document in documents}
-    return paper, documents, lambda text: places.get(_plain(text))
+def _from_dataset(paper: Paper, settings: QasperSettings) -> PaperTexts:
+    """Return the paragraphs of the dataset, each distinct text once."""
+    identifier = paper["id"]
+    section_texts = (text for section in paper["full_text"] for text in section["paragraphs"])
+    texts = [(f"{identifier}:{n}", text) for n, text in enumerate(section_texts)]
+    if settings.abstract:
+        texts.insert(0, (f"{identifier}:abstract", paper["abstract"]))
+    if settings.floats:
+        captions = (figure["caption"] for figure in paper.get("figures_and_tables") or ())
+        texts += [(f"{identifier}:float:{n}", text) for n, text in enumerate(captions)]
+    ids: dict[str, str] = {}
+    found: Texts = {}
+    for doc_id, text in texts:
+        if (plain := _plain(text)) and ids.setdefault(plain, doc_id) == doc_id:
+            found[doc_id] = text.strip()
+    return paper, found, lambda text: ids.get(_plain(text))
 
 
-def _from_pdfs(parts: Parts, chosen: Sequence[Paper], settings: PdfSettings) -> Iterator[Laid]:
-    """The papers whose PDF can be had; the others are recorded, with their questions."""
+def _from_pdfs(
+    parts: Parts, chosen: Sequence[Paper], settings: PdfSettings
+) -> Iterator[PaperTexts]:
+    """Yield the papers whose PDF can be fetched; record the others, with their questions."""
     library = Library(parts.folder / "pdf", settings)
     unreachable = 0
     for paper in Progress(chosen, desc="PDFs", unit=" papers"):
@@ -102,74 +118,56 @@ def _from_pdfs(parts: Parts, chosen: Sequence[Paper], settings: PdfSettings) -> 
         except PaperFailed as failed:
             parts.failures[paper["id"]] = str(failed)
             parts.notes["questions of papers that failed"] += len(paper["qas"])
-            unreachable = unreachable + 1 if isinstance(failed, Unreachable) else 0
+            unreachable = 0 if failed.answered else unreachable + 1
             if unreachable == PATIENCE:
                 raise SourceError(
                     f"source {parts.name}: {settings.base_url} did not answer for {PATIENCE} "
                     f"papers in a row ({failed}). What was fetched is kept in {library.folder}, "
-                    "and the next run goes on from there"
+                    "and the next run continues from there"
                 ) from None
             continue
         unreachable = 0
-        found = paragraphs(text, settings.min_characters, settings.max_characters)
-        yield paper, *_chunked(paper, list(dict.fromkeys(found)))
+        cut = paragraphs(text, settings.min_characters, settings.max_characters)
+        texts = {f"{paper['id']}:pdf:{n}": text for n, text in enumerate(dict.fromkeys(cut))}
+        yield paper, texts, _finder(texts)
     if len(parts.failures) == len(chosen):
-        first = next(iter(parts.failures.items()), ("", "there is none"))
-        raise SourceError(f"source {parts.name}: no paper could be had; {': '.join(first)}")
+        first = next(iter(parts.failures.items()), ("", "the file is empty"))
+        raise SourceError(f"source {parts.name}: no paper could be fetched; {': '.join(first)}")
 
 
-def _chunked(paper: Paper, texts: list[str]) -> tuple[list[PoolDocument], Find]:
-    identifier = paper["id"]
-    documents = [
-        PoolDocument(f"{identifier}:pdf:{n}", text, identifier) for n, text in enumerate(texts)
-    ]
-    chunks = Chunks(texts)
+def _finder(texts: Texts) -> Find:
+    ids, chunks = list(texts), Chunks(list(texts.values()))
 
     def find(text: str) -> str | None:
         position = chunks.holding_most_of(text)
-        return None if position is None else documents[position].id
+        return None if position is None else ids[position]
 
-    return documents, find
-
-
-def dataset_documents(paper: Paper, settings: QasperSettings) -> list[PoolDocument]:
-    """The paragraphs of the dataset, each distinct text once."""
-    identifier = paper["id"]
-    paragraphs = (text for section in paper["full_text"] for text in section["paragraphs"])
-    texts = [(f"{identifier}:{n}", text) for n, text in enumerate(paragraphs)]
-    if settings.abstract:
-        texts.insert(0, (f"{identifier}:abstract", paper["abstract"]))
-    if settings.floats:
-        captions = (figure["caption"] for figure in paper.get("figures_and_tables") or ())
-        texts += [(f"{identifier}:float:{n}", text) for n, text in enumerate(captions)]
-    documents: dict[str, PoolDocument] = {}
-    for doc_id, text in texts:
-        if plain := _plain(text):
-            documents.setdefault(plain, PoolDocument(doc_id, text.strip(), identifier))
-    return list(documents.values())
+    return find
 
 
 def _question(
-    parts: Parts, settings: QasperSettings, paper: Paper, asked: AskedQuestion, find: Find
-) -> PoolQuestion:
+    parts: Parts, settings: QasperSettings, paper: Paper, question: PaperQuestion, find: Find
+) -> RowRecords:
     answers = tuple(
         Answer(*type_and_text(answer), _evidence(parts, settings, answer["evidence"], find))
-        for answer in (annotation["answer"] for annotation in asked["answers"])
+        for answer in (annotation["answer"] for annotation in question["answers"])
     )
-    gold = dict.fromkeys(doc_id for answer in answers for doc_id in answer.evidence_doc_ids)
+    gold = dict.fromkeys((doc_id for a in answers for doc_id in a.evidence_doc_ids), 1)
     if not gold:
         unanswerable = bool(answers) and all(answer.type == "unanswerable" for answer in answers)
         parts.notes["unanswerable questions" if unanswerable else NO_GOLD] += 1
     best = next((a for a in answers if a.evidence_doc_ids), answers[0] if answers else None)
-    return PoolQuestion(
-        id=asked["question_id"],
-        question=asked["question"],
-        answer=best.text if best else "",
-        gold=tuple((doc_id, 1) for doc_id in gold),
+    made = pool_question(
+        parts.dataset,
+        question["question_id"],
+        question["question"],
+        best.text if best else "",
+        gold,
         judged=bool(gold),
         answers=answers,
         group=paper["id"],
     )
+    return [made]
 
 
 def _evidence(

@@ -1,18 +1,15 @@
-"""The papers of QASPER in one shape, whichever of its two forms a file has."""
+"""Read the papers of QASPER from either of its two forms."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NotRequired
+from typing import NotRequired
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.errors import MalformedRow, SourceError
 from bears.sources.parts import Parts, numbered
-from bears.sources.rows import Ids, Row, Rows, check_row, read_whole
+from bears.sources.rows import BadField, Ids, Row, Rows, check_row, read_whole
 from bears.types import AnswerType
-
-FIELDS = {"id", "title", "abstract", "full_text", "qas", "figures_and_tables"}
 
 
 class QasperAnswer(TypedDict):
@@ -27,7 +24,7 @@ class Annotation(TypedDict):
     answer: QasperAnswer
 
 
-class AskedQuestion(TypedDict):
+class PaperQuestion(TypedDict):
     question: str
     question_id: str
     answers: Rows[Annotation]
@@ -45,7 +42,7 @@ class Paper(TypedDict):
     id: str
     abstract: str
     full_text: Rows[_Section]
-    qas: Rows[AskedQuestion]
+    qas: Rows[PaperQuestion]
     figures_and_tables: NotRequired[Rows[_Figure] | None]
 
 
@@ -57,49 +54,40 @@ def papers(parts: Parts) -> Iterator[Paper]:
 
     Raises:
         SourceError: a file is damaged.
-        MalformedRow: a field does not fit, an answer is none of the four types, a paper or a
-            question stands twice.
+        MalformedRow: a field does not fit, an answer has none of the four types, or a paper or a
+            question is there twice.
     """
     known = Ids()
 
-    def made(file: str, number: int, row: Row) -> Paper:
-        paper: Paper = check_row(_SHAPE, row, file, number)
-        known.new(paper["id"], file, number, "id")
-        for asked in paper["qas"]:
-            known.new(asked["question_id"], file, number, "qas.question_id")
-            for each in asked["answers"]:
+    def checked(row: Row) -> Paper:
+        paper: Paper = check_row(_SHAPE, row)
+        known.new(paper["id"], "id")
+        for question in paper["qas"]:
+            known.new(question["question_id"], "qas.question_id")
+            for each in question["answers"]:
                 if not type_and_text(each["answer"])[1]:
-                    problem = f"question {asked['question_id']} has an empty answer"
-                    raise MalformedRow(file, number, "qas.answers", problem)
+                    problem = f"question {question['question_id']} has an empty answer"
+                    raise BadField("qas.answers", problem)
         return paper
 
-    return parts.each(made, "papers", _rows)
+    return parts.each(checked, "papers", _rows)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Row]]:
-    """Of one object of papers by their ids, as of the hub's rows."""
-    papers = {} if path.suffix == ".parquet" else _whole(path)
-    if not isinstance(papers, dict) or not papers or papers.keys() & FIELDS:
-        yield from numbered(path)
+    """Yield the papers of one object of papers by their ids, or the hub's rows."""
+    papers = read_whole(path) if path.suffix == ".json" else None
+    if not isinstance(papers, dict):
+        yield from enumerate(papers, start=1) if isinstance(papers, list) else numbered(path)
         return
     for number, (key, value) in enumerate(papers.items(), start=1):
-        if not isinstance(value, dict):
-            raise MalformedRow(path.name, number, key, f"not a paper but {value!r:.40}")
-        yield number, {**value, "id": key}
-
-
-def _whole(path: Path) -> Any:
-    try:
-        return read_whole(path)
-    except SourceError:
-        # JSON Lines, perhaps; if not, `read_rows` says what is wrong.
-        return None
+        yield number, {**value, "id": key} if isinstance(value, dict) else value
 
 
 def type_and_text(answer: QasperAnswer) -> tuple[AnswerType, str]:
-    """By the official evaluation's order: unanswerable, extractive, free form, yes or no.
+    """Return the type and text of an answer, by the order of the official evaluation.
 
-    The text is empty where the answer is none of these.
+    That order is: unanswerable, extractive, free form, yes or no. The text is empty if the answer
+    has none of these.
     """
     if answer["unanswerable"]:
         return "unanswerable", "Unanswerable"

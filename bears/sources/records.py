@@ -1,7 +1,7 @@
-"""What the rows of the shapes say, as the two kinds of record that leave ``download``."""
+"""Build the two kinds of record that leave ``download``: documents and questions."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from bears.identity import document_id, unused_name
@@ -16,167 +16,116 @@ from bears.types import (
     Turn,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class ParagraphQuestion:
-    """A question of an article's paragraph, as its source has it."""
-
-    id: str
-    question: str
-    answers: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceParagraph:
-    """A paragraph and the questions asked of it. ``id`` is unique within its source."""
-
-    id: str
-    text: str
-    questions: tuple[ParagraphQuestion, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    """A row of a reading comprehension source (DRCD, SQuAD)."""
-
-    id: str
-    title: str
-    paragraphs: tuple[SourceParagraph, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PassageRow:
-    """A row that brings its own paragraphs (HotpotQA, 2WikiMultiHopQA, MS MARCO).
-
-    ``aliases`` are other ways to say ``answer``.
-    """
-
-    id: str
-    question: str
-    answer: str
-    question_type: QuestionType
-    kind: str
-    passages: tuple[Passage, ...]
-    aliases: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PoolDocument:
-    """A document of a source that is a benchmark already."""
-
-    id: str
-    text: str
-    group: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PoolQuestion:
-    """A question of a source that is a benchmark already.
-
-    Args:
-        gold: (id of a document, grade) for each that is known to be relevant.
-        judged: False where the source does not tell the gold; a question without any gold that
-            is judged wants nothing retrieved.
-        lacks: as of `bears.types.SourceQuestion`.
-    """
-
-    id: str
-    question: str
-    answer: str = ""
-    gold: tuple[tuple[str, int], ...] = ()
-    judged: bool = True
-    turns: tuple[Turn, ...] = ()
-    answers: tuple[Answer, ...] = ()
-    group: str = ""
-    lacks: Literal["", "judgement", "relevant"] = ""
-
-
-SourceRow = Article | PassageRow | PoolDocument | PoolQuestion | Document | Question
 Record = Document | SourceQuestion
+RowRecords = Sequence[Record]
+"""The records of one row. Its questions give the places of their passages within the row."""
 
 
-def records(rows: Iterable[SourceRow], source: str) -> Iterator[Record]:
-    """Yield the documents and questions of the rows of a source.
+def numbered_records(rows: Iterable[RowRecords]) -> Iterator[Record]:
+    """Yield the records of all rows, with the places of passages counted over the whole source."""
+    before = 0
+    for number, row in enumerate(rows, start=1):
+        for record in row:
+            if isinstance(record, SourceQuestion):
+                passages = tuple(replace(p, place=before + p.place) for p in record.passages)
+                yield replace(record, row=number, passages=passages)
+            else:
+                yield record
+        before += sum(isinstance(record, Document) for record in row)
+
+
+def pool_document(source: str, doc_id: str, text: str, group: str = "") -> Document:
+    """Return a document of a source that is a benchmark already, which keeps its id."""
+    return Document(doc_id, text, source, doc_id, False, group)
+
+
+def pool_question(
+    source: str,
+    question_id: str,
+    question: str,
+    answer: str = "",
+    gold: Mapping[str, int] | None = None,
+    judged: bool = True,
+    turns: tuple[Turn, ...] = (),
+    answers: tuple[Answer, ...] = (),
+    group: str = "",
+    lacks: Literal["", "judgement", "relevant"] = "",
+) -> SourceQuestion:
+    """Return a question of a source that is a benchmark already.
 
     Args:
-        rows: in the order of the source.
-        source: what documents and questions say that they are from.
+        gold: id to grade of every document that is known to be relevant.
+        judged: False where the source does not give the gold. A question that is judged and has
+            no gold has no right document.
+        lacks: see `bears.types.SourceQuestion`.
     """
-    place = 0
-    for number, row in enumerate(rows, start=1):
-        for record in _records(row, source, number, place):
-            place += isinstance(record, Document)
-            yield record
-
-
-def _records(row: SourceRow, source: str, number: int, place: int) -> Iterator[Record]:
-    match row:
-        case Document():
-            yield row
-        case PoolDocument():
-            yield Document(row.id, row.text, source, row.id, False, row.group)
-        case Question():
-            yield SourceQuestion(row, number, _distinct(row.gold_answer, row.answers))
-        case PoolQuestion():
-            asked = _judged(row, source)
-            references = _distinct(row.answer, row.answers)
-            yield SourceQuestion(asked, number, references, lacks=row.lacks)
-        case Article():
-            yield from _of_article(row, source, number, place)
-        case PassageRow():
-            yield from _documents(source, row)
-            passages = tuple(
-                Brought(f"{row.id}_{p.key}", place + n, p.is_gold)
-                for n, p in enumerate(row.passages)
-            )
-            asked = Question(row.id, row.question, row.answer, (), source, row.question_type)
-            yield _bringing(asked, (row.answer, *row.aliases), number, passages)
-
-
-def _distinct(answer: str, answers: Iterable[Answer]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([answer, *(each.text for each in answers)]))
-
-
-def _judged(row: PoolQuestion, source: str) -> Question:
-    grades = [grade for _, grade in row.gold]
-    return Question(
-        question_id=row.id,
-        question=row.question,
-        gold_answer=row.answer,
-        gold_doc_ids=tuple(doc_id for doc_id, _ in row.gold),
+    grades = tuple((gold or {}).values())
+    made = Question(
+        question_id=question_id,
+        question=question,
+        gold_answer=answer,
+        gold_doc_ids=tuple(gold or ()),
         source_dataset=source,
-        question_type="ad-hoc" if row.gold or not row.judged else "no-retrieval",
-        gold_grades=tuple(grades) if {*grades} - {1} else (),
-        judged=row.judged,
-        turns=row.turns,
-        answers=row.answers,
-        group=row.group,
+        question_type="ad-hoc" if gold or not judged else "no-retrieval",
+        gold_grades=grades if {*grades} - {1} else (),
+        judged=judged,
+        turns=turns,
+        answers=answers,
+        group=group,
     )
+    return own_question(made, lacks)
 
 
-def _of_article(row: Article, source: str, number: int, place: int) -> Iterator[Record]:
-    for n, paragraph in enumerate(row.paragraphs):
-        key = paragraph.id
-        yield Document(document_id(source, key), paragraph.text, source, key, False)
-        for asked in paragraph.questions:
-            passages = (Brought(asked.id, place + n, any(asked.answers[:1])),)
-            question = Question(asked.id, asked.question, "", (), source, "single-hop")
-            yield _bringing(question, asked.answers, number, passages)
-
-
-def _documents(source: str, row: PassageRow) -> Iterator[Document]:
-    names: set[str] = set()
-    by_text: dict[str, str] = {}
-    for passage in row.passages:
-        if passage.text not in by_text:
-            by_text[passage.text] = unused_name(f"{row.id}_{passage.key}", names)
-        name = by_text[passage.text]
-        yield Document(document_id(source, name), passage.text, source, name, False)
-
-
-def _bringing(
-    asked: Question, answers: tuple[str, ...], row: int, passages: tuple[Brought, ...]
+def own_question(
+    question: Question, lacks: Literal["", "judgement", "relevant"] = ""
 ) -> SourceQuestion:
+    """Return a question as it leaves ``download``, with each distinct answer."""
+    answers = dict.fromkeys([question.gold_answer, *(each.text for each in question.answers)])
+    return SourceQuestion(question, references=tuple(answers), lacks=lacks)
+
+
+def passage_document(source: str, name: str, text: str) -> Document:
+    """Return the document of a paragraph that is called ``name`` within its source."""
+    return Document(document_id(source, name), text, source, name, False)
+
+
+def passage_question(
+    source: str,
+    question_id: str,
+    question: str,
+    answers: tuple[str, ...],
+    kind: QuestionType,
+    passages: tuple[Brought, ...],
+) -> SourceQuestion:
+    """Return a question that brings its own passages, with its first answer that is not blank."""
     answer = next((text for text in answers if text.strip()), "")
     lacks: Literal["", "judgement"] = "" if any(p.is_gold for p in passages) else "judgement"
-    return SourceQuestion(replace(asked, gold_answer=answer), row, answers, passages, lacks)
+    made = Question(question_id, question, answer, (), source, kind)
+    return SourceQuestion(made, references=answers, passages=passages, lacks=lacks)
+
+
+def passage_row(
+    source: str,
+    question_id: str,
+    question: str,
+    answers: tuple[str, ...],
+    kind: QuestionType,
+    passages: Sequence[Passage],
+) -> RowRecords:
+    """Return a document for each passage of a question, and then the question.
+
+    A passage is called by the question's id and its own key. The same text has one name.
+    """
+    taken: set[str] = set()
+    names: dict[str, str] = {}
+    for passage in passages:
+        if passage.text not in names:
+            names[passage.text] = unused_name(f"{question_id}_{passage.key}", taken)
+    brought = tuple(
+        Brought(f"{question_id}_{passage.key}", n, passage.is_gold)
+        for n, passage in enumerate(passages)
+    )
+    return [
+        *(passage_document(source, names[p.text], p.text) for p in passages),
+        passage_question(source, question_id, question, answers, kind, brought),
+    ]

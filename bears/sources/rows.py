@@ -33,15 +33,15 @@ COLUMNS = ("query_id", "query", "query_type", "answers", "passages")
 
 
 def read_rows(path: Path) -> Iterator[Any]:
-    """Yield the rows of ``path``; bare NaN, which Python writes for an empty cell, is None.
+    """Yield the rows of a file. Bare NaN, which Python writes for an empty cell, becomes None.
 
-    Understood are parquet; CSV with a header, whose cells may hold JSON's lists and objects; JSON
-    Lines; a JSON array of rows; an object whose ``data`` is such an array (DRCD, SQuAD); and an
+    A file can be parquet; CSV with a header, whose cells may hold JSON's lists and objects; JSON
+    Lines; a JSON array of rows; an object whose ``data`` is such an array (DRCD, SQuAD); or an
     object of columns, each a map from row number to value (MS MARCO's official file).
 
     Raises:
-        SourceError: the file is empty, truncated, of no known form, or refused at the door.
-        MalformedRow: a cell of a table is as Python prints it.
+        SourceError: the file is empty, truncated, too large, or has no known form.
+        MalformedRow: a cell of a table holds a list or an object as Python prints it.
     """
     number = 0
     try:
@@ -76,13 +76,13 @@ def _cells(path: Path) -> Iterator[Row]:
         named = {name: _cell(cell) for name, cell in zip(header, cells, strict=True)}
         for name, cell in named.items():
             if isinstance(cell, str) and PRINTED.fullmatch(cell):
-                problem = f"{cell!r:.60} is as Python prints it; write lists and objects as JSON"
+                problem = f"{cell!r:.60} is what Python prints; write lists and objects as JSON"
                 raise MalformedRow(path.name, number, name, problem)
         yield named
 
 
 def _cell(text: str) -> Any:
-    """A cell; tables have their lists and objects as JSON."""
+    """Return the value of a cell: a list or an object if it is JSON's, else the text."""
     if text[:1] in "[{":
         with suppress(FormatError):
             return json_value(text.encode(), "cell")
@@ -90,7 +90,7 @@ def _cell(text: str) -> Any:
 
 
 def read_whole(path: Path) -> Any:
-    """The value of a JSON file; bare NaN is None. Raises SourceError where it is none."""
+    """Return the value of a JSON file, with None for bare NaN. Raises SourceError."""
     try:
         return json_value(path, nan="none")
     except FormatError as error:
@@ -108,25 +108,40 @@ def _columns(path: Path) -> Iterator[Any]:
         yield dict(zip(COLUMNS, (value for _, value in cells), strict=True))
 
 
-def check_row(shape: TypeAdapter[Any], row: Any, file: str, number: int) -> Any:
-    """Validate one row against ``shape``.
+class BadField(Exception):
+    """A field of a row cannot be used; `bears.sources.parts.Parts.each` names file and row.
+
+    Args:
+        field: dotted path of the field within the row.
+        problem: what is wrong with it.
+    """
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"field {field}: {problem}")
+        self.field, self.problem = field, problem
+
+
+def check_row(shape: TypeAdapter[Any], row: Any) -> Any:
+    """Return a row, validated against ``shape``.
 
     Raises:
-        MalformedRow: naming file, row and the first field that does not fit.
+        BadField: for the first field that does not fit.
     """
     try:
         return shape.validate_python(row)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"])) or "(row)"
-        raise MalformedRow(file, number, field, reason_of(first)) from None
+        problem = reason_of(first)
+        if first["type"] == "missing":
+            problem += f"; there: {', '.join(first['input']):.200}"
+        raise BadField(".".join(map(str, first["loc"])) or "(row)", problem) from None
 
 
 def as_rows(value: Any) -> Any:
-    """A list of objects, for which the hub has an object of lists; anything else as it is.
+    """Return a list of objects for an object of lists, as the hub has it, and else the value.
 
     Raises:
-        ValueError: a value of the object is no list, or they differ in length.
+        ValueError: a value of the object is not a list, or the lists differ in length.
     """
     if not isinstance(value, Mapping):
         return value
@@ -138,9 +153,9 @@ def as_rows(value: Any) -> Any:
 
 
 def as_texts(value: Any) -> Any:
-    """A list of texts, for which sets have one text, objects with a ``text``, or nothing at all.
+    """Return a list of texts, for which sets have one text, objects with a ``text``, or nothing.
 
-    A number is taken as text.
+    A number counts as text.
 
     Raises:
         ValueError: as `as_rows`.
@@ -157,7 +172,7 @@ def as_texts(value: Any) -> Any:
 
 
 def as_text(value: Any) -> Any:
-    """A number as text, and NaN, which tables of numbers have for an empty cell, as None."""
+    """Return a number as text, and None for NaN, which tables have for an empty cell."""
     if isinstance(value, float) and isnan(value):
         return None
     return str(value) if type(value) in (int, float) else value
@@ -166,22 +181,22 @@ def as_text(value: Any) -> Any:
 _LISTS = TypeAdapter(dict[str, list[Any]])
 T = TypeVar("T")
 Rows = Annotated[list[T], BeforeValidator(as_rows)]
-"""Of a row's shape: objects within it, in either form."""
+"""Objects within a row, in either form."""
 Text = Annotated[str, BeforeValidator(as_text)]
-"""Of a row's shape: a text for which a number may stand, such as an answer."""
+"""A text within a row that may be given as a number, such as an answer."""
 Texts = Annotated[list[str], BeforeValidator(as_texts)]
-"""Of a row's shape: texts within it, such as answers, in any form."""
+"""Texts within a row, such as answers, in any form."""
 
 
-def not_blank(text: str, file: str, number: int, field: str) -> str:
-    """The text. Raises MalformedRow where a person sees nothing of it."""
+def not_blank(text: str, field: str) -> str:
+    """Return the text of a field. Raises BadField if a person sees nothing of it."""
     if blank(text):
-        raise MalformedRow(file, number, field, "is empty")
+        raise BadField(field, "is empty")
     return text
 
 
 class Ids:
-    """The ids of one kind of record of a source, of which none may be empty or stand twice."""
+    """The ids of one kind of record of a source. Each has to be unique and not empty."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -189,11 +204,10 @@ class Ids:
     def __contains__(self, identifier: str) -> bool:
         return identifier in self._known
 
-    def new(self, identifier: str, file: str, number: int, field: str) -> str:
-        """``identifier``, which is known from now on. Raises MalformedRow where it cannot be."""
-        not_blank(identifier, file, number, field)
+    def new(self, identifier: str, field: str) -> str:
+        """Return ``identifier`` and remember it. Raises BadField if it is empty or known."""
+        not_blank(identifier, field)
         if identifier in self._known:
-            problem = f"{identifier!r:.80} stands in an earlier row too"
-            raise MalformedRow(file, number, field, problem)
+            raise BadField(field, f"{identifier!r:.80} is in an earlier row too")
         self._known.add(identifier)
         return identifier

@@ -1,4 +1,4 @@
-"""The shapes that a source may have, so that a new set is a file of conf and no code."""
+"""The shapes that a source may have, so that a new set needs a file of conf only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from bears.sources.parts import Reader
 
 
 @dataclass(frozen=True)
-class Shape:
+class SourceShape:
     """How rows are laid out.
 
     Args:
-        read: from them to rows of our own.
-        words: our words for its fields, which ``fields`` of a source may call otherwise.
-        layout: of a shape that is several tables: each, and the patterns of its files in a folder.
+        read: from the files of a source to its records.
+        words: our words for its fields and their usual names, to which ``fields`` of a source adds.
+        layout: the tables of a shape that has several, and the patterns of their files.
     """
 
     read: Reader
@@ -43,10 +43,10 @@ BEIR = {
 }
 OWN = {"folder": (".",)}
 SHAPES = {
-    "squad": Shape(squad.read, squad.WORDS),
-    "multi-hop": Shape(passage_rows.multi_hop, passage_rows.MULTI_HOP),
-    "qa-with-passages": Shape(passage_rows.with_passages, passage_rows.WITH_PASSAGES),
-    "pairs": Shape(read_pairs, PAIRS),
-    "beir": Shape(beir.read, beir.WORDS, BEIR),
-    "own": Shape(own.read, {}, OWN),
+    "squad": SourceShape(squad.read, squad.WORDS),
+    "multi-hop": SourceShape(passage_rows.multi_hop, passage_rows.MULTI_HOP),
+    "qa-with-passages": SourceShape(passage_rows.with_passages, passage_rows.WITH_PASSAGES),
+    "pairs": SourceShape(read_pairs, PAIRS),
+    "beir": SourceShape(beir.read, beir.WORDS, BEIR),
+    "own": SourceShape(own.read, {}, OWN),
 }

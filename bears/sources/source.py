@@ -1,4 +1,4 @@
-"""What conf/source/<name>.yaml says of a source."""
+"""The description of a source in conf/source/<name>.yaml."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from bears.sources.shapes import SHAPES
 from bears.types import Closed
 
 VALIDATION = ("validation", "dev", "val", "valid")
-"""Names of one and the same split."""
+"""Names of the same split."""
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,10 @@ class Part(Closed):
 
     Args:
         files: glob patterns within the folder or the hub dataset; the first that matches is taken.
-            ``.`` is the folder itself. ``{split}`` in them is the source's ``split``. None: a table
-            that the hub streams.
+            ``.`` is the folder itself. ``{split}`` in them is the source's ``split``. Empty: all
+            files of a configuration and split of the hub.
         hub, revision: where they are on the hub, if not where the source is.
-        config, split: of a table that the hub streams.
+        config, split: the names by which the hub lists the files.
     """
 
     files: tuple[str, ...] = ()
@@ -46,27 +46,26 @@ class Source(Closed):
         language: BCP 47 tag of its texts, see `bears.language.tags`.
         licence: SPDX identifier of the texts' licence.
         shape: how its rows are laid out, see `bears.sources.shapes`; or else ``reader``, the
-            dotted name of the function from its parts to rows of our own.
-        fields: our words for the fields of that shape, and what they are called here, where that
-            is not among the names that `bears.sources.shapes` knows.
+            dotted name of the function from its parts to records.
+        fields: our words for the fields of that shape to the names that they have here, if those
+            are not among the names that the shape knows.
         hub: ``owner/name`` of a hub dataset.
-        revision: 40 hexadecimal digits of a commit; a branch or tag is refused. None: what the main
-            branch is at when it is first asked, which is written down. A ``reader`` needs one.
-        config: of the hub's configurations, the one that is read; in the shape ``beir`` what they
-            begin or end with, where a dataset has several languages.
-        split: which of its sets of questions is read; none is needed where there is one.
-        files: glob patterns within the hub dataset, in reading order; each must match. None: the
-            library `datasets` says what is there, and streams it.
+        revision: 40 hexadecimal digits of a commit; a branch or tag is refused. Empty: the commit
+            of the main branch when it is first asked, which is recorded. A ``reader`` needs one.
+        config: which of the hub's configurations is read. In the shape ``beir`` their names begin
+            or end with it, if a dataset has several languages.
+        split: which of its sets of questions is read; not needed if there is one.
+        files: glob patterns within the hub dataset, in reading order; each must match. Empty: the
+            library `datasets` lists the files of ``config`` and ``split``.
         path: a local file or folder instead of the hub; relative to the project's root.
-        sha256: file name to digest, for every file whose content is known; after some of its
-            folders where several files are called so (``corpus/test.parquet``). Of a table that is
-            streamed ``config/split`` to the digest of its rows.
-        rows: how many rows the pinned files hold, where known.
+        sha256: file name to digest, for every file whose content is known. Files of the same name
+            need some of their folders too (``corpus/test.parquet``).
+        rows: how many rows the pinned files hold, if known.
         parts: for a source of several kinds of tables, what each holds.
-        limit: at most so many rows of each table, the first ones; not of the shapes that are
-            benchmarks already.
+        limit: at most so many rows of each table, the first ones; on the hub, of its first file.
+            Not for the shapes that are benchmarks already.
         on_bad_row: stop at the first row that cannot be used, or skip such rows and report them.
-        settings: what its reader can be told, see there.
+        settings: the settings of its reader, see there.
     """
 
     name: str
@@ -94,8 +93,8 @@ class Source(Closed):
         check_tag(self.language, f"sources.{self.name}.language")
         if bool(self.shape) == bool(self.reader) or self.shape not in ("", *SHAPES):
             raise ConfigurationError(
-                f"{where}: shape is {self.shape!r}; give a shape of {', '.join(SHAPES)}, or else a "
-                "reader, and not both"
+                f"{where}: shape is {self.shape!r}; give either a reader or a shape: "
+                f"{', '.join(SHAPES)}"
             )
         if not self.layout and bool(self.path) == bool(self.hub):
             raise ConfigurationError(f"{where}: give either hub or path")
@@ -107,22 +106,17 @@ class Source(Closed):
         if self.reader and self.hub and not self.files and not self.parts:
             raise ConfigurationError(f"{where}: hub needs files, e.g. [data/*.parquet]")
         if self.shape == "own" and self.hub:
-            raise ConfigurationError(f"{where}: shape own is a folder; give its path, and no hub")
-        if self.shape == "own" and self.on_bad_row == "skip":
-            raise ConfigurationError(
-                f"{where}: on_bad_row is skip, and shape own has no rows; files that cannot be "
-                "read are left out by themselves"
-            )
+            raise ConfigurationError(f"{where}: shape own needs a path instead of hub")
         if self.shape == "beir" and not self.split:
             raise ConfigurationError(f"{where}: give the split of its judgements, such as test")
         if self.layout and self.limit:
             raise ConfigurationError(
-                f"{where}: limit is {self.limit}, and a part of a benchmark is another one; a "
-                "quick run has sample.max_docs"
+                f"{where}: limit is {self.limit}, but a part of a benchmark is a different "
+                "benchmark; for a quick run set sample.max_docs"
             )
 
     def pin_of(self, path: PurePath | str) -> str:
-        """Under which name ``sha256`` knows a file, the longest that fits; empty for none."""
+        """Return the longest name in ``sha256`` that fits a file, or an empty text."""
         place = f"/{PurePath(path).as_posix()}"
         return max(
             (name for name in self.sha256 if place.endswith(f"/{name}")), key=len, default=""
@@ -130,18 +124,18 @@ class Source(Closed):
 
     @property
     def layout(self) -> dict[str, Part]:
-        """The parts of a source that has several, with the patterns of their files."""
+        """Return the parts of a source that has several, with the patterns of their files."""
         usual = SHAPES[self.shape].layout if self.shape else {}
         parts = {name: Part(patterns) for name, patterns in usual.items()}
         return self._whole(parts | {name: part for name, part in self.parts.items() if part.files})
 
     @property
     def on_hub(self) -> dict[str, Part]:
-        """What is read of the hub; of a source that names ``files``, a part for each pattern."""
+        """Return the parts to read from the hub, one for each pattern of ``files``."""
         return self._whole(self.parts or {pattern: Part((pattern,)) for pattern in self.files})
 
     def _whole(self, parts: dict[str, Part]) -> dict[str, Part]:
-        """Parts with what they have from the source."""
+        """Return parts with the split, hub and revision of the source filled in."""
         return {
             name: replace(
                 part,
@@ -154,7 +148,7 @@ class Source(Closed):
 
 
 def reader_of(source: Source) -> Reader:
-    """The function that reads a source. Raises ConfigurationError."""
+    """Return the function that reads a source. Raises ConfigurationError."""
     if source.shape:
         return SHAPES[source.shape].read
     reader: Reader = named(source.reader, "bears.sources", f"sources.{source.name}.reader")
@@ -162,12 +156,12 @@ def reader_of(source: Source) -> Reader:
 
 
 def same_split(name: str) -> tuple[str, ...]:
-    """A split, and what else it is called."""
+    """Return a split and its other names."""
     return (name, *(other for other in VALIDATION if name in VALIDATION and other != name))
 
 
 def check_pin(where: str, revision: str) -> None:
-    """Raises ConfigurationError for a revision that can move."""
+    """Raise ConfigurationError for a revision that can move."""
     if not re.fullmatch(r"[0-9a-f]{40}", revision):
         raise ConfigurationError(
             f"{where}: revision is {revision!r}; expected the 40 hexadecimal "

@@ -5,12 +5,13 @@ SQuAD 1.1 and 2.0 (Rajpurkar et al. 2016, 2018), DRCD (Shao et al. 2018), CMRC 2
 paragraphs: [{id, context, qas: [{id, question, answers: [{text}]}]}]}``, which the hub's DRCD wraps
 as ``{"data": article}``; an article of one paragraph, ``{title, context, qas}`` (CMRC's first
 files, KorQuAD 2); or, on the hub, a question, ``{id, title, context, question, answers: {text:
-[]}}``, with the rows of a paragraph and of an article side by side. Answers may be bare texts too,
-or one alone.
+[]}}``, with the rows of a paragraph and of an article side by side. Answers may also be bare texts
+or a single text.
 
 An article without an id is called by its title, one without a title by its first paragraph or
-question, and a paragraph without an id ``{article}-{n}``, n from 0 within the article; a name that
-an earlier article has gets ``#2``. Questions without an answer are left out, their paragraphs stay.
+question, and a paragraph without an id ``{article}-{n}``, n from 0 within the article. A name that
+an earlier article has gets ``#2``. Questions without an answer are left out, but their paragraphs
+are kept.
 """
 
 from collections import Counter
@@ -22,10 +23,11 @@ from typing import Any, NotRequired
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.sources.naming import Id, Naming, Words
+from bears.sources.naming import Id, Words
 from bears.sources.parts import Parts
-from bears.sources.records import Article, ParagraphQuestion, SourceParagraph
-from bears.sources.rows import Ids, Row, Texts, not_blank
+from bears.sources.records import RowRecords, passage_document, passage_question
+from bears.sources.rows import Ids, Row, Texts, check_row, not_blank
+from bears.types import Brought
 
 WORDS: Words = {
     "id": ("_id", "query_id", "qid", "question_id", "context_id"),
@@ -69,28 +71,28 @@ class _HubRow(_Qa):
 _HUB, _ALONE, _ARTICLE = TypeAdapter(_HubRow), TypeAdapter(_Alone), TypeAdapter(_Article)
 
 
-def read(parts: Parts) -> Iterator[Article]:
-    """Yield one article after another.
+def read(parts: Parts) -> Iterator[RowRecords]:
+    """Yield the paragraphs and questions of one article after another.
 
     Raises:
-        MalformedRow: a field is missing or of another type, or an answered question is empty or
+        MalformedRow: a field is missing or has another type, or an answered question is empty or
             has the id of an earlier one.
     """
-    naming, known = Naming(WORDS, parts), Ids()
-    rows = parts.each(partial(_checked, naming, known))
+    rows = parts.each(partial(_checked, Ids()), words=WORDS)
     names: Counter[str] = Counter()
     for _, group in groupby(rows, key=_of_article):
-        yield _article(_nested(list(group)), names)
+        yield _records(parts.dataset, _nested(list(group)), names)
 
 
-def _checked(naming: Naming, known: Ids, file: str, number: int, given: Row) -> Any:
-    row = naming.check(_shape, given.get("data", given), file, number)
+def _checked(known: Ids, given: Row) -> Any:
+    row = given.get("data", given)
+    row = check_row(_shape(row), row)
     paragraphs = row.get("paragraphs", [row])
-    for paragraph, asked in ((p, qa) for p in paragraphs for qa in p.get("qas", [row])):
-        if asked["answers"]:
-            not_blank(paragraph["context"], file, number, naming.called(given, "context"))
-            not_blank(asked["question"], file, number, naming.called(given, "question"))
-            known.new(asked["id"], file, number, naming.called(given, "id"))
+    for paragraph, qa in ((p, qa) for p in paragraphs for qa in p.get("qas", [row])):
+        if qa["answers"]:
+            not_blank(paragraph["context"], "context")
+            not_blank(qa["question"], "question")
+            known.new(qa["id"], "id")
     return {**row, "paragraphs": [row]} if "qas" in row else row
 
 
@@ -101,39 +103,37 @@ def _shape(row: Any) -> TypeAdapter[Any]:
 
 
 def _of_article(row: Any) -> Any:
-    """What the hub's rows of one article share; every other row is an article by itself."""
+    """Return what the hub's rows of one article share; any other row is an article by itself."""
     return object() if "paragraphs" in row else row.get("title") or row["context"]
 
 
-def _nested(rows: list[Any]) -> _Article:
+def _nested(rows: list[Any]) -> Any:
     if "paragraphs" in rows[0]:
-        article: _Article = rows[0]
-        return article
+        return rows[0]
     groups = groupby(rows, key=lambda row: row["context"])
-    return {
-        "title": rows[0].get("title", ""),
-        "paragraphs": [{"context": context, "qas": list(qas)} for context, qas in groups],
-    }
+    paragraphs = [{"context": context, "qas": list(qas)} for context, qas in groups]
+    return {"title": rows[0].get("title", ""), "paragraphs": paragraphs}
 
 
-def _article(row: _Article, names: Counter[str]) -> Article:
-    name = row.get("id") or row.get("title") or _first_id(row["paragraphs"])
+def _records(source: str, article: _Article, names: Counter[str]) -> RowRecords:
+    name = article.get("id") or article.get("title") or _first_id(article["paragraphs"])
     names[name] += 1
     if names[name] > 1:
         name = f"{name}#{names[name]}"
-    paragraphs = (_paragraph(p, f"{name}-{n}") for n, p in enumerate(row["paragraphs"]))
-    return Article(name, row.get("title") or name, tuple(paragraphs))
+    found: list[Any] = []
+    for n, paragraph in enumerate(article["paragraphs"]):
+        key = paragraph.get("id") or f"{name}-{n}"
+        found.append(passage_document(source, key, paragraph["context"]))
+        for qa in paragraph["qas"]:
+            if answers := tuple(qa["answers"]):
+                passages = (Brought(qa["id"], n, bool(answers[0])),)
+                question = qa["question"].strip()
+                found.append(
+                    passage_question(source, qa["id"], question, answers, "single-hop", passages)
+                )
+    return found
 
 
 def _first_id(paragraphs: list[_Paragraph]) -> str:
     ids = (each for p in paragraphs for each in (p.get("id"), *(qa["id"] for qa in p["qas"])))
     return next((each for each in ids if each), "untitled")
-
-
-def _paragraph(row: _Paragraph, name: str) -> SourceParagraph:
-    questions = (
-        ParagraphQuestion(qa["id"], qa["question"].strip(), tuple(qa["answers"]))
-        for qa in row["qas"]
-        if qa["answers"]
-    )
-    return SourceParagraph(row.get("id") or name, row["context"], tuple(questions))

@@ -3,11 +3,11 @@
 1. One request lists the bundle's names and terms with one rendering each.
 2. Every text is its own request, with the slice of that glossary whose terms occur in it. In a
    gold document the answer is marked, and the marked phrase of the translation is the answer.
-3. An answer that stands in no gold document is translated by itself; yes and no come from the
+3. An answer that is in no gold document is translated by itself; yes and no come from the
    language's lexicon.
 
-So what is asked in step 2 follows from the answers of step 1, and replaying them gives the same
-requests again.
+So the requests of step 2 follow from the replies to step 1, and a replay of these replies gives the
+same requests again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from bears.types import Document, Question
 
 
 def resolve_bundles(source_texts: SourceTexts, lookup: Lookup) -> Resolution:
-    """Translate every bundle as far as ``lookup`` has answers."""
+    """Translate every bundle as far as ``lookup`` has replies."""
     resolution = Resolution()
     owners = _owners(source_texts)
     bundles = {
@@ -44,7 +44,7 @@ def resolve_bundles(source_texts: SourceTexts, lookup: Lookup) -> Resolution:
 
 
 def _owners(source_texts: SourceTexts) -> dict[str, str]:
-    """doc_id to the one question whose bundle translates it: the first that has it as gold."""
+    """Map each doc_id to the question whose bundle translates it: the first with it as gold."""
     owners: dict[str, str] = {}
     foreign = [question for question in source_texts.questions if source_texts.foreign(question)]
     native = {
@@ -63,7 +63,7 @@ def _owners(source_texts: SourceTexts) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Bundle:
-    """The texts of one bundle, or of documents that belong to none."""
+    """The texts of one bundle, or of documents without a bundle."""
 
     source_texts: SourceTexts
     lookup: Lookup
@@ -74,7 +74,7 @@ class _Bundle:
     def resolve(
         self, question: Question, gold: Sequence[Document], owned: Sequence[Document]
     ) -> None:
-        """Translate the terms of a bundle, and with them its texts."""
+        """Translate the terms of a bundle, and then its texts."""
         parts = [question.question, question.gold_answer, *(each.content for each in gold)]
         text = "\n\n".join(parts)
         answer = self._ask(question.question_id, "terms", text)
@@ -85,7 +85,7 @@ class _Bundle:
         texts = replace(self, glossary=Glossary([*self.glossary, *learned]))
         self.found.terms[question.question_id] = list(texts.glossary.slice(text))
         if answer is None:
-            # The requests below are not yet the real ones: they only tell the number.
+            # The requests below are not the final ones: they only serve to count them.
             texts = replace(texts, lookup=lambda _: None, found=Resolution())
         texts.question(question)
         spans = {document.doc_id: texts.document(document, question) for document in owned}
@@ -103,16 +103,17 @@ class _Bundle:
             self.found.texts[place] = translation
 
     def document(self, document: Document, question: Question | None = None) -> str | None:
-        """Translate a document; return the translation of the answer that stands in it.
+        """Translate a document and return the translation of the answer that was marked in it.
 
         Args:
-            question: whose bundle it belongs to.
+            document: the text.
+            question: the question of its bundle.
         """
         place = (document.doc_id, "content", document.content)
         if corrected := self.source_texts.corrections.get(place[:2]):
             self.found.texts[place] = corrected
             return self._kept_span(document, question, corrected)
-        answer, times = self._extracted_from(document, question)
+        answer, times = self._answer_to_mark(document, question)
         pieces = split(document.content, self.source_texts.limit)
         marked = list(_marked(pieces, answer))
         translated = [
@@ -128,20 +129,20 @@ class _Bundle:
             self.found.doubts.append(Doubt(document.doc_id, "content", "mark_lost", message))
         return spans[0] if spans else None
 
-    def _extracted_from(self, document: Document, question: Question | None) -> tuple[str, int]:
-        """The answer to mark in a document, if any, and how often a person sent it back."""
+    def _answer_to_mark(self, document: Document, question: Question | None) -> tuple[str, int]:
+        """Return the answer to mark in a document, if any, and how often it was sent back."""
         if question is None or document.doc_id not in question.gold_doc_ids:
             return "", 0
         if yes_or_no(question.gold_answer, self.language):
             return "", 0
-        # An answer is sent back together with the piece of text that it is read from.
+        # An answer is sent back together with the piece of text that contains it.
         times = self.source_texts.again.get((question.question_id, "gold_answer"), 0)
         return question.gold_answer, times
 
     def _kept_span(
         self, document: Document, question: Question | None, corrected: str
     ) -> str | None:
-        """The answer of the translation that a person corrected, if it stands there still."""
+        """Return the model's answer if the text that a person corrected still contains it."""
         before = Resolution()
         texts = replace(self, source_texts=replace(self.source_texts, corrections={}), found=before)
         span = texts.document(document, question)
@@ -153,7 +154,7 @@ class _Bundle:
     def _piece(
         self, doc_id: str, piece: str, marked: str, times: int
     ) -> tuple[str, str | None] | None:
-        """The translation of one piece, and the phrase that was marked in it."""
+        """Return the translation of one piece, and the phrase that was marked in it."""
         if not piece.strip():
             return piece, None
         if piece == marked:
@@ -168,8 +169,8 @@ class _Bundle:
         """Take the answer from the lexicon, a gold document, the glossary, or the model."""
         place = (question.question_id, "gold_answer", question.gold_answer)
         chosen = self.source_texts.corrections.get(place[:2])
-        if chosen is None and (said := yes_or_no(question.gold_answer, self.language)):
-            chosen = self.source_texts.lexicon[said]
+        if chosen is None and (word := yes_or_no(question.gold_answer, self.language)):
+            chosen = self.source_texts.lexicon[word]
         if chosen is None:
             chosen = self._extracted(question, gold, spans)
         if chosen is not None:
@@ -178,7 +179,7 @@ class _Bundle:
     def _extracted(
         self, question: Question, gold: Sequence[Document], spans: Mapping[str, str | None]
     ) -> str | None:
-        """The answer as it stands in a gold document once all are translated, or by itself."""
+        """Take the answer from a gold document once all are translated, or translate it alone."""
         if any(mark(document.content, question.gold_answer) for document in gold):
             foreign = [document for document in gold if self.source_texts.foreign(document)]
             texts = [self.found.texts.get((d.doc_id, "content", d.content)) for d in foreign]
@@ -193,9 +194,9 @@ class _Bundle:
         )
 
     def _rendered(self, question: Question, translations: Sequence[str]) -> str | None:
-        """The glossary's rendering of the answer, where it stands in a gold document.
+        """Return the glossary's rendering of the answer, if a gold document contains it.
 
-        Not if a person sent the answer back: the glossary would give the same one again.
+        Return None if a person sent the answer back: the glossary would give the same one again.
         """
         if self.source_texts.again.get((question.question_id, "gold_answer")):
             return None
@@ -209,7 +210,7 @@ class _Bundle:
     ) -> str | None:
         if glossary := self.glossary.slice(text):
             context["glossary"] = [list(pair) for pair in glossary]
-        # Both only ever grow, so what was sent back never gets an earlier key again.
+        # Both counts only grow, so a text that was sent back never gets an earlier key again.
         if times := self.source_texts.again.get((record_id, field), 0) + again:
             context["again"] = times
         request = TranslationRequest(record_id, field, self.language, text, context)
@@ -217,7 +218,7 @@ class _Bundle:
 
 
 def _marked(pieces: Sequence[str], answer: str) -> Iterator[str]:
-    """The pieces with the answer marked in the first one that holds it."""
+    """Yield the pieces, with the answer marked in the first one that contains it."""
     done = not answer
     for piece in pieces:
         with_mark = None if done else mark(piece, answer)

@@ -1,16 +1,16 @@
-"""One rendering per term: which terms a text holds, what a model says of them, and their table."""
+"""One rendering per term: find the terms of a text, read a model's terms, and edit them as CSV."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
 from bears.files.spreadsheet import read_named, write_csv
 from bears.translation.spans import whole_word
+from bears.translation.translator import TERMS
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -19,7 +19,7 @@ class Glossary:
     """Terms of one language and their renderings in another.
 
     Args:
-        pairs: (term, rendering); the first rendering of a term stands. A term with a capital
+        pairs: (term, rendering); the first rendering of a term counts. A term with a capital
             letter is a name, and its case counts.
     """
 
@@ -33,10 +33,10 @@ class Glossary:
         return iter(self._renderings.items())
 
     def slice(self, text: str) -> tuple[tuple[str, str], ...]:
-        """The (term, rendering) whose term occurs in a text, sorted, so fit for a hash key.
+        """Return the (term, rendering) pairs of the terms in a text, sorted, for use in a key.
 
-        A term occurs as whole words (where the script has spaces). One written without capitals
-        occurs in any case. Where occurrences overlap the longest stands, then the first.
+        Terms match whole words, if the script has spaces. A term without capitals matches in any
+        case. Of overlapping matches the longest counts, then the first.
         """
         taken: set[int] = set()
         found: set[tuple[str, str]] = set()
@@ -47,7 +47,7 @@ class Glossary:
         return tuple(sorted(found))
 
     def _occurrences(self, text: str) -> Iterator[tuple[int, int, bool, int, str]]:
-        """Length below zero, start, whether the case differs, end and term: sorted by rank."""
+        """Yield negative length, start, whether the case differs, end and term: sorted by rank."""
         lower = _lower(text)
         for term, source in self._terms:
             searched = lower if term == _lower(term) else text
@@ -60,7 +60,7 @@ class Glossary:
 
 
 def occurs(term: str, text: str) -> bool:
-    """Whether a term is one that `Glossary.slice` finds in a text."""
+    """Return whether `Glossary.slice` finds a term in a text."""
     return not fault_in(term) and bool(Glossary([(term, "-")]).slice(text))
 
 
@@ -68,48 +68,39 @@ def parse_terms(answer: str, text: str) -> tuple[list[tuple[str, str]], list[str
     """Read a model's answer ``{"terms": [{"source": …, "target": …}]}`` about a text.
 
     Returns:
-        The (source, target) that fit: neither is empty or has control characters, and the source
-        occurs in the text and stands there for the first time. And what is wrong with the others.
+        The usable (source, target) pairs: both are clean lines, and the source occurs in the text
+        and is new. And what is wrong with the others.
     """
     try:
-        value = json_value(answer.encode(), "terms of the answer")
+        rows = TERMS.parse(json_value(answer.encode(), "terms of the answer"))["terms"]
     except (FormatError, ValueError) as error:
         return [], [str(error)]
-    if (
-        not isinstance(value, dict)
-        or value.keys() != {"terms"}
-        or not isinstance(value["terms"], list)
-    ):
-        return [], ['terms of the answer: expected an object with the list "terms" alone']
     terms: dict[str, str] = {}
     problems = []
-    for number, term in enumerate(value["terms"], start=1):
-        if problem := _fault_of_term(term, terms, text):
+    for number, row in enumerate(rows, start=1):
+        source, target = row["source"], row["target"]
+        if problem := fault_in(source):
+            problem = f"source {problem}"
+        elif problem := fault_in(target):
+            problem = f"target {problem}"
+        elif source in terms:
+            problem = f"{source!r} is a duplicate"
+        elif not occurs(source, text):
+            problem = f"{source!r} does not occur in the text"
+        if problem:
             problems.append(f"terms of the answer, term {number}: {problem}")
         else:
-            terms[term["source"]] = term["target"]
+            terms[source] = target
     return list(terms.items()), problems
 
 
-def _fault_of_term(term: Any, known: Iterable[str], text: str) -> str | None:
-    strings = isinstance(term, dict) and all(isinstance(value, str) for value in term.values())
-    if not strings or term.keys() != {"source", "target"}:
-        return "expected source and target, both strings"
-    for name in ("source", "target"):
-        if problem := fault_in(term[name]):
-            return f"{name} {problem}"
-    source = term["source"]
-    if source in known:
-        return f"{source!r} stands there twice"
-    return None if occurs(source, text) else f"{source!r} does not occur in the text"
-
-
 def fault_in(text: str) -> str | None:
+    """Return what keeps a text from being one clean line, or None."""
     if not text.strip():
         return "is empty"
     if text != text.strip():
         return f"has white space around it: {text!r}"
-    if CONTROL.search(text) or "\n" in text or "\t" in text:
+    if CONTROL.search(text) or {"\n", "\t"} & set(text):
         return f"holds control characters: {text!r}"
     return None
 
@@ -119,7 +110,7 @@ def _normal(text: str) -> str:
 
 
 def _lower(text: str) -> str:
-    """Lower case, of the same length."""
+    """Return the text in lower case, with the same length."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower
@@ -131,11 +122,11 @@ COLUMNS = ("source", "target", "source_language", "target_language", "note")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A source term and the one way in which it is rendered.
+    """A source term and its one rendering.
 
     Args:
-        source: as it stands in texts.
-        rendering: what stands for it in translations.
+        source: as in the texts.
+        rendering: as in the translations.
         source_language: BCP 47 tag.
         target_language: BCP 47 tag.
         note: for people.
@@ -149,12 +140,12 @@ class Term:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """What has one rendering."""
+        """Return the part that has one rendering."""
         return self.source, self.source_language, self.target_language
 
 
 def write_glossary(path: Path, terms: Iterable[Term]) -> int:
-    """Write terms for a spreadsheet, sorted, the first of each; return how many there are."""
+    """Write terms as CSV, sorted, the first of each; return how many there are."""
     kept: dict[tuple[str, str, str], Term] = {}
     for term in terms:
         kept.setdefault(term.place, term)
@@ -170,7 +161,7 @@ def read_glossary(path: Path) -> list[Term]:
     """Read what `write_glossary` wrote, also after a spreadsheet saved it with ; or tabs, or a BOM.
 
     Raises:
-        FormatError: with the line of what is wrong; a source term with two renderings is.
+        FormatError: with the line; for example, a source term has two renderings.
     """
     header, rows = read_named(path)
     if [cell.strip() for cell in header] != [*COLUMNS]:

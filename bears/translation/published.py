@@ -1,4 +1,4 @@
-"""Making a memory out of a published set: a benchmark's raw files beside its translated ones."""
+"""Kept replies from a published set: a benchmark's raw files and its translated ones."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bears.errors import FormatError
 from bears.files.records import Record, read_documents, read_questions
-from bears.llm.kept import MemoryEntry
+from bears.llm.kept import KeptReply
 from bears.translation.source_texts import SourceTexts
 from bears.translation.translator import Translator
 
@@ -17,19 +17,19 @@ RecordText = tuple[str, str, str]
 
 def import_published(
     folder: Path, languages: Mapping[str, str], translator: Translator
-) -> list[MemoryEntry]:
-    """Entries for every translated text of a folder with the four published files.
+) -> list[KeptReply]:
+    """Return a kept reply for every translated text of a folder with the four published files.
 
-    Where one source text has several translations, each entry is bound to its record.
+    If one source text has several translations, each reply is bound to its record.
 
     Args:
         folder: holds queries_raw.json, corpus_raw.json, queries.json and corpus.json.
         languages: source name to BCP 47 tag.
-        translator: whose key the entries get.
+        translator: whose keys the replies get.
 
     Raises:
-        FormatError: a file is absent or malformed, the raw and translated records are not the
-            same ones, a source is unknown, or a text in the target language was changed.
+        FormatError: a file is absent or malformed, the raw and translated records differ, a source
+            is unknown, or a text in the target language was changed.
     """
     questions = read_questions(folder / "queries_raw.json")
     documents = read_documents(folder / "corpus_raw.json")
@@ -55,9 +55,7 @@ def import_published(
     for key, place in zip(keys, places, strict=True):
         variants[key].add(translations[place])
     return [
-        MemoryEntry(
-            key, place[0] if len(variants[key]) > 1 else "", *place[1:], translations[place]
-        )
+        KeptReply(key, place[0] if len(variants[key]) > 1 else "", *place[1:], translations[place])
         for key, place in zip(keys, places, strict=True)
     ]
 
@@ -69,7 +67,7 @@ def _pairs(
     translated: list[Record],
     identifier: Callable[[Record], str],
 ) -> Iterator[tuple[Record, Record]]:
-    """Raw records beside translated ones: a set with v1's defects can hold an id twice."""
+    """Pair raw and translated records. A set with v1's defects can contain an id twice."""
     before, after = Counter(map(identifier, raw)), Counter(map(identifier, translated))
     if different := (before - after) + (after - before):
         raise FormatError(

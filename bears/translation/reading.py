@@ -1,4 +1,4 @@
-"""A second, independent reading of translations: a model says what was lost, changed or added."""
+"""Proofreading: a model compares a translation with its source and lists what differs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,11 +6,12 @@ from typing import ClassVar, Literal
 
 from typing_extensions import TypedDict
 
-from bears.config import Config, parse
+from bears.config.shape import BenchmarkLanguage, LanguageNames, SourceSettings
+from bears.config.typed import Keys
 from bears.errors import FormatError
 from bears.language.tags import languages_of
 from bears.llm.flat import FlatUse, shown
-from bears.llm.kept import PublishedMemory
+from bears.llm.kept import KeptReplies
 from bears.llm.models import estimate
 from bears.llm.prompt import SystemPrompt
 from bears.llm.settings import AskingSettings
@@ -21,13 +22,13 @@ from bears.types import Document, Finding, Question
 
 Records = tuple[Sequence[Question], Sequence[Document]]
 REPLY_TOKENS = (8, 200)
-"""The least and the most of an answer in practice."""
+"""The fewest and the most tokens of an answer in practice."""
 MOST, LONGEST = 20, 300
-"""Remarks that are kept of one text, and characters of a quotation."""
+"""The most remarks that are kept for one text, and the longest quotation in characters."""
 
 
 class Remark(TypedDict):
-    """One place where a translation says something else: words of the source and of it."""
+    """One difference: the words of the source and of the translation."""
 
     kind: Literal["lost", "changed", "added"]
     source: str
@@ -35,7 +36,7 @@ class Remark(TypedDict):
 
 
 class Remarks(TypedDict):
-    """What a model answers, and what is kept of it."""
+    """A model's answer, and the form that is kept."""
 
     remarks: list[Remark]
 
@@ -45,7 +46,7 @@ SHAPE = Shape(Remarks)
 
 @dataclass(frozen=True, kw_only=True)
 class ReaderSettings(AskingSettings):
-    """One conf/reader/<name>.yaml that asks a model."""
+    """One conf/reader/<name>.yaml that has a model."""
 
     where: ClassVar[str] = "reader"
 
@@ -54,7 +55,7 @@ class ReaderSettings(AskingSettings):
 
 @dataclass(frozen=True, slots=True)
 class ReadingRequest:
-    """One translation beside its source."""
+    """One translation and its source."""
 
     record_id: str
     field: str
@@ -63,13 +64,13 @@ class ReadingRequest:
 
     @property
     def text(self) -> str:
-        """Both, so that a person can read what is kept."""
+        """Return both, for people who read the kept replies."""
         return f"{self.source}\n→ {self.translation}"
 
 
 @dataclass(frozen=True)
 class ReadingTask(FlatUse[ReadingRequest]):
-    """Reading one benchmark's translations.
+    """The proofreading of one benchmark's translations.
 
     Args:
         settings: who reads.
@@ -82,7 +83,7 @@ class ReadingTask(FlatUse[ReadingRequest]):
     translations: Sequence[ReadingRequest]
 
     name = "proofreading"
-    advice = "choose another reader: a text that no model takes can be left to a person"
+    advice = "choose another reader: a text that no model accepts can be left to a person"
     schema = SHAPE.schema
     most_tokens = 1024
 
@@ -93,10 +94,7 @@ class ReadingTask(FlatUse[ReadingRequest]):
     @property
     def remedy(self) -> str:  # type: ignore[override]
         chosen = f"reader={self.settings.name}"
-        return (
-            f"To have them read: python -m bears memory fill {chosen}, then python -m bears memory "
-            f"publish {chosen}"
-        )
+        return f"To get them: bears replies fill {chosen}, then bears replies publish {chosen}"
 
     def requests(self) -> Sequence[ReadingRequest]:
         return self.translations
@@ -107,23 +105,24 @@ class ReadingTask(FlatUse[ReadingRequest]):
     def messages(self, request: ReadingRequest, reasons: Sequence[str]) -> tuple[str, str]:
         system = self.settings.prompt.system.format(**self.language).strip()
         if reasons:
-            system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. Mend that."
+            why = "; ".join(reasons)
+            system += f"\n\nYour last answer was not taken: {why}. Mend that."  # prompt
         return system, shown({"source": request.source, "translation": request.translation})
 
     def output_tokens(self, request: ReadingRequest) -> tuple[float, float]:
         return REPLY_TOKENS[0], min(REPLY_TOKENS[1], estimate(request.text)[1])
 
     def check(self, request: ReadingRequest, answer: ChatAnswer) -> CheckedReply:
-        """Keep the remarks, shortened; whether they are true is `tenable`'s question."""
+        """Keep the remarks, shortened. `tenable` decides later whether they can be true."""
         del request
         return check(answer)
 
-    def findings(self, known: PublishedMemory) -> list[Finding]:
+    def findings(self, known: KeptReplies) -> list[Finding]:
         """Return a warning for each remark that can be true.
 
         Raises:
-            MemoryMiss: a translation was never read.
-            MemoryCorrupt: an entry is not a reading.
+            RepliesMissing: a translation has no reply.
+            RepliesCorrupt: a reply is not valid.
         """
         return [
             Finding("reading", "warning", request.record_id, _message(remark), request.field)
@@ -133,31 +132,33 @@ class ReadingTask(FlatUse[ReadingRequest]):
 
 
 def remarks_of(request: ReadingRequest, line: str) -> list[Remark]:
-    """Return the remarks of a kept line that can be true. Raises MemoryCorrupt."""
-    said = SHAPE.kept(line, f"the reading of {request.text!r:.60}")["remarks"]
-    return tenable(said, request.source, request.translation)
+    """Return the remarks of a kept line that can be true. Raises RepliesCorrupt."""
+    remarks = SHAPE.kept(line, f"the reading of {request.text!r:.60}")["remarks"]
+    return tenable(remarks, request.source, request.translation)
 
 
 def check(answer: ChatAnswer) -> CheckedReply:
-    """Return what is kept of an answer."""
+    """Return the part of an answer to keep."""
     try:
         remarks = SHAPE.read(answer)["remarks"]
     except FormatError as error:
         return CheckedReply("", [str(error)], [])
     kept = [
         Remark(
-            kind=one["kind"], source=_short(one["source"]), translation=_short(one["translation"])
+            kind=remark["kind"],
+            source=_short(remark["source"]),
+            translation=_short(remark["translation"]),
         )
-        for one in remarks[:MOST]
+        for remark in remarks[:MOST]
     ]
     return CheckedReply(SHAPE.line({"remarks": kept}), [], [])
 
 
 def tenable(remarks: Sequence[Remark], source: str, translation: str) -> list[Remark]:
-    """Return the remarks whose quotations are where they are said to be, each once.
+    """Return the remarks whose quotations are where they should be, each once.
 
-    What is lost is not in the translation as it was, what was added is not in the source, as the
-    original of a name in parentheses is.
+    Lost words must not be in the translation in their original form. Added words must not be in
+    the source, like the original of a name in parentheses.
     """
     source, translation = _plain(source), _plain(translation)
     found = []
@@ -174,31 +175,40 @@ def tenable(remarks: Sequence[Remark], source: str, translation: str) -> list[Re
     return found
 
 
-def read_task(config: Config, raw: Records, translated: Records) -> ReadingTask:
-    """Return what is to be read.
+@dataclass(frozen=True)
+class ReadingKeys(Keys):
+    """The keys of the configuration that proofreading reads."""
+
+    benchmark: BenchmarkLanguage
+    language: LanguageNames
+    reader: ReaderSettings
+    sources: dict[str, SourceSettings]
+
+
+def read_task(keys: ReadingKeys, raw: Records, translated: Records) -> ReadingTask:
+    """Return the translations to read.
 
     Args:
-        config: with the keys benchmark.language, language, reader and sources.
+        keys: the configuration.
         raw, translated: questions and documents, before translation and after it.
 
     Raises:
         ConfigurationError: something does not fit.
     """
-    settings = parse(ReaderSettings, config["reader"], "reader")
-    target, kept = config["language"], config["benchmark"]["language"]
+    target = keys.language
     names = {*(q.source_dataset for q in raw[0]), *(d.original_source for d in raw[1])}
-    languages = languages_of(config["sources"], names, kept, target["name"])
-    native = {name for name, language in languages.items() if language == target["name"]}
-    language = {"title": target["title"], "native_name": target["native_name"]}
-    return ReadingTask(settings, language, [*_requests(raw, translated, native)])
+    languages = languages_of(keys.sources, names, keys.benchmark.language, target.name)
+    native = {name for name, language in languages.items() if language == target.name}
+    language = {"title": target.title, "native_name": target.native_name}
+    return ReadingTask(keys.reader, language, [*_requests(raw, translated, native)])
 
 
 def _requests(raw: Records, translated: Records, native: set[str]) -> Iterator[ReadingRequest]:
     questions = {q.question_id: q for q in raw[0] if q.source_dataset not in native}
     for question in translated[0]:
         if before := questions.get(question.question_id):
-            # An answer alone tells little of what it means.
-            pair = (_asked(before), _asked(question))
+            # An answer is read with its question, since alone it is ambiguous.
+            pair = (_with_answer(before), _with_answer(question))
             yield ReadingRequest(question.question_id, "question", *pair)
     documents = {d.doc_id: d for d in raw[1] if d.original_source not in native}
     for document in translated[1]:
@@ -206,14 +216,14 @@ def _requests(raw: Records, translated: Records, native: set[str]) -> Iterator[R
             yield ReadingRequest(document.doc_id, "content", source.content, document.content)
 
 
-def _asked(question: Question) -> str:
+def _with_answer(question: Question) -> str:
     return "\n".join(filter(None, (question.question, question.gold_answer)))
 
 
 def _message(remark: Remark) -> str:
-    before, after = remark["source"], remark["translation"]
-    said = {"lost": f"{before!r}", "added": f"{after!r}", "changed": f"{before!r} → {after!r}"}
-    return f"{remark['kind']}: {said[remark['kind']]}"
+    quotations = [repr(text) for text in (remark["source"], remark["translation"]) if text]
+    shown = {"lost": quotations[:1], "added": quotations[-1:], "changed": quotations}
+    return f"{remark['kind']}: {' → '.join(shown[remark['kind']])}"
 
 
 def _short(text: str) -> str:

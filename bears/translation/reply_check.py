@@ -1,4 +1,4 @@
-"""What is wrong with an answer: the gates of the language, and the promises of the bundle."""
+"""Check a model's translation: the gates of the language, and the terms and marks of the bundle."""
 
 import json
 import re
@@ -16,22 +16,22 @@ from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer
 from bears.translation.glossary import parse_terms
 from bears.translation.spans import TOKEN, read_back
-from bears.translation.translator import TranslationRequest
+from bears.translation.translator import TRANSLATION, TranslationRequest
 
 SENTENCE = 40
-"""No name, and so nothing that may stay as it is, has so many characters."""
+"""A text of so many characters is not a name, and so cannot stay as it is."""
 
 SAME_RENDERING = 2
 """A name and its short form may share a rendering; three terms with one are a model's loop."""
 LONGEST_TERM = 80
 
-# An answer in the form of the schema, whole or broken.
+# An answer in the form of the schema, complete or broken.
 ANSWERED = re.compile(r'\{\s*"')
 
 
 @dataclass(frozen=True)
 class ReplyCheck:
-    """Judges answers by the rules of one target language.
+    """The check of replies by the rules of one target language.
 
     Args:
         language: the target.
@@ -42,7 +42,7 @@ class ReplyCheck:
     severities: Mapping[str, GateSeverity]
 
     def __call__(self, request: TranslationRequest, answer: ChatAnswer) -> CheckedReply:
-        """The verdict on one answer."""
+        """Check one answer."""
         text, refusals = _reply_text(request, answer)
         if refusals:
             return CheckedReply(text, refusals, [])
@@ -58,7 +58,7 @@ class ReplyCheck:
         )
         refusals = [flag.message for flag in flags if flag.severity == "error"]
         if len(source.strip()) >= SENTENCE and source.strip() in translation and not flags:
-            refusals.append("the source text stands in it")
+            refusals.append("it contains the source text")
         if not marked and TOKEN.search(translation) and not TOKEN.search(source):
             refusals.append("it has the marks ⟦ ⟧, though the text has none")
         doubts = _unused_renderings(request, translation, self.language)
@@ -67,7 +67,7 @@ class ReplyCheck:
         return CheckedReply(text, refusals, doubts)
 
     def _terms(self, request: TranslationRequest, text: str) -> CheckedReply:
-        """Good terms are better than none, and none are better than a bundle that never begins."""
+        """Keep the good terms. An empty list is kept too, or the bundle could never start."""
         usable, problems = parse_terms(text, request.text)
         doubts = problems[:1]
         shared = Counter(rendering for _, rendering in usable)
@@ -82,7 +82,7 @@ class ReplyCheck:
             elif shared[rendering] > SAME_RENDERING:
                 doubts.append(f"{source} → {rendering}: many terms have this rendering")
             elif len(rendering) > LONGEST_TERM:
-                doubts.append(f"{source} → {rendering:.40}…: this is no term")
+                doubts.append(f"{source} → {rendering:.40}…: it is too long for a term")
             else:
                 kept.append({"source": source, "target": rendering})
         return CheckedReply(json.dumps({"terms": kept}, ensure_ascii=False), [], doubts)
@@ -102,13 +102,13 @@ def _unused_renderings(
 def _used(rendering: str, translation: str, language: Language) -> bool:
     if rendering in translation:
         return True
-    # Languages that part words by spaces also inflect them: the stem must do.
+    # Languages that separate words by spaces also inflect them, so the stem is enough.
     stems = [word[: max(3, len(word) - 3)].casefold() for word in rendering.split()]
     return language.spaced and all(stem in translation.casefold() for stem in stems)
 
 
 def _reply_text(request: TranslationRequest, answer: ChatAnswer) -> tuple[str, list[str]]:
-    """The translation within an answer, and what forbids to take it from there."""
+    """Return the translation within an answer, and why it cannot be used."""
     if answer.refusal:
         return "", [f"the model refused: {answer.refusal:.80}"]
     if answer.finish_reason != "stop":
@@ -119,9 +119,7 @@ def _reply_text(request: TranslationRequest, answer: ChatAnswer) -> tuple[str, l
     if request.field == "terms" or not ANSWERED.match(text) or ANSWERED.match(request.text):
         return text, []
     try:
-        value = json_value(text.encode(), "")["translation"]
-    except (FormatError, ValueError, LookupError, TypeError):
+        value = TRANSLATION.parse(json_value(text.encode()))["translation"]
+    except (FormatError, ValueError):
         return "", ["the answer is not the JSON that was asked for"]
-    if not isinstance(value, str) or blank(value):
-        return "", ["the answer's translation is empty or no text"]
-    return value.strip(), []
+    return ("", ["the answer's translation is empty"]) if blank(value) else (value.strip(), [])

@@ -1,4 +1,4 @@
-"""What a person should look at, as a table, and the decisions read back from it."""
+"""Export the translations that a person should look at, and read back the decisions."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -31,7 +31,7 @@ COLUMNS = (
 """The last four are for the person: accept, correct (with the text) or retranslate. A row with a
 ``doc_id`` is about that document for a question: relevant, partial or not."""
 
-LOST = "it stands in no translated gold document, though it did before"
+LOST = "no translated gold document contains it, though one did before translation"
 
 
 def flagged(
@@ -39,7 +39,7 @@ def flagged(
     found: Resolution,
     failures: Iterable[Mapping[str, Any]],
 ) -> list[Row]:
-    """Every translation that a gate flags or the filling doubts, and every text without one."""
+    """Return a row for every translation with a flag or a doubt, and for every failure."""
     rows = [
         _row(f["record_id"], f["field"], f["reasons"], f["text"], f["translation"])
         for f in failures
@@ -64,21 +64,21 @@ def flagged(
 
 
 def write_review(path: Path, rows: Sequence[Row]) -> None:
-    """Write what `flagged` gave; see `write_table`."""
+    """Write the rows of `flagged`; see `write_table`."""
     write_table(path, COLUMNS, rows)
 
 
 def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:
-    """The rows in which a person wrote a decision on a translation.
+    """Read the rows in which a person wrote a decision on a translation.
 
     Args:
-        path: what `write_review` wrote, with decisions.
-        places: the texts that can be decided on.
+        path: the output of `write_review`, with decisions.
+        places: the texts that have a translation.
 
     Raises:
-        FormatError: the file is absent or no table, or a row lacks a column.
-        ConfigurationError: naming the row: a decision is unknown, a correction has no text, there
-            is no such text, or a row above decides otherwise on it.
+        FormatError: the file is absent or not a table, or a row lacks a column.
+        ConfigurationError: a decision is unknown, a correction has no text, its text does not
+            exist, or two rows disagree.
     """
     decisions: dict[Place, Review] = {}
     for where, row in read_table(path, COLUMNS[:2] + COLUMNS[6:]):
@@ -91,18 +91,17 @@ def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:
                 raise ConfigurationError(f"{where}: no text {place[1]} of {place[0]} is translated")
             if decisions.setdefault(place, decision) != decision:
                 raise ConfigurationError(
-                    f"{where}: {place[1]} of {place[0]} is decided otherwise in a row above; "
+                    f"{where}: a row above has another decision on {place[1]} of {place[0]}; "
                     "keep one of them"
                 )
     return list(decisions.values())
 
 
 def check_against(decisions: Iterable[Review], earlier: Iterable[Review]) -> None:
-    """Hold decisions against those of the ledger; one on what was sent back follows that.
+    """Compare decisions with those of the ledger; a text that was sent back may get a new one.
 
     Raises:
-        ConfigurationError: naming the text that a person accepted or corrected, and on which
-            another decision is made now.
+        ConfigurationError: another decision on the same text was accept or correct.
     """
     settled = {(r.record_id, r.field): r for r in earlier if r.decision != "retranslate"}
     for new in decisions:
@@ -116,7 +115,7 @@ def check_against(decisions: Iterable[Review], earlier: Iterable[Review]) -> Non
 
 
 def _answers_lost(task: TranslationTask, found: Resolution) -> set[str]:
-    """The questions whose answer stood in a gold document before translation alone."""
+    """Return the questions whose answer was in a gold document only before translation."""
     before = {d.doc_id: d.content for d in task.source_texts.documents}
     lost = set()
     for question in task.source_texts.questions:
@@ -125,8 +124,8 @@ def _answers_lost(task: TranslationTask, found: Resolution) -> set[str]:
         after = [found.texts.get((i, "content", before[i])) for i in gold]
         texts = [text for text in after if text is not None]
         language = task.source_texts.languages[question.source_dataset]
-        said = yes_or_no(question.gold_answer, language)
-        if not gold or said or place not in found.texts or len(texts) < len(gold):
+        word = yes_or_no(question.gold_answer, language)
+        if not gold or word or place not in found.texts or len(texts) < len(gold):
             continue
         if kept(found.texts[place], question.gold_answer, texts, task.language) == "lost":
             lost.add(question.question_id)

@@ -1,15 +1,13 @@
-"""What is to be translated, and what the kept replies make of it: no key, no network.
+"""The texts to translate, and their translations from kept replies: no key, no network.
 
-Both the replay (`translate`) and the filling (`fill`) walk a benchmark with the same function and
-differ only in where they look texts up, so they cannot disagree on what is needed.
+The replay (`translate`) and `fill` find the texts of a benchmark with the same function and differ
+only in the lookup, so they always agree on what is needed.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bears.errors import MemoryMiss
 from bears.llm import use
-from bears.llm.use import missing_message
 from bears.translation.glossary import Glossary, Term
 from bears.translation.translator import TranslationRequest
 from bears.types import Document, Question
@@ -27,15 +25,15 @@ class SourceTexts:
         questions: before translation.
         documents: before translation.
         languages: source name to BCP 47 tag.
-        target: the language to translate into; texts in it already pass through untouched.
+        target: the language to translate into; texts in it stay as they are.
         companions: doc_id to the questions that it came with.
         lexicon: "yes" and "no" to the target's words.
-        glossary: renderings that everybody must use.
-        limit: texts longer than this many characters are split at sentence ends.
+        glossary: renderings that every translation must use.
+        limit: texts with more characters are split at sentence ends.
         spaced: whether the target writes spaces between sentences.
         corrections: texts that a person wrote.
         again: how often a person sent a text back; it enters the key.
-        accepted: texts that a person took as they are, or wrote.
+        accepted: texts that a person accepted or wrote.
     """
 
     questions: Sequence[Question]
@@ -52,7 +50,7 @@ class SourceTexts:
     accepted: Collection[Place] = ()
 
     def curated(self, language: str) -> Glossary:
-        """The renderings that everybody must use for terms of one language."""
+        """Return the renderings that every translation from one language must use."""
         pair = (language, self.target)
         return Glossary(
             (term.source, term.rendering)
@@ -61,7 +59,7 @@ class SourceTexts:
         )
 
     def requests(self) -> Iterator[TranslationRequest]:
-        """Every text that must be translated, by itself, in the order of the files."""
+        """Yield every text that must be translated, by itself, in the order of the files."""
         for question in self.questions:
             if language := self.foreign(question):
                 record_id = question.question_id
@@ -72,7 +70,7 @@ class SourceTexts:
                 yield TranslationRequest(document.doc_id, "content", language, document.content)
 
     def foreign(self, record: Question | Document) -> str | None:
-        """The language of a record that must be translated; None for a native one."""
+        """Return the language of a record that must be translated; None for a native one."""
         name = record.source_dataset if isinstance(record, Question) else record.original_source
         language = self.languages[name]
         return None if language == self.target else language
@@ -80,7 +78,7 @@ class SourceTexts:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Something about a translation that a person should look at."""
+    """A reason for a person to look at a translation."""
 
     record_id: str
     field: str
@@ -90,7 +88,7 @@ class Doubt:
 
 @dataclass
 class Resolution(use.Needs[TranslationRequest]):
-    """What a lookup makes of a benchmark.
+    """The translations of a benchmark, as far as the lookup has replies.
 
     Args:
         texts: (record_id, field, source text) to translation.
@@ -103,14 +101,14 @@ class Resolution(use.Needs[TranslationRequest]):
     terms: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
 
-MEND = """
-To fill it from a published set with the four files queries_raw.json, corpus_raw.json, \
-queries.json and corpus.json: python -m bears memory import BENCHMARK FOLDER
-To fill it from a model: python -m bears memory fill translator=gpt-4.1, then publish"""
+REMEDY = """\
+To import a published set with the four files queries_raw.json, corpus_raw.json, queries.json and \
+corpus.json: bears replies import BENCHMARK FOLDER
+To get them from a model: bears replies fill translator=gpt-4.1, then publish"""
 
 
 def resolve_fields(source_texts: SourceTexts, lookup: Lookup) -> Resolution:
-    """Translate every field by itself, as BEARS v1 did, as far as ``lookup`` has answers."""
+    """Translate every field by itself, as BEARS v1 did, as far as ``lookup`` has replies."""
     resolution = Resolution()
     for plain in source_texts.requests():
         place = (plain.record_id, plain.field)
@@ -128,15 +126,15 @@ def apply(
     """Put the translations into the records.
 
     Args:
-        wanted: what may be missing, for the message.
+        source_texts: the records.
+        resolution: the translations.
+        wanted: a name for what may be missing, for the message.
 
     Raises:
-        MemoryMiss: translations are missing; all are counted and the first few listed. A source
-            text never stands in for its translation.
+        RepliesMissing: translations are missing; the message counts them and lists the first few. A
+            source text never takes the place of its translation.
     """
-    if resolution.missing:
-        raise MemoryMiss(missing_message(resolution, wanted) + MEND)
-    texts = resolution.texts
+    texts = use.all_of(resolution, wanted, REMEDY).texts
     return (
         [
             replace(

@@ -1,7 +1,7 @@
-"""Marking an answer in its document before translation, and reading the mark back after it.
+"""Mark an answer in its document before translation, and read the mark back after it.
 
-A mark is a pair ⟦ ⟧. What looks like a mark in the text itself gets a backslash before it, and
-`read_back` takes the backslash away again. `join` puts the pieces of a long text together again.
+A mark is a pair ⟦ ⟧. Marks in the text itself are escaped by a backslash, which `read_back`
+removes again. `join` puts the pieces of a long text together again.
 """
 
 import re
@@ -12,21 +12,21 @@ from bears.language.scripts import HAN, KANA, SOUTH_EAST_ASIAN
 from bears.language.sentences import NEWLINE
 
 OPEN, CLOSE = "⟦", "⟧"
-# What models make of the marks, too.
+# Models also write the marks in these forms.
 OPENS = ("⟦", "〚", "[[", "［［")
 CLOSES = ("⟧", "〛", "]]", "］］")
 TOKEN = re.compile(r"(?<!\\)(\\*)(" + "|".join(re.escape(token) for token in OPENS + CLOSES) + ")")
 
-# Scripts that put no space between words: a word's edge cannot be seen from its neighbours.
+# Scripts without spaces between words: the neighbors of a character do not show where words end.
 UNSPACED = re.compile(f"[{SOUTH_EAST_ASIAN}\u2e80-\u2fdf\u3006\u3100-\u31bf{KANA}{HAN}]")
 HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
 
 
 def mark(text: str, answer: str) -> str | None:
-    """Put ⟦ ⟧ around one occurrence of an answer, or return None where there is none.
+    """Put ⟦ ⟧ around one occurrence of an answer, or return None if the text lacks it.
 
-    Whole words go before parts of words, then the same case before another, then the first.
-    White space around the answer does not count.
+    Whole words take precedence over parts of words, then the same case over another, then the first
+    occurrence. White space around the answer is ignored.
     """
     answer = answer.strip()
     places = list(_places(text, answer)) if answer else []
@@ -38,10 +38,10 @@ def mark(text: str, answer: str) -> str | None:
 
 
 def read_back(translation: str) -> tuple[str, str | None]:
-    """Return a marked text without its marks, and what they enclosed.
+    """Return a marked text without its marks, and the phrase between them.
 
-    The second is None unless there is exactly one pair, well formed and not empty. The brackets
-    [[ ]], 〚 〛 and ［［ ］］ are taken for marks, and spaces just inside the pair for the marks'.
+    The phrase is None unless there is exactly one pair, well formed and not empty. The brackets
+    [[ ]], 〚 〛 and ［［ ］］ count as marks, and spaces just inside the pair as part of them.
     """
     tokens = [token for token in TOKEN.finditer(translation) if len(token[1]) % 2 == 0]
     if len(tokens) != 2 or tokens[0][2] not in OPENS or tokens[1][2] not in CLOSES:
@@ -53,7 +53,7 @@ def read_back(translation: str) -> tuple[str, str | None]:
     span = inside.strip()
     if not span:
         return before + after, None
-    # A space of the marks' stays only where two words would otherwise become one.
+    # A space inside the marks stays only if two words would otherwise become one.
     begun = before.rstrip(",;:.!?")[-1:] if before[-1:] in set(",;:.!?") else before[-1:]
     left = " " if inside != inside.lstrip() and continues(begun, span[0]) else ""
     right = " " if inside != inside.rstrip() and continues(span[-1], after[:1]) else ""
@@ -61,10 +61,10 @@ def read_back(translation: str) -> tuple[str, str | None]:
 
 
 def whole_word(text: str, start: int, end: int) -> bool:
-    """Whether a part of a text begins and ends where words do.
+    """Return whether a part of a text starts and ends at word boundaries.
 
-    In scripts without spaces every place is such a one; Korean words end where a particle begins,
-    so any place may be the end of one; and 5 is no whole word in 3.5.
+    In scripts without spaces, every position is a boundary. Korean words end where a particle
+    starts, so any position may end a word. In 3.5, the 5 is not a whole word.
     """
     begins = start == 0 or not (continues(text[start - 1], text[start]) or _number(text, start))
     if not begins or end == len(text):
@@ -74,7 +74,7 @@ def whole_word(text: str, start: int, end: int) -> bool:
 
 
 def continues(left: str, right: str) -> bool:
-    """Whether two neighbours stand within one word of a spaced script; either may be empty."""
+    """Return whether two characters are within one word of a spaced script; either may be empty."""
     return _in_word(left) and _in_word(right)
 
 
@@ -87,7 +87,7 @@ def _in_word(character: str) -> bool:
 
 
 def _number(text: str, place: int) -> bool:
-    """Whether a place lies beside the point or comma of a number."""
+    """Return whether a position is next to the point or comma of a number."""
     for point in (place - 1, place):
         around = text[point - 1 : point] + text[point + 1 : point + 2]
         if point and text[point : point + 1] in {".", ","} and len(around) == 2:
@@ -96,14 +96,14 @@ def _number(text: str, place: int) -> bool:
 
 
 def _places(text: str, answer: str) -> Iterator[tuple[int, int]]:
-    # Looking ahead, so that occurrences which overlap are all seen.
+    # The lookahead finds overlapping occurrences too.
     for match in re.finditer(f"(?=({re.escape(answer)}))", text, re.IGNORECASE):
         yield match.span(1)
 
 
 def _escape(text: str, last: bool = False) -> str:
     escaped = TOKEN.sub(lambda token: f"{token[1] * 2}\\{token[2]}", text)
-    # Backslashes before a true mark are doubled: an odd number of them would escape it.
+    # Backslashes before a real mark are doubled: an odd number of them would escape it.
     return escaped if last else escaped + "\\" * _ending(text)
 
 
@@ -113,7 +113,7 @@ def _unescape(text: str, last: bool = False) -> str:
 
 
 def _ending(text: str) -> int:
-    """How many backslashes a text ends with."""
+    """Count the backslashes at the end of a text."""
     return len(text) - len(text.rstrip("\\"))
 
 
@@ -126,21 +126,21 @@ def _without(text: str, tokens: list[re.Match[str]]) -> str:
 
 
 def join(translated: Sequence[str], originals: Sequence[str], target_spaced: bool) -> str:
-    """Put translated pieces together with the white space that stood between the original ones.
+    """Join translated pieces with the white space between the original ones.
 
     Args:
         translated: one text for each of ``originals``; white space at its ends is dropped.
-        originals: what `split` gave.
-        target_spaced: whether the target's script has spaces. Where it has not, white space
-            without a newline is dropped, unless two words of a spaced script would become one.
+        originals: the result of `split`.
+        target_spaced: whether the target's script has spaces. If not, white space without a
+            newline is dropped, unless two words of a spaced script would become one.
 
     Raises:
-        ValueError: there are not as many translated pieces as original ones.
+        ValueError: the numbers of translated and original pieces differ.
     """
     joined, gap = "", ""
     for piece, original in zip(translated, originals, strict=True):
         gap += original[: len(original) - len(original.lstrip())]
-        if not original.strip():  # there was nothing to translate
+        if not original.strip():  # nothing to translate
             continue
         core = piece.strip()
         joined += _gap(gap, joined, core, target_spaced) + core

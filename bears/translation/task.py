@@ -1,7 +1,7 @@
-"""From configuration and files to the work of translating one benchmark.
+"""Read the configuration and the files to translate one benchmark.
 
-The journal lies in the user's own checkout, outside of everything that DVC manages, so that
-queued and temporary experiments find it too and nothing that was paid for is lost with them.
+The journal is in the user's own checkout, outside of everything that DVC manages, so that queued
+and temporary experiments find it too, and no paid reply is lost with them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bears.config import Config, parse
-from bears.config.ledger.entries import reviews_of
+from bears.config.ledger.entries import Reviews
+from bears.config.shape import BenchmarkLanguage, SourceSettings
+from bears.config.typed import Keys
 from bears.files.records import read_documents, read_lines, read_questions
 from bears.language.answers import aliases
 from bears.language.gates import GateSeverity
 from bears.language.profile import Language
 from bears.language.tags import languages_of
-from bears.llm.kept import PublishedMemory
+from bears.llm.kept import KeptReplies
 from bears.llm.models import estimate
 from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer, ChatRequest
@@ -27,8 +28,8 @@ from bears.translation.reply_check import ReplyCheck
 from bears.translation.source_texts import Resolution, SourceTexts, resolve_fields
 from bears.translation.translator import (
     NAME,
-    TERMS_SCHEMA,
-    TRANSLATION_SCHEMA,
+    TERMS,
+    TRANSLATION,
     TranslationRequest,
     Translator,
     TranslatorSettings,
@@ -37,7 +38,7 @@ from bears.translation.translator import (
 )
 from bears.types import Question
 
-# A translation has about as many tokens as its source, the least and the most in practice.
+# The tokens of a translation as a share of its source's, the fewest and the most in practice.
 SHORTEST, LONGEST = 0.7, 2.0
 MOST_OUTPUT_TOKENS = 16384
 TERMS_TOKENS = 4096
@@ -45,13 +46,13 @@ TERMS_TOKENS = 4096
 
 @dataclass(frozen=True)
 class TranslationTask:
-    """Translating one benchmark: a `bears.llm.use.Use`.
+    """The translation of one benchmark: a `bears.llm.use.Use`.
 
     Args:
         settings: how to translate.
         language: the target.
         severities: gate to severity.
-        source_texts: what is to be translated.
+        source_texts: the texts to translate.
     """
 
     settings: TranslatorSettings
@@ -60,20 +61,20 @@ class TranslationTask:
     source_texts: SourceTexts
 
     name = NAME
-    advice = "decide: python -m bears memory review --export FILE"
+    advice = "decide: bears replies review --export FILE"
 
     @property
     def wanted(self) -> str:
-        """What may be missing."""
+        """Return a name for what may be missing."""
         return f"translations into {self.language.name} by {self.translator.name}"
 
     @cached_property
     def translator(self) -> Translator:
-        """What enters the keys."""
+        """Return what enters the keys."""
         return self.settings.translator(self.language)
 
-    def resolve(self, known: PublishedMemory) -> Resolution:
-        """Walk the benchmark as the translator's method does."""
+    def resolve(self, known: KeptReplies) -> Resolution:
+        """Translate the benchmark by the translator's method, as far as replies are known."""
         walk = resolve_bundles if self.settings.method == "bundle" else resolve_fields
         return walk(
             self.source_texts,
@@ -81,60 +82,70 @@ class TranslationTask:
         )
 
     def key(self, request: TranslationRequest) -> str:
-        """See `Translator.key`."""
+        """Return the key of a request; see `Translator.key`."""
         return self.translator.key(request)
 
     def ask(self, request: TranslationRequest, reasons: list[str]) -> ChatRequest:
-        """What is sent for a request, with the reasons why earlier answers were refused."""
+        """Build the chat request; ``reasons`` say why earlier answers were refused."""
         assert self.settings.prompt is not None
         system, user = messages(request, self.settings.prompt, fragments(self.language), reasons)
-        schema = TERMS_SCHEMA if request.field == "terms" else TRANSLATION_SCHEMA
-        most = TERMS_TOKENS if request.field == "terms" else MOST_OUTPUT_TOKENS
+        shape, most = (
+            (TERMS, TERMS_TOKENS) if request.field == "terms" else (TRANSLATION, MOST_OUTPUT_TOKENS)
+        )
         return ChatRequest(
             key=self.key(request),
             system=system,
             user=user,
-            schema=schema if self.settings.structured else None,
+            schema=shape.schema if self.settings.structured else None,
             max_output_tokens=min(256 + 3 * estimate(request.text)[1], most),
             parameters=self.settings.request,
         )
 
     def output_tokens(self, request: TranslationRequest) -> tuple[float, float]:
-        """The least and the most tokens of a translation in practice."""
+        """Estimate the fewest and the most tokens of a translation."""
         least, most = estimate(request.text)
         return SHORTEST * least, LONGEST * most
 
     def check(self, request: TranslationRequest, answer: ChatAnswer) -> CheckedReply:
-        """What is wrong with an answer."""
+        """Check an answer."""
         return ReplyCheck(self.language, self.severities)(request, answer)
 
     def languages(self) -> dict[str, str]:
-        """The language of each record that must be translated, by its id."""
+        """Return the language of each record that must be translated, by its id."""
         return {r.record_id: r.source_language for r in self.source_texts.requests()}
 
 
-def read_task(config: Config, sampled: Path, root: Path) -> TranslationTask:
-    """Read what is to be translated.
+@dataclass(frozen=True)
+class TranslateKeys(Keys):
+    """The keys of the configuration that translating reads."""
+
+    benchmark: BenchmarkLanguage
+    gates: dict[str, GateSeverity]
+    language: Language
+    ledger: Reviews
+    sources: dict[str, SourceSettings]
+    translator: TranslatorSettings
+
+
+def read_task(keys: TranslateKeys, sampled: Path, root: Path) -> TranslationTask:
+    """Read the texts to translate.
 
     Args:
-        config: with the keys benchmark.language, gates, language, ledger, sources and translator.
+        keys: the configuration.
         sampled: the folder that the sample stage wrote.
-        root: what a glossary's path is relative to.
+        root: the folder for a relative path of a glossary.
 
     Raises:
         ConfigurationError, FormatError: something does not fit.
     """
-    settings = parse(TranslatorSettings, config["translator"], "translator")
-    language = parse(Language, config["language"], "language")
-    reviews = reviews_of(config["ledger"]["reviews"])
+    settings, language, reviews = keys.translator, keys.language, keys.ledger.reviews
     questions = read_questions(sampled / "queries_raw.json")
     documents = read_documents(sampled / "corpus_raw.json")
     names = {*(q.source_dataset for q in questions), *(d.original_source for d in documents)}
-    kept = config["benchmark"]["language"]
     source_texts = SourceTexts(
         questions=questions,
         documents=documents,
-        languages=languages_of(config["sources"], names, kept, language.name),
+        languages=languages_of(keys.sources, names, keys.benchmark.language, language.name),
         target=language.name,
         companions=_companions(sampled / "lineage.jsonl"),
         lexicon={"yes": language.yes, "no": language.no},
@@ -145,13 +156,13 @@ def read_task(config: Config, sampled: Path, root: Path) -> TranslationTask:
         again={(r.record_id, r.field): n for r in reviews if (n := r.sent_back)},
         accepted={(r.record_id, r.field) for r in reviews if r.decision != "retranslate"},
     )
-    return TranslationTask(settings, language, config["gates"], source_texts)
+    return TranslationTask(settings, language, keys.gates, source_texts)
 
 
 def sidecar(
     task: TranslationTask, questions: Sequence[Question], found: Resolution
 ) -> dict[str, Any]:
-    """What is known of the translations beside their texts: aliases, terms, doubts."""
+    """Return what is known of the translations besides their texts: aliases, terms, doubts."""
     foreign = {q.question_id for q in task.source_texts.questions if task.source_texts.foreign(q)}
     return {
         "aliases": {

@@ -1,18 +1,21 @@
-"""A text to translate, who translates it with which words, and the key that follows from both."""
+"""What to translate, the prompt for it, and the key that follows from both."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from typing_extensions import TypedDict
+
 from bears.errors import ConfigurationError
 from bears.language.profile import Language
 from bears.llm.kept import key_of
 from bears.llm.settings import AskingSettings
+from bears.llm.shape import Shape
 from bears.types import Closed
 
 NAME = "translation"
-"""Of this use of the memory."""
+"""The name of this use of a model."""
 
 Field = Literal["question", "gold_answer", "content", "terms"]
 
@@ -26,7 +29,7 @@ class TranslationRequest:
         field: which of its fields it is.
         source_language: BCP 47 tag of ``text``.
         text: the source text.
-        context: what else is said with it, such as its slice of the glossary.
+        context: what else the prompt contains, such as a slice of the glossary.
     """
 
     record_id: str
@@ -38,12 +41,12 @@ class TranslationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Translator:
-    """Who translates, as far as it can change a text.
+    """The part of a translator's settings that can change a text.
 
     Args:
         name: of the file under conf/translator.
         request: model, parameters, prompt version and whatever else can change a text.
-        target: BCP 47 tag of the language that is translated into.
+        target: BCP 47 tag of the target language.
     """
 
     name: str
@@ -51,7 +54,7 @@ class Translator:
     target: str
 
     def key(self, request: TranslationRequest) -> str:
-        """Over translator, languages, field, source text and context, if there is one."""
+        """Return the key over translator, languages, field, source text and context."""
         content = {
             "translator": self.name,
             "request": self.request,
@@ -63,18 +66,26 @@ class Translator:
         return key_of(content | ({"context": request.context} if request.context else {}))
 
 
-def _object(**properties: Any) -> Mapping[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [*properties],
-        "additionalProperties": False,
-    }
+class TranslationReply(TypedDict):
+    """A model's translation of one text."""
+
+    translation: str
 
 
-STRING = {"type": "string"}
-TRANSLATION_SCHEMA = _object(translation=STRING)
-TERMS_SCHEMA = _object(terms={"type": "array", "items": _object(source=STRING, target=STRING)})
+class TermReply(TypedDict):
+    """A term and its rendering."""
+
+    source: str
+    target: str
+
+
+class TermsReply(TypedDict):
+    """A model's terms of one bundle."""
+
+    terms: list[TermReply]
+
+
+TRANSLATION, TERMS = Shape(TranslationReply), Shape(TermsReply)
 
 
 @dataclass(frozen=True)
@@ -82,9 +93,11 @@ class PromptTemplate(Closed):
     """One conf/prompt/<name>.yaml; ``name`` and ``version`` enter every key.
 
     Args:
-        system: said first; may name the language's fragments in braces.
-        terms, question, gold_answer, content: said for a text of that field; may name {text},
-            {glossary} and {question} besides.
+        name: of the file.
+        version: raise it when a text changes.
+        system: the system message; may name the language's fragments in braces.
+        terms, question, gold_answer, content: the user message for a text of that field; may also
+            name {text}, {glossary} and {question}.
     """
 
     name: str
@@ -102,11 +115,11 @@ def messages(
     fragments: Mapping[str, str],
     reasons: Sequence[str],
 ) -> tuple[str, str]:
-    """The system and the user message.
+    """Return the system and the user message.
 
     Args:
         request: what to translate.
-        prompt: how to say it.
+        prompt: the templates.
         fragments: title, native_name, variant, names and numbers of the target language.
         reasons: why earlier translations of this request were refused.
     """
@@ -120,11 +133,10 @@ def messages(
     lines = [line for line in template.splitlines() if not _only_an_empty_part(line, words)]
     system = prompt.system.format(**fragments).strip()
     if reasons:
-        # Not beside the text: a small model translates the reasons too.
-        told = "; ".join(reasons)
-        system += (
-            f"\n\nYour last translation of this text was refused: {told}. Mend that, silently."
-        )
+        # Not next to the text: a small model would translate the reasons too.
+        why = "; ".join(reasons)
+        system += "\n\nYour last translation of this text was refused: "
+        system += f"{why}. Mend that, silently."  # prompt
     return system, "\n".join(lines).strip().format(**words)
 
 
@@ -135,9 +147,9 @@ def _only_an_empty_part(line: str, words: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class TranslatorSettings(AskingSettings):
-    """How texts are translated. See conf/endpoint/openai.yaml for what each field means.
+    """How to translate. See conf/endpoint/openai.yaml for the meaning of each field.
 
-    ``model`` is empty where texts come from a published set or from people.
+    ``model`` is empty if texts come from a published set or from people.
     """
 
     method: Literal["published", "per-field", "bundle"]
@@ -154,7 +166,7 @@ class TranslatorSettings(AskingSettings):
             )
 
     def translator(self, language: Language) -> Translator:
-        """What enters the keys. The name of a config that asks a model changes no text."""
+        """Return what enters the keys. The name of a config with a model does not change a text."""
         if self.prompt is None:
             return Translator(self.name, self.request, language.name)
         request = {
@@ -168,6 +180,6 @@ class TranslatorSettings(AskingSettings):
 
 
 def fragments(language: Language) -> dict[str, str]:
-    """What prompts say of the target language."""
+    """Return the texts about the target language that prompts contain."""
     names = {"title": language.title, "native_name": language.native_name}
     return names | asdict(language.prompt)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from bears.types import Question, Turn
 from stages import generate
 from tests.answering import (
-    MEMORY,
     STONES,
     Answering,
     answering,
@@ -57,39 +55,16 @@ def test_answers_are_planned_filled_published_and_replayed_with_their_documents(
     assert server.stats()["requests"] == asked == STONES
 
 
-def test_two_machines_publish_and_write_the_same_bytes(answering: Answering) -> None:
-    here, _ = answering("faithful", "generator.concurrency=1")
-    there, _ = answering("faithful", "generator.concurrency=16", latency=0.01)
-    for each in (here, there):
-        each.run("fill")
-        each.run("publish")
-        lines(offline(each))
-    for file in (MEMORY, "data/mini/answers/bm25.gpt-4.1.jsonl"):
-        assert (here.root / file).read_bytes() == (there.root / file).read_bytes()
-
-
 def test_a_missing_answer_stops_the_stage_with_their_number_and_the_mend(
     answering: Answering,
 ) -> None:
     at, server = answering()
     told = offline(at).stage("generate", generate.main, code=1)
-    assert f"generate: the memory lacks {STONES} answers by gpt-4.1 ({STONES} answer):" in told
-    assert "python -m bears memory fill generator=gpt-4.1" in told
+    assert f"generate: missing from the kept replies: {STONES} answers by gpt-4.1 (" in told
+    assert "bears replies fill" in told
     assert "Traceback" not in told
     assert not [*at.root.rglob("*.gpt-4.1.jsonl")]
     assert server.stats().get("requests", 0) == 0
-
-
-def test_the_stage_fills_by_itself_where_it_is_told_to(answering: Answering) -> None:
-    at, _ = answering("faithful", "generator.fill=auto")
-    assert [line["answer"] for line in lines(at)] == [colour(n) for n in range(STONES)]
-    assert answers(at) == ANSWERED
-
-
-def test_a_plan_before_retrieval_says_what_to_run(answering: Answering) -> None:
-    at, _ = answering()
-    told = at.run("plan", "retriever=wordllama", code=1)
-    assert "data/mini/runs/wordllama.trec does not exist; run `dvc repro retrieve`" in told
 
 
 def test_without_a_model_nothing_can_be_bought(answering: Answering) -> None:
@@ -145,7 +120,7 @@ def test_gold_documents_are_shown_by_falling_grade_and_a_closed_book_shows_none(
 ) -> None:
     questions, documents = stones(3)
     questions[1] = replace(questions[1], gold_doc_ids=("d0", "d1", "d2"), gold_grades=(1, 3, 1))
-    at, server = answering("faithful", "language=en-none")
+    at, server = answering("good", "language=en-none")
     at = replace(at, overrides=at.overrides[:-1])
     retrieved(at.root, questions, documents, {})
     for word in ("gold", "none"):
@@ -182,7 +157,7 @@ def test_a_question_of_a_group_can_be_asked_of_its_group_alone(answering: Answer
 def test_what_nothing_answers_is_said_in_the_language_and_written_in_one_word(
     language: str, form: str, answering: Answering
 ) -> None:
-    at, server = answering("faithful", f"language={language}")
+    at, server = answering("good", f"language={language}")
     questions, documents = stones(2)
     retrieved(at.root, questions, documents, {"q0": ["d1"]})
     at.run("fill")
@@ -193,19 +168,6 @@ def test_what_nothing_answers_is_said_in_the_language_and_written_in_one_word(
     assert all(f"nothing but: {form}" in said for said in system)
     # Nothing was retrieved for the second one.
     assert sum("No documents are given" in said for said in system) == 1
-
-
-def test_a_benchmark_in_a_language_of_its_own_is_asked_in_that(answering: Answering) -> None:
-    at, server = answering("faithful", "benchmark.language=ko", "generator.documents=1")
-    at.run("fill")
-    system = server.prompts()[0]["messages"][0]["content"]
-    assert "in Korean (한국어)" in system
-    assert "nothing but: 답할 수 없음" in system
-    english, other = answering("faithful", "benchmark.language=en", "generator.documents=1")
-    english.run("fill")
-    system = other.prompts()[0]["messages"][0]["content"]
-    assert "in English (English)" in system
-    assert "nothing but: Unanswerable" in system
 
 
 def test_a_conversation_is_told_before_its_last_question(answering: Answering) -> None:
@@ -223,7 +185,7 @@ def test_a_conversation_is_told_before_its_last_question(answering: Answering) -
 
 
 def test_a_long_document_is_cut_and_what_has_no_room_is_told(answering: Answering) -> None:
-    at, _ = answering("faithful", "generator.tokens=20")
+    at, _ = answering("good", "generator.tokens=20")
     questions, documents = stones(2)
     documents[1] = document("d1", "Stone 1 is green. " + "It is a stone. " * 50)
     retrieved(at.root, questions, documents, {"q1": ["d1", "d0"], "q0": ["d0", "d1"]})
@@ -260,31 +222,13 @@ def test_no_document_gets_out_of_its_marks(answering: Answering) -> None:
 
 # ------------------------------------------------------------------------- what goes wrong
 
-WIRE = ("limited", "limited_bare", "server_error", "cut", "invalid_json", "no_choices")
-REFUSED = ("truncated", "refusal", "content_filter", "empty", "echo")
-
-
-@pytest.mark.slow
-def test_faults_of_every_kind_at_once_change_nothing_of_what_is_published(
-    answering: Answering,
-) -> None:
-    chances = dict.fromkeys((*WIRE, *REFUSED), 0.04)
-    at, server = answering("faithful", "generator.asks=9", "generator.attempts=9", chances=chances)
-    retrieved(at.root, *stones(60), neighbours(60))
-    at.run("fill")
-    stats = server.stats()
-    for kinds in (WIRE, REFUSED):
-        assert sum(stats.get(f"fault {kind}", 0) for kind in kinds) > 2
-    at.run("publish")
-    assert answers(at) == {f"What colour is stone {n}?": f"{colour(n)} [CITE:2]" for n in range(60)}
-
 
 @pytest.mark.slow
 def test_what_is_no_answer_is_asked_for_again_with_the_reason_and_never_stored(
     answering: Answering,
 ) -> None:
     for fault in ("truncated", "empty", "echo"):
-        at, server = answering("faithful", content={"stone 7?": fault})
+        at, server = answering("good", content={"stone 7?": fault})
         told = at.run("fill", code=1)
         assert "1 texts are still missing, 1 of them after a failure" in told
         assert server.stats()[f"fault {fault}"] == 3
@@ -292,7 +236,8 @@ def test_what_is_no_answer_is_asked_for_again_with_the_reason_and_never_stored(
         assert sum("Your last answer was not taken" in said for said in again) == 2
         at.run("publish", code=1)
         assert answers(at) == {k: v for k, v in ANSWERED.items() if "stone 7?" not in k}
-        assert "the memory lacks 1 answers" in offline(at).stage("generate", generate.main, code=1)
+        told = offline(at).stage("generate", generate.main, code=1)
+        assert "kept replies: 1 answers" in told
 
 
 @pytest.mark.parametrize(
@@ -302,7 +247,7 @@ def test_a_question_that_a_model_refuses_is_given_up_and_counts_as_unanswered(
     fault: str, asked: int, answering: Answering
 ) -> None:
     """It stopped the stage for ever."""
-    at, server = answering("faithful", content={"stone 7?": fault})
+    at, server = answering("good", content={"stone 7?": fault})
     at.run("fill", code=int(fault == "bad_request"))
     assert server.stats()[f"fault {fault}"] == asked
     told = at.run("publish")
@@ -311,24 +256,6 @@ def test_a_question_that_a_model_refuses_is_given_up_and_counts_as_unanswered(
     assert "given up: q7: " in at.stage("generate", generate.main)
     assert [line["question_id"] for line in lines(at) if "given_up" in line] == ["q7"]
     assert [line["question_id"] for line in lines(at) if not line["answer"]] == ["q7"]
-
-
-def test_a_server_that_refuses_everything_is_left_after_the_first_few_and_no_question_is_given_up(
-    answering: Answering,
-) -> None:
-    at, server = answering("faithful", "generator.concurrency=4", status=400)
-    told = at.run("fill", code=1)
-    assert re.search(
-        r"\d requests in a row failed alike, the last one: http://127.0.0.1:\d+/v1 answers status "
-        "400 mock_error: mock error",
-        told,
-    )
-    assert server.stats()["requests"] <= 5 + 4
-    assert "0 entries" in at.run("publish", code=1)
-    server.change(status=0)
-    at.run("fill", "generator.concurrency=4")
-    at.run("publish")
-    assert answers(at) == ANSWERED
 
 
 def test_markers_alone_are_no_answer(answering: Answering) -> None:
@@ -358,41 +285,12 @@ def test_if_nothing_better_comes_it_is_kept_and_counted(answering: Answering) ->
     assert [line["evidence"] for line in found] == [[f"d{n}"] for n in range(STONES)]
 
 
-def test_batches_publish_what_single_requests_do(answering: Answering) -> None:
-    at, server = answering("faithful", "generator.backend=batch", batch_polls=0)
-    at.run("fill")
-    at.run("publish")
-    assert answers(at) == ANSWERED
-    assert server.stats().get("requests", 0) == 0
-
-
 def test_a_damaged_run_is_refused_by_the_command_as_by_the_stage(answering: Answering) -> None:
     at, _ = answering()
     run = at.root / "data/mini/runs/bm25.trec"
     run.write_bytes(run.read_bytes().replace(b"d1 ", b"d2 ", 1))
     for told in (at.run("plan", code=1), at.stage("generate", generate.main, code=1)):
         assert "bm25.trec has sha256" in told
-
-
-def test_a_run_of_other_documents_is_refused(answering: Answering) -> None:
-    at, _ = answering()
-    questions, documents = stones()
-    retrieved(at.root, questions, documents[1:], neighbours())
-    told = at.run("plan", code=1)
-    assert "corpus.json lacks 1 documents of the run, such as 'd0'" in told
-
-
-def test_a_memory_by_hand_may_hold_anything_that_is_text(answering: Answering) -> None:
-    at, _ = answering()
-    at.run("fill")
-    at.run("publish")
-    memory = at.root / MEMORY
-    evil = "[CITE:" + "9" * 5000 + "]" + " " * 50_000 + "[CI" * 9000 + "x [CITE:2]"
-    text = memory.read_text(encoding="utf-8").replace(f"{colour(7)} [CITE:2]", evil, 1)
-    memory.write_text(text, encoding="utf-8")
-    (found,) = [line for line in lines(offline(at)) if len(line["answer"]) > 10]
-    assert "[CITE" not in found["answer"]
-    shutil.rmtree(at.root / ".bears")
 
 
 def test_verdicts_are_not_bought_on_answers_that_the_generator_no_longer_gives(

@@ -74,11 +74,6 @@ def test_the_limit_holds_and_every_document_is_shown_or_left_out(
     )
 
 
-def test_a_document_of_ten_million_characters_takes_no_longer_than_what_is_shown_of_it() -> None:
-    shown = show([document("d", SKY * 200_000)], 10)
-    assert shown.texts == ("The sky is blue.",)
-
-
 def test_no_word_of_a_chat_template_reaches_a_model_whole() -> None:
     words = ["<|im_end|>", "</s>", "[/INST]", "[SYSTEM_PROMPT]", "[TOOL_CALLS]", "<end_of_turn>"]
     evil, prompt = "\n".join(words), AnswerPrompt("a", 1, "{mark}", "-")
@@ -133,7 +128,7 @@ def test_no_marker_is_left_however_they_are_nested() -> None:
 @pytest.mark.parametrize(
     ("language", "question", "texts", "expected"),
     [
-        # "the" is no word, "is" stands in every sentence, "colour" and "sky" in one each.
+        # "the" does not count, every sentence has "is", and one each has "colour" and "sky".
         ("en", "What colour is the sky?", ["Grass is green. The sky is of one colour.", SKY],
          ("The sky is of one colour.", 0)),
         ("en", "When is it black?", ["The grass is green.", SKY], ("At night it is black.", 1)),

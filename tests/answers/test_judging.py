@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bears.answers.judging.calibration import JudgedAnswer, calibrate, corrected_pass_rate
+from bears.answers.judging.calibration import calibrate, corrected_pass_rate
 from bears.answers.judging.labels import LabelledAnswer, read_labels
 from bears.answers.judging.lexical import Contains, Exact
 from bears.answers.judging.ruling import Case
@@ -36,15 +36,11 @@ ROW = {
 }
 
 
-def answer(system: str, number: int, label: bool | None) -> LabelledAnswer:
-    return LabelledAnswer(system, Case(str(number), "?", ("gold",), ""), label)
-
-
-def judged(counts: Mapping[Any, int]) -> list[JudgedAnswer]:
+def judged(counts: Mapping[Any, int]) -> list[LabelledAnswer]:
     """So many answers of each (label, verdict)."""
     pairs = [pair for pair, count in counts.items() for _ in range(count)]
     return [
-        JudgedAnswer(answer("a", number, label), verdict)
+        LabelledAnswer("a", Case(str(number), "?", ("gold",), ""), label, verdict)
         for number, (label, verdict) in enumerate(pairs)
     ]
 
@@ -54,9 +50,7 @@ def evouna(shared_data: Path) -> dict[str, tuple[list[bool], list[bool]]]:
     found: dict[str, tuple[list[bool], list[bool]]] = {}
     for each in read_labels(shared_data / "evouna" / "NQ.json"):
         verdicts, labels = found.setdefault(each.system, ([], []))
-        case = each.case
-        verdict = Contains().verdict(case.question, case.golds, case.answer, "en")
-        verdicts.append(verdict == "pass")
+        verdicts.append(Contains().verdict(each.case, "en") == "pass")
         labels.append(bool(each.label))
     return found
 
@@ -163,21 +157,21 @@ def test_the_corrected_interval_holds_the_true_rate(shared_data: Path, size: int
 
 def test_lexical_judges_compare_normal_forms() -> None:
     golds = ("The Beatles", "Beatles")
-    assert Exact().verdict("", golds, "the BEATLES!", "en") == "pass"
-    assert Exact().verdict("", golds, "It was the Beatles", "en") == "fail"
-    assert Contains().verdict("", golds, "It was the Beatles [CITE:3].", "en") == "pass"
-    assert Contains().verdict("", ("台北市",), "答案是臺北市。", "zh-Hant-TW") == "pass"
-    assert Contains().verdict("", ("台北市",), "高雄市", "zh-Hant-TW") == "fail"
+    assert Exact().verdict(Case("q", "?", golds, "the BEATLES!"), "en") == "pass"
+    assert Exact().verdict(Case("q", "?", golds, "It was the Beatles"), "en") == "fail"
+    assert Contains().verdict(Case("q", "?", golds, "It was the Beatles [CITE:3]."), "en") == "pass"
+    assert Contains().verdict(Case("q", "?", ("台北市",), "答案是臺北市。"), "zh-Hant-TW") == "pass"
+    assert Contains().verdict(Case("q", "?", ("台北市",), "高雄市"), "zh-Hant-TW") == "fail"
 
 
 def test_a_gold_answer_of_nothing_passes_no_answer() -> None:
-    assert Contains().verdict("", ("The",), "anything", "en") == "unscored"
-    assert Contains().verdict("", ("?", "ada"), "anything", "en") == "fail"
+    assert Contains().verdict(Case("q", "?", ("The",), "anything"), "en") == "unscored"
+    assert Contains().verdict(Case("q", "?", ("?", "ada"), "anything"), "en") == "fail"
 
 
 def test_a_question_without_gold_passes_no_answer() -> None:
-    assert Contains().verdict("", (), "", "en") == "unscored"
-    assert Exact().verdict("", (), "", "en") == "unscored"
+    assert Contains().verdict(Case("q", "?", (), ""), "en") == "unscored"
+    assert Exact().verdict(Case("q", "?", (), ""), "en") == "unscored"
 
 
 def test_labels_are_the_same_from_every_form(tmp_path: Path) -> None:

@@ -22,11 +22,11 @@ from bears.language.overlap import Chunks
 from bears.sources import qasper
 from bears.sources.convert import convert
 from bears.sources.parts import Parts
-from bears.sources.pdf import Library, PaperFailed, PdfSettings, Unreachable
+from bears.sources.pdf import Library, PaperFailed, PdfSettings
 from bears.sources.pdf_text import paragraphs
-from bears.sources.records import PoolDocument, PoolQuestion, SourceRow
+from bears.sources.records import RowRecords, pool_document, pool_question
 from bears.sources.source import Part, Source
-from bears.types import Answer
+from bears.types import Answer, Document, Question, SourceQuestion
 
 # ---------------------------------------------------------------- the same tiny data, both shapes
 
@@ -112,28 +112,30 @@ def hub_row(identifier: str, paper: dict[str, Any]) -> dict[str, Any]:
 HUB = [hub_row(*item) for item in OFFICIAL.items()]
 GROUP = "2101.00001"
 DOCUMENTS = [
-    PoolDocument("2101.00001:abstract", "We study tea.", GROUP),
-    PoolDocument("2101.00001:0", INTRO, GROUP),
-    PoolDocument("2101.00001:2", METHOD, GROUP),
-    PoolDocument("2101.00001:4", RESULT, GROUP),
+    pool_document("qasper", "2101.00001:abstract", "We study tea.", GROUP),
+    pool_document("qasper", "2101.00001:0", INTRO, GROUP),
+    pool_document("qasper", "2101.00001:2", METHOD, GROUP),
+    pool_document("qasper", "2101.00001:4", RESULT, GROUP),
 ]
 QUESTIONS = [
-    PoolQuestion(
-        id="q-span",
-        question="How long?",
+    pool_question(
+        "qasper",
+        "q-span",
+        "How long?",
         answer="three, minutes",
-        gold=(("2101.00001:0", 1), ("2101.00001:4", 1)),
+        gold={"2101.00001:0": 1, "2101.00001:4": 1},
         answers=(
             Answer("extractive", "three, minutes", ("2101.00001:0",)),
             Answer("free-form", "3 min", ("2101.00001:4",)),
         ),
         group=GROUP,
     ),
-    PoolQuestion(
-        id="q-yes",
-        question="Is the pot warm?",
+    pool_question(
+        "qasper",
+        "q-yes",
+        "Is the pot warm?",
         answer="Yes",
-        gold=(("2101.00001:2", 1),),
+        gold={"2101.00001:2": 1},
         answers=(
             Answer("unanswerable", "Unanswerable", ()),
             Answer("yes-no", "Yes", ("2101.00001:2",)),
@@ -142,18 +144,20 @@ QUESTIONS = [
         group=GROUP,
     ),
     # Nothing in the paper answers it, and every annotator says so.
-    PoolQuestion(
-        id="q-none",
-        question="And coffee?",
+    pool_question(
+        "qasper",
+        "q-none",
+        "And coffee?",
         answer="Unanswerable",
         judged=False,
         answers=(Answer("unanswerable", "Unanswerable", ()),) * 2,
         group=GROUP,
     ),
     # Something does, but no document holds it.
-    PoolQuestion(
-        id="q-float",
-        question="Which minutes?",
+    pool_question(
+        "qasper",
+        "q-float",
+        "Which minutes?",
         answer="3",
         judged=False,
         answers=(Answer("extractive", "3", ()),),
@@ -186,13 +190,17 @@ def read(folder: Path, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
     out = folder / "out.jsonl"
     given: list[Any] = []
 
-    def reader(parts: Parts) -> Iterator[SourceRow]:
+    def reader(parts: Parts) -> Iterator[RowRecords]:
         for row in qasper.read(parts):
             given.append(row)
             yield row
 
     found = convert(source(**settings), reader, None, folder, out, folder / ".bears")
-    return given, found
+    return [record for row in given for record in row], found
+
+
+def questions_of(rows: list[Any]) -> list[Question]:
+    return [row.question for row in rows if isinstance(row, SourceQuestion)]
 
 
 def test_the_official_file(tmp_path: Path) -> None:
@@ -212,16 +220,15 @@ def test_the_hubs_rows_read_as_the_official_file_does(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     parquet.write_table(pyarrow.Table.from_pylist(HUB), tmp_path / "in" / "0.parquet")
     assert read(tmp_path)[0] == [*DOCUMENTS, *QUESTIONS]
-    for content in (HUB, HUB[0]):
-        assert read(written(tmp_path, content))[0] == [*DOCUMENTS, *QUESTIONS]
+    assert read(written(tmp_path, HUB))[0] == [*DOCUMENTS, *QUESTIONS]
 
 
 def test_captions_can_be_documents(tmp_path: Path) -> None:
     rows, provenance = read(written(tmp_path, OFFICIAL), floats=True, abstract=False)
-    caption = PoolDocument("2101.00001:float:0", CAPTION, GROUP)
-    assert [row for row in rows if isinstance(row, PoolDocument)] == [*DOCUMENTS[1:], caption]
-    gold = {row.id: row.gold for row in rows if isinstance(row, PoolQuestion)}
-    assert gold["q-float"] == (("2101.00001:float:0", 1),)
+    caption = pool_document("qasper", "2101.00001:float:0", CAPTION, GROUP)
+    assert [row for row in rows if isinstance(row, Document)] == [*DOCUMENTS[1:], caption]
+    gold = {each.question_id: each.gold_doc_ids for each in questions_of(rows)}
+    assert gold["q-float"] == ("2101.00001:float:0",)
     assert provenance["notes"] == {
         "evidence found": 5,
         "evidence that matches no document": 1,
@@ -249,13 +256,13 @@ def broken(**changes: Any) -> dict[str, Any]:
         (broken(abstract=None), "row 1, field abstract: "),
         (broken(full_text=[{"section_name": "x"}]), "field full_text.0.paragraphs: Field requ"),
         (broken(qas=[{**PAPER["qas"][0], "answers": [annotation()]}]), "q-span has an empty answe"),
-        (broken(qas=[PAPER["qas"][0]] * 2), "id: 'q-span' stands in an earlier row too"),
+        (broken(qas=[PAPER["qas"][0]] * 2), "id: 'q-span' is in an earlier row too"),
         (broken(qas=[{"question": "?"}]), "field qas.0.question_id: Field required"),
-        ({GROUP: "x"}, "field 2101.00001: not a paper but 'x'"),
+        ({GROUP: "x"}, "field (row): not an object but 'x'"),
         ([{**HUB[0], "full_text": {"section_name": ["a"], "paragraphs": []}}], "lists differ in l"),
-        ([HUB[0], HUB[0]], "row 2, field id: '2101.00001' stands in an earlier row too"),
+        ([HUB[0], HUB[0]], "row 2, field id: '2101.00001' is in an earlier row too"),
         ([{**HUB[0], "qas": 5}], "field qas: "),
-        ({}, "row 1, field id: Field required"),
+        ({}, "there is no row in "),
         ([], "there is no row in "),
     ],
 )
@@ -264,16 +271,6 @@ def test_a_broken_paper_is_named(tmp_path: Path, content: Any, message: str) -> 
     with pytest.raises(SourceError) as caught:
         read(tmp_path)
     assert message in str(caught.value)
-
-
-def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
-    written(tmp_path, OFFICIAL)
-    path = tmp_path / "in" / "qasper.json"
-    content = path.read_bytes()
-    for size in (0, 1, 10, 20, len(content) // 2, len(content) - 1):
-        path.write_bytes(content[:size])
-        with pytest.raises(SourceError, match=r"qasper\.json"):
-            read(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -298,10 +295,10 @@ def test_both_real_shapes_of_six_papers_read_the_same(shared_data: Path, tmp_pat
         "questions whose evidence is in no document": 2,
         "unanswerable questions": 3,
     }
-    questions = [row for row in official if isinstance(row, PoolQuestion)]
+    questions = questions_of(official)
     assert len(questions) == 39
     assert sum(question.judged for question in questions) == 34
-    assert all(bool(question.gold) == question.judged for question in questions)
+    assert all(bool(question.gold_doc_ids) == question.judged for question in questions)
     kinds = [answer.type for question in questions for answer in question.answers]
     assert {kind: kinds.count(kind) for kind in kinds} == {
         "free-form": 16,
@@ -453,23 +450,12 @@ def test_what_may_get_better_is_asked_again(
     assert watch.slept == sorted(watch.slept)
 
 
-@pytest.mark.parametrize("asked", ["999999999", "9" * 400, "²"])
-def test_no_server_makes_us_wait_for_more_than_five_minutes(
-    tmp_path: Path, pdf: bytes, asked: str
-) -> None:
-    watch = Time()
-    busy = Answered(429, headers={"Retry-After": asked})
-    with serving({"1": [busy, Answered(body=pdf)]}) as server:
-        assert "kettle" in library(tmp_path, server.url, watch).text("1")
-    assert max(watch.slept) <= 300
-
-
 @pytest.mark.parametrize(
     ("answer", "message", "times"),
     [
         (Answered(404), "status 404", 1),
         (Answered(500), "status 500, 3 times", 3),
-        (Answered(body=b"<html>Wait a moment</html>"), "no PDF but '<html>Wait a moment", 1),
+        (Answered(body=b"<html>Wait a moment</html>"), "sent '<html>Wait a moment</html>'", 1),
         (Answered(body=b"%PDF-1.4\n" + b"junk\n" * 99 + b"%%EOF"), "cannot be read", 1),
         (Answered(body=b"%PDF-1.4 " + b"x" * 200_000), "more than 100000 bytes", 1),
     ],
@@ -483,7 +469,7 @@ def test_a_paper_that_cannot_be_had_says_why(
         with pytest.raises(PaperFailed) as caught:
             papers.text("1")
         assert message in str(caught.value)
-        assert not isinstance(caught.value, Unreachable)
+        assert caught.value.answered
         assert len(server.asked) == times
 
 
@@ -501,8 +487,9 @@ def test_a_kept_pdf_that_is_damaged_is_fetched_again(
         assert server.asked == ["1", "1"]
     kept.write_bytes(spoilt)
     gone = library(tmp_path, "http://127.0.0.1:9/", Time(), attempts=1)
-    with pytest.raises(Unreachable, match=r"1\.pdf cannot be read .*; fetched again: no answer"):
+    with pytest.raises(PaperFailed, match="no answer") as caught:
         gone.text("1")
+    assert not caught.value.answered
 
 
 def test_a_pdf_of_images_holds_no_text(tmp_path: Path) -> None:
@@ -514,7 +501,7 @@ def test_a_pdf_of_images_holds_no_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "a b", "", "1?x=2", "1/../2"])
 def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
-    with pytest.raises(PaperFailed, match="is no arXiv id"):
+    with pytest.raises(PaperFailed, match="is not an arXiv id"):
         library(tmp_path, "http://127.0.0.1:9/", Time()).text(name)
 
 
@@ -544,14 +531,13 @@ def test_documents_from_pdfs_with_a_failed_paper_recorded(tmp_path: Path, pdf: b
             "evidence that matches no document": 2,
             "questions of papers that failed": 1,
         }
-        documents = [row for row in rows if isinstance(row, PoolDocument)]
-        assert [(d.id, d.text, d.group) for d in documents] == [
+        documents = [row for row in rows if isinstance(row, Document)]
+        assert [(d.doc_id, d.content, d.group) for d in documents] == [
             (f"{paper}:pdf:{n}", text, paper) for paper in "13" for n, text in enumerate(TEXTS)
         ]
-        questions = [row for row in rows if isinstance(row, PoolQuestion)]
-        assert [(q.id, q.gold) for q in questions] == [
-            ("q1", (("1:pdf:2", 1),)),
-            ("q3", (("3:pdf:2", 1),)),
+        assert [(q.question_id, q.gold_doc_ids) for q in questions_of(rows)] == [
+            ("q1", ("1:pdf:2",)),
+            ("q3", ("3:pdf:2",)),
         ]
         # The paper is there later: only it is asked for again.
         server.answers["2"] = [Answered(body=pdf)]
@@ -573,12 +559,6 @@ def test_a_server_that_is_gone_ends_the_run_and_keeps_what_there_is(
     with pytest.raises(SourceError, match="did not answer for 3 papers in a row"):
         read(tmp_path, text="pdf", pdf=settings)
     assert (tmp_path / ".bears/pdf/1.pdf").exists()
-
-
-def test_without_any_paper_there_is_no_benchmark(tmp_path: Path) -> None:
-    written(tmp_path, asking("1", "2"))
-    with serving({}) as server, pytest.raises(SourceError, match="no paper could be had; 1: stat"):
-        read(tmp_path, text="pdf", pdf={"base_url": server.url, "interval_s": 0})
 
 
 def test_lines_become_paragraphs() -> None:
@@ -615,7 +595,7 @@ def test_evidence_belongs_to_the_chunk_that_holds_most_of_it() -> None:
     chunks = Chunks(["a b c d e", "c d e f g h", "a b c d e", "x y"])
     assert chunks.holding_most_of("A b, c: d!") == 0
     assert chunks.holding_most_of("d e f g") == 1
-    # One of four trigrams is too little; two words tell nothing.
+    # One of four trigrams is too little, and so are two words.
     assert chunks.holding_most_of("a b c q r s") is None
     assert chunks.holding_most_of("x y") is None
     assert chunks.holding_most_of("") is None
@@ -631,7 +611,7 @@ def test_real_paragraphs_are_found_again_in_a_pdf(shared_data: Path, tmp_path: P
     with serving({name: [Answered(body=body)]}) as server:
         rows, provenance = read(tmp_path, text="pdf", pdf={"base_url": server.url, "interval_s": 0})
     assert "evidence that matches no document" not in provenance["notes"]
-    chunks = {row.id: row.text for row in rows if isinstance(row, PoolDocument)}
+    chunks = {row.doc_id: row.content for row in rows if isinstance(row, Document)}
     evidence = {
         text
         for qa in paper["qas"]
@@ -639,7 +619,7 @@ def test_real_paragraphs_are_found_again_in_a_pdf(shared_data: Path, tmp_path: P
         for text in each["answer"]["evidence"]
         if not text.startswith("FLOAT")
     }
-    gold = [chunks[d] for row in rows if isinstance(row, PoolQuestion) for d, _ in row.gold]
+    gold = [chunks[doc_id] for each in questions_of(rows) for doc_id in each.gold_doc_ids]
     for text in evidence:
         words = set(text.split())
         assert max(len(words & set(chunk.split())) / len(words) for chunk in gold) > 0.5

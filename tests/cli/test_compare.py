@@ -1,4 +1,4 @@
-"""``python -m bears compare`` on files, and on revisions of which nothing is checked out."""
+"""``bears compare`` on files, and on revisions of which nothing is checked out."""
 
 import hashlib
 import json
@@ -147,18 +147,21 @@ def test_damaged_values_of_the_workspace_are_refused(
 
 
 BAD = {
-    "a question twice": ("question_id,m\nq00,1\nq00,1\n", "'q00' stands twice"),
+    "a question twice": ("question_id,m\nq00,1\nq00,1\n", "'q00' occurs twice"),
     "no question_id": ("id,m\nq00,1\n", "no column question_id"),
-    "a word for a number": ("question_id,m\nq00,1\nq01,good\n", "line 3, m: 'good' is no number"),
-    "an underscore": ("question_id,m\nq00,1\nq01,0_1\n", "line 3, m: '0_1' is no number"),
-    "digits of another script": ("question_id,m\nq00,1\nq01,１\n", "'１' is no number"),
+    "a word for a number": (
+        "question_id,m\nq00,1\nq01,good\n",
+        "line 3, m: 'good' is not a",
+    ),
+    "an underscore": ("question_id,m\nq00,1\nq01,0_1\n", "line 3, m: '0_1' is not a number"),
+    "digits of another script": ("question_id,m\nq00,1\nq01,１\n", "'１' is not a number"),
     "above the best": (
         "question_id,ndcg@10\nq00,1.7\n",
         "1.7 of question 'q00' is not from 0 to 1",
     ),
     "below 0": ("question_id,pass_rate\nq00,-1\n", "-1 of question 'q00' is not from 0 to 1"),
-    "infinity": ("question_id,m\nq00,1\nq01,inf\n", "'inf' is no number"),
-    "nan": ("question_id,m\nq00,1\nq01,nan\n", "'nan' is no number"),
+    "infinity": ("question_id,m\nq00,1\nq01,inf\n", "'inf' is not a number"),
+    "nan": ("question_id,m\nq00,1\nq01,nan\n", "'nan' is not a number"),
     "a vast number": ("question_id,m\nq00,1\nq01,1e308\n", "line 3, m: '1e308' is beyond 1e+15"),
     "no measure": ("question_id,text\nq00,a\n", "not a single measure"),
     "two of one measure": ("question_id,verdict,pass_rate\nq00,pass,0\n", "leave one of them out"),
@@ -241,6 +244,8 @@ def test_a_plan_says_that_four_times_the_questions_show_half_the_difference(
     assert told(capsys, a, b, "--plan").startswith(
         f"a, b on values from elsewhere, {plan['questions']} questions\n\n"
     )
+    assert "estimated from one system" in told(capsys, a, "--plan", "--format", "latex")
+    assert told(capsys, a, b, "--plan", "--format", "csv").startswith("measure,")
     assert not (project / "metrics/comparison.json").exists()
 
 
@@ -250,7 +255,7 @@ def test_a_plan_says_that_four_times_the_questions_show_half_the_difference(
         (("nothing-is-called-so", "HEAD"), "no file, no revision, no experiment"),
         (("a.csv",), "one system cannot be compared"),
         (("a.csv", "a.csv"), "named twice"),
-        ((), "fewer than two results"),
+        ((), "fewer than 2 results"),
         (("a.csv", "b.csv", "--measure", "ndcg"), "no measure 'ndcg'"),
         (("a.csv", "b.csv", "--benchmark", "nope"), "Could not find 'benchmark/nope'"),
         (("a.csv", "n" * 300), "no file, no revision, no experiment"),

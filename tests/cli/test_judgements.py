@@ -1,4 +1,4 @@
-"""Pooling what nobody has judged, and people's judgements on their way into the ledger."""
+"""Pooling unjudged documents, and importing people's judgements into the ledger."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bears.cli import main
-from bears.config import read_ledger
-from bears.config.ledger.entries import judgements_of
+from bears.config import parse, read_ledger
+from bears.config.ledger.entries import WholeLedger
 from bears.evaluation.comparison.pool import pooled
 from bears.files.records import write_records
 from bears.types import Document, Hit, Question
@@ -32,7 +32,7 @@ def test_the_pool_is_what_any_system_has_up_to_the_depth_without_what_is_judged(
     }
 
 
-def test_the_order_of_the_pool_tells_neither_systems_nor_ranks() -> None:
+def test_the_order_of_the_pool_shows_neither_systems_nor_ranks() -> None:
     letters = "abcdefghijklmnop"
     one, other = run(q=letters), run(q=letters[::-1])
     judged: dict[str, set[str]] = {"q": set()}
@@ -96,7 +96,7 @@ def decided(
 
 
 def in_ledger() -> dict[tuple[str, str], tuple[str, str]]:
-    found = judgements_of(read_ledger(Path("conf/ledger/mini.yaml"))["judgements"])
+    found = parse(WholeLedger, read_ledger(Path("conf/ledger/mini.yaml")), "ledger").judgements
     return {one.place: (one.decision, one.author) for one in found}
 
 
@@ -109,7 +109,7 @@ def test_the_table_shows_a_judge_the_documents_and_no_system() -> None:
         *(("q2", d) for d in "ab"),
     }
     assert all(len(row["document"]) == 2000 and row["document"].endswith("…") for row in rows)
-    # A spreadsheet computes nothing of what stands in it.
+    # A spreadsheet runs no formula from a cell.
     assert {row["answer"] for row in rows} == {"'=answer", ""}
     assert "run" not in "".join(rows[0]) + "".join(rows[0].values())
     assert bears("pool", "p.csv", "--systems", "run.trec", "--without-gold") == 0
@@ -134,7 +134,7 @@ def test_one_decision_on_all_pairs_has_no_kappa_and_no_warning(
     assert "5 pairs were judged before: 5 of them the same\n" in capsys.readouterr().out
 
 
-def test_a_second_judge_is_compared_and_changes_nothing_unless_told(
+def test_a_second_judge_is_compared_and_changes_nothing_without_replace(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = decided(project, lambda row: "relevant" if row["doc_id"] in "ab" else "not", "1.csv")
@@ -152,7 +152,7 @@ def test_a_second_judge_is_compared_and_changes_nothing_unless_told(
     told = capsys.readouterr()
     # By hand: 3 relevant, 2 not; one of the latter is partial: (0.8 - 0.44) / (1 - 0.44).
     assert "5 pairs were judged before: 4 of them the same, Cohen's kappa 0.64" in told.out
-    assert "1 pairs are judged otherwise already, such as c for q1" in told.err
+    assert "1 pairs have another judgement already, such as c for q1" in told.err
     assert "was not and is partial" in told.err
     assert in_ledger() == before
     assert bears("import", str(second), "--replace") == 0
@@ -162,14 +162,16 @@ def test_a_second_judge_is_compared_and_changes_nothing_unless_told(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("pool", "p.csv", "--systems", "bge-m3"), "nothing of mini that ran is called so"),
+        (
+            ("pool", "p.csv", "--systems", "bge-m3"),
+            "no such file, and no such run of mini",
+        ),
         (("pool", "p.csv", "--systems", "run.trec", "--depth", "0"), "--depth is 0; expected"),
         (("pool", "p.csv", "--systems", "other.trec"), "other.trec: its document 'zz' is not in"),
         (("pool", "p.csv"), "nothing ran on mini as it is now"),
         (("import", "absent.csv"), "absent.csv: no such file"),
         (("import", "yes.csv"), "decision"),
         (("import", "gone.csv"), "the benchmark has no document nobody"),
-        (("import", "empty.csv"), "no row has a decision"),
         (("import", "undecided.csv"), "undecided.csv: no row has a decision"),
     ],
 )
@@ -180,7 +182,6 @@ def test_what_cannot_be_pooled_or_imported_is_said_in_a_sentence(
     header = "record_id,doc_id,decision,reason,author\n"
     (project / "yes.csv").write_text(f"{header}q1,b,yes,,\n", encoding="utf-8")
     (project / "gone.csv").write_text(f"{header}q1,nobody,not,,\n", encoding="utf-8")
-    (project / "empty.csv").write_text("", encoding="utf-8")
     (project / "undecided.csv").write_text(f"{header}q1,b,,,\n", encoding="utf-8")
     assert bears(*words) == 1
     assert message in capsys.readouterr().err

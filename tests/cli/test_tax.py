@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.cli import main
-from bears.cli.translation_tax.parentheses import without_parentheses
+from bears.cli.translation_tax import without_parentheses
 from bears.files.records import read_documents, write_records
 from tests.workspace import ROOT
 
@@ -107,12 +107,12 @@ def test_what_cannot_be_compared_is_refused(
     another = str(shared_data / "bears-27c6c30")
     refused = {
         "no question was translated": ["--benchmark", "scifact", "--folder", str(folder)],
-        "the source 'squad'; say in which language": ["--benchmark", "bears", "--folder", another],
+        "the source 'squad'; give the language": ["--benchmark", "bears", "--folder", another],
         "--language is 'english'": ["--folder", str(folder), "--language", "english"],
-        "are not of the same records: 1 ": ["--benchmark", "bears", "--folder", str(folder)],
+        "have different records: 1 ": ["--benchmark", "bears", "--folder", str(folder)],
     }
     for said, words in refused.items():
-        if "same records" in said:
+        if "different records" in said:
             write_records(folder / "corpus.json", read_documents(folder / "corpus.json")[1:])
         assert main(["tax", *words]) == 1
         assert said in capsys.readouterr().err

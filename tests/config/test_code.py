@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import grimp
 import pytest
@@ -11,67 +12,73 @@ import pytest
 from bears.config.code import Modules, code_digests
 from tests.workspace import ROOT, STAGES
 
-READ: dict[str, dict[str, object]] = {stage: {} for stage in STAGES[1:]} | {
-    "index": {"retriever": {"_target_": "bears.retrieval.sparse.bm25.BM25", "k1": 0.9}}
+FILES = {
+    "bears/__init__.py": '"""Bears."""\n',
+    "bears/measure.py": '"""Measures."""\n\n\ndef mean(x: int):\n    """Return it."""\n'
+    "    return x\n",
+    "bears/retrieval/__init__.py": "",
+    "bears/retrieval/bm25.py": "from bears.measure import mean\n\n\nclass BM25:\n    k = mean(1)\n",
+    "stages/index.py": "import json\n",
+    "stages/evaluate.py": "from bears.measure import mean\n",
+}
+READ: dict[str, Any] = {
+    "index": {"parts": [{"_target_": "bears.retrieval.bm25.BM25", "k1": 0.9}]},
+    "evaluate": {"measures": ["bears"]},
 }
 
 
 @pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    for room in ("bears", "stages"):
-        shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+def project(tmp_path: Path) -> Path:
+    """Write a small project whose stage `index` imports nothing but builds a BM25."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 
-def changed(copy: Path, path: str, old: str, new: str) -> set[str]:
-    """Edit a file of the copy and return the stages whose digests changed."""
-    before = code_digests(copy, READ)
-    file = copy / path
-    text = file.read_text(encoding="utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new), encoding="utf-8")
-    return {stage for stage, digest in code_digests(copy, READ).items() if digest != before[stage]}
+@pytest.mark.parametrize(
+    ("path", "old", "new", "stale"),
+    [
+        ("bears/measure.py", '"""Measures."""\n', "# A comment.\n\n", ""),
+        ("bears/measure.py", "Return it.", "Return the mean.", ""),
+        ("bears/measure.py", "mean(x: int)", "mean(\n    x: int\n)", ""),
+        ("bears/measure.py", "return x", "return 2 * x", "index evaluate"),
+        ("bears/retrieval/bm25.py", "mean(1)", "mean(2)", "index"),
+        ("bears/retrieval/__init__.py", "", "import os\n", "index"),
+        ("bears/__init__.py", "", "import os\n", "index evaluate"),
+        ("stages/index.py", "json", "re", "index"),
+        ("bears/retrieval/new.py", "", "class New: ...\n", ""),
+    ],
+)
+def test_an_edit_makes_stages_stale_that_can_run_it(
+    project: Path, path: str, old: str, new: str, stale: str
+) -> None:
+    before, file = code_digests(project, READ), project / path
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    after = code_digests(project, READ)
+    assert {stage for stage in READ if after[stage] != before[stage]} == set(stale.split())
 
 
-def test_comments_docstrings_and_formatting_change_no_digest(copy: Path) -> None:
-    path = "bears/errors.py"
-    text = (copy / path).read_text(encoding="utf-8")
-    edited = "# A comment.\n\n" + text.replace('"""\n', ' More words."""\n', 1)
-    assert edited.count("More words") == 1
-    assert changed(copy, path, text, edited) == set()
+@cache
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("bears", "stages", cache_dir=None, exclude_type_checking_imports=True)
 
 
-def test_an_edit_changes_the_stages_that_can_run_it(copy: Path) -> None:
-    bm25 = "bears/retrieval/sparse/bm25.py"
-    assert "index" in changed(copy, bm25, "import ", "import os\nimport ")
-    evaluate = "bears/evaluation/evaluate.py"
-    assert changed(copy, evaluate, "\ndef ", "\nX = 1\n\n\ndef ") == {"evaluate"}
-
-
-def test_only_what_the_configuration_names_counts(copy: Path) -> None:
-    new = copy / "bears/retrieval/sparse/new.py"
-    before = code_digests(copy, READ)
-    new.write_text("class New: ...\n", encoding="utf-8")
-    assert code_digests(copy, READ) == before
-    named = READ | {"index": {"parts": [{"_target_": "bears.retrieval.sparse.new.New"}]}}
-    first = code_digests(copy, named)
-    new.write_text("class New:\n    k = 1\n", encoding="utf-8")
-    second = code_digests(copy, named)
-    assert {stage for stage in first if first[stage] != second[stage]} == {"index"}
+def around(modules: set[str]) -> set[str]:
+    """Return the modules and the packages around them."""
+    return {".".join(m.split(".")[:n]) for m in modules for n in range(1, m.count(".") + 2)}
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_closure_is_what_grimp_finds(stage: str) -> None:
-    graph = grimp.build_graph("bears", "stages", cache_dir=None, exclude_type_checking_imports=True)
-    root = f"stages.{stage}"
+    graph, root = imports(), f"stages.{stage}"
     upstream = {root} | graph.find_upstream_modules(root)
-    packages = {".".join(m.split(".")[:n]) for m in upstream for n in range(1, m.count(".") + 2)}
-    # What a package around a module imports runs as well.
+    packages = around(upstream)
+    # The imports of a package around a module run as well.
     upstream |= packages.union(*(graph.find_upstream_modules(each) for each in packages))
-    assert set(Modules(ROOT).closure([root])) >= upstream
-    assert set(Modules(ROOT).closure([root])) <= upstream | {
-        ".".join(m.split(".")[:n]) for m in upstream for n in range(1, m.count(".") + 2)
-    }
+    closure = set(Modules(ROOT).closure([root]))
+    assert upstream <= closure <= around(upstream)
 
 
 def test_a_digest_is_the_same_under_every_version_of_python(tmp_path: Path) -> None:

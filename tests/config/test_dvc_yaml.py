@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,15 +14,11 @@ import pytest
 import yaml
 from hydra.utils import get_class, get_method
 
-from bears.answers import task as answer_task
-from bears.config import Config, compose, pick, read_selection
-from bears.config.ledger.entries import Ledger
+from bears.config import Config, compose, read_selection
 from bears.config.pipeline import GROUPS
-from bears.questions import bench
-from bears.retrieval.rewriting import model as rewrite_task
+from bears.config.typed import keys_of, pick
 from bears.sources.shapes import SHAPES
-from bears.translation.task import read_task
-from tests.workspace import ROOT, STAGES
+from tests.workspace import ROOT, STAGES, keys_read
 
 DEFINITIONS: dict[str, dict[str, Any]] = yaml.safe_load(
     (ROOT / "dvc.yaml").read_text(encoding="utf-8")
@@ -42,66 +36,6 @@ def names(group: str) -> list[str]:
 def composed(benchmark: str, retriever: str) -> Config:
     selection = read_selection(ROOT / "params.yaml")
     return compose(CONF, {**selection, "benchmark": benchmark, "retriever": retriever})
-
-
-@cache
-def every_configuration() -> tuple[Config, ...]:
-    """Each benchmark with one retriever, and each retriever and other choice with one benchmark."""
-    selection = read_selection(ROOT / "params.yaml") | {"retriever": "wordllama"}
-    groups = ("vector_store", "chunking", "engine")
-    others = [(group, name) for group in groups for name in names(group)]
-    return (
-        *(composed(benchmark, "bm25") for benchmark in names("benchmark")),
-        *(composed("mini", retriever) for retriever in names("retriever")),
-        *(compose(CONF, selection | {group: name}) for group, name in others),
-    )
-
-
-def source(stage: str) -> str:
-    return (ROOT / "stages" / f"{stage}.py").read_text(encoding="utf-8")
-
-
-def declared(stage: str) -> list[str]:
-    """What a stage declares of data/config.yaml, and the language where it declares that file."""
-    params = DEFINITIONS[stage]["params"]
-    keys = [
-        key for item in params if "data/config.yaml" in item for key in item["data/config.yaml"]
-    ]
-    return [*keys, "language"] if "data/language.yaml" in DEFINITIONS[stage]["deps"] else keys
-
-
-READERS: dict[str, dict[Any, str]] = {
-    "sample": {Ledger: "ledger", bench.read_bench: ""},
-    "translate": {read_task: ""},
-    "rewrite": {rewrite_task.read_task: ""},
-    "generate": {answer_task.read_task: ""},
-}
-"""What a stage hands its configuration to, and the key of it that it hands over; "": all of it."""
-
-
-def used_keys(stage: str) -> set[str]:
-    """The keys that a stage reads, to the depth at which its program or what it calls does."""
-    used = subscripts(source(stage))
-    for reader, key in READERS.get(stage, {}).items():
-        assert re.search(rf"\b{reader.__name__}\b", source(stage)), f"{stage}: {reader.__name__}"
-        if isinstance(reader, type):
-            used.discard(key)
-            used |= {f"{key}.{field.name}" for field in fields(reader)}
-        else:
-            used |= subscripts(inspect.getsource(import_module(reader.__module__)))
-    return used
-
-
-def subscripts(text: str) -> set[str]:
-    """Each ``config["a"]["b"]`` of a program as a.b."""
-    found = re.findall(r"""\bconfig((?:\[["']\w+["']\])+)""", text)
-    return {".".join(re.findall(r"\w+", keys)) for keys in found}
-
-
-def parts(key: str) -> set[str]:
-    """A key and those that it lies in: a.b, a."""
-    words = key.split(".")
-    return {".".join(words[:n]) for n in range(1, len(words) + 1)}
 
 
 def targets(value: Any) -> Iterator[str]:
@@ -131,15 +65,26 @@ def test_dependencies_and_parameters_are_sorted_and_named_once(stage: str) -> No
 
 
 @pytest.mark.parametrize("stage", STAGES[1:])
-def test_declared_keys_exist_and_are_the_ones_that_the_stage_uses(stage: str) -> None:
-    for config in every_configuration():
-        pick(config, declared(stage), "the composed configuration")
-    named, used = set(declared(stage)), used_keys(stage)
-    for key in used:
-        assert parts(key) & named, f"{stage} reads {key}, which it does not declare"
-    for key in named:
-        # As deep as it is declared, or deeper.
-        assert any(key in parts(each) for each in used), f"{stage} never reads {key}"
+def test_params_are_the_keys_of_the_settings_class(stage: str) -> None:
+    settings = keys_read(import_module(f"stages.{stage}").main)
+    keys = [key for key in keys_of(settings) if key.split(".")[0] != "language"]
+    (declared,) = (
+        item["data/config.yaml"]
+        for item in DEFINITIONS[stage]["params"]
+        if "data/config.yaml" in item
+    )
+    language = [key for key in declared if key.split(".")[0] == "language"]
+    whole = "language" in keys_of(settings)
+    assert [key for key in declared if key not in language] == keys
+    assert whole == ("data/language.yaml" in DEFINITIONS[stage]["deps"])
+    assert language == [key for key in keys_of(settings) if key.startswith("language.")]
+
+
+def test_every_benchmark_has_the_keys_of_every_stage() -> None:
+    for benchmark in names("benchmark"):
+        for stage in STAGES[1:]:
+            settings = keys_read(import_module(f"stages.{stage}").main)
+            pick(composed(benchmark, "bm25"), keys_of(settings), benchmark)
 
 
 def test_only_the_first_stage_depends_on_the_selection_and_the_files_behind_it() -> None:
@@ -212,8 +157,8 @@ def test_shares_and_negatives_of_every_benchmark_are_sources_of_it() -> None:
 
 
 def test_a_choice_is_called_what_its_file_is_called() -> None:
-    # A ledger is no choice, the parts of other choices have no name, and benchmarks and
-    # retrievers are composed above.
+    # Ledgers are not choices, parts of other choices have no names, and the test above composes
+    # benchmarks and retrievers.
     elsewhere = ("ledger", "endpoint", "conversation", "benchmark", "retriever")
     called = [
         (path.parent.name, path.stem) for path in CHOICES if path.parent.name not in elsewhere
@@ -226,29 +171,6 @@ def test_a_choice_is_called_what_its_file_is_called() -> None:
 
 def test_a_ledger_belongs_to_a_benchmark() -> None:
     assert set(names("ledger")) <= set(names("benchmark"))
-
-
-KEY_LIKE = re.compile(
-    r"oc\.env|sk-\w{6}|hf_\w{8}|AKIA\w{8}|-----BEGIN|://[^/\s]+@"
-    r"|(api_?key|password|passwd|secret|token)['\"]?\s*[:=]\s*['\"]?[^\s'\"]",
-    re.IGNORECASE,
-)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["key: ${oc.env:OPENAI_API_KEY}", "api_key: abc", "password: 'x'", "x: sk-abcdef1234"],
-)
-def test_what_looks_like_a_key_is_recognised(text: str) -> None:
-    assert KEY_LIKE.search(text)
-    assert not KEY_LIKE.search("api_key_env: OPENAI_API_KEY")
-
-
-@pytest.mark.parametrize(
-    "path", [*CONF.rglob("*.yaml"), ROOT / "params.yaml", ROOT / "dvc.yaml"], ids=lambda p: p.name
-)
-def test_no_secret_passes_through_the_configuration(path: Path) -> None:
-    assert not KEY_LIKE.search(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", HUB_SOURCES, ids=lambda path: path.stem)

@@ -15,8 +15,8 @@ from bears.errors import ConfigurationError, LedgerError
 from bears.files.intake.yaml_text import yaml_value
 from bears.sampling.edits import apply_edits
 from bears.sampling.mixture import Mixture, Quota
-from bears.sources.records import Article, ParagraphQuestion, SourceParagraph
-from bears.types import Document, Question
+from bears.sources.records import RowRecords, passage_document, passage_question
+from bears.types import Brought, Document, Question
 from tests.sampled import draw
 
 QUESTIONS = [
@@ -28,15 +28,6 @@ DOCUMENTS = [
     Document("d2", "It was in 1990.", "hop", "b", True),
 ]
 TYPO = Edit("q1", "question", "Who wrot it?", "Who wrote it?", "typing error")
-
-
-def test_an_edit_changes_one_field_of_one_record() -> None:
-    questions, documents, unused = apply_edits(QUESTIONS, DOCUMENTS, [TYPO])
-    assert questions == [
-        Question("q1", "Who wrote it?", "Ann", ("d1",), "hop", "multi-hop"),
-        QUESTIONS[1],
-    ]
-    assert (documents, unused) == (DOCUMENTS, [])
 
 
 def test_edits_of_every_field_apply_in_any_order() -> None:
@@ -83,12 +74,21 @@ def test_edits_without_a_record_are_handed_back() -> None:
     assert (questions, documents, unused) == (QUESTIONS, DOCUMENTS, [gone, misplaced])
 
 
-def paragraph(n: int) -> SourceParagraph:
-    return SourceParagraph(f"p{n}", f"text {n}", (ParagraphQuestion(f"q{n}", f"q {n}?", ("yes",)),))
+def paragraphs(source: str) -> RowRecords:
+    return [
+        record
+        for n in range(12)
+        for record in (
+            passage_document(source, f"p{n}", f"text {n}"),
+            passage_question(
+                source, f"q{n}", f"q {n}?", ("yes",), "single-hop", (Brought(f"q{n}", n, True),)
+            ),
+        )
+    ]
 
 
 def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> None:
-    rows = [Article("1", "title", tuple(paragraph(n) for n in range(12)))]
+    rows = [paragraphs]
     mixture = Mixture("bears", 3, 5, (Quota("read", 2),), ("read",))
     first = draw(mixture, {"read": rows}, Ledger())
     gone = Replacement(first.questions[0].question_id, "unclear")

@@ -76,7 +76,9 @@ def test_who_writes_is_alone_and_a_reader_of_a_file_holds_its_folder(
             with locked_paths(reads, writes, "retrieve"):
                 return
         with (
-            pytest.raises(StageConflict, match=rf"^process {process.pid} \(index\) still works on"),
+            pytest.raises(
+                StageConflict, match=rf"^process {process.pid} \(index\) is still working on"
+            ),
             locked_paths(reads, writes, "retrieve"),
         ):
             pass
@@ -158,7 +160,7 @@ def test_config_does_not_write_while_another_stage_of_this_checkout_runs(
         written = workspace.text("data/config.yaml")
         workspace.edit("params.yaml", "retrieve.depth=2", "retrieve.depth=3")
         told = workspace.python("stages.config", code=1)
-        assert f"process {process} (retrieve) still works on" in told
+        assert f"process {process} (retrieve) is still working on" in told
         assert workspace.text("data/config.yaml") == written
         other.python("stages.config")
 

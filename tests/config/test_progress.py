@@ -24,7 +24,7 @@ with progress.reported("index"):
     time.sleep(0.8)
 time.sleep(0.6)
 """
-AT_WORK = r"index: at work for \d s"
+AT_WORK = r"index: running for \d s"
 COMMAND = [sys.executable, "-c", WORK]
 
 

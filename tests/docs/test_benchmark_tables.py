@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks.md name the readers, samplers and keys that the code has."""
+"""The tables of docs/shapes.md name the readers, samplers and keys that the code has."""
 
 import re
 from dataclasses import fields
@@ -17,8 +17,8 @@ SETTINGS = {"qasper": QasperSettings, "science_ko": ScienceKoSettings}
 
 
 def table(header: str) -> list[list[str]]:
-    """The words in backticks of each row of the table with that header."""
-    text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    """Return the words in backticks of each row of the table with that header."""
+    text = (ROOT / "docs" / "shapes.md").read_text(encoding="utf-8")
     lines = text.split(f"| {header} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
     return [re.findall(r"`([^`]+)`", line) for line in lines]
 

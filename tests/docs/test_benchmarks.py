@@ -1,6 +1,6 @@
-"""The other systems' benchmarks through the real commands, on their real data.
+"""Run the benchmarks of other systems with the real commands, on their real data.
 
-Each takes a pipeline run, so all of these are slow.
+Each needs a run of the pipeline, so all of these are slow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 def experiment(workspace: Workspace, shared: Path, benchmark: str, *words: str) -> dict[str, Any]:
-    """The metrics of one `dvc exp run`, with bm25 unless ``words`` say otherwise."""
+    """Return the metrics of one `dvc exp run`, with bm25 unless ``words`` select another."""
     workspace.git("checkout", "--quiet", "--force", "HEAD")
     choices = [f"benchmark={benchmark}", f"mirror={shared}", *words]
     workspace.dvc("exp", "run", *[part for word in choices for part in ("-S", word)])
@@ -59,7 +59,7 @@ def test_an_exported_scifact_is_a_benchmark_with_the_same_numbers(
 def test_a_question_of_beir_that_is_a_document_does_not_find_itself(
     workspace: Workspace, shared_data: Path, tmp_path: Path
 ) -> None:
-    """As in ArguAna: a document is asked for what answers it, under its own id."""
+    """Ask with a document under its own id, as ArguAna does."""
     (tmp_path / "qrels").mkdir()
     texts = {"a": "one two three four", "a-answer": "one two other words", "b": "nothing in common"}
     rows = {"corpus": texts, "queries": {"a": texts["a"]}}
@@ -99,7 +99,7 @@ def test_the_answers_to_qasper_in_the_docs_are_measured(
         assert round(scores["answer_f1"], 5) == judged["all"]["answer_f1"]
 
 
-def test_pandachats_submissions_stand_beside_our_retriever(
+def test_pandachats_submissions_are_on_the_board_beside_our_retriever(
     workspace: Workspace, shared_data: Path
 ) -> None:
     metrics = experiment(workspace, shared_data, "pandachat-sl")
@@ -145,7 +145,7 @@ def test_the_korean_task_is_scored_and_its_file_written(
     assert {row["eval_id"] for row in rows} == {row["eval_id"] for row in theirs}
     assert list(rows[0]) == list(theirs[0])
 
-    # Nobody knows the gold of the 220, so that an empty list is not taken for a right one.
+    # The gold of the 220 is not public, so an empty list does not count as right.
     words = ["submit", "score", str(out), "--benchmark", "science-ko-eval", "--no-board"]
     report = json.loads(workspace.python("bears", *words, "--json"))
     assert report["correct_retrieval"] == {}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bears.errors import ConfigurationError, FormatError
+from bears.errors import ConfigurationError
 from bears.evaluation.intervals import share_interval, wilson
 from bears.evaluation.judged_rankings import judged_rankings
 from bears.evaluation.measure import METRICS, parse_measure
@@ -81,15 +81,6 @@ def test_two_of_three_found(name: str, expected: float) -> None:
 )
 def test_only_ndcg_looks_at_the_height_of_a_grade(name: str, expected: float) -> None:
     assert value(name, [1, 3, 0], [1, 2, 3]) == pytest.approx(expected, abs=1e-15)
-
-
-def test_ndcg_sorts_the_judgements_itself() -> None:
-    assert value("ndcg@2", [3, 2], [1, 2, 3]) == value("ndcg@2", [3, 2], [3, 1, 2]) == 1
-
-
-def test_strict_wants_all_gold_documents() -> None:
-    assert value("strict@3", [1, 0, 1], [1, 1]) == 1
-    assert value("strict@2", [1, 0, 1], [1, 1]) == 0
 
 
 def test_more_gold_than_k_caps_some_measures_below_one() -> None:
@@ -184,13 +175,6 @@ def test_the_official_score_adds_up_in_the_order_of_the_rows() -> None:
     for n in range(1, 500):
         total += 1 / (n % 3 + 1)
     assert official_score(predictions, gold) == total / 499
-
-
-def test_a_submission_that_the_official_program_dies_of_is_refused() -> None:
-    with pytest.raises(FormatError, match="no rows"):
-        official_score([], GOLD)
-    with pytest.raises(FormatError, match="question '9' is not in the gold"):
-        official_score([("1", ["a"]), ("9", ["a"])], GOLD)
 
 
 # --- PandaChat -----------------------------------------------------------------------------------

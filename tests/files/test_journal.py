@@ -143,11 +143,6 @@ def kill_at_random(path: Path, rounds: int, at_once: int) -> None:
     assert len(rows) > rounds
 
 
-@pytest.mark.slow
-def test_what_was_reported_survives_sigkill(path: Path) -> None:
-    kill_at_random(path, 30, at_once=1)
-
-
 def test_two_processes_that_append_at_once_survive_sigkill(path: Path) -> None:
     kill_at_random(path, 8, at_once=2)
 
@@ -260,20 +255,6 @@ def test_every_flipped_bit_is_found_and_spares_the_other_rows(path: Path) -> Non
             assert rows == [{"id": 1}, {"id": 3}]
             assert {line for line, _ in damaged} <= {2, 3}
             assert damaged
-
-
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(garbage=st.binary(min_size=1, max_size=200))
-def test_garbage_between_and_after_the_rows_is_reported(path: Path, garbage: bytes) -> None:
-    path.unlink(missing_ok=True)
-    write(path, {"id": 1})
-    whole = path.read_bytes()
-    path.write_bytes(whole + garbage + b"\n" + whole + garbage)
-    rows, damaged = read(path)
-    assert rows == [{"id": 1}, {"id": 1}]
-    assert damaged
-    write(path, {"id": 2})
-    assert read(path)[0] == [{"id": 1}, {"id": 1}, {"id": 2}]
 
 
 def test_json_without_a_checksum_is_not_trusted(path: Path) -> None:

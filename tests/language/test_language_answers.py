@@ -1,10 +1,6 @@
-"""Answers: compared, looked for, called otherwise; terms: rendered once or in several ways."""
+"""Normal forms of answers, answers in documents, aliases, and renderings of terms."""
 
 from __future__ import annotations
-
-import json
-from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +20,7 @@ GERMAN = load("de")
         ("《中華民國臨時政府組織大綱》", "中華民國臨時政府組織大綱"),
         ("尼可羅（Niccolò 或 Nicolò）・帕格尼尼（Paganini）", "尼可羅帕格尼尼"),
         ("９２％", "92"),
-        # Nothing else is there.
+        # There is no other text.
         ("（Kansas）", "kansas"),
         ("巢狀（外（內）外）括號", "巢狀括號"),
     ],
@@ -73,22 +69,6 @@ def test_terms() -> None:
     assert found == {"Rogers": False, "Anna": True}
 
 
-def test_answers_that_the_published_translation_lost(shared_data: Path) -> None:
-    folder = shared_data / "bears-published"
-    read = {
-        name: json.loads((folder / f"{name}.json").read_bytes())
-        for name in ("queries", "queries_raw", "corpus")
-    }
-    contents = {document["doc_id"]: document["content"] for document in read["corpus"]}
-    found = Counter(
-        preserved(question["gold_answer"], [contents[i] for i in question["gold_doc_ids"]], CHINESE)
-        for question, raw in zip(read["queries"], read["queries_raw"], strict=True)
-        if raw["source_dataset"] != "drcd" and raw["gold_answer"] not in ("yes", "no")
-    )
-    # To the letter 7 of 37 are left, normalised 25 (ORIGIN, defect 11).
-    assert found == {"exact": 7, "normalised": 18, None: 12}
-
-
 @pytest.mark.parametrize(
     ("text", "normal"),
     [
@@ -98,5 +78,5 @@ def test_answers_that_the_published_translation_lost(shared_data: Path) -> None:
         (" \u0301中文 1,000臺B", "中 文 1000 台 b"),
     ],
 )
-def test_a_mark_stays_with_its_letter_where_no_spaces_part_words(text: str, normal: str) -> None:
+def test_a_mark_stays_with_its_letter_without_spaces(text: str, normal: str) -> None:
     assert normalisation_of("zh-Hant-TW").normal_form(text) == normal

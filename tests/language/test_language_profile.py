@@ -1,4 +1,4 @@
-"""Every language file says what the gates need, and its own passages pass them."""
+"""Every language file has what the gates need, and its own passages pass them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ from bears.language.text import Text
 from tests.languages import CONF, filler, load
 from tests.pseudo import encode
 
-NAMES = ["zh-Hant-TW", "ja", "ko", "de", "sl", "pseudo"]
-
-
-def test_every_language_file_is_tested() -> None:
-    assert {path.stem for path in (CONF / "language").glob("*.yaml")} == set(NAMES)
+NAMES = sorted(path.stem for path in (CONF / "language").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -50,7 +46,7 @@ def test_native_passages_trip_no_gate(name: str) -> None:
         source = filler(passage, language)
         text = Text("content", source, passage, "en", language.name)
         assert check(text, language, {"numbers": "off", "changed_number": "off"}) == []
-        # Its own numbers are those that a faithful translation would have.
+        # A faithful translation would have the same numbers.
         same = Text("content", passage, passage, "en", language.name)
         assert GATES["numbers"](same, language) is None
 
@@ -70,16 +66,13 @@ def test_families() -> None:
     ]
 
 
-def test_prompts_speak_of_taiwan() -> None:
+def test_words_of_taiwan_and_of_the_pseudo_language() -> None:
     language = load("zh-Hant-TW")
     assert "Taiwan" in language.prompt.variant
     assert (language.yes, language.no) == ("是", "否")
     assert script_share("台灣 is an island", language.scripts) == 2 / 5
-
-
-def test_pseudo_file_is_the_pseudo_language() -> None:
-    language = load("pseudo")
-    assert (language.yes, language.no) == (encode("yes"), encode("no"))
+    pseudo = load("pseudo")
+    assert (pseudo.yes, pseudo.no) == (encode("yes"), encode("no"))
 
 
 @pytest.mark.parametrize("name", NAMES)

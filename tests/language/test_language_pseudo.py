@@ -1,4 +1,4 @@
-"""A text survives the way to the pseudo language and back, and every gate lets it pass."""
+"""A text survives the conversion to the pseudo language and back, and passes every gate."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_benchmark_in_the_pseudo_language_passes_every_gate(shared_data: Path)
     for document in contents.values():
         tag = "zh-Hant-TW" if document["original_source"] == "drcd" else "en"
         content = document["content"]
-        # A dash that fell out between two dates is put back beside English months alone.
+        # A lost dash between two dates is restored only next to English months.
         if not re.search(r"[a-z] \d{6}", content):
             texts.append(Text("content", content, encode(content), tag, language.name))
     flagged = [(text.source, flags) for text in texts if (flags := check(text, language, {}))]

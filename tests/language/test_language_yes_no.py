@@ -1,4 +1,4 @@
-"""One rule of yes and no."""
+"""The rule for yes and no."""
 
 from __future__ import annotations
 

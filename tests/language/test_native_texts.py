@@ -1,4 +1,4 @@
-"""The gates on texts that people wrote, beside a source that is a filler, or the text itself."""
+"""The gates on texts by people; their source is a filler, or the text itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.languages import filler, load
 from tests.workspace import ROOT
 
 OF_THE_SOURCE = {"numbers", "changed_number", "invented_name", "question_kind", "unfinished"}
-"""What these ask for a filler does not have: the text is its own source."""
+"""A filler does not have what these gates need, so the text is its own source."""
 TABLE = re.compile(r"^\| (.+?) \| (\w\S*) \| ([\d,]+) \| (\d+): (.*) \| (\S+)–(\S+) % \|$", re.M)
 
 
@@ -26,7 +26,7 @@ def lines(path: Path) -> list[Any]:
 
 
 def texts_of(shared: Path, name: str) -> list[str]:
-    """The texts of one row of the table, by what it is called there."""
+    """Return the texts of one row of the table, by its name there."""
     if name.startswith("DRCD"):
         articles = json.loads((shared / "raw/drcd.json").read_bytes())
         paragraphs = [p for article in articles for p in article["paragraphs"]]
@@ -42,7 +42,7 @@ def texts_of(shared: Path, name: str) -> list[str]:
 
 
 def flags(text: str, field: Field, tag: str) -> Counter[str]:
-    """The gates that close on a native text."""
+    """Count the gates that flag a native text."""
     language = load(tag)
     sources = {gate: text if gate in OF_THE_SOURCE else filler(text, language) for gate in GATES}
     return Counter(
@@ -66,8 +66,8 @@ def test_the_table_of_false_alarms_is_what_the_gates_say_of_the_native_sets(
         found = [counts for text in texts if (counts := flags(text, field, tag))]
         by_gate = sum(found, Counter()).most_common()
         interval = [f"{100 * end:.2f}" for end in wilson(len(found), len(texts))]
-        told = ", ".join(f"{gate} {times}" for gate, times in by_gate) or "none"
-        expected = (f"{len(texts):,}", str(len(found)), told, *interval)
+        listed = ", ".join(f"{gate} {times}" for gate, times in by_gate) or "none"
+        expected = (f"{len(texts):,}", str(len(found)), listed, *interval)
         assert (n, flagged, which, low, high) == expected, name
         assert load(tag).calibrated_on
 
@@ -80,5 +80,5 @@ def test_the_table_of_false_alarms_is_what_the_gates_say_of_the_native_sets(
         ("오늘 너무 즐거웠다!", False),
     ],
 )
-def test_a_korean_request_to_be_told_is_a_question(text: str, asks: bool) -> None:
+def test_a_korean_request_for_an_explanation_is_a_question(text: str, asks: bool) -> None:
     assert load("ko").mood.asks(text) is asks

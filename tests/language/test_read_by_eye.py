@@ -1,4 +1,4 @@
-"""What the gates find in a weak translation, against what a person found who read it.
+"""Compare what the gates find in a weak translation with what a reader found in it.
 
 tests/data/bears-27c6c30.labels.tsv names the texts of an earlier published BEARS: all 70 of its
 translated questions and answers, every passage that a gate ever flagged, and 62 others by chance.
@@ -57,7 +57,7 @@ def _half(place: Place) -> int:
     return hashlib.sha256(place[0].encode()).digest()[0] % 2
 
 
-def _told(hits: int, n: int) -> str:
+def _ratio(hits: int, n: int) -> str:
     low, high = wilson(hits, n)
     return f"{hits} of {n} ({low:.0%}–{high:.0%})"
 
@@ -82,8 +82,8 @@ def test_precision_and_recall_are_as_documented(
     assert right / len(errors) >= 0.95
     row = [
         {0: "first half", 1: "second half", None: "both"}[half],
-        _told(right, len(errors)),
-        _told(len(serious & errors), len(serious)),
-        _told(len(serious & findings.keys()), len(serious)),
+        _ratio(right, len(errors)),
+        _ratio(len(serious & errors), len(serious)),
+        _ratio(len(serious & findings.keys()), len(serious)),
     ]
     assert f"| {' | '.join(row)} |" in (ROOT / "docs" / "translation.md").read_text("utf-8")

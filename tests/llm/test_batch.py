@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +15,19 @@ from bears.llm.budget import Budget
 from bears.llm.endpoint import Endpoint
 from bears.llm.faults import BudgetExhausted, RequestFailed, RequestRefused, RunStopped
 from bears.llm.models import Models, Price
-from bears.llm.wire import ChatAnswer, Outcome
-from tests.batches import asked, run
-from tests.provider_server import ROOT, ProviderServer
+from bears.llm.wire import ChatAnswer, ChatRequest, Outcome
+from tests.provider_server import ProviderServer
+
+
+def asked(count: int) -> list[ChatRequest]:
+    return [ChatRequest(f"key-{n}", "", f"text {n}", max_output_tokens=50) for n in range(count)]
+
+
+def run(batch: BatchApi, requests: list[ChatRequest]) -> dict[str, Outcome]:
+    async def collect() -> dict[str, Outcome]:
+        return {request.key: outcome async for request, outcome in batch.answers(requests)}
+
+    return asyncio.run(collect())
 
 
 def endpoint(server: ProviderServer, attempts: int = 3) -> Endpoint:
@@ -35,7 +40,7 @@ def made(server: ProviderServer, path: Path, **more: object) -> BatchApi:
     return BatchApi(endpoint(server), Models(), path, poll_s=0.01, **more)  # type: ignore[arg-type]
 
 
-def test_all_is_answered_and_nothing_stays_open(tmp_path: Path) -> None:
+def test_all_requests_are_answered_and_no_batch_stays_open(tmp_path: Path) -> None:
     with ProviderServer() as server:
         answers = run(made(server, tmp_path / "state.jsonl", most_requests=4), asked(10))
         assert server.stats()["batches"] == 3
@@ -45,14 +50,14 @@ def test_all_is_answered_and_nothing_stays_open(tmp_path: Path) -> None:
     assert read_pending(tmp_path / "state.jsonl") == []
 
 
-def test_files_keep_below_the_providers_size(tmp_path: Path) -> None:
+def test_files_stay_below_the_providers_limit(tmp_path: Path) -> None:
     with ProviderServer() as server:
         run(made(server, tmp_path / "state.jsonl", most_bytes=400), asked(6))
         assert server.stats()["files"] == 3
 
 
 @pytest.mark.parametrize("end", ["expired", "cancelled", "failed"])
-def test_what_a_broken_batch_finished_is_kept_and_the_rest_submitted_again(
+def test_the_finished_part_of_a_broken_batch_is_kept_and_the_rest_is_resubmitted(
     tmp_path: Path, end: str
 ) -> None:
     with ProviderServer(batch_end=end, batch_done=0.5, batch_ends=1) as server:
@@ -63,7 +68,7 @@ def test_what_a_broken_batch_finished_is_kept_and_the_rest_submitted_again(
     assert stats["batch requests"] == 10
 
 
-def test_resubmission_is_bounded(tmp_path: Path) -> None:
+def test_resubmission_is_limited(tmp_path: Path) -> None:
     with ProviderServer(batch_end="expired", batch_done=0) as server:
         answers = run(made(server, tmp_path / "state.jsonl"), asked(2))
         assert server.stats()["batches"] == 3
@@ -78,7 +83,7 @@ def test_a_refused_line_is_not_submitted_again(tmp_path: Path) -> None:
     assert isinstance(answers["key-2"], RequestFailed)
 
 
-def test_a_batch_that_is_refused_whole_stops_the_run_and_is_asked_for_again_by_the_next(
+def test_a_batch_whose_lines_are_all_refused_stops_the_run_and_the_next_one_resubmits_it(
     tmp_path: Path,
 ) -> None:
     got: dict[str, Outcome] = {}
@@ -91,7 +96,7 @@ def test_a_batch_that_is_refused_whole_stops_the_run_and_is_asked_for_again_by_t
         batch = made(server, tmp_path / "state.jsonl", most_requests=10)
         with pytest.raises(RunStopped, match=r"10 requests in a row failed alike.*status 400"):
             asyncio.run(collect(batch))
-        # No request is to blame, so none counts as refused.
+        # The requests are not to blame, so they do not count as refused.
         assert [type(outcome) for outcome in got.values()] == 10 * [RequestFailed]
         assert len(read_pending(tmp_path / "state.jsonl")) == 2
         server.change(content={})
@@ -100,7 +105,7 @@ def test_a_batch_that_is_refused_whole_stops_the_run_and_is_asked_for_again_by_t
     assert [type(outcome) for outcome in got.values()] == 30 * [ChatAnswer]
 
 
-def test_the_budget_pays_half(tmp_path: Path) -> None:
+def test_the_budget_pays_half_the_price(tmp_path: Path) -> None:
     price = Price(100, 100)
     with ProviderServer() as server:
         budget = Budget(None, price.in_batches())
@@ -112,7 +117,7 @@ def test_the_budget_pays_half(tmp_path: Path) -> None:
     assert budget.reserved == 0
 
 
-def test_what_does_not_fit_the_budget_is_told(tmp_path: Path) -> None:
+def test_requests_that_do_not_fit_the_budget_are_reported(tmp_path: Path) -> None:
     budget = Budget(0.01, Price(10, 100))
     with ProviderServer() as server:
         answers = run(made(server, tmp_path / "state.jsonl", budget=budget), asked(50))
@@ -150,7 +155,7 @@ def test_a_batch_whose_id_was_not_written_is_found_by_its_mark(
         assert [[bool(batch.id) for batch in each] for each in written] == [
             [], [False], [True], [],
         ]  # fmt: skip
-        # As if killed right after the provider made the batch, before its id was written.
+        # As after a crash between creating the batch and writing its id.
         write_pending(path, written[1])
         answers = run(made(server, path), asked(4))
         assert server.stats()["batches"] == 1
@@ -158,17 +163,8 @@ def test_a_batch_whose_id_was_not_written_is_found_by_its_mark(
     assert read_pending(path) == []
 
 
-def test_a_batch_that_never_reached_the_provider_is_submitted(tmp_path: Path) -> None:
-    path = tmp_path / "state.jsonl"
-    write_pending(path, [Pending("some mark", ("key-0", "key-1"))])
-    with ProviderServer() as server:
-        answers = run(made(server, path), asked(2))
-        assert server.stats()["batches"] == 1
-    assert len(answers) == 2
-
-
-def test_a_batch_is_left_to_whoever_asks_for_it(tmp_path: Path) -> None:
-    """Another benchmark or use may have it at the provider, and has paid for it."""
+def test_batches_of_other_requests_are_left_alone(tmp_path: Path) -> None:
+    """Another benchmark or use has paid for them."""
     path = tmp_path / "state.jsonl"
     with ProviderServer() as server:
         run(made(server, path), asked(2))
@@ -185,36 +181,6 @@ def test_a_damaged_state_file_stops_before_anything_is_paid_twice(tmp_path: Path
     path.write_text("not json\n")
     with (
         ProviderServer() as server,
-        pytest.raises(ConfigurationError, match=r"line 1.*batches may be"),
+        pytest.raises(ConfigurationError, match=r"line 1.*there may be batches"),
     ):
         run(made(server, path), asked(1))
-
-
-def test_a_killed_run_finds_its_batch_again(tmp_path: Path) -> None:
-    path = tmp_path / "state.jsonl"
-    with ProviderServer(batch_polls=1_000_000) as server:
-        process = subprocess.Popen(
-            [sys.executable, "-c", _RUN, server.url, str(path)], cwd=ROOT, env={**os.environ}
-        )
-        deadline = time.monotonic() + 30
-        while not (path.exists() and b'"id": "batch' in path.read_bytes()):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        server.change(batch_polls=0)
-        answers = run(made(server, path), asked(5))
-        stats = server.stats()
-    assert (stats["batches"], stats["batch requests"]) == (1, 5)
-    assert all(isinstance(answer, ChatAnswer) for answer in answers.values())
-
-
-_RUN = """
-import sys
-from pathlib import Path
-from bears.llm.batch import BatchApi
-from bears.llm.endpoint import Endpoint
-from bears.llm.models import Models
-from tests.batches import asked, run
-run(BatchApi(Endpoint("m", sys.argv[1], ""), Models(), Path(sys.argv[2]), poll_s=0.05), asked(5))
-"""

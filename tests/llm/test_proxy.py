@@ -1,4 +1,4 @@
-"""A model behind the memory, for tools that know of none: replayed, asked once, within a cap."""
+"""Kept replies for other programs: replayed, requested once, within a budget."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.llm.faults import RequestRefused
-from bears.llm.kept import Kept, PublishedMemory, extend
+from bears.llm.kept import Kept, extend
 from bears.llm.models import Price
 from bears.llm.proxy import (
     IDLE,
@@ -45,7 +45,7 @@ Scenario = Callable[[openai.AsyncOpenAI, Proxy], Awaitable[Any]]
 
 
 def counting(request: Json) -> str:
-    """A behaviour: never twice the same answer."""
+    """Never give the same answer twice."""
     counting.calls += 1  # type: ignore[attr-defined]
     return f"{counting.calls}: {request['messages'][-1]['content']}"  # type: ignore[attr-defined]
 
@@ -54,7 +54,7 @@ counting.calls = 0  # type: ignore[attr-defined]
 
 
 class Front:
-    """A checkout with a memory, before a provider."""
+    """A checkout with kept replies, in front of a provider."""
 
     def __init__(self, root: Path, server: ProviderServer) -> None:
         self.root, self.server = root, server
@@ -68,7 +68,7 @@ class Front:
         return ProxySettings("here", ChatSettings("m", **given), EmbeddingSettings("e", **given))
 
     def run(self, scenario: Scenario, ask: bool = True, **more: Any) -> Any:
-        """What a tool sees that talks to the server by the openai client."""
+        """Run a program that uses the openai client, and return its result."""
 
         async def inside() -> Any:
             settings = self.settings(**more)
@@ -103,7 +103,7 @@ async def say(client: openai.AsyncOpenAI, text: str = "hello", sample: int = 0, 
     return str(answer.model_dump_json())
 
 
-def test_what_was_answered_is_replayed_to_the_byte_without_a_model(front: Front) -> None:
+def test_answers_are_replayed_to_the_byte_without_a_model(front: Front) -> None:
     async def both(client: openai.AsyncOpenAI, _: Proxy) -> tuple[str, str]:
         vectors = await client.embeddings.create(model="e", input=["a b", "c"])
         return await say(client), vectors.model_dump_json()
@@ -115,19 +115,19 @@ def test_what_was_answered_is_replayed_to_the_byte_without_a_model(front: Front)
     assert front.asked() == 2
 
 
-def test_the_published_memory_alone_replays_and_wants_no_key(front: Front, tmp_path: Path) -> None:
+def test_the_published_replies_alone_need_no_key(front: Front, tmp_path: Path) -> None:
     async def used(client: openai.AsyncOpenAI, proxy: Proxy) -> tuple[str, Any]:
         return await say(client), proxy.used
 
     first, entries = front.run(used)
-    extend(front.kept.memory, NAME, entries.values())
+    extend(front.kept.replies, NAME, entries.values())
     (tmp_path / ".bears" / "journal.jsonl").unlink()
     again, _ = front.run(used, ask=False, api_key_env="NO_SUCH_VARIABLE")
     assert again == first
     assert front.asked() == 1
 
 
-def test_requests_that_are_in_flight_together_are_asked_once(front: Front) -> None:
+def test_equal_requests_in_flight_are_sent_once(front: Front) -> None:
     front.server.change(latency=0.2)
 
     async def many(client: openai.AsyncOpenAI, _: Proxy) -> list[str]:
@@ -137,7 +137,7 @@ def test_requests_that_are_in_flight_together_are_asked_once(front: Front) -> No
     assert front.asked() == 1
 
 
-def test_an_answer_comes_to_those_who_wait_though_the_one_who_asked_has_left(front: Front) -> None:
+def test_an_answer_is_kept_if_its_client_has_left(front: Front) -> None:
     front.server.change(latency=0.3)
 
     async def one_leaves(client: openai.AsyncOpenAI, _: Proxy) -> str:
@@ -150,7 +150,7 @@ def test_an_answer_comes_to_those_who_wait_though_the_one_who_asked_has_left(fro
     assert front.asked() == 1
 
 
-def test_a_second_sample_of_a_request_is_another_answer_and_is_kept_too(front: Front) -> None:
+def test_a_second_sample_of_a_request_is_kept_separately(front: Front) -> None:
     async def three(client: openai.AsyncOpenAI, _: Proxy) -> list[str]:
         return [await say(client, sample=n) for n in (0, 1, 0)]
 
@@ -160,7 +160,7 @@ def test_a_second_sample_of_a_request_is_another_answer_and_is_kept_too(front: F
     assert front.asked() == 2
 
 
-def test_a_text_has_one_vector_however_it_is_sent_and_in_whatever_form(front: Front) -> None:
+def test_a_text_has_one_vector_in_every_form_of_a_request(front: Front) -> None:
     async def ways(client: openai.AsyncOpenAI, _: Proxy) -> list[list[float]]:
         forms: list[dict[str, Any]] = [{"input": ["x y", "z"]}, {"input": "x y"}, {"input": "x y"}]
         encodings: list[Any] = ["base64", "base64", "float"]
@@ -184,7 +184,7 @@ def test_a_text_has_one_vector_however_it_is_sent_and_in_whatever_form(front: Fr
 @pytest.mark.parametrize(
     ("status", "code", "send"),
     [
-        (404, "not_in_memory", lambda client: say(client, "unheard")),
+        (404, "reply_missing", lambda client: say(client, "unheard")),
         (400, "invalid_request_error", lambda client: say(client, stream=True)),
         (400, "invalid_request_error", lambda client: say(client, max_tokens=-1)),
         (400, "invalid_request_error", lambda client: say(client, sample=-1)),
@@ -218,7 +218,7 @@ def test_a_text_has_one_vector_however_it_is_sent_and_in_whatever_form(front: Fr
         ),
     ],
 )
-def test_what_is_not_served_is_an_error_of_the_protocol_and_costs_nothing(
+def test_a_request_that_is_not_served_gets_an_error_of_the_protocol_and_costs_nothing(
     status: int, code: str, send: Any, front: Front
 ) -> None:
     async def refused(client: openai.AsyncOpenAI, _: Proxy) -> tuple[int, Any]:
@@ -230,7 +230,7 @@ def test_what_is_not_served_is_an_error_of_the_protocol_and_costs_nothing(
     assert front.asked() == 0
 
 
-def test_the_budget_holds_and_what_it_paid_for_is_kept(front: Front) -> None:
+def test_the_budget_holds_and_paid_answers_are_kept(front: Front) -> None:
     async def spend(client: openai.AsyncOpenAI, proxy: Proxy) -> tuple[int, set[Any], float]:
         tries = (say(client, f"number {n}", max_tokens=1000) for n in range(40))
         outcomes = await asyncio.gather(*tries, return_exceptions=True)
@@ -245,14 +245,14 @@ def test_the_budget_holds_and_what_it_paid_for_is_kept(front: Front) -> None:
 
 
 def modern(request: Json) -> Any:
-    """A behaviour: takes the limit of an answer under its newer name alone."""
+    """Accept the length limit only under its newer name."""
     if "max_completion_tokens" in request and "max_tokens" not in request:
         return f"at most {request['max_completion_tokens']}"
-    told = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-    return {"text": "", "status": 400, "body": {"error": {"message": told}}}
+    message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    return {"text": "", "status": 400, "body": {"error": {"message": message}}}
 
 
-def test_a_model_that_wants_the_newer_name_of_the_limit_gets_it(tmp_path: Path) -> None:
+def test_the_length_limit_gets_the_name_that_the_model_accepts(tmp_path: Path) -> None:
     async def talk(client: openai.AsyncOpenAI, _: Proxy) -> list[str]:
         return [await say(client, "one"), await say(client, "two", max_tokens=7)]
 
@@ -272,21 +272,21 @@ def test_a_key_that_is_refused_is_tried_once_and_never_shown(
     front.server.change(key="another")
 
     async def refused(client: openai.AsyncOpenAI, _: Proxy) -> list[str]:
-        told = []
+        messages = []
         for text in ("a", "b", "c"):
             with pytest.raises(openai.APIStatusError) as error:
                 await say(client, text)
-            told.append(f"{error.value.status_code} {error.value.message}")
-        return told
+            messages.append(f"{error.value.status_code} {error.value.message}")
+        return messages
 
-    told = front.run(refused, api_key_env="PROXY_KEY")
-    assert all(each.startswith("502") for each in told)
+    messages = front.run(refused, api_key_env="PROXY_KEY")
+    assert all(each.startswith("502") for each in messages)
     assert front.asked() == 0  # the provider counts those that it lets in
-    assert "sk-secret-of-mine" not in "".join(told)
+    assert "sk-secret-of-mine" not in "".join(messages)
 
 
 @pytest.mark.parametrize("damaged", ["no JSON", "[]", '{"choice": 1}', "[" * 100_000])
-def test_a_damaged_entry_is_told_and_not_handed_on(damaged: str, front: Front) -> None:
+def test_a_damaged_reply_is_refused(damaged: str, front: Front) -> None:
     async def used(client: openai.AsyncOpenAI, proxy: Proxy) -> Any:
         await say(client)
         vector = await client.embeddings.create(model="e", input="x")
@@ -294,21 +294,21 @@ def test_a_damaged_entry_is_told_and_not_handed_on(damaged: str, front: Front) -
         return proxy.used
 
     entries = [replace(entry, answer=damaged) for entry in front.run(used).values()]
-    extend(front.kept.memory, NAME, entries)
+    extend(front.kept.replies, NAME, entries)
 
-    async def told(client: openai.AsyncOpenAI, _: Proxy) -> list[int]:
+    async def statuses(client: openai.AsyncOpenAI, _: Proxy) -> list[int]:
         found = []
         for asked in (say(client), client.post("/embeddings", cast_to=object, body=FLOATS)):
-            with pytest.raises(openai.APIStatusError, match="an entry of the memory") as error:
+            with pytest.raises(openai.APIStatusError, match="a kept reply") as error:
                 await asked
             found.append(error.value.status_code)
         return found
 
-    assert front.run(told, ask=False) == [500, 500]
+    assert front.run(statuses, ask=False) == [500, 500]
 
 
 @pytest.mark.parametrize("fault", ["empty", "no_choices", "invalid_json", "bad_request", "cut"])
-def test_what_is_no_answer_is_not_kept(fault: str, front: Front) -> None:
+def test_a_fault_is_not_kept(fault: str, front: Front) -> None:
     front.server.change(chances={fault: 1.0})
 
     async def once(client: openai.AsyncOpenAI, _: Proxy) -> str:
@@ -336,7 +336,7 @@ MESSAGES = [{"role": "user", "content": "?"}]
     ),
     st.dictionaries(st.sampled_from(sorted(set(IDLE) - {"stream"})), st.text(max_size=3)),
 )
-def test_what_can_change_an_answer_is_sent_and_told_apart_and_the_rest_is_not(
+def test_only_parts_that_can_change_an_answer_are_sent(
     more: dict[str, int], idle: dict[str, str]
 ) -> None:
     plain = {"model": "m", "messages": MESSAGES}
@@ -345,7 +345,7 @@ def test_what_can_change_an_answer_is_sent_and_told_apart_and_the_rest_is_not(
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner)))
-def test_no_value_of_any_part_of_a_request_is_more_than_refused(value: Any) -> None:
+def test_any_value_of_any_part_is_accepted_or_refused(value: Any) -> None:
     for name in ("model", "messages", "stream", "max_tokens", "n"):
         with suppress(RequestRefused):
             assert chat_body({"model": "m", "messages": MESSAGES, name: value}, 9)["max_tokens"]
@@ -353,14 +353,14 @@ def test_no_value_of_any_part_of_a_request_is_more_than_refused(value: Any) -> N
         assert all(isinstance(text, str) for text in wanted_texts({"model": "e", "input": value}))
 
 
-# ------------------------------------------------------------------------------ memory serve
+# ------------------------------------------------------------------------------ replies serve
 
 
 class Served:
-    """``memory serve`` as people start it, in a process of its own."""
+    """``bears replies serve`` in its own process."""
 
     def __init__(self, *words: str) -> None:
-        command = [sys.executable, "-m", "bears", "memory", "serve", *words]
+        command = [sys.executable, "-m", "bears", "replies", "serve", *words]
         self.process = subprocess.Popen(
             command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={**os.environ, "DVC_ROOT": os.environ["PROXY_ROOT"]},
@@ -384,35 +384,21 @@ class Served:
 
     def end(self, number: signal.Signals) -> str:
         self.process.send_signal(number)
-        _, told = self.process.communicate(timeout=60)
-        return told
-
-
-def test_a_key_that_is_no_text_is_refused_like_any_other() -> None:
-    async def asked() -> int:
-        async with serving(Proxy(PublishedMemory()), ("m", "e")) as address:
-            headers = {"Authorization": "Bearer \xff"}
-            url = f"{address.base_url}/embeddings"
-            request = urllib.request.Request(url, b"{}", headers)
-            with pytest.raises(urllib.error.HTTPError) as error:
-                await asyncio.to_thread(urllib.request.urlopen, request, timeout=60)
-            error.value.close()
-            return error.value.code
-
-    assert asyncio.run(asked()) == 401
+        _, printed = self.process.communicate(timeout=60)
+        return printed
 
 
 @pytest.mark.slow
-def test_a_server_that_is_killed_has_lost_nothing_that_it_told(
+def test_a_server_that_is_killed_keeps_every_answer_that_it_gave(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PROXY_ROOT", str(front.root))
     words = [f"proxy.chat.base_url={front.server.url}", "proxy.chat.api_key_env=''"]
     first = Served("--ask", *words)
-    told = [first.ask(f"question {n}") for n in range(5)]
+    answers = [first.ask(f"question {n}") for n in range(5)]
     first.end(signal.SIGKILL)
     second = Served(*words)
-    assert [second.ask(f"question {n}") for n in range(5)] == told
+    assert [second.ask(f"question {n}") for n in range(5)] == answers
     with pytest.raises(urllib.error.HTTPError, match="404") as refused:
         second.ask("unheard")
     refused.value.close()

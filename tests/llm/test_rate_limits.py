@@ -1,4 +1,4 @@
-"""Pacing, in simulated time against the providers' three kinds of limits, and once in real time."""
+"""Rate limits, in simulated time against three kinds of limiters, and once in real time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import math
 import random
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from itertools import count
 
 import pytest
@@ -24,20 +23,25 @@ LATENCY = 0.8
 
 
 class Simulation:
-    """Workers, `RateLimits` and a provider's limiter in simulated time, event after event."""
+    """Workers, `RateLimits` and a provider's limiter in simulated time."""
 
     def __init__(
         self,
         limiter: Limiter,
         limits: RateLimits,
         headers: bool,
-        told: bool,
+        with_wait: bool,
         places: int = 64,
         stray: float = 0.0,
         latency: float = LATENCY,
         refusal: float = 0.01,
     ) -> None:
-        self.limiter, self.limits, self.headers, self.told = limiter, limits, headers, told
+        self.limiter, self.limits, self.headers, self.with_wait = (
+            limiter,
+            limits,
+            headers,
+            with_wait,
+        )
         self.places, self.stray = places, stray
         self.latency = {True: latency, False: refusal}
         self.replies: list[tuple[float, int]] = []
@@ -45,9 +49,9 @@ class Simulation:
         self._order = count()
 
     def run(self, number: int) -> float:
-        """Answer so many requests; returns the seconds it took."""
+        """Answer so many requests and return the seconds it took."""
         random.seed(5)
-        # When a request may go for its own part, its name, and how often it was refused.
+        # When a request may be sent again, its name, and how often it was refused.
         ready = [(0.0, name, 0) for name in range(number)]
         now = 0.0
         events: list[tuple[float, int, tuple[int, int, bool, dict[str, str]]]] = []
@@ -75,7 +79,7 @@ class Simulation:
         return now
 
     def _arrive(self, now: float) -> tuple[bool, dict[str, str], float]:
-        # The way there takes a little, and not always the same.
+        # The way to the server takes a little, and varies.
         arrival = now + 0.02 + 0.01 * (next(self._order) % 3)
         allowed, left, wait = self.limiter.take(arrival)
         headers = {
@@ -86,7 +90,7 @@ class Simulation:
         headers = headers if self.headers else {}
         if allowed and self.dice.random() < self.stray:
             allowed, wait = False, 0.2
-        if not allowed and self.told:
+        if not allowed and self.with_wait:
             headers["retry-after"] = f"{wait:.3f}"
         self.replies.append((arrival, allowed))
         return allowed, headers, arrival + self.latency[allowed]
@@ -100,7 +104,7 @@ class Simulation:
             self.limits.refused(sent, now, 10, retry_after(headers))
 
     def late_refusals(self) -> float:
-        """The share of the requests after the first minute that were refused."""
+        """Return the share of requests after the first minute that were refused."""
         late = [allowed for at, allowed in self.replies if at > 60]
         return late.count(False) / len(late) if late else 0.0
 
@@ -109,16 +113,16 @@ def cases() -> Iterator[tuple[str, float, bool, bool, bool]]:
     for kind in ("bucket", "sliding", "fixed"):
         for limit in (20.0, 60.0, 500.0, 3000.0):
             for configured, headers in ((True, False), (True, True), (False, True)):
-                for told in (True, False):
-                    yield kind, limit, configured, headers, told
+                for with_wait in (True, False):
+                    yield kind, limit, configured, headers, with_wait
 
 
-@pytest.mark.parametrize(("kind", "limit", "configured", "headers", "told"), [*cases()])
-def test_a_known_limit_is_used_up_and_not_passed(
-    kind: str, limit: float, configured: bool, headers: bool, told: bool
+@pytest.mark.parametrize(("kind", "limit", "configured", "headers", "with_wait"), [*cases()])
+def test_a_known_limit_is_used_up_and_not_exceeded(
+    kind: str, limit: float, configured: bool, headers: bool, with_wait: bool
 ) -> None:
     simulation = Simulation(
-        Limiter(kind, limit), RateLimits(limit if configured else None), headers, told
+        Limiter(kind, limit), RateLimits(limit if configured else None), headers, with_wait
     )
     number = int(5 * limit)
     took = simulation.run(number)
@@ -129,17 +133,17 @@ def test_a_known_limit_is_used_up_and_not_passed(
 
 
 @pytest.mark.parametrize("kind", ["bucket", "sliding", "fixed"])
-@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("with_wait", [True, False])
 @pytest.mark.parametrize("places", [64, 16])
-def test_an_untold_limit_is_found_from_refusals(kind: str, told: bool, places: int) -> None:
-    simulation = Simulation(Limiter(kind, 300), RateLimits(), False, told, places)
+def test_an_unknown_limit_is_learned_from_refusals(kind: str, with_wait: bool, places: int) -> None:
+    simulation = Simulation(Limiter(kind, 300), RateLimits(), False, with_wait, places)
     took = simulation.run(3000)
     assert simulation.late_refusals() <= 0.03
     assert took <= 1.4 * 600
 
 
 class Unpaced(RateLimits):
-    """What never holds anybody back: no client that waits as it is asked to can be faster."""
+    """Limits that never delay a request: no client that waits as requested is faster."""
 
     def refused(self, number: int, now: float, tokens: float, after: float | None) -> None:
         pass
@@ -147,10 +151,10 @@ class Unpaced(RateLimits):
 
 @pytest.mark.parametrize(("latency", "refusal"), [(0.2, 0.2), (0.2, 0.01), (0.8, 0.01), (0.8, 0.8)])
 @pytest.mark.parametrize(("places", "share"), [(16, 0.15), (64, 0.15), (4, 0.15), (16, 0.02)])
-def test_stray_refusals_cost_next_to_nothing_but_their_own_wait(
+def test_stray_refusals_cost_little_more_than_their_own_wait(
     latency: float, refusal: float, places: int, share: float
 ) -> None:
-    """They cut 16 in flight to one a second: half of 200 were answered in 170 s."""
+    """They once cut 16 requests in flight to one per second."""
     for number in (200, 2000):
         ours, best = (
             Simulation(Limiter("bucket", 1e9), limits, False, True, places, share, latency, refusal)
@@ -160,10 +164,10 @@ def test_stray_refusals_cost_next_to_nothing_but_their_own_wait(
 
 
 @pytest.mark.parametrize(("places", "number"), [(16, 200), (16, 1000), (64, 2000)])
-def test_stray_refusals_that_name_no_wait_cost_half_as_much_again_at_most(
+def test_stray_refusals_without_a_wait_cost_at_most_half_as_much_again(
     places: int, number: int
 ) -> None:
-    """They waited a second and more each: 2,000 took 2.8 times the least time."""
+    """They once took 2.8 times the least time."""
     latency, share = 0.2, 0.15
     unlimited = Limiter("bucket", 1e9)
     simulation = Simulation(
@@ -176,19 +180,19 @@ def test_stray_refusals_that_name_no_wait_cost_half_as_much_again_at_most(
 def test_stray_refusals_do_not_lower_a_known_limit(limit: int, headers: bool) -> None:
     limits = RateLimits(None if headers else limit)
     simulation = Simulation(Limiter("sliding", limit), limits, headers, True, stray=0.15)
-    # A stray counts against the limit: 15 of 100 are asked twice.
+    # A stray counts against the limit: 15 of 100 are sent twice.
     assert simulation.run(3 * limit) <= 1.5 * 180 / 0.85
 
 
 def test_a_small_bucket_is_not_flooded() -> None:
-    # A provider that says 600 a minute and means 10 a second.
+    # A provider that reports 600 per minute and means 10 per second.
     simulation = Simulation(Limiter("bucket", 600, capacity=10), RateLimits(600), False, True)
     assert simulation.run(3000) <= 1.1 * 300
     assert simulation.late_refusals() <= 0.01
 
 
-def test_a_limit_that_others_use_too_slows_us_down_without_a_storm() -> None:
-    # The user says 600, others leave us 300.
+def test_a_shared_limit_slows_us_down_without_a_storm_of_refusals() -> None:
+    # The user configures 600, and other clients leave 300.
     simulation = Simulation(Limiter("bucket", 300), RateLimits(600), False, True)
     took = simulation.run(3000)
     refused = sum(not allowed for _, allowed in simulation.replies)
@@ -197,12 +201,12 @@ def test_a_limit_that_others_use_too_slows_us_down_without_a_storm() -> None:
 
 
 def refuse(limits: RateLimits, number: int, after: float | None, now: float = 0.0) -> None:
-    """Send so many at once, all of which are refused within a hundredth of a second."""
+    """Send so many at once, all refused within a hundredth of a second."""
     for sent in [limits.sent(now, 1) for _ in range(number)]:
         limits.refused(sent, now + 0.01, 1, after)
 
 
-def test_a_single_refusal_holds_back_nobody_else_and_many_hold_back_all() -> None:
+def test_a_single_refusal_delays_one_request_and_many_delay_all() -> None:
     limits = RateLimits()
     refuse(limits, 1, 5.0)
     assert limits.wait(0.2, 1) == 0
@@ -210,14 +214,14 @@ def test_a_single_refusal_holds_back_nobody_else_and_many_hold_back_all() -> Non
     assert limits.wait(0.21, 1) == pytest.approx(4.8)
 
 
-def test_refusals_of_one_volley_count_once() -> None:
+def test_simultaneous_refusals_count_once() -> None:
     limits = RateLimits(600)
     refuse(limits, 9, None)
     assert limits.pauses == 1
     assert limits.wait(0.2, 1) == pytest.approx(0.81, abs=0.01)
 
 
-def test_refusals_in_a_row_wait_longer_each_time() -> None:
+def test_repeated_refusals_wait_longer_each_time() -> None:
     limits, now, waits = RateLimits(600), 0.0, []
     for number in (4, 1, 1, 1):
         refuse(limits, number, None, now)
@@ -247,7 +251,7 @@ def test_tokens_a_minute_are_kept() -> None:
 
 @pytest.mark.parametrize("limit", ["1", "1e-300", "0.001", "-3", "nan", "inf", "-inf"])
 @pytest.mark.parametrize("name", ["requests", "tokens"])
-def test_no_limit_that_a_server_gives_stops_the_stream_for_more_than_five_minutes(
+def test_no_reported_limit_stops_the_stream_for_more_than_five_minutes(
     limit: str, name: str
 ) -> None:
     limits = RateLimits(60, 60_000)
@@ -262,14 +266,14 @@ def test_no_limit_that_a_server_gives_stops_the_stream_for_more_than_five_minute
         assert limits.wait(now, 5000) == 0
 
 
-def test_a_request_larger_than_the_burst_goes_when_the_meter_is_full() -> None:
+def test_a_request_larger_than_the_burst_is_sent_when_the_bucket_is_full() -> None:
     meter = TokenBucket(1000)
     assert meter.wait(0.0, 900) == 0
     meter.take(0.0, 900)
     assert meter.wait(0.0, 900) == pytest.approx(900 / (0.97 * 1000 / 60))
 
 
-def test_the_servers_count_of_tokens_overrules_a_pessimistic_one() -> None:
+def test_the_servers_count_of_tokens_overrides_ours() -> None:
     limits = RateLimits(None, 10_000)
     limits.wait(0.0, 9000)
     limits.sent(0.0, 9000)
@@ -295,20 +299,16 @@ def test_durations(text: str, seconds: float | None) -> None:
     [
         ({"retry-after": "3"}, 3),
         ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
-        ({"retry-after": "Sat, 21 Nov 2026 00:00:30 GMT"}, 30),
-        ({"retry-after": "Fri, 20 Nov 2026 00:00:00 GMT"}, 0),
         ({"retry-after": "whenever"}, None),
+        ({"retry-after": "Sat, 21 Nov 2026 00:00:30 GMT"}, None),
         ({"retry-after": "999999999"}, 300),
         ({"retry-after": "9" * 400}, 300),
         ({"retry-after-ms": "999999999"}, 300),
-        ({"retry-after": "Sat, 21 Nov 2099 00:00:30 GMT"}, 300),
-        ({"retry-after": "Sat, 21 Nov 99999999999999999999 00:00:30 GMT"}, None),
-        ({"retry-after": "Sat, 21 Nov 2026 00:00:30 +99999999999999999999"}, None),
         ({}, None),
     ],
 )
 def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(headers, datetime(2026, 11, 21, tzinfo=UTC)) == seconds
+    assert retry_after(headers) == seconds
 
 
 @pytest.mark.parametrize(("headers", "configured"), [(True, None), (False, 3000)])

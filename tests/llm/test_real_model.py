@@ -1,4 +1,4 @@
-"""A fill from one real model on loopback: what must hold however poor its translations are."""
+"""Fill from a real model on loopback: what must hold however poor its translations are."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ import json
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bears.config import compose, read_selection
+from bears.config.typed import select
 from bears.files.records import write_lines, write_records
 from bears.language.gates import check
 from bears.language.text import Text
 from bears.llm.fill import FillReport
-from bears.llm.kept import load
 from bears.llm.workflow import Workflow
 from bears.sources.parts import Parts
 from bears.sources.passage_rows import multi_hop
 from bears.translation.glossary import occurs
 from bears.translation.spans import read_back
-from bears.translation.task import TranslationTask, read_task
+from bears.translation.task import TranslateKeys, TranslationTask, read_task
 from bears.translation.translator import TranslationRequest
-from bears.types import Document, Question
+from bears.types import Document
 from tests import real_model
 from tests.real_model import Exchange
+from tests.sampled import collected
 
 pytestmark = [
     pytest.mark.slow,
@@ -45,7 +46,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Filling:
-    """One fill: its report, what it journalled, what went over the wire, what it says it cost."""
+    """One fill: its report, its journal rows, the exchanged messages, and its cost."""
 
     report: FillReport
     rows: list[Row]
@@ -84,10 +85,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         real_model.served(model, folder / "server.log") as address,
         real_model.tapped(address) as (url, exchanges),
     ):
-        # The server has it open; so the gigabyte goes when that ends, whatever becomes of us.
+        # The server has it open, so the gigabyte is freed when the server ends.
         model.unlink()
         config = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), _overrides(url))
-        task = read_task(config, folder / "sampled", folder)
+        task = read_task(select(TranslateKeys, config), folder / "sampled", folder)
         workflow = Workflow(task, folder / "memory.jsonl", folder)
         first = _fill(workflow, exchanges)
         left = {task.translator.key(request) for request in workflow.resolve().missing}
@@ -112,20 +113,22 @@ def _overrides(url: str) -> list[str]:
 
 
 def _write_benchmark(folder: Path, wanted: Mapping[str, int]) -> None:
-    """The wanted questions, each with its gold documents and so many hard negatives."""
+    """Write the wanted questions, each with its gold documents and so many hard negatives."""
     file = ROOT / "data" / "local" / "mini" / "2wiki.json"
-    rows = multi_hop(Parts("2wiki", {"rows": [file]}))
+    source = collected(multi_hop(Parts("2wiki", {"rows": [file]})))
     questions, documents, lineage = [], [], []
-    for row in (row for row in rows if row.id in wanted):
+    for row in source.questions:
+        if (row_id := row.question.question_id) not in wanted:
+            continue
         gold = [passage for passage in row.passages if passage.is_gold]
         negatives = [passage for passage in row.passages if not passage.is_gold]
-        for passage in gold + negatives[: wanted[row.id]]:
-            name = f"{row.id}/{passage.key}"
-            sentence = passage.text.partition(". ")[0].rstrip(".") + "."
-            documents.append(Document(name, sentence, "2wiki", row.id, passage.is_gold))
-            lineage.append({"record_id": name, "questions": [row.id]})
-        ids = tuple(f"{row.id}/{passage.key}" for passage in gold)
-        questions.append(Question(row.id, row.question, row.answer, ids, "2wiki", "multi-hop"))
+        for passage in gold + negatives[: wanted[row_id]]:
+            name = passage.key.replace("_", "/", 1)
+            sentence = source.documents[passage.place].content.partition(". ")[0].rstrip(".") + "."
+            documents.append(Document(name, sentence, "2wiki", row_id, passage.is_gold))
+            lineage.append({"record_id": name, "questions": [row_id]})
+        ids = tuple(passage.key.replace("_", "/", 1) for passage in gold)
+        questions.append(replace(row.question, gold_doc_ids=ids))
     write_records(folder / "queries_raw.json", questions)
     write_records(folder / "corpus_raw.json", documents)
     write_lines(folder / "lineage.jsonl", lineage)
@@ -159,18 +162,18 @@ def test_every_request_is_answered_in_the_schema(filled: Filled) -> None:
             assert exchange.finish_reason == "length"
 
 
-def test_what_the_server_counts_is_what_is_journalled_and_charged(filled: Filled) -> None:
+def test_the_servers_counts_are_journalled_and_charged(filled: Filled) -> None:
     for filling in filled.both:
         usage = [exchange.answer["usage"] for exchange in filling.exchanges]
         answers = [row for row in filling.rows if "model" in row]
         assert len(answers) == len(usage) == filling.report.answered > 0
-        told = sorted((u["prompt_tokens"], u["completion_tokens"]) for u in usage)
-        assert told == sorted((row["input_tokens"], row["output_tokens"]) for row in answers)
-        dollars = sum(PRICE[0] * sent + PRICE[1] * answered for sent, answered in told) / 1e6
+        counts = sorted((u["prompt_tokens"], u["completion_tokens"]) for u in usage)
+        assert counts == sorted((row["input_tokens"], row["output_tokens"]) for row in answers)
+        dollars = sum(PRICE[0] * sent + PRICE[1] * answered for sent, answered in counts) / 1e6
         assert filling.usd == pytest.approx(dollars)
 
 
-def test_what_is_refused_is_asked_for_again_with_the_reasons(filled: Filled) -> None:
+def test_a_refused_answer_is_requested_again_with_the_reasons(filled: Filled) -> None:
     again = 0
     for filling in filled.both:
         asked = [exchange.asked for exchange in filling.exchanges]
@@ -180,28 +183,11 @@ def test_what_is_refused_is_asked_for_again_with_the_reasons(filled: Filled) -> 
             for row in rows[:-1]:
                 assert row["kind"] == "refused"
                 assert row["reasons"]
-                # The prompt of the terms has no place for reasons.
                 if row["field"] != "terms":
                     words = "; ".join(row["reasons"])
                     assert any(words in text and row["text"] in text for text in asked)
                 again += 1
-    assert again, "this model writes simplified characters: something must have been refused"
-
-
-def test_an_incomplete_answer_is_never_stored(filled: Filled) -> None:
-    for filling in filled.both:
-        cut = [e.answer["usage"] for e in filling.exchanges if e.finish_reason != "stop"]
-        stored = {(row.get("input_tokens"), row.get("output_tokens"), row["translation"])
-                  for row in filling.of("translation")}  # fmt: skip
-        for usage in cut:
-            row = next(
-                row
-                for row in filling.rows
-                if row.get("input_tokens") == usage["prompt_tokens"]
-                and row.get("output_tokens") == usage["completion_tokens"]
-            )
-            assert any("not complete" in reason for reason in row["reasons"])
-            assert (row["input_tokens"], row["output_tokens"], row["translation"]) not in stored
+    assert again, "this model writes simplified characters, so the gates must refuse something"
 
 
 def test_every_stored_text_passes_the_gates(filled: Filled) -> None:
@@ -235,14 +221,14 @@ def test_a_failure_is_journalled_and_reported_as_missing(filled: Filled) -> None
         assert report.stored == len(filling.of("translation"))
     left = workflow.resolve()
     missing = {key(request) for request in left.missing}
-    # With every text asked for as often as may be, what has none is what failed.
+    # Every text got all its attempts, so those without a translation have failed.
     assert missing == filled.second.report.failed.keys()
     assert filled.second.report.missing >= len(missing)
     assert (filled.second.report.missing > 0) == bool(left.missing or left.waiting)
     assert {row["key"] for row in workflow.failures()} == missing
 
 
-def test_the_second_fill_asks_only_for_what_failed_and_what_follows_from_it(
+def test_the_second_fill_requests_only_failures_and_texts_that_follow(
     filled: Filled,
 ) -> None:
     stored = {row["key"] for row in filled.first.of("translation")}
@@ -255,23 +241,8 @@ def test_the_second_fill_asks_only_for_what_failed_and_what_follows_from_it(
     assert asked <= before or released, "new texts follow from new terms alone"
 
 
-def test_only_what_was_stored_is_published(filled: Filled) -> None:
-    workflow = filled.workflow
-    total, _, missing = workflow.publish()
-    left = workflow.resolve()
-    assert missing == len(left.missing) + len(left.waiting)
-    stored = _stored(filled)
-    memory = load(workflow.memory, workflow.use.name)
-    assert total == len(memory) == len(stored)
-    for name, row in stored.items():
-        entry = memory.get(name, "")
-        assert entry is not None
-        assert (entry.text, entry.answer) == (row["text"], row["translation"])
-        assert entry.answer != entry.text
-
-
 def _stored(filled: Filled) -> dict[str, Row]:
-    """The journal's translations by key; none has two."""
+    """Return the journal's translations by key; no key has two."""
     rows = filled.first.of("translation") + filled.second.of("translation")
     stored = {row["key"]: row for row in rows}
     assert len(stored) == len(rows)
@@ -279,7 +250,7 @@ def _stored(filled: Filled) -> dict[str, Row]:
 
 
 def _errors(filled: Filled, row: Row, task: TranslationTask) -> list[str]:
-    """What the gates with severity error say of a journalled translation."""
+    """Return the errors of the gates for a journalled translation."""
     source, translation = read_back(row["text"])[0], read_back(row["translation"])[0]
     text = Text(row["field"], source, translation, "en", task.language.name)
     flags = check(text, task.language, filled.severities)

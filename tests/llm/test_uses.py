@@ -1,204 +1,327 @@
-"""The memory knows of no use: a toy one is planned, filled, killed, published and replayed."""
+"""The contract of every use: planned, filled, killed, resumed, published, replayed, kept whole."""
 
 from __future__ import annotations
 
 import json
 import random
-import time
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bears.cli import uses
-from bears.llm.kept import PublishedMemory, key_of, load
-from bears.llm.models import Price, estimate
-from bears.llm.settings import AskingSettings
-from bears.llm.use import CheckedReply, Needs
-from bears.llm.wire import ChatAnswer, ChatRequest
-from tests.desk import ASKED, SMALL, Desk, Here, desk, here
-from tests.llm.test_kill import begun, wait_until
+from bears.files.journal import Journal
+from bears.files.manifest import seal
+from bears.files.records import write_json, write_lines, write_records
+from bears.types import Question, Turn
+from stages import generate, judge, rewrite, sample, translate, verify
+from tests import answering, questioning
+from tests.desk import Desk, desk
+from tests.llm.test_kill import forked, wait_until
 from tests.provider_server import ProviderServer
 
-__all__ = ["here"]
-
-WORDS = tuple(f"word{chr(ord('a') + n % 26)}{n}" for n in range(150))
-CAPITALS = Path("data/memory/mini.capitals.jsonl")
-SAID = "these are no capitals"
+CONCURRENCY = 3
+TEA = (Turn("user", "Who grew tea first?"), Turn("assistant", "People in Yunnan did."))
 
 
 @dataclass(frozen=True)
-class Word:
-    record_id: str
-    text: str
-    field: str = "word"
+class Case:
+    """One use of a model.
+
+    Args:
+        name: of the use.
+        group: of the configuration.
+        replies: the published files; those of the use are first.
+        stage: replays the replies.
+        output: what the stage writes.
+        prepare: makes a desk where only these replies are missing; takes a folder, a factory of
+            temporary folders, and the address of a good model.
+        spoilt: kept replies that the stage refuses; empty if any text is one.
+    """
+
+    name: str
+    group: str
+    replies: tuple[str, ...]
+    stage: Callable[..., None]
+    output: str
+    prepare: Callable[[Path, pytest.TempPathFactory, str], Desk]
+    spoilt: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Capitals:
-    """Every word in capitals."""
-
-    settings: AskingSettings
-    words: tuple[str, ...] = WORDS
-    name = "capital"
-    wanted = "words in capitals"
-    advice = "read them aloud"
-
-    def resolve(self, known: PublishedMemory) -> Needs[Word]:
-        found = Needs[Word]()
-        for n, text in enumerate(self.words):
-            found.ask(lambda word: known.get(self.key(word), word.record_id), Word(str(n), text))
-        return found
-
-    def key(self, request: Word) -> str:
-        return key_of({"use": self.name, "model": self.settings.model, "text": request.text})
-
-    def ask(self, request: Word, reasons: list[str]) -> ChatRequest:
-        return ChatRequest(self.key(request), ", ".join(reasons), request.text, None, 20)
-
-    def output_tokens(self, request: Word) -> tuple[float, float]:
-        return estimate(request.text)
-
-    def check(self, request: Word, answer: ChatAnswer) -> CheckedReply:
-        good = answer.text.startswith(request.text.upper())
-        return CheckedReply(answer.text, [], [] if good else [SAID])
+def _translated(to: Path, factory: pytest.TempPathFactory, url: str) -> Desk:
+    at = desk(to, factory, url)
+    for command in ("fill", "publish"):
+        at.run(command)
+    at.stage("translate", translate.main)
+    return Desk(at.root, ("reader=gpt-4.1-mini", *at.overrides[1:2], *at.overrides[4:]))
 
 
-At = Callable[..., tuple[Desk, ProviderServer]]
+def _rewriting(to: Path, _: pytest.TempPathFactory, url: str) -> Desk:
+    at = answering.made(to, url)
+    turns = {0: TEA, 3: TEA[:1]}
+    texts = ["And when was that?", "When was tea grown first?", "Hello there!", "And who else?"]
+    questions = [
+        Question(f"q{n}", text, "", (), "s", "ad-hoc", turns=turns.get(n, ()))
+        for n, text in enumerate(texts)
+    ]
+    folder = at.root / "data/mini/translated"
+    write_records(folder / "queries.json", questions)
+    seal([folder], {})
+    return Desk(at.root, ("rewriter=gpt-4.1-mini",))
 
 
-@pytest.fixture
-def at(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Any:
-    """Give a function that makes a desk where capitals are wanted, and a server that has them."""
-    servers = []
+def _answered(to: Path, _: pytest.TempPathFactory, url: str) -> Desk:
+    at = answering.made(to, url)
+    for command in ("fill", "publish"):
+        at.run(command)
+    at.stage("generate", generate.main)
+    state = {
+        "benchmark": {"name": "mini", "state": ""},
+        "retriever": "bm25",
+        "all": {"n": 12},
+        "by_type": {},
+        "by_source": {},
+    }
+    write_json(at.root / "metrics/retrieval.json", state)
+    write_lines(at.root / "data/mini/sampled/lineage.jsonl", [])
+    seal([at.root / "data/mini/sampled"], {})
+    write_json(at.root / "data/mini/translated/sidecar.json", {"aliases": {}})
+    seal([at.root / "data/mini/translated"], {})
+    return Desk(at.root, ("generator=gpt-4.1", "judge=gpt-4.1-mini"))
 
-    def made(behaviour: str, settings: dict[str, Any] | None = None, **faults: Any) -> Any:
-        server = ProviderServer(f"tests.fake_shouter:{behaviour}", **faults).__enter__()
+
+CASES = [
+    Case(
+        "translation",
+        "translator",
+        ("data/memory/mini.jsonl",),
+        translate.main,
+        "data/mini/translated/queries.json",
+        lambda to, factory, _: desk(to, factory, ""),
+    ),
+    Case(
+        "proofreading",
+        "reader",
+        ("data/memory/mini.proofreadings.jsonl",),
+        verify.main,
+        "data/mini/verified/findings.jsonl",
+        _translated,
+        ("{}", '{"remarks": [{"kind": "worse", "source": "", "translation": ""}]}'),
+    ),
+    Case(
+        "rewrite",
+        "rewriter",
+        ("data/memory/mini.rewrites.jsonl",),
+        rewrite.main,
+        "data/mini/rewritten/gpt-4.1-mini.jsonl",
+        _rewriting,
+        ("tea", '{"search": true}', '{"search": false, "standalone_query": "x"}'),
+    ),
+    Case(
+        "answer",
+        "generator",
+        ("data/memory/mini.answers.jsonl",),
+        generate.main,
+        "data/mini/answers/bm25.gpt-4.1.jsonl",
+        lambda to, _, url: answering.made(to, url),
+    ),
+    Case(
+        "verdict",
+        "judge",
+        ("data/memory/mini.verdicts.jsonl",),
+        judge.main,
+        "data/mini/answers/bm25.gpt-4.1.questions.csv",
+        _answered,
+        ("pass", '{"verdict": "maybe"}'),
+    ),
+    Case(
+        "question",
+        "questioner",
+        ("data/memory/made/made.questions.jsonl", "data/memory/made/made.checks.jsonl"),
+        sample.main,
+        "data/made/sampled/queries_raw.json",
+        lambda to, _, url: questioning.made(to, url, questioning.stones(5)),
+        ("Who?", '{"question": "Who?"}'),
+    ),
+]
+
+
+_prepared: dict[str, Desk] = {}
+"""The desk of each case, made once per session."""
+
+
+@dataclass
+class Trial:
+    """A desk where the replies of one use are missing, and the server that its model is behind."""
+
+    case: Case
+    desk: Desk
+    server: ProviderServer
+
+    def run(self, command: str, *words: str, code: int = 0) -> str:
+        return self.desk.run(command, *words, code=code)
+
+    def replay(self, *words: str, code: int = 0) -> str:
+        return self.desk.stage(
+            self.case.stage.__module__.split(".")[1], self.case.stage, *words, code=code
+        )
+
+    def asked(self) -> int:
+        return int(self.server.stats().get("requests", 0))
+
+    def kept(self) -> list[dict[str, Any]]:
+        """Return the replies in the journal, those of a use that follows from this one included."""
+        rows = Journal(self.desk.journal).rows() if self.desk.journal.exists() else ()
+        return [row for row in rows if "model" in row and not row["reasons"]]
+
+    def files(self, *names: str) -> list[bytes]:
+        return [(self.desk.root / name).read_bytes() for name in names]
+
+    def fill_auto(self) -> tuple[str, ...]:
+        groups = (self.case.group, *_nested(self.case))
+        return tuple(f"{group}.fill=auto" for group in groups)
+
+
+def _nested(case: Case) -> tuple[str, ...]:
+    return ("questioner.reader",) if case.group == "questioner" else ()
+
+
+Begin = Callable[..., Trial]
+
+
+@pytest.fixture(params=CASES, ids=lambda case: case.name)
+def begin(
+    request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Begin]:
+    """Give a function that starts a trial of one use, with a server of some behaviour."""
+    servers: list[ProviderServer] = []
+    case: Case = request.param
+
+    def started(behaviour: str = "good", **faults: Any) -> Trial:
+        server = ProviderServer(f"tests.scripted_model:{behaviour}", **faults).__enter__()
         servers.append(server)
-        usual = {"name": "toy", "model": "m", "base_url": server.url, "api_key_env": ""}
-        asking = AskingSettings(**{"price": Price(1, 1), **usual, **(settings or {})})
-        table = (("", *uses.TRANSLATION), ("", lambda _: Capitals(asking), "capitals"))
-        monkeypatch.setattr(uses, "USES", table)
-        made = desk(tmp_path / f"at{len(servers)}", tmp_path_factory, server.url)
-        return replace(made, overrides=("language=pseudo", *SMALL)), server
+        if case.name not in _prepared:
+            with ProviderServer("tests.scripted_model:good") as model:
+                folder = tmp_path_factory.mktemp(case.name)
+                _prepared[case.name] = case.prepare(folder, tmp_path_factory, model.url)
+        made = _prepared[case.name]
+        root = tmp_path / str(len(servers))
+        shutil.copytree(made.root, root, ignore=shutil.ignore_patterns("journal.jsonl*"))
+        asking = [
+            f"{group}.{setting}"
+            for group in (case.group, *_nested(case))
+            for setting in (
+                f"base_url={server.url}",
+                "api_key_env=''",
+                f"concurrency={CONCURRENCY}",
+            )
+        ]
+        return Trial(case, Desk(root, (*made.overrides, *asking)), server)
 
-    yield made
+    yield started
     for server in servers:
         server.__exit__()
 
 
-def told(server: ProviderServer) -> list[str]:
-    """The words that a server was asked for."""
-    return [prompt["messages"][-1]["content"] for prompt in server.prompts()]
+def test_it_is_planned_filled_published_and_replayed_without_a_model(begin: Begin) -> None:
+    at = begin()
+    missing = at.replay(code=1)
+    assert "missing from the kept replies: " in missing
+    assert "bears replies fill" in missing
+    assert "Traceback" not in missing
+    assert not (at.desk.root / at.case.output).exists()
+    assert at.case.name in at.run("fill")
+    asked = at.asked()
+    assert asked == len(at.kept()) > 0
+    assert "calls               none" in at.run("plan")
+    assert "nothing is missing" in at.run("fill")
+    at.run("publish")
+    published = at.files(*at.case.replies)
+    assert " 0 of them new" in at.run("publish")
+    assert at.files(*at.case.replies) == published
+    assert at.asked() == asked
+    # Another machine has the published files only, and no server.
+    other = begin(status=500)
+    for name in at.case.replies:
+        shutil.copy(at.desk.root / name, other.desk.root / name)
+    for each in (at, other):
+        each.replay()
+    assert other.files(at.case.output) == at.files(at.case.output)
+    assert other.asked() == 0
 
 
-def words(desk: Desk) -> dict[str, str]:
-    """What is published."""
-    lines = (desk.root / CAPITALS).read_text().splitlines()
-    return {row["text"]: row["capital"] for row in map(json.loads, lines)}
+def test_the_stage_fills_by_itself_and_asks_for_nothing_that_the_journal_has(begin: Begin) -> None:
+    at, other = begin(), begin()
+    at.replay(*at.fill_auto())
+    asked = at.asked()
+    assert asked == len(at.kept()) > 0
+    at.replay()
+    # Filled and not published, as after a crash.
+    other.run("fill")
+    other.replay(*other.fill_auto())
+    assert at.asked() == other.asked() == asked
+    names = (*at.case.replies, at.case.output)
+    assert at.files(*names) == other.files(*names)
 
 
-def test_a_second_use_is_planned_filled_published_and_replayed(at: At) -> None:
-    desk, server = at("shout")
-    plan = desk.run("plan")
-    assert "words in capitals" in plan
-    assert f"{len(WORDS)} word\n" in plan
-    assert "translations" not in plan
-    assert f"{len(WORDS)} answers, {len(WORDS)} capitals stored" in desk.run("fill")
-    assert "calls               none" in desk.run("plan")
-    assert f"{CAPITALS}: {len(WORDS)} entries, {len(WORDS)} of them new" in desk.run("publish")
-    assert words(desk) == {word: word.upper() for word in WORDS}
-    assert desk.memory == b""
-    assert "nothing is missing" in desk.run("fill")
-    assert sorted(told(server)) == sorted(WORDS)
-    published = load(desk.root / CAPITALS, "capital")
-    needs = Capitals(AskingSettings(name="toy", model="m")).resolve(published)
-    assert (len(needs.used), needs.missing) == (len(WORDS), [])
+def test_a_reply_that_cannot_be_used_is_requested_again_and_never_kept(begin: Begin) -> None:
+    at, calm = begin("careless"), begin()
+    for each in (at, calm):
+        each.run("fill")
+        each.run("publish")
+    # One answer may be long: a list without an end is a list.
+    assert at.asked() in (2 * calm.asked(), 2 * calm.asked() - 1)
+    assert at.files(*at.case.replies) == calm.files(*at.case.replies)
 
 
-def test_control_characters_that_nobody_wrote_are_refused(at: At) -> None:
-    desk, _ = at("broken", {"asks": 1})
-    said = desk.run("fill", code=1)
-    assert f"{len(WORDS)} answers, 0 capitals stored" in said
-    assert "it has control characters" in said
+KILLS = [2, pytest.param(40, marks=pytest.mark.slow)]
 
 
-def test_a_request_that_was_not_sent_is_no_answer(at: At) -> None:
-    desk, _ = at("shout", {"budget": 0.0})
-    assert "0 answers, 0 capitals stored; US$ 0.0000 spent" in desk.run("fill", code=1)
-
-
-def test_two_uses_share_a_journal_and_no_more(at: At, here: Here) -> None:
-    alone, _ = here()
-    alone.run("fill")
-    alone.run("publish")
-    capitals, shouting = at("shout")
-    both, server = here()
-    assert "nothing is missing" in both.run("fill")
-    both.run("publish")
-    assert both.memory == alone.memory
-    assert words(both) == {word: word.upper() for word in WORDS}
-    assert len(both.rows()) == ASKED == server.stats()["requests"]
-    assert len(both.rows("capital")) == len(WORDS) == shouting.stats()["requests"]
-    capitals.run("fill")
-    capitals.run("publish")
-    assert (capitals.root / CAPITALS).read_bytes() == (both.root / CAPITALS).read_bytes()
-
-
-def test_what_a_killed_filling_has_is_not_asked_again(at: At) -> None:
-    calm, _ = at("shout")
+@pytest.mark.parametrize("count", KILLS)
+def test_kills_lose_nothing_and_nothing_is_paid_twice(begin: Begin, count: int) -> None:
+    at, calm = begin(latency=0.02), begin()
     calm.run("fill")
-    desk, server = at("shout", latency=0.05)
-    dice = random.Random(5)
-    for _ in range(5):
-        before = server.stats().get("requests", 0)
-        kept = {row["text"] for row in desk.rows("capital")}
-        process = begun(desk)
-        enough = before + dice.randint(1, 25)
-        wait_until(lambda enough=enough: server.stats().get("requests", 0) >= enough, process)  # type: ignore[misc]
-        time.sleep(dice.random() * 0.04)
+    dice = random.Random(count)
+    at.run("plan")
+    done = 0
+    while done < count:
+        before, kept = at.asked(), at.kept()
+        process = forked(lambda: at.run("fill"))
+        enough = before + dice.randint(1, calm.asked())
+        wait_until(lambda enough=enough: at.asked() >= enough, process)  # type: ignore[misc]
         process.kill()
         process.join()
-        assert not kept & set(told(server)[before:])
-        assert kept <= {row["text"] for row in desk.rows("capital")}
-    kept = {row["text"] for row in desk.rows("capital")}
-    assert 0 < len(kept) < len(WORDS)
-    before = len(told(server))
-    desk.run("fill")
-    assert sorted(told(server)[before:]) == sorted(set(WORDS) - kept)
-    for each in (calm, desk):
+        # Only requests in flight can be lost.
+        assert kept == at.kept()[: len(kept)]
+        assert at.asked() - before <= len(at.kept()) - len(kept) + CONCURRENCY
+        done += process.exitcode != 0
+        if process.exitcode == 0:
+            at.desk.journal.unlink()
+    before, kept = at.asked(), at.kept()
+    at.run("fill")
+    assert at.asked() - before == calm.asked() - len(kept)
+    keys = [row["key"] for row in at.kept()]
+    assert len(keys) == len(set(keys)) == calm.asked()
+    for each in (at, calm):
         each.run("publish")
-    assert (calm.root / CAPITALS).read_bytes() == (desk.root / CAPITALS).read_bytes()
+    assert at.files(*at.case.replies) == calm.files(*at.case.replies)
 
 
-def test_tries_are_counted_over_all_runs_and_the_best_doubtful_answer_is_kept(at: At) -> None:
-    """Six budgeted runs bought 78 answers once, and stored none."""
-    doubtful = [word for word in WORDS if "b" in word]
-    desk, server = at("mumble", {"budget": 0.0003, "concurrency": 4})
-    codes: list[str] = []
-    while not codes or "nothing is missing" not in codes[-1]:
-        try:
-            codes.append(desk.run("fill"))
-        except AssertionError as error:
-            codes.append(str(error))
-            assert "the budget of 0.0003 USD is used up" in codes[-1]
-    assert len(codes) > 3
-    asked = Counter(told(server))
-    assert asked == {word: 3 if word in doubtful else 1 for word in WORDS}
-    desk.run("publish")
-    assert words(desk) == {
-        word: word.capitalize() if word in doubtful else word.upper() for word in WORDS
-    }
+SPOILT = [pytest.param(case, id=case.name) for case in CASES if case.spoilt]
 
 
-def test_half_a_character_is_asked_for_again_and_never_stored(at: At) -> None:
-    desk, server = at("halve")
-    desk.run("fill")
-    assert server.stats()["requests"] == 2 * len(WORDS)
-    desk.run("publish")
-    assert words(desk) == {word: word.upper() for word in WORDS}
+@pytest.mark.parametrize("begin", SPOILT, indirect=True)
+def test_a_spoilt_reply_is_named(begin: Begin) -> None:
+    at = begin()
+    at.run("fill")
+    at.run("publish")
+    path = at.desk.root / at.case.replies[0]
+    first, *others = path.read_text().splitlines()
+    for spoilt in at.case.spoilt:
+        row = json.loads(first) | {at.case.name: spoilt}
+        path.write_text("\n".join([json.dumps(row), *others, ""]))
+        message = at.replay(code=1)
+        assert f"the {at.case.name}" in message.replace("the reading", "the proofreading")
+        assert "Traceback" not in message

@@ -1,4 +1,4 @@
-"""An export is complete, is what its metadata says, and is proven to be what a checkout makes."""
+"""An export is complete, matches its metadata, and is proven to be what a checkout makes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bears.files.records import write_json, write_lines, write_records
 from bears.publishing.attestation import attest, differences
 from bears.publishing.card import card
 from bears.publishing.finished import Finished, read_finished
-from bears.publishing.licences import follows
+from bears.publishing.licences import strictest
 from bears.types import Document, Question
 from tests.workspace import ROOT
 
@@ -50,10 +50,10 @@ CONFIG: dict[str, Any] = {
     "judge": {"name": "none"},
     "ledger": {"replacements": [], "edits": [], "reviews": []},
     "evaluate": {"measures": ["mrr"], "curve": []},
-    "retrieve": {"depth": 100},
+    "retrieve": {"depth": 100, "score_threshold": None, "ignore_identical_ids": False},
     "sources": {
-        "s": {"name": "s", "licence": "CC-BY-SA-3.0", "path": "/mine/s.json"},
-        "t": {"name": "t", "licence": "Apache-2.0", "revision": "a" * 40},
+        "s": {"name": "s", "licence": "CC-BY-SA-3.0", "language": "en", "path": "/mine/s.json"},
+        "t": {"name": "t", "licence": "Apache-2.0", "language": "en", "revision": "a" * 40},
     },
 }
 
@@ -69,7 +69,7 @@ def finished(tmp_path: Path) -> Finished:
     finding = {"check": "empty", "severity": "warning", "record_id": "d1", "message": "m"}
     write_lines(data / "small" / "verified" / "findings.jsonl", [finding])
     rows = [
-        {"source": "s", "licence": "CC-BY-SA-3.0", "path": "s.json", "files": []},
+        {"source": "s", "licence": "CC-BY-SA-3.0", "language": "en", "path": "s.json", "files": []},
         {
             "source": "t",
             "licence": "Apache-2.0",
@@ -85,7 +85,7 @@ def rows(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
 
 
-def test_the_beir_folder_holds_every_record_and_grade(finished: Finished, tmp_path: Path) -> None:
+def test_beir_and_parquet_hold_every_record_and_grade(finished: Finished, tmp_path: Path) -> None:
     out = tmp_path / "out"
     write_export(finished, out)
     assert [row["_id"] for row in rows(out / "corpus.jsonl")] == ["d1", "d2", "d3"]
@@ -95,21 +95,14 @@ def test_the_beir_folder_holds_every_record_and_grade(finished: Finished, tmp_pa
     assert [row["metadata"].get("no_retrieval") for row in queries] == [None, True, None]
     qrels = (out / "qrels" / "test.tsv").read_text(encoding="utf-8")
     assert qrels == "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t1\n"
-
-
-def test_the_parquet_files_hold_the_same(finished: Finished, tmp_path: Path) -> None:
-    write_export(finished, tmp_path / "out")
-    folder = tmp_path / "out" / "parquet"
-    assert pq.read_table(folder / "corpus.parquet").column("content").to_pylist() == [
-        document.content for document in DOCUMENTS
-    ]
+    folder = out / "parquet"
+    contents = pq.read_table(folder / "corpus.parquet").column("content").to_pylist()
+    assert contents == [document.content for document in DOCUMENTS]
     queries = pq.read_table(folder / "queries.parquet").to_pylist()
     assert [row["gold_doc_ids"] for row in queries] == [["d1", "d2"], [], []]
     assert [row["judged"] for row in queries] == [True, True, False]
-    assert pq.read_table(folder / "qrels.parquet").to_pylist() == [
-        {"question_id": "q1", "doc_id": "d1", "grade": 2},
-        {"question_id": "q1", "doc_id": "d2", "grade": 1},
-    ]
+    qrels = pq.read_table(folder / "qrels.parquet").to_pylist()
+    assert [tuple(row.values()) for row in qrels] == [("q1", "d1", 2), ("q1", "d2", 1)]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -141,7 +134,7 @@ EVIL = "<img src=x onerror=alert(1)> [x](http://evil.com) @name www.evil.com |\n
 
 def test_no_text_of_a_benchmark_acts_on_its_card(finished: Finished) -> None:
     config = json.loads(json.dumps(CONFIG))
-    config["benchmark"].update(name=EVIL, language=EVIL)
+    config["benchmark"]["language"] = EVIL
     config["sources"]["s"]["licence"] = EVIL
     evil = replace(
         finished,
@@ -165,7 +158,7 @@ def test_no_text_of_a_benchmark_acts_on_its_card(finished: Finished) -> None:
     assert html.count("<h1>") == 1
     assert len(re.findall("```", body)) == 2
     assert not re.search(r"@n|p://|www\.e", re.sub(r"```.*?```", "", body, flags=re.DOTALL))
-    assert yaml.safe_load(text.split("---\n", 2)[1])["pretty_name"] == EVIL
+    assert yaml.safe_load(text.split("---\n", 2)[1])["language"] == [EVIL]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +174,7 @@ def test_no_text_of_a_benchmark_acts_on_its_card(finished: Finished) -> None:
     ],
 )
 def test_the_strictest_licence_follows(licences: list[str], expected: str, remark: str) -> None:
-    name, remarks = follows(licences)
+    name, remarks = strictest(licences)
     assert name == expected
     assert (remark in " ".join(remarks)) if remark else not remarks
 
@@ -192,31 +185,34 @@ def changed(finished: Finished, change: Callable[[dict[str, Any]], None]) -> Fin
     return replace(finished, config=config)
 
 
-def test_every_part_has_its_say_in_the_root(finished: Finished) -> None:
-    first = attest(finished)
-    assert differences(first, attest(finished)) == []
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda c: c["sample"].update(seed=7), ["configuration"]),
+        (lambda c: c["ledger"].update(edits=[{"record_id": "q1"}]), ["ledger"]),
+        (lambda c: c["sources"]["t"].update(revision="c" * 40), ["sources"]),
+        # Where files are, and how fast a model is asked, change nothing.
+        (lambda c: c["benchmark"].update(date_published="2030-01-01"), []),
+        (lambda c: c["sources"]["s"].update(path="/yours/s.json"), []),
+        (lambda c: c["translator"].update(concurrency=1), []),
+    ],
+)
+def test_the_root_depends_on_each_setting_that_changes_records(
+    finished: Finished, change: Callable[[dict[str, Any]], None], expected: list[str]
+) -> None:
+    config = json.loads(json.dumps(CONFIG))
+    change(config)
+    assert differences(attest(finished), attest(replace(finished, config=config))) == expected
 
-    other = changed(finished, lambda c: c["sample"].update(seed=7))
-    assert differences(first, attest(other)) == ["configuration"]
-    other = changed(finished, lambda c: c["ledger"].update(edits=[{"record_id": "q1"}]))
-    assert differences(first, attest(other)) == ["ledger"]
-    other = changed(finished, lambda c: c["sources"]["t"].update(revision="c" * 40))
-    assert differences(first, attest(other)) == ["sources"]
-    finished.memory.parent.mkdir(parents=True, exist_ok=True)
-    finished.memory.write_text("{}\n", encoding="utf-8")
-    assert differences(first, attest(finished)) == ["memory"]
-    finished.memory.unlink()
-    finished.corpus.write_bytes(finished.corpus.read_bytes() + b"\n")
+
+def test_the_root_depends_on_each_file(finished: Finished) -> None:
+    first, replies, corpus = attest(finished), finished.files.replies(), finished.files.corpus
+    replies.parent.mkdir(parents=True)
+    replies.write_text("{}\n", encoding="utf-8")
+    assert differences(first, attest(finished)) == ["replies"]
+    replies.unlink()
+    corpus.write_bytes(corpus.read_bytes() + b"\n")
     assert differences(first, attest(finished)) == ["corpus"]
-
-
-def test_where_files_lie_and_how_fast_a_model_is_asked_change_nothing(finished: Finished) -> None:
-    root = attest(finished).root
-    dated = changed(finished, lambda c: c["benchmark"].update(date_published="2030-01-01"))
-    assert attest(dated).root == root
-    elsewhere = changed(finished, lambda c: c["sources"]["s"].update(path="/yours/s.json"))
-    assert attest(elsewhere).root == root
-    assert attest(changed(finished, lambda c: c["translator"].update(concurrency=1))).root == root
 
 
 @pytest.fixture
@@ -225,27 +221,14 @@ def checkout(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
-    """`small` under the name of mini, with the project's own configuration."""
+    """Rename `small` to mini, and add the project's own configuration."""
     shutil.copytree(ROOT / "conf", tmp_path / "conf")
     shutil.copy(ROOT / "params.yaml", tmp_path)
     for name in ("small", "raw/small"):
         (tmp_path / "data" / name).rename(tmp_path / "data" / name.replace("small", "mini"))
-    _say_language(tmp_path, "zh-Hant-TW")
+    write_json(tmp_path / "data/mini/translated/sidecar.json", {"language": "zh-Hant-TW"})
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def _say_language(root: Path, language: str) -> None:
-    write_json(root / "data/mini/translated/sidecar.json", {"language": language})
-
-
-def test_records_in_another_language_than_the_selected_one_are_not_exported(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _say_language(checkout, "ko")
-    assert main(["export", "out"]) == 1
-    assert "is in ko, but the configuration says 'zh-Hant-TW'" in capsys.readouterr().err
-    assert not (checkout / "out").exists()
 
 
 def test_an_export_is_attested_until_anything_changes(
@@ -260,11 +243,11 @@ def test_an_export_is_attested_until_anything_changes(
     raw = checkout / "data" / "raw" / "mini" / "sources.json"
     raw.write_bytes(raw.read_bytes().replace(b'"source": "t"', b'"source": "drcd"'))
     assert main(["attest", "out"]) == 0
-    said = capsys.readouterr().out
-    assert "out is what this checkout makes: records" in said
-    assert "its provenance is another one: sources differ" in said
+    printed = capsys.readouterr().out
+    assert "out is what this checkout makes: records" in printed
+    assert "its provenance is another one: sources differ" in printed
     assert main(["attest", "out", "--provenance"]) == 1
-    assert "sources: this checkout makes another one" in capsys.readouterr().err
+    assert "sources: this checkout's differs" in capsys.readouterr().err
 
     (checkout / "out" / "queries.jsonl").write_text("{}\n", encoding="utf-8")
     assert main(["attest", "out"]) == 1
@@ -274,16 +257,6 @@ def test_an_export_is_attested_until_anything_changes(
     assert main(["attest", "out"]) == 1
     assert "extra.txt: was not exported" in capsys.readouterr().err
 
-    corpus = checkout / "data" / "mini" / "translated" / "corpus.json"
-    corpus.write_bytes(corpus.read_bytes().replace(b"three", b"four "))
-    assert main(["attest", "out"]) == 1
-    assert "vouches for" in capsys.readouterr().err
-
-
-def test_an_attestation_from_elsewhere_names_no_file_outside(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["export", "out"]) == 0
     attestation = checkout / "out" / "attestation.json"
     values = json.loads(attestation.read_bytes())
     values["files"]["../params.yaml"] = "0" * 64
@@ -291,11 +264,22 @@ def test_an_attestation_from_elsewhere_names_no_file_outside(
     assert main(["attest", "out"]) == 1
     assert "out: '../params.yaml' is absent" in capsys.readouterr().err
 
+    translated = checkout / "data" / "mini" / "translated"
+    write_json(translated / "sidecar.json", {"language": "ko"})
+    assert main(["export", "korean"]) == 1
+    assert "is in ko, but the configuration says 'zh-Hant-TW'" in capsys.readouterr().err
+    assert not (checkout / "korean").exists()
+
+    corpus = translated / "corpus.json"
+    corpus.write_bytes(corpus.read_bytes().replace(b"three", b"four "))
+    assert main(["attest", "out"]) == 1
+    assert "on the present file first" in capsys.readouterr().err
+
 
 def test_an_export_scores_answers_against_all_annotators(
     finished: Finished, tmp_path: Path
 ) -> None:
-    assert finished.lineage is None
+    assert not finished.files.lineage.exists()
     lineage = tmp_path / "data" / "small" / "sampled" / "lineage.jsonl"
     write_lines(lineage, [{"record_id": "q1", "references": ["A bear", "Ursa"]}])
     out, answers = tmp_path / "out", tmp_path / "answers.json"

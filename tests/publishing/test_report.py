@@ -1,4 +1,4 @@
-"""The report: what it says, that nothing in it runs, and that a browser shows it."""
+"""The report: its content, that no foreign code runs in it, and how a browser shows it."""
 
 import json
 import re
@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 
 from bears.cli.prices import dollars
-from bears.cli.report import _comparison
 from bears.cli.selection import composed
 from bears.cli.uses import ANSWERS as USED_FOR_ANSWERS
 from bears.cli.uses import workflow_of
+from bears.config.shape import BenchmarkIdentity
 from bears.errors import FormatError
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.intervals import share_interval
@@ -26,12 +26,13 @@ from bears.files.digest import sha256_of
 from bears.files.records import read_questions, write_json, write_lines, write_records
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import run_writer
+from bears.layout import BenchmarkFiles
+from bears.publishing.report import comparison
 from bears.publishing.report.answer import answer
-from bears.publishing.report.benchmark import BenchmarkFolders
-from bears.publishing.report.comparison import Comparison, parse_comparison, ranked
-from bears.publishing.report.groups import _rows
-from bears.publishing.report.report import report
-from bears.publishing.report.words import part, said, words
+from bears.publishing.report.benchmark import ReportKeys
+from bears.publishing.report.comparison import compared
+from bears.publishing.report.page import group_row, report
+from bears.publishing.report.words import part, phrase, words
 from bears.results.system import System
 from bears.types import Document, Hit, Question
 from tests.browser import dom
@@ -55,18 +56,11 @@ HOSTILE = (
 
 
 class Made:
-    """A benchmark of some questions and systems, in files as the pipeline writes them."""
+    """A benchmark of some questions and systems, in files like those of the pipeline."""
 
     def __init__(self, folder: Path, texts: Sequence[str], names: Sequence[str]) -> None:
         self.folder, self.names, self.ids = folder, names, [f"q{i}" for i in range(len(texts))]
-        self.folders = BenchmarkFolders(
-            folder / "translated",
-            folder / "sampled",
-            folder / "verified",
-            folder / "sources.json",
-            folder / "audited",
-            folder / "tax",
-        )
+        self.place = BenchmarkFiles("made", folder)
         source = texts[0]
         documents = [
             Document(f"d{i}", f"{text} right {i}", source, f"o{i}", True)
@@ -76,12 +70,12 @@ class Made:
             Question(f"q{i}", f"{text}?", text, (f"d{i}",), source, "single-hop")
             for i, text in enumerate(texts)
         ]
-        for name, kept in (("translated", ""), ("sampled", "_raw")):
-            write_records(folder / name / f"queries{kept}.json", questions)
-            write_records(folder / name / f"corpus{kept}.json", documents)
+        for place, kept in ((self.place.translated, ""), (self.place.sampled, "_raw")):
+            write_records(place / f"queries{kept}.json", questions)
+            write_records(place / f"corpus{kept}.json", documents)
         origin = {"source": source, "licence": source, "path": source, "revision": source}
-        write_json(self.folders.provenance, [{**origin, "files": [{"name": source, "sha256": ""}]}])
-        self.config = {"benchmark": {"name": source, "language": "en"}, "sources": {}}
+        write_json(self.place.sources, [{**origin, "files": [{"name": source, "sha256": ""}]}])
+        self.keys = ReportKeys(BenchmarkIdentity(source, "en"), {})
         self.files = [self._system(at, name) for at, name in enumerate(names)]
 
     def values(self, system: int) -> list[float]:
@@ -106,14 +100,17 @@ class Made:
         frame = pd.DataFrame({"success@1": values}, index=self.ids)
         return System(name, "", frame, run=run, files=(answers, judged), cost=cost)
 
-    def page(self, comparison: Comparison | None = None) -> str:
-        questions = read_questions(self.folders.translated / "queries.json")
-        return report(self.config, self.folders, questions, self.files, comparison, "success@1", 10)
+    def page(self) -> str:
+        questions = read_questions(self.place.queries)
+        return report(self.keys, self.place, questions, self.files, "success@1", 10)
 
 
-@pytest.fixture
-def hostile(tmp_path: Path) -> Made:
-    return Made(tmp_path, HOSTILE, HOSTILE)
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
+    made = Made(tmp_path_factory.mktemp("hostile"), HOSTILE, HOSTILE[::3])
+    html = made.page()
+    assert made.page() == html
+    return html
 
 
 class Tags(HTMLParser):
@@ -126,8 +123,8 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def test_texts_of_others_are_no_tags_and_no_attributes(hostile: Made) -> None:
-    tags = Tags(hostile.page()).found
+def test_foreign_texts_become_neither_tags_nor_attributes(hostile: str) -> None:
+    tags = Tags(hostile).found
     assert [attributes.get("type") for tag, attributes in tags if tag == "script"] == [
         "application/json",
         None,
@@ -140,132 +137,131 @@ def test_texts_of_others_are_no_tags_and_no_attributes(hostile: Made) -> None:
         assert (attributes.get("href") or "#").startswith("#"), tag
 
 
-def test_no_script_runs_in_a_browser_but_the_pages_own(hostile: Made, tmp_path: Path) -> None:
+def test_a_browser_runs_only_the_pages_own_script(hostile: str, tmp_path: Path) -> None:
     control = tmp_path / "control.html"
     control.write_text(f"<!DOCTYPE html><html>{HOSTILE[0]}</html>", encoding="utf-8")
-    assert 'data-ran="1"' in dom(control).partition(">")[0] + dom(control), "nothing would be seen"
+    assert 'data-ran="1"' in dom(control), "an attack would not be seen"
     page = tmp_path / "page.html"
-    page.write_text(hostile.page(), encoding="utf-8")
+    page.write_text(hostile, encoding="utf-8")
     shown = dom(page, "q=q3")
     top = next(attributes for tag, attributes in Tags(shown).found if tag == "html")
     assert "data-ran" not in top
     assert 'aria-expanded="true"' in shown  # our own script ran, and opened the question
 
 
-def test_a_link_opens_that_very_question_with_its_gold_marked(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    made = Made(tmp_path, ["alpha", "beta", "gamma"], ["one", "two"])
-    page.write_text(made.page(), encoding="utf-8")
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    texts = ["red fox", "beta", "red hen", "blue fox", *(f"text{i}" for i in range(4, 9))]
+    (folder / "page.html").write_text(Made(folder, texts, ["one", "two"]).page(), encoding="utf-8")
+    return folder / "page.html"
+
+
+def heads(shown: str) -> list[int]:
+    return [int(i) for i in re.findall(r'id="head-(\d+)"', shown)]
+
+
+def test_a_link_opens_its_question_with_the_gold_marked(page: Path) -> None:
     opened = dom(page, "q=q1")
     [button] = re.findall(r'<button[^>]*aria-expanded="true".*?</button>', opened, re.DOTALL)
     assert "beta?" in button
     assert "<mark>beta</mark> right 1" in opened
-    assert "<mark>alpha" not in opened
+    assert "<mark>red fox" not in opened
+    assert '<html lang="en"' in opened
 
 
-def test_a_document_that_is_called_as_a_question_is_not_its_source_text(tmp_path: Path) -> None:
+def test_filters_and_the_readers_language_are_followed(page: Path) -> None:
+    # The second system finds every other question.
+    shown = dom(page, "better=one&than=two", language="zh-TW")
+    assert heads(shown) == [1, 3, 5, 7]
+    assert '<html lang="zh-Hant"' in shown
+    assert heads(dom(page, f"text={quote('fox red')}")) == [0]
+
+
+def data_of(html: str) -> dict[str, Any]:
+    [data] = re.findall(r'<script type="application/json" id="data">(.*?)</script>', html, re.S)
+    parsed: dict[str, Any] = json.loads(data)
+    return parsed
+
+
+def test_a_document_named_like_a_question_is_not_its_source_text(tmp_path: Path) -> None:
     made = Made(tmp_path, ("first", "second"), ("one", "two"))
     for path in (*tmp_path.rglob("*.json"), *tmp_path.glob("*.trec")):
         path.write_text(re.sub(r"\bd(?=\d)", "q", path.read_text("utf-8")), encoding="utf-8")
-    shown = re.search(r'<script type="application/json" id="data">(.*?)</script>', made.page())
-    assert shown
-    asked = json.loads(shown[1])["questions"]
+    asked = data_of(made.page())["questions"]
     assert [(each["question"], each.get("original", "")) for each in asked] == [
         ("first?", ""),
         ("second?", ""),
     ]
 
 
-def test_a_page_is_by_no_measure_in_percent(tmp_path: Path) -> None:
+def test_a_measure_in_percent_is_refused(tmp_path: Path) -> None:
     made = Made(tmp_path, ("first", "second"), ("one", "two"))
     made.files[1] = replace(made.files[1], values=pd.DataFrame({"success@1": [100.0, np.nan]}))
     with pytest.raises(FormatError, match="success@1 has values above 1"):
         made.page()
 
 
-def test_the_questions_that_flip_are_those_that_one_has_and_the_other_lacks(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    made = Made(tmp_path, [f"text{i}" for i in range(9)], ["one", "two"])
-    page.write_text(made.page(), encoding="utf-8")
-    shown = dom(page, "better=one&than=two")
-    ours = [i for i, (a, b) in enumerate(zip(made.values(0), made.values(1), strict=True)) if a > b]
-    assert [int(i) for i in re.findall(r'id="head-(\d+)"', shown)] == ours == [1, 3, 5, 7]
-
-
-def test_a_search_is_of_every_word_and_of_the_answer_too(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    made = Made(tmp_path, ["red fox", "red hen", "blue fox"], ["one"])
-    page.write_text(made.page(), encoding="utf-8")
-    assert re.findall(r'id="head-(\d+)"', dom(page, f"text={quote('fox red')}")) == ["0"]
-
-
-def test_a_reader_of_chinese_gets_chinese(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    page.write_text(Made(tmp_path, ["a", "b"], ["one"]).page(), encoding="utf-8")
-    assert '<html lang="zh-Hant"' in dom(page, language="zh-TW")
-    assert '<html lang="en"' in dom(page)
-
-
-def test_of_ten_thousand_questions_the_page_says_which_it_leaves_out(tmp_path: Path) -> None:
-    made = Made(tmp_path, [f"text {i} " + "x" * 400 for i in range(10_000)], ["one", "two"])
+def test_a_large_benchmark_leaves_out_the_questions_that_say_least(tmp_path: Path) -> None:
+    made = Made(tmp_path, [f"text {i} " + "x" * 400 for i in range(2_000)], ["one", "two"])
     html = made.page()
     shown, of = re.findall(r"(\d+) of (\d+) questions are on this page", html)[0]
-    assert (int(of), len(html) < 2_500_000) == (10_000, True)
-    kept = json.loads(re.findall(r'id="data">(.*?)</script>', html, re.DOTALL)[0])["questions"]
+    assert (int(of), len(html) < 2_500_000) == (2_000, True)
+    kept = data_of(html)["questions"]
     assert len(kept) == int(shown) > 300
     assert {row["values"][0] != row["values"][1] for row in kept} == {True}
 
 
-def test_a_question_too_large_for_a_page_is_left_out_alone_and_that_is_said(tmp_path: Path) -> None:
+def test_a_question_that_is_too_large_for_the_page_is_left_out_and_counted(tmp_path: Path) -> None:
     html = Made(tmp_path, ["first", "long " * 40_000, "third", "fourth"], ["one", "two"]).page()
-    data = json.loads(re.findall(r'id="data">(.*?)</script>', html, re.DOTALL)[0])
+    data = data_of(html)
     assert [question["id"] for question in data["questions"]] == ["q0", "q2", "q3"]
     assert {document["id"] for document in data["documents"]} >= {"d0", "d2", "d3"}
+    numbers = [number for question in data["questions"] for number in question["gold"]]
+    assert [data["documents"][number]["id"] for number in numbers] == ["d0", "d2", "d3"]
     assert "more than 150 kB each: 1." in html
 
 
-def test_of_questions_that_nobody_judged_there_is_a_page_without_an_answer(tmp_path: Path) -> None:
+def test_a_page_without_judged_questions_recommends_nothing(tmp_path: Path) -> None:
     made = Made(tmp_path, ["first", "second"], ["one", "two"])
-    queries = made.folders.translated / "queries.json"
-    found = [replace(q, gold_doc_ids=(), judged=False) for q in read_questions(queries)]
-    write_records(queries, found)
+    found = [replace(q, gold_doc_ids=(), judged=False) for q in read_questions(made.place.queries)]
+    write_records(made.place.queries, found)
     made.files = [replace(each, values=each.values[[]]) for each in made.files]
     html = made.page()
-    assert "says what each system found and not which to take" in html
+    assert "shows what each system found and recommends none" in html
     assert "No document is right" not in re.sub(r"<script.*", "", html, flags=re.DOTALL)
     assert html.count('"unjudged":true') == 2
 
 
-def test_audits_prices_and_what_translation_cost_stand_on_the_page_in_this_state_alone(
+def test_a_page_shows_audit_prices_and_the_translation_tax_of_its_own_state(
     tmp_path: Path,
 ) -> None:
     made = Made(tmp_path, ["first", "second"], ["one", "two"])
     paid = {**made.files[0].cost, "usd_low": 0.207, "usd_high": 0.811}
     made.files[0] = replace(made.files[0], cost=paid)
-    files = (made.folders.translated / name for name in ("queries.json", "corpus.json"))
-    state = records_digest(*map(sha256_of, files))[:12]
+    state = records_digest(sha256_of(made.place.queries), sha256_of(made.place.corpus))[:12]
     sides = dict.fromkeys(("original", "translated", "low", "high"), 0.5)
     for name, known, of in (("here", state, -0.075), ("there", "another", -0.333)):
         tax = {"ndcg@10": {**sides, "difference": of}, "without_parentheses": {}, "questions": 40}
-        write_json(made.folders.taxes / f"{name}.json", {**tax, "state": known, "retriever": name})
-    decided = [{"question_id": "q1", "doc_id": f"d{i}", "decision": d} for i, d in enumerate(" x")]
-    made.folders.audited.mkdir()
-    candidates = [{**row, "decision": row["decision"].strip()} for row in decided]
-    write_lines(made.folders.audited / "candidates.jsonl", candidates)
+        write_json(made.place.taxes / f"{name}.json", {**tax, "state": known, "retriever": name})
+    candidates = [
+        {"question_id": "q1", "doc_id": f"d{i}", "decision": d} for i, d in enumerate(("", "x"))
+    ]
+    write_lines(made.place.audited / "candidates.jsonl", candidates)
     finding = {"severity": "warning", "check": "contains_question", "record_id": "q1"}
-    write_lines(made.folders.audited / "findings.jsonl", [{**finding, "message": "in d0"}])
+    write_lines(made.place.audited / "findings.jsonl", [{**finding, "message": "in d0"}])
     html = made.page()
-    assert "among its right ones: 2, for 1 questions; nobody has decided yet on 1 of" in html
+    assert "among its right ones: 2, for 1 questions; 1 of them have no decision yet" in html
     assert "<td>contains_question</td>" in html
     assert "0.21 – 0.81" in html
     assert "−0.075" in html
     assert "−0.333" not in html
 
 
-def test_graded_values_of_few_questions_have_the_interval_that_compare_gives_them() -> None:
+def test_intervals_of_groups_are_those_of_compare() -> None:
     values = np.random.default_rng(0).choice([0.3, 0.39, 0.5, 0.63], 40)
-    system = System("a", "", pd.DataFrame({"m": values}))
-    (row,) = _rows([system], np.ones(40, np.bool_), "m")
+    row = group_row(System("a", "", pd.DataFrame({"m": values})), np.ones(40, np.bool_), "m")
+    assert row
     ids = [f"q{i:02}" for i in range(40)]
     both = [System(n, "", pd.DataFrame({"m": values}, index=ids)) for n in ("a", "b")]
     expected = compare(both)["systems"][0]["measures"]["m"]
@@ -275,7 +271,7 @@ def test_graded_values_of_few_questions_have_the_interval_that_compare_gives_the
 
 
 @pytest.mark.slow
-def test_a_thousand_questions_cost_what_the_plan_of_the_memory_says(
+def test_a_thousand_questions_cost_what_the_plan_says(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace: Workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
@@ -289,11 +285,7 @@ def test_a_thousand_questions_cost_what_the_plan_of_the_memory_says(
     assert dollars(unknown, Path("data/mini/translated"), runs[0], runs[1]) is None
 
 
-def test_the_same_files_give_the_same_bytes(hostile: Made) -> None:
-    assert hostile.page() == hostile.page()
-
-
-def test_every_word_of_the_page_is_in_both_languages_and_in_use() -> None:
+def test_every_text_of_the_page_is_in_both_languages_and_in_use() -> None:
     source = "".join(part(name) for name in ("page.html.j2", "script.js"))
     code = "".join(
         p.read_text(encoding="utf-8") for p in Path("bears/publishing/report").glob("*.py")
@@ -306,44 +298,16 @@ def test_every_word_of_the_page_is_in_both_languages_and_in_use() -> None:
     assert set(asked) <= words().keys()
 
 
-def test_what_stands_out_is_of_our_words_and_never_of_a_name() -> None:
-    spoken = said("answer_untested", a="*<i>*", measure="m", mean=-0.5, b="b")
-    assert "<strong><bdi>*&lt;i&gt;*</bdi></strong>" in spoken
-    assert "−0.500" in spoken
+def test_only_our_words_are_emphasized_and_never_a_name() -> None:
+    html = phrase("answer_only", a="*<i>*", measure="m", mean=-0.5, low=0.1, high=0.2)
+    assert "<strong><bdi>*&lt;i&gt;*</bdi></strong>" in html
+    assert "−0.500" in html
 
 
 # ----------------------------------------------------------------------------- the answer
 
-
-def compared(verdicts: dict[tuple[str, str], str], means: dict[str, float]) -> Comparison:
-    systems = [
-        {"name": name, "measures": {"m": {"mean": mean, "low": mean - 0.1, "high": mean + 0.1}}}
-        for name, mean in means.items()
-    ]
-    pairs = [
-        {
-            **{
-                "measure": "m",
-                "a": a,
-                "b": b,
-                "n": 30,
-                "difference": means[a] - means[b],
-                "p_holm": 0.01,
-            },
-            **{"low": -0.1, "high": 0.3, "smallest_difference": smallest, "verdict": verdict},
-        }
-        for ((a, b), verdict), smallest in zip(verdicts.items(), (0.2, 0.3, 0.1), strict=False)
-    ]
-    return parse_comparison({"systems": systems, "pairs": pairs}, "a test")
-
-
-def systems_of(**milliseconds: float) -> list[System]:
-    return [
-        System(name, "", pd.DataFrame(), cost={"p50_ms": ms}) for name, ms in milliseconds.items()
-    ]
-
-
-APART = "cannot be told apart"
+MEANS = {"a": 0.5, "b": 0.6, "c": 0.3}
+APART = "no significant difference"
 
 
 @pytest.mark.parametrize(
@@ -355,17 +319,27 @@ APART = "cannot be told apart"
             ["answer_leaders", "answer_quickest", "answer_smallest"],
         ),
         ([APART, APART, APART], ["answer_none", "answer_quickest", "answer_smallest_range"]),
-        # c is no leader: that it is near the best does not take back that a is better.
+        # c is near the best, but a is clearly better than c.
         ([APART, APART, "a better"], ["answer_leaders", "answer_quickest", "answer_smallest"]),
     ],
 )
 def test_the_answer_ranks_no_noise(verdicts: list[str], sentences: list[str]) -> None:
-    pairs = dict(zip([("a", "b"), ("c", "b"), ("a", "c")], verdicts, strict=True))
-    found = answer(compared(pairs, {"a": 0.5, "b": 0.6, "c": 0.3}), systems_of(a=1, b=2, c=3), "m")
+    rows = zip([("a", "b"), ("c", "b"), ("a", "c")], verdicts, (0.2, 0.3, 0.1), strict=True)
+    pairs = [
+        {"measure": "m", "a": a, "b": b, "n": 30, "difference": MEANS[a] - MEANS[b]}
+        | {"p_holm": 0.01, "low": -0.1, "high": 0.3, "smallest_difference": smallest}
+        | {"verdict": verdict}
+        for (a, b), verdict, smallest in rows
+    ]
+    ends = [(name, {"mean": m, "low": m - 0.1, "high": m + 0.1}) for name, m in MEANS.items()]
+    systems = [{"name": name, "measures": {"m": found}} for name, found in ends]
+    comparison = {"systems": systems, "pairs": pairs, "corrected_over": "3 pairs"}
+    costs = [System(n, "", pd.DataFrame(), cost={"p50_ms": i}) for i, n in enumerate("abc")]
+    found = answer(comparison, costs, "m")
     assert [key for key, _ in found] == sentences
     values: dict[str, Any] = found[0][1]
     assert (values["a"], values["difference"]) == ("b", pytest.approx(0.1))
-    # Seen from the better one, which is the second of the pair.
+    # The interval is seen from the better system, which is the second of the pair.
     assert (values["low"], values["high"]) == (-0.3, 0.1)
     assert set(values["leaders"]) | set(values["others"]) == {"a", "b", "c"}
     assert values["n"] == 30
@@ -373,38 +347,27 @@ def test_the_answer_ranks_no_noise(verdicts: list[str], sentences: list[str]) ->
         assert found[-1][1] == {"smallest": 0.1, "largest": 0.3}
 
 
-def test_questions_that_nobody_judged_are_not_counted_as_judged(tmp_path: Path) -> None:
+def test_unjudged_questions_are_not_counted_as_judged(tmp_path: Path) -> None:
     made = Made(tmp_path, ["first", "second", "third"], ["one", "two"])
-    queries = made.folders.translated / "queries.json"
-    first, *others = read_questions(queries)
-    write_records(queries, [replace(first, gold_doc_ids=(), judged=False), *others])
+    first, *others = read_questions(made.place.queries)
+    write_records(made.place.queries, [replace(first, gold_doc_ids=(), judged=False), *others])
     html = made.page()
     assert "3 questions, 2 of them judged, over" in html
     assert "2 questions" in html
 
 
-def test_the_group_after_z_stands_behind_it() -> None:
-    found = compared({}, {"of A": 0.1, "of a": 0.9, "of z": 0.2})
-    for system in found["systems"]:
-        system["measures"]["m"]["group"] = system["name"][-1]
-    assert [system["name"] for system in ranked(found, "m")] == ["of a", "of z", "of A"]
-
-
-def test_a_comparison_of_another_state_of_the_benchmark_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "c.json").write_text('{"systems": [], "pairs": [], "state": "two"}')
-    systems = [System("a", "", pd.DataFrame(), benchmark={"name": "mini", "state": "one"})]
-    with pytest.raises(FormatError, match=r"state 'two'.* of one"):
-        _comparison(tmp_path / "c.json", systems, "m")
-
-
-def test_without_a_comparison_nothing_is_recommended() -> None:
-    found = answer(compared({}, {"a": 0.5, "b": 0.6}), systems_of(a=1, b=2), "m")
-    assert [key for key, _ in found] == ["answer_untested", "answer_untested_sure"]
-
-
-def test_a_file_that_is_no_comparison_is_refused() -> None:
-    with pytest.raises(FormatError, match="compare --format json"):
-        parse_comparison({"systems": [{"name": 5}]}, "x.json")
+def test_systems_are_ordered_by_group_and_untested_ones_come_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    groups = {"of A": "A", "of a": "a", "of z": "z"}
+    tested = [{"name": n, "measures": {"m": {"mean": 0.1, "group": g}}} for n, g in groups.items()]
+    given = {"systems": tested, "pairs": [], "corrected_over": ""}
+    monkeypatch.setattr(comparison, "compare", lambda *_: given)
+    systems = [System(n, "", pd.DataFrame({"m": [1.0]})) for n in groups]
+    other = System("other", "", pd.DataFrame({"x": [0.5, 1.0]}))
+    found = compared([other, *systems], "m")["systems"]
+    assert [system["name"] for system in found] == ["of a", "of z", "of A", "other"]
+    assert found[-1]["measures"]["x"]["mean"] == 0.75
 
 
 # ----------------------------------------------------------------------------- the command

@@ -1,4 +1,4 @@
-"""The audit: what may answer too, what stands in what, and who decides about it."""
+"""The audit: documents that may answer too, near duplicates, and decisions about them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bears.files.records import (
     write_lines,
     write_records,
 )
-from bears.quality.audit.audit import Audit, audit, summarise
+from bears.quality.audit.audit import Audit, audit, summarize
 from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.duplicates import overlaps
 from bears.quality.audit.pool import AuditPool
@@ -70,7 +70,7 @@ def audited(
         for question, ranking in zip(questions, found, strict=True)
     }
     result = audit(pool, rankings, SETTINGS, judgements)
-    assert summarise(result, result.findings, pool)["candidates"] == len(result.candidates)
+    assert summarize(result, result.findings, pool)["candidates"] == len(result.candidates)
     return result
 
 
@@ -107,10 +107,10 @@ def test_a_second_document_that_answers_as_the_gold_does_is_found(tmp_path: Path
 @pytest.mark.parametrize(
     ("question", "second"),
     [
-        # The answer is not there, or as a part of another word.
+        # The answer is missing, or is a part of another word.
         (ASKED, "Mallow Bridge in Malmo is a bridge of the design of Anna Lindqvist."),
         (replace(ASKED, gold_answer="all"), SECOND.content),
-        # It says nothing of what is asked, or its answer stands far from it.
+        # It says nothing about the question.
         (ASKED, "Tallow Bridge was painted red."),
         # A yes or a no; an answer that the question offers.
         (replace(ASKED, gold_answer="yes"), SECOND.content + " Yes."),
@@ -118,11 +118,11 @@ def test_a_second_document_that_answers_as_the_gold_does_is_found(tmp_path: Path
             replace(ASKED, question=f"{ASKED.question[:-1]}, Tallow Bridge or Ox Bridge?"),
             SECOND.content,
         ),
-        # Nobody knows what answers it.
+        # It is not known what answers it.
         (replace(ASKED, gold_doc_ids=(), judged=False), SECOND.content),
     ],
 )
-def test_what_lacks_one_signal_is_no_candidate(
+def test_a_document_that_lacks_one_signal_is_not_a_candidate(
     question: Question, second: str, tmp_path: Path
 ) -> None:
     documents = [GOLD, document("second", second), *FILLER]
@@ -158,7 +158,7 @@ def test_without_spaces_a_candidate_names_the_subject_of_the_question(
     assert pairs(found) == [("q1", "second")]
 
 
-def test_the_parts_of_a_name_may_change_places_and_a_date_is_no_name(tmp_path: Path) -> None:
+def test_the_parts_of_a_name_may_change_places_and_a_date_is_not_a_name(tmp_path: Path) -> None:
     question = "瑪格麗特·安茹女伯爵1272年出生，她的丈夫是誰？"
     asked = Question("q1", question, "查理", ("gold",), "drcd", "single-hop")
     gold = document("gold", "瑪格麗特·安茹女伯爵生於西元1272年，她的丈夫是查理。")
@@ -179,7 +179,7 @@ def test_a_number_alone_is_no_evidence_and_one_that_comes_with_all_the_rest_is(
     assert pairs(audited([asked], [gold, part, whole, *FILLER], tmp_path)) == [("q1", "whole")]
 
 
-def test_for_a_number_the_very_first_documents_alone_are_looked_at(tmp_path: Path) -> None:
+def test_for_a_number_only_the_very_first_documents_are_looked_at(tmp_path: Path) -> None:
     asked = replace(ASKED, question="When did the king open Tallow Bridge?", gold_answer="1911")
     gold = document("gold", "The king opened Tallow Bridge in Malmo in 1911.")
     others = [
@@ -207,9 +207,8 @@ def test_a_stub_within_a_long_page_is_a_duplicate_and_a_page_of_the_same_form_is
     found = audited([asked], documents, tmp_path)
     like_gold = {c.doc_id: c.signals.get("near_duplicate_of") for c in found.candidates}
     assert like_gold == {"long": "gold", "same": "gold"}
-    told = {(f.check, f.record_id) for f in found.findings}
-    assert ("duplicate_document", "same") in told
-    assert ("near_duplicate", "gold") in told
+    checks = {(f.check, f.record_id) for f in found.findings}
+    assert {("duplicate_document", "same"), ("near_duplicate", "gold")} <= checks
 
 
 def letters(rng: random.Random, n: int) -> str:
@@ -217,7 +216,7 @@ def letters(rng: random.Random, n: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_overlaps_are_the_shares_of_passages_that_sets_give(seed: int) -> None:
+def test_overlaps_are_the_shares_of_passages_that_two_texts_have(seed: int) -> None:
     rng, width = random.Random(seed), 6
     pieces = [letters(rng, rng.randint(5, 60)) for _ in range(12)]
     texts = ["".join(rng.sample(pieces, rng.randint(1, 5))) for _ in range(25)]
@@ -230,16 +229,17 @@ def test_overlaps_are_the_shares_of_passages_that_sets_give(seed: int) -> None:
         if a and b and len(a & b) >= 0.5 * min(len(a), len(b))
     }
     found, every = overlaps(texts, width, 0.5, repeated=len(texts))
-    # Of equal texts the first one stands for all.
+    # The first of several equal texts represents them all.
     copies = {i for i, text in enumerate(texts) if text in texts[:i]}
     assert every == 1
-    assert {tuple(sorted(one[:2])): one.share for one in found if not one.equal} == pytest.approx(
+    shares = {tuple(sorted(pair[:2])): pair.share for pair in found if not pair.equal}
+    assert shares == pytest.approx(
         {pair: share for pair, share in expected.items() if not copies & set(pair)}
     )
-    assert {one.smaller for one in found if one.equal} == {i for i in copies if texts[i]}
+    assert {pair.smaller for pair in found if pair.equal} == {i for i in copies if texts[i]}
 
 
-def test_passages_that_all_have_make_no_duplicates() -> None:
+def test_passages_that_many_texts_have_make_no_duplicates() -> None:
     head = "this page is a part of the encyclopaedia that anyone can edit and all may read"
     rng = random.Random(1)
     texts = [head + letters(rng, 30) for _ in range(30)]
@@ -247,7 +247,7 @@ def test_passages_that_all_have_make_no_duplicates() -> None:
     assert len(overlaps(texts[:20], 24, 0.5, repeated=20)[0]) == 190
 
 
-def test_odd_questions_and_gold_are_told_and_sound_ones_are_not(tmp_path: Path) -> None:
+def test_odd_questions_and_gold_are_found_and_sound_ones_are_not(tmp_path: Path) -> None:
     hop = document("hop", "The Ox Bridge of Lund, a bridge by Anna Lindqvist, has one arch.")
     other = document("other", "Lund is a town; Ox Bridge is there.")
     held = "who painted the very old wooden gate of the upper harbour"
@@ -263,7 +263,7 @@ def test_odd_questions_and_gold_are_told_and_sound_ones_are_not(tmp_path: Path) 
             ("hop", "other"), "s", "multi-hop",
         ),
     ]  # fmt: skip
-    documents = [GOLD, hop, other, document("page", f"FAQ: {held}? Nobody knows."), *FILLER]
+    documents = [GOLD, hop, other, document("page", f"FAQ: {held}? Ann did."), *FILLER]
     found = audited(questions, documents, tmp_path)
     assert [(f.check, f.severity, f.record_id) for f in found.findings] == [
         ("question_repeated", "warning", "again"),
@@ -275,16 +275,20 @@ def test_odd_questions_and_gold_are_told_and_sound_ones_are_not(tmp_path: Path) 
     ]
 
 
-def test_a_document_that_holds_the_question_since_translation_is_an_error(tmp_path: Path) -> None:
+def test_a_document_that_contains_the_question_only_after_translation_is_an_error(
+    tmp_path: Path,
+) -> None:
     held = "who painted the very old wooden gate of the upper harbour"
     asked = replace(ASKED, question=f"{held}?", gold_answer="Ann")
-    page = document("page", f"{held}? Nobody knows.")
+    page = document("page", f"{held}? Ann did.")
     before = ([replace(asked, question="wer malte das Tor?")], [document("page", "Das Tor.")])
     found = audited([asked], [page, *FILLER], tmp_path, raw=before)
     assert [(f.check, f.severity) for f in found.findings] == [("question_leaked", "error")]
 
 
-def test_a_decision_stands_by_its_candidate_and_one_on_what_is_gone_is_told(tmp_path: Path) -> None:
+def test_a_decision_is_shown_with_its_candidate_and_one_without_a_record_is_found(
+    tmp_path: Path,
+) -> None:
     judgements = (PairDecision("q1", "second", "partial"), PairDecision("q1", "lost", "not"))
     found = audited([ASKED], [GOLD, SECOND, *FILLER], tmp_path, judgements=judgements)
     assert [one.decision for one in found.candidates] == ["partial"]
@@ -298,7 +302,7 @@ def test_candidates_go_into_the_review_table_until_they_are_decided(
     monkeypatch.chdir(tmp_path)
     found = audited([ASKED], [GOLD, SECOND, *FILLER], tmp_path)
     folder = Path("data/mini")
-    config = {"benchmark": {"name": "mini"}, "ledger": {"judgements": []}}
+    config = compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})
     assert candidate_rows(config) == []
     write_records(folder / "translated/queries.json", [ASKED])
     write_records(folder / "translated/corpus.json", [GOLD, SECOND, *FILLER])
@@ -311,7 +315,7 @@ def test_candidates_go_into_the_review_table_until_they_are_decided(
     (entry,) = judged_pairs(config, Path("f.csv"))
     decided = {"question_id": "q1", "doc_id": "second", "decision": "partial", "author": "Ann"}
     assert entry == decided
-    assert candidate_rows({**config, "ledger": {"judgements": [entry]}}) == []
+    assert candidate_rows({**config, "ledger": {**config["ledger"], "judgements": [entry]}}) == []
 
 
 def through_evaluate(at: Desk) -> str:
@@ -319,13 +323,13 @@ def through_evaluate(at: Desk) -> str:
         ("audit", stage), ("index", index), ("rewrite", rewrite), ("retrieve", retrieve),
         ("evaluate", evaluate),
     ):  # fmt: skip
-        told = at.stage(name, program.main)
-    return told
+        printed = at.stage(name, program.main)
+    return printed
 
 
 @pytest.mark.slow
-def test_evaluate_tells_the_published_and_the_audited_gold(here: Here) -> None:
-    at, _ = here("faithful")
+def test_evaluate_reports_the_published_and_the_audited_gold(here: Here) -> None:
+    at, _ = here("good")
     at.run("fill")
     at.run("publish")
     at.stage("translate", translate.main)
@@ -360,7 +364,9 @@ def test_evaluate_tells_the_published_and_the_audited_gold(here: Here) -> None:
 
 
 @pytest.mark.slow
-def test_true_ones_of_the_published_bears_are_found(shared_data: Path, tmp_path: Path) -> None:
+def test_true_candidates_of_the_published_bears_are_found(
+    shared_data: Path, tmp_path: Path
+) -> None:
     folder = shared_data / "bears-published"
     found = audited(
         read_questions(folder / "queries.json"),
@@ -372,6 +378,6 @@ def test_true_ones_of_the_published_bears_are_found(shared_data: Path, tmp_path:
     named = {("3832dedc", "38a1eae4"), ("700a8734", "9fc17340"), ("80526dcf", "4cbcafeb")}
     short = {(question_id[:8], doc_id[:8]) for question_id, doc_id in pairs(found)}
     assert named <= short
-    # Of bare containment in the top ten there are 14.
+    # Plain containment of the answer in the top ten finds 14.
     assert len(short) <= 10
     assert json.dumps([one.signals for one in found.candidates])

@@ -1,4 +1,4 @@
-"""Verification: silent about a sound benchmark, and one finding for one thing wrong."""
+"""Verification: no finding about a sound benchmark, and one finding per mistake."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bears.language.profile import Language
 from bears.language.scripts import letters, script_share
 from bears.llm.kept import load
 from bears.quality.verification.benchmark import TranslatedBenchmark
-from bears.quality.verification.verify import reviewed, summarise, verify
+from bears.quality.verification.verify import reviewed, summarize, verify
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import sample
 from bears.translation.translator import Translator
@@ -66,12 +66,12 @@ NONE_LEFT = dict.fromkeys((*GATES, "answer_lost", "term_consistency"), 0)
 
 
 def both(kind: str, position: int, **changes: Any) -> TranslatedBenchmark:
-    """The sound benchmark with one record changed before and after translation alike."""
+    """Change one record of the sound benchmark before and after translation alike."""
     return changed(changed(SOUND, f"raw_{kind}", position, changes), kind, position, changes)
 
 
 def after(kind: str, position: int, **changes: Any) -> TranslatedBenchmark:
-    """The sound benchmark with one translated record changed."""
+    """Change one translated record of the sound benchmark."""
     return changed(SOUND, kind, position, changes)
 
 
@@ -95,7 +95,7 @@ def found(benchmark: TranslatedBenchmark) -> list[tuple[str, str, str]]:
 
 def test_a_sound_benchmark_gives_no_finding() -> None:
     assert verify(SOUND) == []
-    assert summarise([], SOUND) == {
+    assert summarize([], SOUND) == {
         "errors": 0,
         "warnings": 0,
         "accepted": 0,
@@ -108,120 +108,123 @@ def test_a_sound_benchmark_gives_no_finding() -> None:
     }
 
 
-# ----------------------------------------------------------- one change, and what it is called
+# ------------------------------------------------------------------ one change, one finding
 
 Expected = list[tuple[str, str, str]]
 COPY = Document("d5", "一隻貓。", "drcd", "5", False)
 
 
-def added(document: Document) -> TranslatedBenchmark:
+def added(document: Document, raw: Document | None = None) -> TranslatedBenchmark:
     return replace(
         SOUND,
-        raw_documents=[*RAW_DOCUMENTS, document],
+        raw_documents=[*RAW_DOCUMENTS, raw or document],
         documents=[*DOCUMENTS, document],
         size=5,
     )
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "expected"),
-    [
-        (replace(SOUND, size=5), [("count", "error", "documents")]),
-        (
-            replace(SOUND, shares={"drcd": 2, "hotpotqa": 1}),
-            [("count", "error", "questions"), ("source_distribution", "error", "drcd")],
-        ),
-        (
-            replace(SOUND, shares={"drcd": 2}),
-            [
-                ("source_distribution", "error", "drcd"),
-                ("source_distribution", "error", "hotpotqa"),
-                ("order", "error", "questions"),
-            ],
-        ),
-        (
-            replace(SOUND, shares={"hotpotqa": 1, "drcd": 1}),
-            [("order", "error", "questions")],
-        ),
-        (added(COPY), []),
-        (both("questions", 1, gold_doc_ids=("d2", "d3", "d2")), [("gold_repeated", "error", "q2")]),
-        (
-            both("questions", 1, gold_doc_ids=("d2", "d3", "d9")),
-            [("gold_not_in_pool", "error", "q2")],
-        ),
-        (both("questions", 1, gold_doc_ids=("d2",)), [("is_gold", "error", "d3")]),
-        (both("documents", 3, is_gold=True), [("is_gold", "error", "d4")]),
-        (both("documents", 1, is_gold=False), [("is_gold", "error", "d2")]),
-        (after("documents", 3, content="這本書很舊。"), [("duplicate_content", "error", "d4")]),
-        (
-            replace(
-                SOUND,
-                raw_documents=[
-                    *RAW_DOCUMENTS[:3],
-                    replace(RAW_DOCUMENTS[3], content="The book is old."),
-                ],
-            ),
-            [("duplicate_content", "error", "d4")],
-        ),
-        (after("questions", 1, question="玉山多高？"), [("duplicate_question", "warning", "q2")]),
-        (after("questions", 1, question=" "), [("empty", "error", "q2")]),
-        (
-            after("questions", 1, gold_answer=""),
-            [("empty", "error", "q2"), ("answer_lost", "warning", "q2")],
-        ),
-        (after("documents", 3, content="\n"), [("empty", "error", "d4")]),
-        (replace(SOUND, unmatched=["q9"]), [("ledger", "warning", "q9")]),
-        (
-            replace(SOUND, raw_questions=[RAW_QUESTIONS[0]]),
-            [("record_set", "error", "q2")],
-        ),
-        (replace(SOUND, raw_documents=RAW_DOCUMENTS[:3]), [("record_set", "error", "d4")]),
-        (
-            replace(SOUND, documents=DOCUMENTS[:3]),
-            [("count", "error", "documents"), ("record_set", "error", "d4")],
-        ),
-        (replace(SOUND, documents=DOCUMENTS[::-1]), [("order", "error", "corpus")]),
-        (replace(SOUND, raw_questions=RAW_QUESTIONS[::-1]), [("order", "error", "queries")]),
-        (after("questions", 1, question_type="single-hop"), [("changed_field", "error", "q2")]),
-        (after("documents", 3, original_id="x"), [("changed_field", "error", "d4")]),
-        (after("documents", 3, original_source="2wiki"), [("changed_field", "error", "d4")]),
-        (after("questions", 0, question="玉山有多高？"), [("native_changed", "error", "q1")]),
-        (after("questions", 0, gold_answer="高"), [("native_changed", "error", "q1")]),
-        (after("documents", 0, content="玉山。"), [("native_changed", "error", "d1")]),
-        (
-            after("questions", 1, question="Who wrote it?"),
-            [("echo", "error", "q2"), ("script", "error", "q2")],
-        ),
-        (
-            after("documents", 3, content="A dog ran by."),
-            [("echo", "error", "d4"), ("script", "error", "d4")],
-        ),
-        # A name may stay as it is.
-        (after("questions", 1, gold_answer="Ann"), []),
-        (after("documents", 3, content="One dog (狗) ran by here."), [("script", "error", "d4")]),
-        (after("questions", 1, question="Wer hat es geschrieben?"), [("script", "error", "q2")]),
-        (after("documents", 3, content="一隻狗跑過尼日利亞。"), [("variant", "error", "d4")]),
-        (LOST, [("answer_lost", "warning", "q2")]),
-    ],
-)  # fmt: skip
-def test_each_check_is_tripped_by_one_change(
-    benchmark: TranslatedBenchmark, expected: Expected
-) -> None:
+def doubled() -> TranslatedBenchmark:
+    return added(replace(DOCUMENTS[3]), raw=replace(RAW_DOCUMENTS[3]))
+
+
+def one(kind: str, check: str, record_id: str = "q2") -> Expected:
+    return [(check, kind, record_id)]
+
+
+ONE_CHANGE: list[tuple[TranslatedBenchmark, Expected]] = [
+    (replace(SOUND, size=5), one("error", "count", "documents")),
+    (
+        replace(SOUND, shares={"drcd": 2, "hotpotqa": 1}),
+        [("count", "error", "questions"), ("source_distribution", "error", "drcd")],
+    ),
+    (
+        replace(SOUND, shares={"drcd": 2}),
+        [
+            ("source_distribution", "error", "drcd"),
+            ("source_distribution", "error", "hotpotqa"),
+            ("order", "error", "questions"),
+        ],
+    ),
+    (replace(SOUND, shares={"hotpotqa": 1, "drcd": 1}), one("error", "order", "questions")),
+    (added(COPY), []),
+    (both("questions", 1, gold_doc_ids=("d2", "d3", "d2")), one("error", "gold_repeated")),
+    (both("questions", 1, gold_doc_ids=("d2", "d3", "d9")), one("error", "gold_not_in_pool")),
+    (both("questions", 1, gold_doc_ids=("d2",)), one("error", "is_gold", "d3")),
+    (
+        both("questions", 1, gold_doc_ids=()),
+        [("gold_missing", "error", "q2"), ("is_gold", "error", "d2"), ("is_gold", "error", "d3")],
+    ),
+    (both("questions", 1, judged=False), one("error", "gold_unexpected")),
+    (both("questions", 1, question_type="no-retrieval"), one("error", "gold_unexpected")),
+    (both("questions", 1, gold_grades=(2, 1)), []),
+    (both("questions", 1, gold_grades=(2,)), one("error", "gold_grades")),
+    (both("questions", 1, gold_grades=(2, 0)), one("error", "gold_grades")),
+    (both("questions", 1, answers=(Answer("free-form", "x", ("d3",)),)), []),
+    (
+        both("questions", 1, answers=(Answer("free-form", "x", ("d3", "d9")),)),
+        one("error", "evidence_not_in_pool"),
+    ),
+    (both("questions", 1, group="p1"), one("warning", "group_empty")),
+    (both("documents", 3, doc_id="d 4"), one("error", "id_form", "d 4")),
+    (both("questions", 1, question_id="q\u20282"), one("error", "id_form", "q\u20282")),
+    (both("questions", 1, question_type="ad-hoc", gold_answer=""), []),
+    (both("documents", 3, is_gold=True), one("error", "is_gold", "d4")),
+    (both("documents", 1, is_gold=False), one("error", "is_gold", "d2")),
+    (
+        doubled(),
+        [
+            ("duplicate_doc_id", "error", "d4"),
+            ("duplicate_content", "error", "d4"),
+            ("duplicate_content", "error", "d4"),
+        ],
+    ),
+    (after("documents", 3, content="這本書很舊。"), one("error", "duplicate_content", "d4")),
+    (
+        changed(SOUND, "raw_documents", 3, {"content": "The book is old."}),
+        one("error", "duplicate_content", "d4"),
+    ),
+    (after("questions", 1, question="玉山多高？"), one("warning", "duplicate_question")),
+    (after("questions", 1, question=" "), one("error", "empty")),
+    (
+        after("questions", 1, gold_answer=""),
+        [("empty", "error", "q2"), ("answer_lost", "warning", "q2")],
+    ),
+    (after("documents", 3, content="\n"), one("error", "empty", "d4")),
+    (replace(SOUND, unmatched=["q9"]), one("warning", "ledger", "q9")),
+    (replace(SOUND, raw_questions=[RAW_QUESTIONS[0]]), one("error", "record_set")),
+    (replace(SOUND, raw_documents=RAW_DOCUMENTS[:3]), one("error", "record_set", "d4")),
+    (
+        replace(SOUND, documents=DOCUMENTS[:3]),
+        [("count", "error", "documents"), ("record_set", "error", "d4")],
+    ),
+    (replace(SOUND, documents=DOCUMENTS[::-1]), one("error", "order", "corpus")),
+    (replace(SOUND, raw_questions=RAW_QUESTIONS[::-1]), one("error", "order", "queries")),
+    (after("questions", 1, question_type="single-hop"), one("error", "changed_field")),
+    (after("documents", 3, original_id="x"), one("error", "changed_field", "d4")),
+    (after("questions", 0, question="玉山有多高？"), one("error", "native_changed", "q1")),
+    (after("questions", 0, gold_answer="高"), one("error", "native_changed", "q1")),
+    (after("documents", 0, content="玉山。"), one("error", "native_changed", "d1")),
+    (
+        after("questions", 1, question="Who wrote it?"),
+        [("echo", "error", "q2"), ("script", "error", "q2")],
+    ),
+    (
+        after("documents", 3, content="A dog ran by."),
+        [("echo", "error", "d4"), ("script", "error", "d4")],
+    ),
+    # A name or a number may stay as it is.
+    (after("questions", 1, gold_answer="Ann"), []),
+    (both("documents", 3, content="1990–1995, 3.14"), []),
+    (both("questions", 1, gold_answer="1990"), []),
+    (after("documents", 3, content="One dog (狗) ran by here."), one("error", "script", "d4")),
+    (after("documents", 3, content="一隻狗跑過尼日利亞。"), one("error", "variant", "d4")),
+    (LOST, one("warning", "answer_lost")),
+]
+
+
+@pytest.mark.parametrize(("benchmark", "expected"), ONE_CHANGE)
+def test_each_check_finds_its_mistake(benchmark: TranslatedBenchmark, expected: Expected) -> None:
     assert found(benchmark) == expected
-
-
-def test_a_second_copy_of_a_document_is_named() -> None:
-    doubled = replace(
-        SOUND,
-        raw_documents=[*RAW_DOCUMENTS, replace(RAW_DOCUMENTS[3])],
-        documents=[*DOCUMENTS, replace(DOCUMENTS[3])],
-        size=5,
-    )
-    assert found(doubled) == [
-        ("duplicate_doc_id", "error", "d4"),
-        ("duplicate_content", "error", "d4"),
-        ("duplicate_content", "error", "d4"),
-    ]
 
 
 def test_a_second_document_with_the_same_text_is_named_before_and_after() -> None:
@@ -230,55 +233,10 @@ def test_a_second_document_with_the_same_text_is_named_before_and_after() -> Non
         ("duplicate_content", "d5", "has the same text as d1"),
         ("duplicate_content", "d5", "before translation, has the same text as d1"),
     ]
-    assert {f.severity for f in findings} == {"error"}
-
-
-def test_two_questions_of_one_id_are_an_error() -> None:
     assert ("duplicate_question_id", "error", "q1") in found(both("questions", 1, question_id="q1"))
 
 
-def test_a_question_without_gold_is_an_error() -> None:
-    assert found(both("questions", 1, gold_doc_ids=())) == [
-        ("gold_missing", "error", "q2"),
-        ("is_gold", "error", "d2"),
-        ("is_gold", "error", "d3"),
-    ]
-
-
-def graded(*grades: int) -> TranslatedBenchmark:
-    return both("questions", 1, gold_grades=grades)
-
-
-@pytest.mark.parametrize(
-    ("benchmark", "expected"),
-    [
-        (both("questions", 1, judged=False), [("gold_unexpected", "error", "q2")]),
-        (
-            both("questions", 1, question_type="no-retrieval"),
-            [("gold_unexpected", "error", "q2")],
-        ),
-        (graded(2, 1), []),
-        (graded(2), [("gold_grades", "error", "q2")]),
-        (graded(2, 0), [("gold_grades", "error", "q2")]),
-        (both("questions", 1, answers=(Answer("free-form", "x", ("d3",)),)), []),
-        (
-            both("questions", 1, answers=(Answer("free-form", "x", ("d3", "d9")),)),
-            [("evidence_not_in_pool", "error", "q2")],
-        ),
-        (both("questions", 1, group="p1"), [("group_empty", "warning", "q2")]),
-        (both("documents", 3, doc_id="d 4"), [("id_form", "error", "d 4")]),
-        (both("questions", 1, question_id="q\u20282"), [("id_form", "error", "q\u20282")]),
-        (both("questions", 1, question_type="ad-hoc", gold_answer=""), []),
-    ],
-)
-def test_what_a_benchmark_of_others_can_have_wrong(
-    benchmark: TranslatedBenchmark, expected: Expected
-) -> None:
-    assert found(benchmark) == expected
-
-
-def test_a_question_may_rightly_have_no_gold() -> None:
-    """Nobody knows it, or nothing is to be retrieved: both are said, and neither is a mistake."""
+def test_a_question_may_have_no_gold_if_it_says_why() -> None:
     for change in ({"judged": False}, {"question_type": "no-retrieval"}):
         benchmark = both("questions", 1, gold_doc_ids=(), **change)
         for position in (1, 2):
@@ -287,7 +245,7 @@ def test_a_question_may_rightly_have_no_gold() -> None:
         assert found(benchmark) == []
 
 
-def test_what_is_taken_as_it_is_has_no_size_to_keep() -> None:
+def test_a_benchmark_taken_whole_has_no_expected_size() -> None:
     whole = replace(added(COPY), shares=None, size=None)
     assert found(whole) == []
     assert ("count", "error", "documents") in found(
@@ -306,26 +264,30 @@ def test_the_same_words_ask_something_else_elsewhere() -> None:
         assert found(benchmark) == expected
 
 
-def test_numbers_alone_need_no_translation() -> None:
-    numbers = both("documents", 3, content="1990–1995, 3.14")
-    assert verify(numbers) == []
-    assert verify(both("questions", 1, gold_answer="1990")) == []
-
-
-def test_a_message_says_what_is_wrong_with_the_text() -> None:
-    (finding,) = verify(after("documents", 3, content="One dog (狗) ran by here."))
-    expected = "17% of it is Traditional Chinese (Taiwan), expected at least 30%"
-    assert (finding.field, finding.message) == ("content", expected)
-    (finding,) = verify(after("questions", 1, question="Wer hat es geschrieben?"))
-    assert finding.field == "question"
-    assert finding.message.startswith("0% of it is")
-
-
-def test_an_answer_of_ordinary_words_is_translated() -> None:
-    answered = both("questions", 1, gold_answer="the old book")
-    (finding,) = verify(answered)
-    assert (finding.check, finding.severity, finding.record_id) == ("echo", "error", "q2")
-    assert (finding.field, finding.message) == ("gold_answer", "the translation is the source text")
+@pytest.mark.parametrize(
+    ("benchmark", "check", "field", "message"),
+    [
+        (
+            after("documents", 3, content="One dog (狗) ran by here."),
+            *("script", "content"),
+            "17% of it is Traditional Chinese (Taiwan), expected at least 30%",
+        ),
+        (
+            after("questions", 1, question="Wer hat es geschrieben?"),
+            *("script", "question"),
+            "0% of it is Traditional Chinese (Taiwan), expected at least 30%",
+        ),
+        (
+            both("questions", 1, gold_answer="the old book"),
+            *("echo", "gold_answer", "the translation is the source text"),
+        ),
+    ],
+)
+def test_a_message_says_what_is_wrong_with_the_text(
+    benchmark: TranslatedBenchmark, check: str, field: str, message: str
+) -> None:
+    (finding,) = verify(benchmark)
+    assert (finding.check, finding.field, finding.message) == (check, field, message)
 
 
 def test_a_gate_has_the_severity_of_the_configuration() -> None:
@@ -335,19 +297,8 @@ def test_a_gate_has_the_severity_of_the_configuration() -> None:
         gates = {**SOUND.gates, "variant": severity}
         expected = [("variant", "warning", "d4")] if severity == "warning" else []
         assert found(replace(spoilt, gates=gates)) == expected
-    # What is not named is an error.
+    # An unnamed gate has severity error.
     assert found(replace(spoilt, gates={})) == [("variant", "error", "d4")]
-
-
-def test_many_records_are_compared_in_little_time() -> None:
-    documents = [replace(COPY, doc_id=f"x{n}", content=f"第{n}段。") for n in range(20_000)]
-    benchmark = replace(
-        SOUND,
-        raw_documents=[*RAW_DOCUMENTS, *documents],
-        documents=[*DOCUMENTS, *documents],
-        size=20_004,
-    )
-    assert verify(benchmark) == []
 
 
 # --------------------------------------------------------- the language that is declared
@@ -357,7 +308,7 @@ SIMPLIFIED = "这座旧磨坊是兄弟两人于一八六一年所建，后来毁
 
 
 def kept(texts: Sequence[str], tag: str, question: str = "") -> TranslatedBenchmark:
-    """Documents and a question that nobody translates, under a tag."""
+    """Make documents and a question that are not translated, under a tag."""
     documents = [Document(f"d{n}", text, "own", f"{n}", n == 0) for n, text in enumerate(texts)]
     questions = [Question("q1", question or texts[-1], "", ("d0",), "own", "ad-hoc")]
     own = replace(SOUND, raw_questions=questions, questions=questions, shares=None, size=None)
@@ -386,7 +337,7 @@ def test_texts_under_the_tag_of_another_language_are_an_error(
     assert {f.severity for f in verify(mistaken, known) if f.check == "language"} == {"accepted"}
 
 
-def test_a_few_foreign_texts_are_told_one_by_one_and_are_no_error() -> None:
+def test_a_few_foreign_texts_are_reported_one_by_one_as_warnings() -> None:
     texts = [f"{ENGLISH} {n}" for n in range(30)]
     assert verify(kept(texts, "en")) == []
     assert found(kept([*texts, SIMPLIFIED], "en", ENGLISH)) == [("language", "warning", "d30")]
@@ -395,17 +346,17 @@ def test_a_few_foreign_texts_are_told_one_by_one_and_are_no_error() -> None:
     assert len(some) == 10
 
 
-def test_a_language_whose_gates_nobody_calibrated_says_so() -> None:
+def test_a_language_whose_gates_were_not_calibrated_gets_a_warning() -> None:
     german = replace(SOUND, target=load_language("de"))
     assert ("not_calibrated", "warning", "de") in found(german)
-    assert summarise([], german)["gates_calibrated_on"] == "nothing: not calibrated"
-    # Where nothing is translated the gates have nothing to say.
+    assert summarize([], german)["gates_calibrated_on"] == "nothing: not calibrated"
+    # Without translations the gates do not matter.
     assert (
         found(replace(kept([ENGLISH], "en"), target=german.target, languages={"own": "de"})) == []
     )
 
 
-def test_of_a_mixture_the_source_is_named_whose_texts_are_in_another_language() -> None:
+def test_the_source_of_texts_in_another_language_is_named() -> None:
     wrong = replace(both("documents", 0, content=SIMPLIFIED), written_in="zh-Hant-TW")
     assert ("language", "error", "drcd documents") in found(wrong)
     assert verify(replace(SOUND, written_in="zh-Hant-TW")) == []
@@ -416,11 +367,11 @@ def test_of_a_mixture_the_source_is_named_whose_texts_are_in_another_language() 
 
 def test_an_answer_is_lost_when_no_gold_document_holds_it() -> None:
     (finding,) = verify(LOST)
-    assert finding.message == "the answer '柔伊' stands in no gold document"
-    gone = summarise([finding], LOST)
+    assert finding.message == "the answer '柔伊' is in no gold document"
+    gone = summarize([finding], LOST)
     assert gone["answer_preserved"] == KINDS | {"n": 1, "lost": 1}
     assert gone["gates"] == {**NONE_LEFT, "answer_lost": 1}
-    # A document that is no gold of the question does not count.
+    # Only gold documents of the question count.
     elsewhere = changed(LOST, "documents", 3, {"content": "一隻狗跑過柔伊。"})
     assert found(elsewhere) == [("answer_lost", "warning", "q2")]
 
@@ -439,14 +390,14 @@ def test_an_answer_is_lost_when_no_gold_document_holds_it() -> None:
         ("Oslo, Norway", "奧斯陸，挪威", "在奧斯陸。", "lost"),
     ],
 )
-def test_an_answer_that_stands_there_in_another_form_is_not_lost(
+def test_an_answer_in_another_form_is_not_lost(
     original: str, answer: str, content: str, kind: str
 ) -> None:
     raw = changed(SOUND, "raw_questions", 1, {"gold_answer": original})
     raw = changed(raw, "raw_documents", 1, {"content": f"Here is {original}."})
     raw = changed(raw, "documents", 1, {"content": content})
     benchmark = changed(raw, "questions", 1, {"gold_answer": answer})
-    assert summarise([], benchmark)["answer_preserved"] == KINDS | {"n": 1, kind: 1}
+    assert summarize([], benchmark)["answer_preserved"] == KINDS | {"n": 1, kind: 1}
     assert [f.check for f in verify(benchmark)] == ["answer_lost"] * (kind == "lost")
 
 
@@ -457,15 +408,10 @@ def test_only_an_answer_that_was_there_before_can_be_lost(answer: str, translati
     raw = changed(raw, "raw_documents", 2, {"content": "The book is no old. Yes."})
     benchmark = changed(raw, "questions", 1, {"gold_answer": translation})
     assert found(benchmark) == []
-    assert summarise([], benchmark)["answer_preserved"] == KINDS
+    assert summarize([], benchmark)["answer_preserved"] == KINDS
 
 
-def test_a_question_without_an_answer_has_none_to_lose() -> None:
-    benchmark = both("questions", 1, gold_answer="", question_type="ad-hoc")
-    assert summarise([], benchmark)["answer_preserved"]["n"] == 0
-
-
-def test_an_answer_that_stood_there_in_other_case_can_be_lost() -> None:
+def test_an_answer_that_was_there_in_other_case_can_be_lost() -> None:
     raw = changed(SOUND, "raw_questions", 1, {"gold_answer": "The Book Is"})
     lost = changed(raw, "questions", 1, {"gold_answer": "那本書是"})
     assert found(lost) == [("answer_lost", "warning", "q2")]
@@ -478,7 +424,7 @@ def test_a_term_of_the_glossary_has_one_rendering() -> None:
     (finding,) = verify(other)
     assert (finding.check, finding.severity) == ("term_consistency", "warning")
     assert (finding.record_id, finding.message[:6]) == ("q2", "'book'")
-    measured = summarise([finding], other)
+    measured = summarize([finding], other)
     # Zoe is in none of the texts.
     assert (measured["term_consistency"], measured["terms"]) == (None, 2)
 
@@ -486,7 +432,7 @@ def test_a_term_of_the_glossary_has_one_rendering() -> None:
 @pytest.mark.parametrize(("terms", "share"), [(9, None), (10, 0.9)])
 def test_a_share_of_fewer_than_ten_terms_is_none(terms: int, share: float | None) -> None:
     words = [("Ann", "安")] * (terms - 1) + [("book", "冊")]
-    measured = summarise([], replace(SOUND, terms={"q2": words}))
+    measured = summarize([], replace(SOUND, terms={"q2": words}))
     assert (measured["term_consistency"], measured["terms"]) == (share, terms)
 
 
@@ -499,7 +445,7 @@ def test_a_share_of_fewer_than_ten_terms_is_none(terms: int, share: float | None
         ("這本書很舊。", []),
     ],
 )
-def test_without_a_glossary_the_originals_in_parentheses_tell(
+def test_without_a_glossary_the_originals_in_parentheses_are_terms(
     content: str, expected: Expected
 ) -> None:
     raw = changed(SOUND, "raw_documents", 2, {"content": "She is Ann."})
@@ -509,7 +455,7 @@ def test_without_a_glossary_the_originals_in_parentheses_tell(
 @pytest.mark.parametrize(
     ("first", "second", "same"),
     [
-        # Clauses begin before a name, and nothing parts it from them.
+        # A clause begins before a name, and nothing separates the two.
         ("由諾蘭", "和諾蘭", True),
         ("她是諾蘭", "諾蘭", True),
         ("曾與作曲家貝爾瓦德", "她嫁給了貝爾瓦德", True),
@@ -517,51 +463,45 @@ def test_without_a_glossary_the_originals_in_parentheses_tell(
         ("基里巴斯", "吉里巴斯", False),
         ("腓特烈·威廉", "弗里德里希·威廉", False),
         ("在《喜劇之夜卡皮爾秀》", "於《喜劇之夜與卡皮爾秀》", False),
-        # A title's marks part it from its clause, wherever they close.
+        # A title's marks separate it from its clause, wherever they close.
         ("在《隨想曲》第5號", "《隨想曲第5號》", True),
         ("《春》的作者諾蘭", "諾蘭", True),
+        # With spaces between words, a name is the whole word.
+        ("Johnson ", "Wilson ", False),
     ],
 )
-def test_names_are_one_when_all_but_the_clause_before_them_is(
+def test_renderings_are_one_name_if_only_the_clause_before_them_differs(
     first: str, second: str, same: bool
 ) -> None:
+    target = replace(TARGET, spaced=first.endswith(" "))
     raw = changed(SOUND, "raw_documents", 1, {"content": "Ann is here."})
     raw = changed(raw, "raw_documents", 2, {"content": "She is Ann."})
     benchmark = changed(raw, "documents", 1, {"content": f"{first}（Ann）。"})
     benchmark = changed(benchmark, "documents", 2, {"content": f"{second}（Ann）。"})
-    told = [check for check, _, _ in found(benchmark) if check == "term_consistency"]
-    assert told == ([] if same else ["term_consistency"])
+    checks = [check for check, _, _ in found(replace(benchmark, target=target))]
+    assert checks.count("term_consistency") == (not same)
 
 
-def test_where_spaces_part_words_a_name_is_the_whole_word() -> None:
-    raw = changed(SOUND, "raw_documents", 1, {"content": "Ann is here."})
-    raw = changed(raw, "raw_documents", 2, {"content": "She is Ann."})
-    benchmark = changed(raw, "documents", 1, {"content": "Johnson (Ann)."})
-    benchmark = changed(benchmark, "documents", 2, {"content": "Wilson (Ann)."})
-    spaced = replace(benchmark, target=replace(benchmark.target, spaced=True))
-    assert "term_consistency" in [check for check, _, _ in found(spaced)]
-
-
-def test_a_doubt_of_the_translation_is_a_warning_until_someone_looks_at_it() -> None:
+def test_a_doubt_of_the_translation_is_a_warning_until_it_is_reviewed() -> None:
     doubt = {"record_id": "d1", "field": "content", "kind": "mark_lost", "message": "gone"}
     benchmark = replace(SOUND, doubts=[doubt])
     (finding,) = verify(benchmark)
     assert (finding.check, finding.severity, finding.record_id) == ("mark_lost", "warning", "d1")
     assert (finding.field, finding.message) == ("content", "gone")
-    assert summarise([finding], benchmark)["warnings"] == 1
+    assert summarize([finding], benchmark)["warnings"] == 1
     review = Review("d1", "content", "accept", "read")
     assert [f.severity for f in verify(benchmark, reviewed([review]))] == ["accepted"]
     other = replace(review, field="question")
     assert [f.severity for f in verify(benchmark, reviewed([other]))] == ["warning"]
 
 
-def test_a_year_in_parentheses_is_no_term() -> None:
+def test_a_year_in_parentheses_is_not_a_term() -> None:
     raw = changed(SOUND, "raw_documents", 1, {"content": "Ann wrote Spring (1997)."})
     raw = changed(raw, "raw_documents", 2, {"content": "The book Rain (1997) is old."})
     benchmark = changed(raw, "documents", 1, {"content": "安（Ann）寫了《春》（1997）。"})
     benchmark = changed(benchmark, "documents", 2, {"content": "《雨》（1997）這本書很舊。"})
     assert verify(benchmark) == []
-    assert summarise([], benchmark)["terms"] == 0
+    assert summarize([], benchmark)["terms"] == 0
 
 
 @pytest.mark.parametrize("severity", ["error", "off"])
@@ -576,7 +516,7 @@ def test_the_bundle_gates_have_the_severity_of_the_configuration(severity: Any) 
 # --------------------------------------------------------------------------- what is accepted
 
 
-def test_an_accepted_finding_is_no_error_and_says_why() -> None:
+def test_an_accepted_finding_has_its_reason() -> None:
     benchmark = both("documents", 3, is_gold=True)
     (finding,) = verify(benchmark, [Acceptance("is_gold", "d4", "kept on purpose")])
     assert finding == Finding(
@@ -585,8 +525,8 @@ def test_an_accepted_finding_is_no_error_and_says_why() -> None:
         "d4",
         "is_gold is set, but no question names the document (kept on purpose)",
     )
-    assert summarise([finding], benchmark)["accepted"] == 1
-    assert summarise([finding], benchmark)["errors"] == 0
+    assert summarize([finding], benchmark)["accepted"] == 1
+    assert summarize([finding], benchmark)["errors"] == 0
 
 
 @pytest.mark.parametrize(
@@ -633,13 +573,9 @@ def test_a_review_accepts_what_the_gates_say_of_its_field(
 def test_a_lost_answer_is_accepted_by_its_field(field: str, severity: str) -> None:
     accepted = [Acceptance("answer_lost", "q2", "an alias", field)]
     assert [(f.check, f.severity) for f in verify(LOST, accepted)] == [("answer_lost", severity)]
-
-
-def test_a_review_accepts_a_lost_answer() -> None:
-    reviews = [Review("q2", "gold_answer", "accept", "an alias")]
-    assert [f.severity for f in verify(LOST, reviewed(reviews))] == ["accepted"]
-    reviews = [Review("q2", "question", "accept")]
-    assert [f.severity for f in verify(LOST, reviewed(reviews))] == ["warning"]
+    if field:
+        reviews = [Review("q2", field, "accept", "an alias")]  # type: ignore[arg-type]
+        assert [f.severity for f in verify(LOST, reviewed(reviews))] == [severity]
 
 
 def test_a_review_accepts_no_damage() -> None:
@@ -660,8 +596,8 @@ def test_findings_are_counted_by_severity_and_check() -> None:
         Finding("count", "error", "c", ""),
         Finding("ledger", "warning", "d", ""),
     ]
-    # Without a benchmark that can be read there is nothing to measure.
-    assert summarise(findings, None) == {
+    # Without a readable benchmark there is nothing to measure.
+    assert summarize(findings, None) == {
         "errors": 2,
         "warnings": 1,
         "accepted": 1,
@@ -716,10 +652,10 @@ def test_the_published_bears_has_no_error(
     assert [f for f in published[1] if f.severity == "error"] == []
 
 
-def test_what_is_accepted_of_bears_is_true_of_the_published_translation(
+def test_the_accepted_findings_of_bears_are_those_of_the_published_translation(
     published: tuple[TranslatedBenchmark, list[Finding]],
 ) -> None:
-    """No entry has outlived its finding, and none says more than one record."""
+    """Each entry accepts exactly one finding."""
     _, accepted = configured("bears")
     assert all(entry.reason for entry in accepted)
     assert [(e.check, e.record_id) for e in accepted] == [
@@ -735,8 +671,8 @@ def test_how_far_the_published_bears_stayed_answerable(
     published: tuple[TranslatedBenchmark, list[Finding]],
 ) -> None:
     benchmark, findings = published
-    measured = summarise(findings, benchmark)
-    # As ../shared/ORIGIN.md counts them, defect 11; of its 12 lost ones two are not there at all.
+    measured = summarize(findings, benchmark)
+    # ../shared/ORIGIN.md, defect 11, counts them so; of its 12 lost answers two are nowhere.
     counts = {"n": 37, "exact": 7, "normalised": 18, "alias": 10, "lost": 2}
     assert measured["answer_preserved"] == counts
     # Counted by eye: 基里巴斯 and 吉里巴斯, 馬克西米連 and 馬克西米利安, and five more.
@@ -753,13 +689,13 @@ def test_mini_has_no_error_at_any_seed(tmp_path: Path) -> None:
     config, accepted = configured("mini")
     rows = read_sources("mini", None, tmp_path)
     languages = {name: source["language"] for name, source in config["sources"].items()}
-    memory = load(ROOT / "data" / "memory" / "mini.jsonl", "translation")
+    replies = load(ROOT / "data" / "memory" / "mini.jsonl", "translation")
     translator = Translator("published", {}, "zh-Hant-TW")
     for seed in (42, *range(5)):
         mixture = replace(parse(Mixture, config["sample"], "sample"), seed=seed)
         drawn = sample(mixture, rows, Ledger())
         raw = drawn.questions, drawn.documents
-        translated = translate(*raw, languages, memory, translator)
+        translated = translate(*raw, languages, replies, translator)
         findings = verify(benchmark_of(config, raw, translated), accepted)
         assert [f for f in findings if f.severity == "error"] == []
 

@@ -17,7 +17,7 @@ from bears.evaluation.comparison.table import shown
 from bears.evaluation.table import table
 from bears.files.benchmark_state import benchmark_state
 from bears.files.records import read_questions, write_json, write_records
-from bears.layout import CONFIG, PARAMS, RETRIEVAL
+from bears.layout import CONFIG, PARAMS, RETRIEVAL, BenchmarkFiles
 from bears.publishing.finished import Finished
 from bears.publishing.leaderboard.tables import markdown
 from bears.questions.form import Form, Written
@@ -25,11 +25,10 @@ from bears.questions.settings import MadeSettings
 from bears.results.revision import Revision
 from bears.results.row import row_of
 from bears.results.system import System
-from bears.sources.records import PoolDocument
+from bears.sources.records import pool_document
 from bears.types import Document, Generated, Question
 from stages import translate, verify
 from tests.desk import Desk
-from tests.fake_questioner import KINDS, asked, miner, text
 from tests.languages import load
 from tests.questioning import (
     SAMPLED,
@@ -44,6 +43,7 @@ from tests.questioning import (
     sampled,
     stones,
 )
+from tests.scripted_model import KINDS, asked, miner, text
 
 __all__ = ["making"]
 
@@ -81,16 +81,22 @@ def test_what_a_writer_is_told_it_mends_and_what_nothing_mends_is_counted(making
     assert "thrown: 1: closed_book" in printed
 
 
-HOLDS = PoolDocument("holds", f"Boulder number 10 is well known to one called {miner(10)}.")
-TWIN = PoolDocument("twin", f"Boulder number 10 was unearthed by one called {miner(10)}, says Bo.")
-OTHER = PoolDocument("other", "The boulder with number 11 was unearthed by one called Zoe, not Al.")
+HOLDS = pool_document(
+    "drcd", "holds", f"Boulder number 10 is well known to one called {miner(10)}."
+)
+TWIN = pool_document(
+    "drcd", "twin", f"Boulder number 10 was unearthed by one called {miner(10)}, says Bo."
+)
+OTHER = pool_document(
+    "drcd", "other", "The boulder with number 11 was unearthed by one called Zoe, not Al."
+)
 
 
 def test_what_answers_too_is_gold_too_and_what_says_otherwise_waits_for_a_person(
     making: Making,
 ) -> None:
     documents = stones(KINDS, TWIN, OTHER, HOLDS)
-    at, _ = making("tidy", documents, "sample.passages=12", "sample.passage_bytes=[100,6000]")
+    at, _ = making("good", documents, "sample.passages=12", "sample.passage_bytes=[100,6000]")
     published(at)
     sampled(at)
     gold = {each["gold_answer"]: each["gold_doc_ids"] for each in questions(at)}
@@ -109,9 +115,9 @@ def test_what_answers_too_is_gold_too_and_what_says_otherwise_waits_for_a_person
 def test_what_another_document_seems_to_answer_is_asked_about_beside_the_gold(
     making: Making,
 ) -> None:
-    rumour = replace(OTHER, text=OTHER.text.replace("Zoe,", "Zoe, it is said,"))
+    rumour = replace(OTHER, content=OTHER.content.replace("Zoe,", "Zoe, it is said,"))
     documents = stones(KINDS, rumour)
-    at, _ = making("tidy", documents, "sample.passages=12", "sample.passage_bytes=[100,6000]")
+    at, _ = making("good", documents, "sample.passages=12", "sample.passage_bytes=[100,6000]")
     published(at)
     assert set(outcomes_after(at).values()) == {""}
     [read] = [row["readings"] for row in lineage(at) if row["written_about"] == ["d11"]]
@@ -155,7 +161,7 @@ def test_a_person_accepts_corrects_or_sends_back_what_waits(
 ) -> None:
     documents = stones(KINDS, OTHER)
     words = ("sample.passages=12", "sample.passage_bytes=[100,6000]")
-    at, server = making("tidy", documents, *words)
+    at, server = making("good", documents, *words)
     published(at)
     decided(at, lambda row: decision if row["field"] == "question" else {})
     if expected is None:
@@ -175,15 +181,15 @@ def outcomes_after(at: Desk) -> dict[str, str]:
     return outcomes(at)
 
 
-def unlike(number: int) -> PoolDocument:
+def unlike(number: int) -> Document:
     """Of a stone, with words enough of its own to be no copy of another's."""
     own = " ".join(f"{miner(number)}{n}" for n in range(40))
-    return PoolDocument(f"d{number}", f"{text(number)} {own}.")
+    return pool_document("drcd", f"d{number}", f"{text(number)} {own}.")
 
 
 @pytest.mark.slow
 def test_two_hops_need_two_passages(making: Making) -> None:
-    at, _ = making("tidy", [unlike(n) for n in range(8)], "sample.passages=0", "sample.pairs=4")
+    at, _ = making("good", [unlike(n) for n in range(8)], "sample.passages=0", "sample.pairs=4")
     published(at)
     for pair, why in outcomes_after(at).items():
         odd = int(pair.split()[1][1:]) % 2
@@ -195,7 +201,7 @@ def test_two_hops_need_two_passages(making: Making) -> None:
 
 def test_the_quota_and_likeness_take_the_first_that_pass(making: Making) -> None:
     kinds = "[{question_type: single-hop, difficulty: easy, questions: 2}]"
-    at, _ = making("tidy", stones(KINDS), f"sample.quota={kinds}")
+    at, _ = making("good", stones(KINDS), f"sample.quota={kinds}")
     published(at)
     found = Counter(outcomes_after(at).values())
     assert found[""] == 2
@@ -229,7 +235,7 @@ def test_without_key_and_server_the_same_bytes_come_again_and_say_that_a_model_w
     }
     assert {"not_kept.csv", "lineage.jsonl"} < set(first)
     missing = sampled(away, "questioner.model=another", code=1)
-    assert "the memory lacks 12 questions by gpt-4.1-mini (12 single-hop)" in missing
+    assert "missing from the kept replies: 12 questions by gpt-4.1-mini (12 single-hop)" in missing
 
 
 def test_generated_stands_beside_the_numbers(
@@ -242,7 +248,7 @@ def test_generated_stands_beside_the_numbers(
     write_records(files[0], [asked])
     write_records(files[1], [Document("d", "Ada.", "s", "d", True)])
     assert read_questions(files[0]) == [asked]
-    told = benchmark_state("made", {}, 1, *files).told()
+    told = benchmark_state("made", "", 1, *files).as_dict()
     assert [told[name] for name in ("generated", "kept", "written", "model")] == [True, 37, 60, "m"]
     results = {"benchmark": told, "all": {"n": 1, "mrr": 1.0}, "by_type": {}, "by_source": {}}
     words = "generated: 37 of 60 questions by m were kept"
@@ -257,10 +263,10 @@ def test_generated_stands_beside_the_numbers(
     frame = pd.DataFrame({"mrr": [1.0]}, index=["q"])
     systems = [System(name, "", frame, pd.DataFrame(), told) for name in ("a", "b")]
     assert words in shown(compare(systems), "table")
-    finished = Finished(config, [asked], [], [], [], *files, files[0])
+    finished = Finished(config, BenchmarkFiles("made"), [asked], [], [], [])
     assert words in " ".join(finished.about)
     write_records(files[0], [replace(asked, generated=None, question='"generated": who?')])
-    assert "generated" not in benchmark_state("made", {}, 1, *files).told()
+    assert "generated" not in benchmark_state("made", "", 1, *files).as_dict()
 
 
 FILTERED = [

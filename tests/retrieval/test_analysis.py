@@ -175,7 +175,3 @@ def test_stems_of_porter(word: str, stemmed: str) -> None:
 )
 def test_forms_of_a_word_are_one_term(analyzer: str, forms: str) -> None:
     assert len(set(ANALYZERS[analyzer](forms))) == 1
-
-
-def test_a_number_keeps_all_its_digits() -> None:
-    assert ANALYZERS["prefixes"]("1234567 in 1234568") == ["1234567", "in", "1234568"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from bears.config import build, compose, read_selection
-from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.errors import ConfigurationError
 from bears.retrieval.chunking import NoChunking, chunks
 from bears.retrieval.chunking.sentences import Sentences
 from bears.retrieval.chunking.tokens import Tokens
@@ -86,25 +86,12 @@ def test_a_models_tokens_lose_nothing_either_though_a_character_may_be_several(
     found = Tokens(size, overlap, str(MODEL)).split(text)
     spans = {(-1, 0)}
     for chunk in found:
-        # Where the chunk may stand, if it begins after the one before and leaves no gap.
+        # Possible positions of the chunk, if it begins after the one before and leaves no gap.
         places = {q for a, b in spans for q in range(a + 1, b + 1) if text.startswith(chunk, q)}
         spans = {(q, q + len(chunk)) for q in places}
     assert len(text) in {end for _, end in spans}
     if overlap == 0:
         assert "".join(found) == text
-
-
-def test_chunks_of_a_models_tokens_are_as_long_as_the_model_counts() -> None:
-    text = "The quick brown fox jumps over the lazy dog. " * 40
-    tokenizer = Tokenizer.from_file(str(MODEL))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    counts = [
-        len(tokenizer.encode(chunk.strip(), add_special_tokens=False).ids)
-        for chunk in Tokens(128, 32, str(MODEL)).split(text)
-    ]
-    assert len(counts) == 1 + -(-(len(tokenizer.encode(text).ids) - 128) // 96)
-    assert all(abs(count - 128) <= 2 for count in counts[:-1])
 
 
 def test_a_tokenizer_that_cuts_texts_to_its_model_does_not_cut_ours(tmp_path: Path) -> None:
@@ -118,20 +105,10 @@ def test_a_tokenizer_that_cuts_texts_to_its_model_does_not_cut_ours(tmp_path: Pa
     assert len(found) > 2
 
 
-def test_a_character_of_more_tokens_than_a_chunk_stays_whole() -> None:
-    assert Tokens(1, 0, str(MODEL)).split("😀😀")[-1] == "😀"
-
-
 @pytest.mark.parametrize(("size", "overlap"), [(0, 0), (4, 4), (4, -1), (-1, -2)])
 def test_an_overlap_that_would_never_end_is_refused(size: int, overlap: int) -> None:
     with pytest.raises(ConfigurationError, match=rf"size is {size} and chunking.overlap is"):
         words(size, overlap)
-
-
-def test_a_tokenizer_that_is_not_there_is_named(tmp_path: Path) -> None:
-    path = str(tmp_path / "tokenizer.json")
-    with pytest.raises(RetrieverUnavailable, match=f"cannot read {path}"):
-        Tokens(2, 1, path).split("a b c")
 
 
 def test_sentences_fill_a_chunk_as_far_as_they_fit() -> None:

@@ -41,7 +41,7 @@ FAMILIES: dict[str, Callable[[], Retriever]] = {
     "bm25": lambda: BM25(0.9, 0.4),
     "memory": lambda: Dense(Letters(), Memory(), shard_size=4),
     "qdrant-local": lambda: Dense(Letters(), qdrant(), shard_size=4),
-    "hybrid": lambda: Hybrid(Dense(Letters(), qdrant()), BM25(0.9, 0.4), 60, 10, "store"),
+    "hybrid": lambda: Hybrid(Dense(Letters(), qdrant()), BM25(0.9, 0.4), 60, 10),
     "reranked": lambda: Reranked(BM25(0.9, 0.4), Backwards(), 5),
 }
 
@@ -100,7 +100,7 @@ def refused_or_unchanged(family: str, folder: Path, right: list[Ranking], where:
 
 
 def refused(work: Callable[[], T], where: str) -> tuple[str, T | None]:
-    """What is said, in one line, or what is found."""
+    """Return the message, in one line, or the result."""
     said = ""
     try:
         return said, work()

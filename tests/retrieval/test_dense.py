@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,17 +18,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bears.errors import FormatError, VectorError
+from bears.errors import VectorError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.tokens import Tokens
-from bears.retrieval.cut import Cut, cuts_below, told
+from bears.retrieval.cut import Cut, cuts_below, messages
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.encoder import Kind
 from bears.retrieval.retriever import Query
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.stores.vector_store import Shard
-from bears.types import Document
 from benchmarks.parquet_corpus import stream_parquet
 from tests.letters import Letters, Recorded, documents
 from tests.workspace import ROOT
@@ -64,23 +62,6 @@ def test_every_piece_is_stored_in_order_whatever_the_shard_size(
     vectors = np.concatenate([shard.vectors for shard in shards])
     assert (vectors == Letters().documents(TEXTS)).all()
     assert vectors.dtype == np.float32
-
-
-def test_no_more_documents_are_read_than_the_shards_at_hand_need(tmp_path: Path) -> None:
-    read = []
-    seen: list[int] = []
-
-    def counted() -> Iterator[Document]:
-        for document in documents("x" * 100):
-            read.append(document.doc_id)
-            yield document
-
-    class Watching(Recorded):
-        def write(self, shards: Iterable[Shard], _: Path) -> None:
-            seen.extend(len(read) for _ in shards)
-
-    Dense(Letters(), Watching(), shard_size=10).index(counted(), tmp_path, tmp_path)
-    assert seen == list(range(10, 101, 10))
 
 
 def test_a_run_that_was_stopped_goes_on_with_the_shard_it_was_at(tmp_path: Path) -> None:
@@ -154,19 +135,6 @@ def test_a_row_that_was_cut_short_or_damaged_is_made_again(tmp_path: Path) -> No
     assert (np.concatenate([shard.vectors for shard in shards]) == Letters().documents(TEXTS)).all()
 
 
-def test_two_runs_of_the_same_at_the_same_time_share_what_they_encode(tmp_path: Path) -> None:
-    class Meanwhile(Recorded):
-        def write(self, shards: Iterable[Shard], folder: Path) -> None:
-            super().write((s for s in shards if s.number or not index(tmp_path, other)), folder)
-
-    other = Letters()
-    store = Meanwhile()
-    encoder = Letters()
-    Dense(encoder, store, shard_size=2).index(documents(TEXTS), tmp_path, tmp_path)
-    assert encoder.asked == TEXTS[:2]
-    assert other.asked == TEXTS[2:]
-
-
 def test_vectors_that_no_run_has_used_for_a_month_are_removed(tmp_path: Path) -> None:
     interrupted(tmp_path, Letters(2, stop_before="elk"))
     index(tmp_path, Letters(3))
@@ -223,18 +191,9 @@ def test_a_cut_is_told_and_is_a_warning_where_it_is_of_many() -> None:
     few = Cut("indexed texts", 256, 2000, 200, 1_000_000, 410_000)
     many = replace(few, cut=201)
     said = "of 2,000 indexed texts were cut at 256 tokens; 41 % of their text was not read"
-    assert told([few]) == [f"200 {said}"]
-    assert told([many]) == [f"warning: 201 {said}"]
-    assert told([replace(few, cut=0)]) == []
-
-
-def test_other_errors_of_a_disk_are_not_called_a_full_one(tmp_path: Path) -> None:
-    class Unwritable(Recorded):
-        def write(self, *_: object) -> None:
-            raise PermissionError(13, "Permission denied")
-
-    with pytest.raises(PermissionError):
-        Dense(Letters(), Unwritable()).index(documents(TEXTS), tmp_path, tmp_path)
+    assert messages([few]) == [f"200 {said}"]
+    assert messages([many]) == [f"warning: 201 {said}"]
+    assert messages([replace(few, cut=0)]) == []
 
 
 SLOW = """
@@ -307,7 +266,7 @@ def test_a_full_disk_says_so_and_what_is_encoded_is_kept(tmp_path: Path) -> None
     assert message.startswith("StoreError: no space left for the index: No space left on device")
     # A shard takes 1,500 rows: four of them fit, and a part of the fifth.
     assert f"6,000 different chunks are encoded and kept in {tmp_path}" in message
-    assert "goes on from there" in message
+    assert "resumes from there" in message
     assert statuses == "3 0"
     encoded = [int(line.split()[1]) for line in said if line.startswith("encoding")]
     kept = 2**20 // ROW
@@ -329,21 +288,6 @@ def test_a_corpus_can_be_a_folder_of_parquet_files(tmp_path: Path) -> None:
         ("b", "two", "g"),
     ]
     assert found[0] == replace(found[0], original_source="c", original_id="a", is_gold=False)
-
-
-def test_a_corpus_of_parquet_files_that_cannot_be_read_says_what_is_wrong(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"no \*.parquet file there"):
-        list(stream_parquet(tmp_path))
-    file = tmp_path / "0.parquet"
-    parquet(file, id=["a"], text=["one"])
-    with pytest.raises(FormatError, match="has the columns id, text; expected doc_id, text or"):
-        list(stream_parquet(tmp_path))
-    parquet(file, doc_id=["a", "b"], text=["one", None])
-    with pytest.raises(FormatError, match=r"row 2: doc_id, text must be texts, found \('b', None"):
-        list(stream_parquet(tmp_path))
-    file.write_bytes(b"PAR1 but not really PAR1")
-    with pytest.raises(FormatError, match="not a Parquet file"):
-        list(stream_parquet(tmp_path))
 
 
 class Wrong(Letters):

@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from bears.config import build, compose, read_selection
 from bears.errors import RetrieverUnavailable
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.dense.engines.local import Local
@@ -356,12 +355,3 @@ def test_local_is_what_a_retriever_gets_that_names_no_engine_and_ray_imports_not
         "assert not {'ray', 'pyarrow', 'torch'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
-
-
-@pytest.mark.parametrize(("name", "kind"), [("local", Local), ("ray", RayTasks)])
-def test_the_selected_engine_is_the_retrievers(name: str, kind: type) -> None:
-    selection = read_selection(ROOT / "params.yaml")
-    config = compose(ROOT / "conf", {**selection, "retriever": "wordllama", "engine": name})
-    assert isinstance(build(config["engine"], "engine"), kind)
-    assert config["retriever"]["engine"] == config["engine"]
-    assert isinstance(build(config["retriever"], "retriever"), Dense)

@@ -1,17 +1,14 @@
-"""Hybrid search: one ranking from two indexes and from one store, and what the store does else."""
+"""Hybrid search: one ranking from two indexes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
-from bears.config import build, compose
-from bears.errors import ConfigurationError
-from bears.files.records import read_documents, read_questions
+from bears.config import build, compose, read_selection
 from bears.retrieval.combined.fusion import reciprocal_ranks
 from bears.retrieval.combined.hybrid import Hybrid
 from bears.retrieval.dense.dense import Dense
@@ -34,11 +31,8 @@ def bm25() -> BM25:
     return BM25(0.9, 0.4, analyzer="cjk-bigrams")
 
 
-def hybrid(
-    store: VectorStore, fused_by: Literal["us", "store"] = "us", window: int = 100
-) -> Hybrid:
-    dense = Dense(ENCODER, store, shard_size=50)
-    return Hybrid(dense, bm25(), 60, window, fused_by)
+def hybrid(store: VectorStore) -> Hybrid:
+    return Hybrid(Dense(ENCODER, store, shard_size=50), bm25(), 60, 100)
 
 
 def documents(*texts: str) -> list[Document]:
@@ -92,26 +86,6 @@ def test_one_store_gives_the_ranking_of_two_indexes(
     assert answers(hybrid(MEMORY), apart, asked) == answers(hybrid(LOCAL), together, asked)
 
 
-def test_published_bears_is_ranked_alike_and_the_store_differs_in_ties_alone(
-    shared_data: Path, tmp_path: Path
-) -> None:
-    corpus = read_documents(next((shared_data / "bears-published").rglob("corpus.json")))
-    questions = read_questions(next((shared_data / "bears-published").rglob("queries.json")))
-    asked = [Query(question.question) for question in questions]
-    apart = indexed(hybrid(MEMORY), corpus, tmp_path / "apart")
-    together = indexed(hybrid(LOCAL), corpus, tmp_path / "together")
-    ours = answers(hybrid(LOCAL), together, asked)
-    assert ours == answers(hybrid(MEMORY), apart, asked)
-    # The store's own fusion: the same formula, so the same scores place for place, but for legs
-    # in which documents tie. No corpus without equal passages has those in a dense leg.
-    by_store = answers(hybrid(LOCAL, "store"), together, asked)
-    same = sum(
-        [hit.score for hit in one] == pytest.approx([hit.score for hit in other], rel=1e-5)
-        for one, other in zip(ours, by_store, strict=True)
-    )
-    assert same >= 0.75 * len(asked)
-
-
 def test_the_fused_scores_are_those_of_the_legs_ranked_alone(tmp_path: Path) -> None:
     folder = indexed(hybrid(LOCAL), documents(*TEXTS), tmp_path / "hybrid")
     dense = Dense(ENCODER, MEMORY)
@@ -124,12 +98,9 @@ def test_the_fused_scores_are_those_of_the_legs_ranked_alone(tmp_path: Path) -> 
     assert answers(hybrid(LOCAL), folder, [query])[0] == reciprocal_ranks(alone, 100, 60)
 
 
-@pytest.mark.parametrize("fused_by", ["us", "store"])
-def test_a_first_place_in_both_legs_scores_two_sixty_firsts(
-    fused_by: Literal["us", "store"], tmp_path: Path
-) -> None:
+def test_a_first_place_in_both_legs_scores_two_sixty_firsts(tmp_path: Path) -> None:
     folder = indexed(hybrid(LOCAL), documents(*TEXTS), tmp_path / "index")
-    (found,) = answers(hybrid(LOCAL, fused_by), folder, [Query("Paris, the largest town")])
+    (found,) = answers(hybrid(LOCAL), folder, [Query("Paris, the largest town")])
     assert found[0].doc_id == "d2"
     assert found[0].score == pytest.approx(2 / 61, rel=1e-6)
 
@@ -144,9 +115,6 @@ def test_equal_documents_are_ranked_by_id_whatever_their_order_in_the_corpus(
     (one,), (other,) = (answers(hybrid(LOCAL), f, [query], 5) for f in (forward, backward))
     assert one == other
     assert [hit.doc_id for hit in one] == ["d9", "d8", "d7", "d6", "d5"]
-    # Qdrant takes equal points as they come, and its window may cut through them.
-    (as_they_come,) = answers(hybrid(LOCAL, "store", window=5), forward, [query], 5)
-    assert [hit.doc_id for hit in as_they_come] != [hit.doc_id for hit in one]
 
 
 @pytest.mark.parametrize("store", [MEMORY, LOCAL], ids=["memory", "local"])
@@ -161,15 +129,8 @@ def test_a_question_without_a_known_word_is_answered_by_the_dense_leg(
     )
 
 
-@pytest.mark.parametrize("store", [MEMORY, LOCAL], ids=["memory", "local"])
-def test_a_group_is_searched_alone_in_both_legs(store: VectorStore, tmp_path: Path) -> None:
-    folder = indexed(hybrid(store), documents(*TEXTS), tmp_path / "index")
-    (found,) = answers(hybrid(store), folder, [Query("the cat", "g1")])
-    assert {hit.doc_id for hit in found} == {"d1", "d3", "d5"}
-
-
 def test_any_two_retrievers_are_fused(tmp_path: Path) -> None:
-    both = Hybrid(bm25(), BM25(0.9, 0.4, analyzer="words"), 60, 10, "us")
+    both = Hybrid(bm25(), BM25(0.9, 0.4, analyzer="words"), 60, 10)
     folder = indexed(both, documents(*TEXTS), tmp_path / "index")
     (found,) = answers(both, folder, [Query("cat garden")])
     assert [hit.doc_id for hit in found] == ["d1"]
@@ -188,62 +149,28 @@ def test_documents_are_read_once_and_only_vectors_are_left_in_scratch(tmp_path: 
     assert found[0].doc_id == "d4"
 
 
+def test_each_stage_is_timed(tmp_path: Path) -> None:
+    folder = indexed(hybrid(MEMORY), documents(*TEXTS), tmp_path / "index")
+    stopwatch = Stopwatch()
+    searcher = hybrid(MEMORY).open(folder)
+    searcher.search([Query("cat")], 10, stopwatch)
+    assert stopwatch.seconds.keys() == {"encode", "search", "fuse"}
+    assert searcher.exactness(["cat"], 10) == {"exact": True}
+
+
 @pytest.mark.parametrize(
-    ("store", "fused_by", "stages"),
+    ("name", "override", "dense"),
     [
-        (MEMORY, "us", {"encode", "search", "fuse"}),
-        (LOCAL, "us", {"encode", "search", "fuse"}),
-        (LOCAL, "store", {"encode", "search"}),
+        ("hybrid", "vector_store=qdrant-local", "wordllama"),
+        ("hybrid", "retriever@retriever.dense=bm25", "bm25"),
+        ("hybrid-bge-m3", "vector_store=memory", "bge-m3"),
     ],
 )
-def test_each_stage_is_timed(
-    store: VectorStore, fused_by: Literal["us", "store"], stages: set[str], tmp_path: Path
+def test_the_configuration_fuses_any_retriever_with_bm25(
+    name: str, override: str, dense: str
 ) -> None:
-    folder = indexed(hybrid(store), documents(*TEXTS), tmp_path / "index")
-    stopwatch = Stopwatch()
-    searcher = hybrid(store, fused_by).open(folder)
-    searcher.search([Query("cat")], 10, stopwatch)[0]
-    assert stopwatch.seconds.keys() == stages
-    assert searcher.exactness(["cat"], 10) == {"exact": True}  # type: ignore[attr-defined]
-
-
-def test_a_store_without_both_vectors_is_not_asked_to_fuse() -> None:
-    with pytest.raises(ConfigurationError, match="fused_by is 'store', but nothing here keeps"):
-        hybrid(MEMORY, "store")
-
-
-CHOICES = {
-    "benchmark": "mini",
-    "chunking": "none",
-    "engine": "local",
-    "translator": "published",
-    "reader": "none",
-    "rewriter": "none",
-    "generator": "none",
-    "judge": "none",
-    "language": "zh-Hant-TW",
-}
-
-
-@pytest.mark.parametrize("vector_store", ["memory", "qdrant-local"])
-def test_the_choice_hybrid_is_wordllama_beside_bm25_in_the_chosen_store(vector_store: str) -> None:
-    choices = {**CHOICES, "retriever": "hybrid", "vector_store": vector_store}
-    config = compose(ROOT / "conf", choices)["retriever"]
-    assert (config["dense"]["name"], config["sparse"]["name"]) == ("wordllama", "bm25")
-    assert config["dense"]["vector_store"]["name"] == vector_store
-    assert isinstance(build(config, "retriever"), Hybrid)
-
-
-def test_another_retriever_takes_the_place_of_one_leg_by_an_override() -> None:
-    choices = {**CHOICES, "retriever": "hybrid", "vector_store": "memory"}
-    config = compose(ROOT / "conf", choices, ["retriever@retriever.dense=bm25"])["retriever"]
-    assert (config["name"], config["dense"]["name"]) == ("hybrid", "bm25")
-    assert isinstance(build(config, "retriever"), Hybrid)
-
-
-def test_bge_m3_beside_bm25_is_a_choice_of_its_own() -> None:
-    choices = {**CHOICES, "retriever": "hybrid-bge-m3", "vector_store": "memory"}
-    config = compose(ROOT / "conf", choices)["retriever"]
-    assert (config["name"], config["dense"]["name"]) == ("hybrid-bge-m3", "bge-m3")
+    selection = {**read_selection(ROOT / "params.yaml"), "retriever": name}
+    config = compose(ROOT / "conf", selection, [override])["retriever"]
+    assert (config["dense"]["name"], config["sparse"]["name"]) == (dense, "bm25")
     assert config["constant"] == 60
     assert isinstance(build(config, "retriever"), Hybrid)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bears.config import build, compose, read_selection
-from bears.errors import FormatError, RetrieverUnavailable
+from bears.errors import FormatError, RetrieverUnavailable, StoreError
 from bears.retrieval.combined.rerank import Reranked
 from bears.retrieval.combined.stored_texts import StoredTexts, recorded
 from bears.retrieval.cut import Cut
@@ -52,8 +51,8 @@ def chunks(*texts: tuple[str, str]) -> list[Document]:
     return [Document(name, text, "s", name, False, group=name[0]) for name, text in texts]
 
 
-# By BM25, "cat" ranks these as they stand, without the last: the more of a text is the word, the
-# better. They have 15, 21, 26 and 33 letters.
+# By BM25, "cat" ranks these in this order, without the last, by the share of the word in the
+# text. They have 15, 21, 26 and 33 letters.
 CATS = chunks(
     ("a1", "cat cat cat cat"),
     ("a2", "cat cat bird bird cat"),
@@ -80,10 +79,6 @@ def ids(ranking: Ranking) -> list[str]:
     return [hit.doc_id for hit in ranking]
 
 
-def test_the_first_stage_alone_ranks_them_as_they_stand(tmp_path: Path) -> None:
-    assert ids(search(bm25(), tmp_path, CATS, Query("cat"))) == ["a1", "a2", "b1", "b2"]
-
-
 @pytest.mark.parametrize(
     ("depth", "k", "expected"),
     [
@@ -104,13 +99,6 @@ def test_the_first_depth_are_reranked_and_the_rest_follow_with_falling_scores(
     assert [(hit.doc_id, hit.score) for hit in ranking] == expected
 
 
-def test_equal_scores_of_the_first_stage_stay_in_its_order_beyond_depth(tmp_path: Path) -> None:
-    same = chunks(*((f"d{number}", "cat") for number in range(5)))
-    ranking = search(Reranked(bm25(), Longest(), 2), tmp_path, same, Query("cat"))
-    assert ids(ranking) == ["d4", "d3", "d2", "d1", "d0"]
-    assert [hit.score for hit in ranking] == [3, 3, 2, 1, 0]
-
-
 def test_scores_fall_through_ten_thousand_documents(tmp_path: Path) -> None:
     many = chunks(*((f"d{number:05}", "cat") for number in range(10_000)))
     ranking = search(Reranked(bm25(), Longest(), 1), tmp_path, many, Query("cat"), 10_000)
@@ -126,11 +114,6 @@ def test_a_document_counts_by_its_best_chunk_and_all_its_chunks_are_read(tmp_pat
     assert [(hit.doc_id, hit.score) for hit in ranking] == [("a1", 40), ("b1", 8)]
     # The first is what opening warms the model with.
     assert sorted(longest.asked[1:]) == ["cat", "cat bird", "cat cat", "x" * 40]
-
-
-def test_only_the_group_that_was_asked_of_is_found(tmp_path: Path) -> None:
-    ranking = search(Reranked(bm25(), Longest(), 9), tmp_path, CATS, Query("cat", "b"))
-    assert ids(ranking) == ["b2", "b1"]
 
 
 def test_a_question_that_finds_nothing_is_not_reranked(tmp_path: Path) -> None:
@@ -160,7 +143,7 @@ def test_texts_are_found_by_id_whatever_is_in_them(tmp_path: Path) -> None:
         [text] for text in odd
     ]
     assert texts.chunks("last") == ["one", "two"]
-    with pytest.raises(FormatError, match=r"lacks the text of 'other'.*dvc repro --force index"):
+    with pytest.raises(StoreError, match=r"lacks the text of 'other'.*dvc repro --force"):
         texts.chunks("other")
 
 
@@ -172,7 +155,7 @@ def test_an_interrupted_recording_leaves_no_texts(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="gone"):
         list(recorded(broken(), tmp_path))
     assert not list(tmp_path.iterdir())
-    with pytest.raises(FormatError, match="make the index again"):
+    with pytest.raises(FormatError, match="no such file"):
         StoredTexts(tmp_path)
 
 
@@ -247,10 +230,6 @@ def test_what_a_cross_encoder_does_not_read_of_a_pair_is_counted(tiny: Path) -> 
     assert reranker.cut("one", [long[:read]]).cut == 0
 
 
-def test_no_text_has_no_score(tiny: Path) -> None:
-    assert CrossEncoder(str(tiny)).scores("what?", []).shape == (0,)
-
-
 def test_a_model_of_two_outputs_is_no_reranker(tiny: Path, tmp_path: Path) -> None:
     transformers = import_module("transformers")
     config = transformers.AutoConfig.from_pretrained(tiny, num_labels=2)
@@ -264,11 +243,3 @@ def test_an_encoder_without_a_head_is_no_reranker(tmp_path: Path, tiny: Path) ->
     save_xlm_roberta(tmp_path, 64)
     with pytest.raises(RetrieverUnavailable, match=r"not in its files, first classifier"):
         CrossEncoder(str(tmp_path)).scores("what?", ["that"])
-
-
-def test_without_torch_the_message_says_how_to_install_it(
-    tiny: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(RetrieverUnavailable, match=r"needs torch, .*`make dense`"):
-        CrossEncoder(str(tiny)).scores("what?", ["that"])

@@ -67,24 +67,14 @@ def test_a_setting_that_does_not_fit_is_named(values: dict[str, Any], message: s
     ("name", "setting", "message"),
     [
         ("sparse.bm25.BM25", {"k1": -0.1}, "k1: .*greater than or equal to 0, found -0.1"),
-        ("sparse.bm25.BM25", {"k1": float("inf")}, "k1: .*finite number, found inf"),
         ("sparse.bm25.BM25", {"b": 7}, "b: .*less than or equal to 1, found 7"),
-        ("sparse.bm25.BM25", {"b": None}, "b: .*valid number, found None"),
         ("sparse.bm25.BM25", {"default": ""}, "default: .*at least 1 item .*found ''"),
         ("sparse.bm25.BM25", {"analyzer": "ngram"}, "analyzer: .*expected one of cjk-.*'ngram'"),
         ("sparse.bm25.BM25", {"analyzers": {"sl": "ngram"}}, "analyzers.sl: .*one of cjk-bi"),
         ("chunking.sentences.Sentences", {"characters": 0}, "characters: .*equal to 1, found 0"),
-        ("chunking.sentences.Sentences", {"sentences": -1}, "sentences: .*equal to 1, found -1"),
         ("dense.dense.Dense", {"shard_size": 0}, "shard_size: .*equal to 1, found 0"),
         ("dense.engines.ray_tasks.RayTasks", {"workers": 0}, "workers: .*equal to 1, found 0"),
-        ("dense.engines.ray_tasks.RayTasks", {"cpus": 0}, "cpus: .*greater than 0, found 0"),
-        ("dense.engines.ray_tasks.RayTasks", {"gpus": -1}, "gpus: .*equal to 0, found -1"),
         ("combined.hybrid.Hybrid", {"window": 0}, "window: .*equal to 1, found 0"),
-        (
-            "combined.hybrid.Hybrid",
-            {"fused_by": "them"},
-            "fused_by: .*'us' or 'store', found",
-        ),
         ("combined.rerank.Reranked", {"depth": 0}, "depth: .*equal to 1, found 0"),
         ("stores.qdrant.Qdrant", {"batch": 0}, "batch: .*equal to 1, found 0"),
         ("stores.qdrant_server.Hnsw", {"m": -1}, "m: .*equal to 0, found -1"),
@@ -110,7 +100,7 @@ def test_a_threshold_beyond_every_score_answers_nothing(
     files = ["--run", "mine/run.trec", "--within", "mine/within.trec", "--timing", "mine/t.json"]
     run("stages.retrieve", "retrieve.score_threshold=1000", *files)
     outputs = [f"--{name}=mine/{name}" for name in ("questions", "metrics", "curve", "bars")]
-    # Without a threshold that is no result but a mistake, most often in the language.
+    # Without a threshold this is a mistake, most often in the language.
     refused = run("stages.evaluate", *files, *outputs, code=1)
     assert "the run has no document for 18 of 18 questions" in refused
     assert "benchmark.language" in refused

@@ -4,7 +4,7 @@ A new file is put through them by its name:
 
     python -m pytest tests/retrieval/test_retriever_conformance.py -k my-model
 
-Weights that are not here are stood in for by tiny random ones, a provider by one on loopback.
+Tiny random weights replace those that are not here, a provider by one on loopback.
 """
 
 from __future__ import annotations

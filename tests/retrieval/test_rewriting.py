@@ -1,4 +1,4 @@
-"""What is searched for a question: turns as they stand, or nothing at all."""
+"""What is searched for a question: turns unchanged, or nothing at all."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LINE = {"question_id": "q", "standalone_query": "Why?", "search": True}
     ("rows", "message"),
     [
         ([], "lacks 1 of 1 questions, such as 'q'"),
-        ([LINE, LINE], "line 2: question 'q' has a line already"),
+        ([LINE, LINE], "line 2: question 'q' already has a line"),
         ([LINE | {"question_id": "p"}], "line 1: question 'p' is not a question of this"),
         ([LINE | {"standalone_query": " \u200b"}], "'q' is searched, but its standalone_query is"),
         ([LINE | {"search": False}], "'q' is not searched, but has a standalone_query"),
@@ -101,7 +101,7 @@ def test_a_submission_file_says_what_was_searched_and_is_of_no_other_run(
     run, words = "data/mini/runs/bm25.trec", ["bears", "submit", "write"]
     by_hand = ["--benchmark", "mini", "--rewritten", "mine.jsonl"]
     refused = workspace.python(*words, run, "out.csv", *by_hand, code=1)
-    assert f"{run} was not made of mine.jsonl" in refused
+    assert f"{run} was not made from mine.jsonl" in refused
     # A run from elsewhere has no manifest that could say what it was made of.
     (workspace.root / "run.trec").write_bytes((workspace.root / run).read_bytes())
     workspace.python(*words, "run.trec", "out.csv", *by_hand)

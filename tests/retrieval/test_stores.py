@@ -13,7 +13,7 @@ import pytest
 from bears.config import build, compose, read_selection
 from bears.errors import BearsError, ConfigurationError, StoreError
 from bears.files.digest import sha256_of
-from bears.retrieval.models.encoder import Vectors, normalised
+from bears.retrieval.models.encoder import normalized
 from bears.retrieval.stores.exact import candidates, dense_slack
 from bears.retrieval.stores.memory import Memory
 from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
@@ -43,16 +43,6 @@ def test_the_nearest_are_those_of_a_full_sort(
 
 
 @STORES
-def test_a_group_is_searched_alone(store: VectorStore, tmp_path: Path) -> None:
-    made = list(shards(directions(300)))
-    searcher = stored(store, made, tmp_path)
-    for vector in directions(5, seed=1):
-        assert nearest(searcher, vector, 7, "g12") == full_sort(made, vector, 7, "g12")
-    assert len(nearest(searcher, directions(1)[0], 50, "g3")) == 10
-    assert nearest(searcher, directions(1)[0], 50, "nowhere") == ()
-
-
-@STORES
 def test_equal_vectors_tie_and_the_greatest_ids_are_kept(
     store: VectorStore, tmp_path: Path
 ) -> None:
@@ -68,7 +58,7 @@ def test_equal_vectors_tie_and_the_greatest_ids_are_kept(
 def test_scores_too_close_for_float32_are_told_apart(store: VectorStore, tmp_path: Path) -> None:
     # About the length of a rounding step apart, with the cut of k in their midst.
     noise = np.random.default_rng(2).standard_normal((400, 256)) * 1e-6
-    vectors = normalised(directions(1, 256).astype(np.float64) + noise)
+    vectors = normalized(directions(1, 256).astype(np.float64) + noise)
     made = list(shards(vectors))
     searcher = stored(store, made, tmp_path)
     for vector in directions(3, 256, seed=3):
@@ -148,44 +138,27 @@ def test_a_question_of_other_dimensions_is_refused(store: VectorStore, tmp_path:
         nearest(searcher, directions(1, 24)[0], 1)
 
 
-@STORES
-def test_zeros_are_as_near_as_anything(store: VectorStore, tmp_path: Path) -> None:
-    vectors: Vectors = np.zeros((3, 4), np.float32)
-    found = nearest(stored(store, list(shards(vectors)), tmp_path), vectors[0], 2)
-    assert [(hit.doc_id, hit.score) for hit in found] == [("d2", 0.0), ("d1", 0.0)]
-
-
-@STORES
-def test_an_exact_search_says_so(store: VectorStore, tmp_path: Path) -> None:
-    searcher = stored(store, list(shards(directions(50))), tmp_path)
-    assert searcher.exactness(directions(3), 10) == {"exact": True}
-
-
 def test_without_a_server_no_approximate_search_is_to_be_had() -> None:
     with pytest.raises(ConfigurationError, match="exact is false, but Qdrant without a server"):
         qdrant(exact=False)
 
 
-FIT = {"doc_ids": ["a"], "groups": [""], "texts": [""], "vectors": [[1]], "sparse": []}
-
-
+@STORES
 @pytest.mark.parametrize(
     "line",
     [
         *("", "{}", "gASVAAAAAAAAAIwFcG9zaXiUjAZzeXN0ZW2Uk5Q="),
-        json.dumps(FIT | {"vectors": [[1], [0]]}),
-        json.dumps(FIT | {"vectors": [[]]}),
-        json.dumps(FIT | {"texts": []}),
-        json.dumps(FIT | {"sparse": [[[1], []]]}),
-        json.dumps(FIT | {"doc_ids": [1]}),
+        json.dumps({"doc_ids": ["a", "b"], "groups": []}),
+        json.dumps({"doc_ids": ["a"], "groups": ["g", "h"]}),
+        json.dumps({"doc_ids": [1], "groups": []}),
     ],
 )
-def test_a_damaged_file_of_points_is_refused(line: str, tmp_path: Path) -> None:
-    (tmp_path / "points.jsonl").write_text(json.dumps(FIT) + "\n")
-    assert nearest(qdrant().open(tmp_path), np.ones(1, np.float32), 2) == (Hit("a", 1.0),)
-    (tmp_path / "points.jsonl").write_text(line)
+def test_a_damaged_file_of_chunks_is_refused(store: VectorStore, line: str, tmp_path: Path) -> None:
+    searcher = stored(store, list(shards(np.ones((1, 1), np.float32))), tmp_path)
+    assert nearest(searcher, np.ones(1, np.float32), 2) == (Hit("d0", 1.0),)
+    (tmp_path / "pieces.jsonl").write_text(line)
     with pytest.raises(BearsError):
-        qdrant().open(tmp_path)
+        store.open(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["memory", "qdrant-local", "qdrant"])

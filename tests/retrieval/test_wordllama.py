@@ -1,8 +1,7 @@
-"""WordLlama's vectors: those of its package, in memory that does not follow the longest text."""
+"""WordLlama's vectors are those of its package, in less memory."""
 
 from __future__ import annotations
 
-import re
 import tracemalloc
 from pathlib import Path
 
@@ -11,14 +10,12 @@ import pytest
 import wordllama
 
 from bears.errors import RetrieverUnavailable
-from bears.retrieval.models.encoder import normalised
-from bears.retrieval.models.wordllama import WORD_BREAK, WordLlama
-from bears.retrieval.parts import PART, parts
+from bears.retrieval.models.encoder import normalized
+from bears.retrieval.models.wordllama import WordLlama
 from tests.tiny_models import TEXTS
 from tests.workspace import ROOT
 
 ENGLISH = (ROOT / "data/local/mini/hotpotqa.json").read_text("utf-8")
-LONG = " ".join(re.findall(r"\S+", ENGLISH * 8))
 
 
 @pytest.fixture(scope="module")
@@ -29,36 +26,22 @@ def package() -> wordllama.WordLlama:
 
 def test_vectors_are_the_packages_own_to_the_last_bit(package: wordllama.WordLlama) -> None:
     texts = [*TEXTS, "two  spaces \n", ENGLISH, *[ENGLISH[n : n + 300] for n in range(0, 9000, 90)]]
-    theirs = normalised(np.asarray(package.embed(texts)))
+    theirs = normalized(np.asarray(package.embed(texts)))
     assert (WordLlama(256).documents(texts) == theirs).all()
     assert WordLlama(256).documents([]).shape == (0, 256)
 
 
-def test_parts_of_a_long_text_have_its_tokens(package: wordllama.WordLlama) -> None:
-    assert len(LONG) > 2 * PART
-    found = list(parts(LONG, WORD_BREAK))
-    assert [len(part) <= PART for part in found] == [True] * len(found)
-    assert " ".join(found) == LONG
-    whole = package.tokenizer.encode(LONG, add_special_tokens=False).tokens
-    package.tokenizer.no_padding()
-    encoded = package.tokenizer.encode_batch(found, add_special_tokens=False)
-    assert [token for part in encoded for token in part.tokens] == whole
-
-
-def test_a_text_without_a_space_is_read_to_its_end() -> None:
-    text = "貓" * (2 * PART + 5)
-    assert "".join(parts(text, WORD_BREAK)) == text
-
-
-def test_one_long_text_among_many_costs_no_memory_for_the_others() -> None:
+def test_a_long_text_costs_no_memory_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = WordLlama(256)
-    encoder.load()
+    texts = [ENGLISH, *["short"] * 100]
+    expected = encoder.documents(texts)
+    monkeypatch.setattr("bears.retrieval.models.wordllama.TOKENS", 1000)
     tracemalloc.start()
-    encoder.documents([LONG, *["short"] * 100])
+    assert (encoder.documents(texts) == expected).all()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # A part has at most a token for each byte, of 1,024 bytes each, and stands there twice.
-    assert peak < 2 * PART * 1024
+    # The vectors of 1,000 tokens, of 1,024 bytes each, twice.
+    assert peak < 4_000_000
 
 
 def test_dimensions_that_the_package_does_not_carry_are_refused() -> None:

@@ -30,6 +30,9 @@ from tests.sampled import (
     uuid,
 )
 
+SLOTS = range(0, 60, 4)
+"""Some of the 60 questions of BEARS, of every source."""
+
 
 def replacing(ids: Iterable[str]) -> Ledger:
     return Ledger(replacements=tuple(Replacement(i, "unclear") for i in ids))
@@ -46,9 +49,10 @@ def base(real: Rows) -> Sample:
 
 
 @pytest.fixture(scope="module")
-def singles(real: Rows, base: Sample) -> list[Sample]:
-    """For each slot the sample in which its question alone is replaced."""
-    return [draw(BEARS, real, replacing([i])) for i in question_ids(base)]
+def singles(real: Rows, base: Sample) -> dict[int, Sample]:
+    """Return for some slots the sample in which its question alone is replaced."""
+    ids = question_ids(base)
+    return {slot: draw(BEARS, real, replacing([ids[slot]])) for slot in SLOTS}
 
 
 def changed(before: Sample, after: Sample) -> Iterator[tuple[Document, Document]]:
@@ -64,9 +68,9 @@ def texts(drawn: Sample) -> set[str]:
 # ------------------------------------------------------------------------- one entry, real data
 
 
-@pytest.mark.parametrize("slot", range(60))
+@pytest.mark.parametrize("slot", SLOTS)
 def test_a_replacement_changes_its_own_slot_alone(
-    slot: int, real: Rows, base: Sample, singles: list[Sample]
+    slot: int, real: Rows, base: Sample, singles: dict[int, Sample]
 ) -> None:
     new = singles[slot]
     assert_sound(new, BEARS, real)
@@ -80,9 +84,9 @@ def test_a_replacement_changes_its_own_slot_alone(
         assert place.get(document.doc_id, i) == i
 
 
-@pytest.mark.parametrize("slot", range(60))
+@pytest.mark.parametrize("slot", SLOTS)
 def test_a_stand_in_brings_its_own_paragraphs_and_none_of_the_benchmark(
-    slot: int, real: Rows, base: Sample, singles: list[Sample]
+    slot: int, real: Rows, base: Sample, singles: dict[int, Sample]
 ) -> None:
     new = singles[slot]
     source = base.questions[slot].source_dataset
@@ -105,12 +109,12 @@ def test_a_stand_in_brings_its_own_paragraphs_and_none_of_the_benchmark(
 # ---------------------------------------------------------------------------- sets of entries
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 def test_any_set_of_entries_gives_slot_by_slot_what_each_gives_alone(
-    seed: int, real: Rows, base: Sample, singles: list[Sample]
+    seed: int, real: Rows, base: Sample, singles: dict[int, Sample]
 ) -> None:
     rng = random.Random(seed)
-    slots = sorted(rng.sample(range(60), rng.randrange(2, 61)))
+    slots = sorted(rng.sample(SLOTS, rng.randrange(2, len(SLOTS) + 1)))
     together = draw(BEARS, real, replacing(question_ids(base)[i] for i in slots))
     assert_sound(together, BEARS, real)
     expected_questions: list[Question] = list(base.questions)
@@ -153,9 +157,9 @@ def test_without_its_entry_a_question_is_back(real: Rows, base: Sample) -> None:
 
 
 def test_an_entry_that_names_no_question_is_reported(
-    real: Rows, base: Sample, singles: list[Sample]
+    real: Rows, base: Sample, singles: dict[int, Sample]
 ) -> None:
-    stand_in = singles[3].questions[3].question_id
+    stand_in = singles[4].questions[4].question_id
     drawn = draw(BEARS, real, replacing(["no such id", stand_in]))
     assert drawn.unmatched == sorted(["no such id", stand_in])
     assert (drawn.questions, drawn.documents) == (base.questions, base.documents)
@@ -166,7 +170,7 @@ def test_an_entry_that_names_no_question_is_reported(
 
 def test_every_promise_holds_where_questions_share_paragraphs() -> None:
     replaced = shared = 0
-    for seed in range(100):
+    for seed in range(40):
         rng = random.Random(seed)
         sources = typed(generated(rng, rows=70, share=rng.choice([0.1, 0.2, 0.3])))
         mixture = small("bears", seed, questions=4, documents=120)
@@ -202,8 +206,8 @@ def test_every_promise_holds_where_questions_share_paragraphs() -> None:
                 assert set(line["questions"]) <= set(ids)
         for single in singles.values():
             assert_sound(single, mixture, sources)
-    assert replaced > 60
-    assert shared > 25
+    assert replaced > 20
+    assert shared > 8
 
 
 def tiny(*rows: Any, fill: int, documents: int) -> tuple[Mixture, Mapping[str, Sequence[Any]]]:

@@ -17,7 +17,7 @@ from bears.files.records import read_documents, write_records
 from bears.files.rows import SourceRecords
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import Sample, count_reasons
-from bears.sources.records import Article, ParagraphQuestion, SourceParagraph
+from bears.sources.records import RowRecords, passage_document, passage_question
 from bears.types import Brought, Document
 from tests.sampled import (
     BEARS,
@@ -224,7 +224,7 @@ def assert_by_the_book(drawn: Sample, book: Book) -> None:
     assert [(d.doc_id, d.content, d.is_gold) for d in drawn.documents] == book.documents
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 def test_v1_agrees_with_its_description_on_real_data(seed: int, real: Rows, real_raw: Raw) -> None:
     book = by_the_book(real_raw, seed, questions=20, documents=600)
     assert len(book.documents) == 600
@@ -233,7 +233,7 @@ def test_v1_agrees_with_its_description_on_real_data(seed: int, real: Rows, real
 
 def test_v1_agrees_with_its_description_on_overlapping_sources() -> None:
     rejected = repeated = shared = 0
-    for seed in range(200):
+    for seed in range(60):
         raw = generated(random.Random(seed))
         book = by_the_book(raw, seed, questions=4, documents=90)
         if len(book.question_ids) < 12 or len(book.documents) != 90:
@@ -244,18 +244,18 @@ def test_v1_agrees_with_its_description_on_overlapping_sources() -> None:
         rejected += book.rejected
         repeated += len({i for i, _, _ in book.documents}) < 90
         shared += len({text for _, text, _ in book.documents}) < 90
-    assert rejected > 200, "the generator must show rejected rows"
-    assert repeated > 50, "and rows that repeat a title"
-    assert shared > 100, "and paragraphs that several rows share"
+    assert rejected > 50, "the generator must show rejected rows"
+    assert repeated > 12, "and rows that repeat a title"
+    assert shared > 25, "and paragraphs that several rows share"
 
 
-# ------------------------------------------------------------ v1's defects, and the same mended
+# ---------------------------------------------------------- v1's defects, and without them
 
 
 def both(
     sources: GivenSources, shares: Mapping[str, int], documents: int, seed: int
 ) -> list[Sample]:
-    """The sample of v1 and the mended one."""
+    """Return the sample of v1 and the one without its defects."""
     mixture = Mixture(
         "bears-v1", seed, documents, tuple(Quota(s, n) for s, n in shares.items()), ("fill",)
     )
@@ -329,12 +329,18 @@ def test_defect_3_nothing_of_a_rejected_question_stays() -> None:
 
 
 def test_defect_4_a_negative_is_named_by_its_paragraph() -> None:
-    questions = tuple(ParagraphQuestion(f"q{n}", f"question {n}?", ("yes",)) for n in range(6))
-    asked = Article(
-        "2",
-        "asked",
-        tuple(SourceParagraph(f"asked-{n}", f"asked {n}", (q,)) for n, q in enumerate(questions)),
-    )
+    def asked(source: str) -> RowRecords:
+        return [
+            record
+            for n in range(6)
+            for record in (
+                passage_document(source, f"asked-{n}", f"asked {n}"),
+                passage_question(
+                    source, f"q{n}", "?", ("yes",), "single-hop", (Brought(f"q{n}", n, True),)
+                ),
+            )
+        ]
+
     mixture = Mixture("bears-v1", 0, 7, (Quota("read", 1),), ("read",))
     sources = {"read": [asked, article("f0", "f1")]}
 
@@ -393,7 +399,7 @@ def assert_order_of_v1(bears: Sample, v1: Sample) -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", [*range(49), 42])
+@pytest.mark.parametrize("seed", [*range(9), 42])
 def test_bears_is_sound_on_real_data(seed: int, real: Rows) -> None:
     bears, v1 = draw(replace(BEARS, seed=seed), real), draw(replace(V1, seed=seed), real)
     assert_sound(bears, BEARS, real)
@@ -418,7 +424,7 @@ def test_bears_is_sound_on_overlapping_sources() -> None:
 
 
 def test_what_seed_42_changes_against_v1(real: Rows) -> None:
-    """The two second copies give their places up, and two more negatives stand at the end."""
+    """The two second copies are dropped, and two more negatives are at the end."""
     bears, v1 = draw(BEARS, real), draw(V1, real)
     assert [d.content for d in bears.documents[:598]] == list(
         dict.fromkeys(d.content for d in v1.documents)
@@ -442,7 +448,7 @@ def test_an_orphan_with_the_text_of_a_later_question_does_not_move_its_document(
     assert twice > 20
 
 
-# ------------------------------------------------------------- what is passed over, and refusals
+# ------------------------------------------------------------- what is skipped, and refusals
 
 
 def test_rows_that_give_no_question_are_listed_with_their_reasons() -> None:
@@ -476,15 +482,6 @@ def test_rows_that_give_no_question_are_listed_with_their_reasons() -> None:
     }
 
 
-def test_reasons_are_counted_by_source() -> None:
-    rows = [
-        {"source": "b", "row": 1, "upstream_id": "x", "reason": "none"},
-        {"source": "a", "row": 2, "upstream_id": "y", "reason": "some"},
-        {"source": "b", "row": 3, "upstream_id": "z", "reason": "none"},
-    ]
-    assert count_reasons(rows) == {"a": {"some": 1}, "b": {"none": 2}}
-
-
 def test_a_source_with_too_few_questions_is_refused() -> None:
     rows = [passage_row("a", ("G", "g", True)), passage_row("b")]
     with pytest.raises(SamplingError, match=r"source hop: asked for 2 .* only 1 of its 2 can be"):
@@ -497,17 +494,6 @@ def test_too_few_documents_are_refused(sampler: Sampler) -> None:
     sources = {"hop": [passage_row("a", ("G", "g", True))], "drcd": [article("f0", "f1", "g")]}
     with pytest.raises(SamplingError, match=r"sample.documents is 4, but .* (are|is) "):
         draw(mixture, sources)
-
-
-@pytest.mark.parametrize("sampler", ["bears", "bears-v1", "bears-published"])
-def test_a_pool_too_small_for_the_questions_is_refused(sampler: Sampler) -> None:
-    mixture = replace(BEARS, sampler=sampler, documents=2, sources=(Quota("hop", 1),))
-    rows = [
-        passage_row("a", ("G", "g", True), ("H", "h", False), ("I", "i", False)),
-        passage_row("a", ("G", "g", True), ("H", "h", False), ("I", "i", False)),
-    ]
-    with pytest.raises(SamplingError, match=r"sample.documents is 2, but"):
-        draw(mixture, {"hop": rows, "drcd": [article("f0", "f1")]})
 
 
 def test_the_published_sampler_wants_a_row_that_gave_no_question() -> None:

@@ -10,7 +10,6 @@ import dataclasses
 import io
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -177,27 +176,25 @@ def test_what_came_first_is_trusted_and_other_content_under_the_same_commit_is_r
     [first] = machine.fetch(hub, unknown)["files"]
     assert first["checksum"] == "first fetch"
     assert first["sha256"] == sha256(content).hexdigest()
-    assert machine.fetch(hub, unknown)["files"] == [first]
 
-    # Another cache, as on another day: what was written down at the first fetch is all there is.
+    # Another cache, as on another day: the record of the first fetch is all there is.
     hub.files[VALIDATION] = as_parquet([{**row, "answer": "the egg"} for row in ROWS])
     changed = sha256(hub.files[VALIDATION]).hexdigest()
-    for _ in range(2):
-        shutil.rmtree(machine.cache)
-        shutil.rmtree(machine.out.parent, ignore_errors=True)
-        message = machine.fail(hub, unknown)
-        assert f"hotpotqa/hotpot_qa@{REVISION}/{VALIDATION} has sha256 {changed}" in message
-        assert f"expected {first['sha256']}, as it had when it was first fetched" in message
+    shutil.rmtree(machine.cache)
+    shutil.rmtree(machine.out.parent)
+    message = machine.fail(hub, unknown)
+    assert f"hotpotqa/hotpot_qa@{REVISION}/{VALIDATION} has sha256 {changed}" in message
+    assert f"expected {first['sha256']}, as it had when first fetched" in message
 
     record = machine.folder / "kept" / "fetched.json"
     record.write_text(record.read_text(encoding="utf-8").replace(first["sha256"], changed))
     assert machine.fetch(hub, unknown)["files"][0]["sha256"] == changed
-    # What a person wrote into conf goes before what came first.
+    # A digest in conf goes before what came first.
     shutil.rmtree(machine.out.parent)
     assert f"expected {first['sha256']}" in machine.fail(hub, source)
 
 
-@pytest.mark.parametrize("broken", ["", "[]", '{"a": 1}', "{"])
+@pytest.mark.parametrize("broken", ["[]", "{"])
 def test_a_record_of_first_fetches_that_cannot_be_read_is_named(
     tmp_path: Path, broken: str
 ) -> None:
@@ -228,74 +225,26 @@ def test_a_fetch_takes_the_asked_files_and_a_second_one_takes_nothing(
     written = machine.out.read_bytes()
 
     hub.requests.clear()
-    assert machine.fetch(hub, source) == first
+    assert machine.fetch(hub, source, HF_HUB_OFFLINE="1") == first
     assert machine.out.read_bytes() == written
     assert not [line for line in hub.requests if "hotpot" in line]
 
 
-def test_what_is_in_the_cache_needs_no_network(hub: Hub, source: Source, machine: Machine) -> None:
-    first = machine.fetch(hub, source)
-    assert machine.fetch(hub, source, HF_HUB_OFFLINE="1") == first
-
-
-def test_a_dropped_connection_is_tried_again(
-    hub: Hub, source: Source, machine: Machine, content: bytes
-) -> None:
-    hub.cuts, hub.cut_after = 2, 10_000
-
-    assert machine.fetch(hub, source)["files"][0]["sha256"] == sha256(content).hexdigest()
-    assert hub.downloads == [VALIDATION] * 3
-
-
-def test_a_large_file_is_taken_up_where_it_broke(
-    hub: Hub, source: Source, machine: Machine
-) -> None:
-    """The client writes in pieces of 10 MiB; what is short of a whole piece is fetched again."""
-    piece = 10 * 2**20
-    dice = random.Random(7)
-    rows = [{**row, "level": dice.randbytes(piece // 4).hex()} for row in ROWS[:4]]
-    large = as_parquet(rows)
-    hub.files[VALIDATION] = large
-    source = dataclasses.replace(
-        source, sha256={"validation-0.parquet": sha256(large).hexdigest()}, rows=4
-    )
-    hub.cuts, hub.cut_after = 1, piece + 10_000
-
-    assert machine.fetch(hub, source)["files"][0]["bytes"] == len(large) > piece
-    assert hub.ranges == [f"bytes={piece}-"]
-    assert hub.sent == len(large) + 10_000
-
-
+@pytest.mark.slow
 def test_a_hub_that_never_recovers_ends_the_run_and_the_next_one_goes_on(
     hub: Hub, source: Source, machine: Machine
 ) -> None:
     hub.files[TRAIN] = as_parquet([{**row, "id": f"t{row['id']}"} for row in ROWS])
     source = dataclasses.replace(source, files=(VALIDATION, TRAIN), sha256={}, rows=4000)
-    hub.cuts, hub.cut_after = 1000, 0
+    hub.broken = True
 
     message = machine.fail(hub, source)
     assert "hotpotqa/hotpot_qa at 1908d6a" in message
     assert "the next run" in message
     assert "-S mirror=FOLDER" in message
 
-    hub.cuts = 0
+    hub.broken = False
     assert [file["rows"] for file in machine.fetch(hub, source)["files"]] == [2000, 2000]
-
-
-def test_a_file_that_was_received_whole_is_not_fetched_again(
-    hub: Hub, source: Source, machine: Machine
-) -> None:
-    machine.fetch(hub, source)
-    shutil.rmtree(machine.out.parent)
-    hub.files[TRAIN] = hub.files[VALIDATION] + b" "
-    hub.requests.clear()
-
-    wider = dataclasses.replace(source, files=("distractor/*.parquet",))
-    hub.status = 500
-    machine.fail(hub, wider)
-    hub.status = 0
-    machine.fail(hub, wider)  # a parquet file does not end with a space
-    assert hub.downloads == [TRAIN]
 
 
 def test_wrong_bytes_are_named_and_removed(
@@ -312,20 +261,7 @@ def test_wrong_bytes_are_named_and_removed(
     assert machine.fetch(hub, source)["files"][0]["sha256"] == sha256(content).hexdigest()
 
 
-def test_a_digest_for_a_file_that_is_not_there_is_refused(
-    hub: Hub, source: Source, machine: Machine
-) -> None:
-    message = machine.fail(hub, dataclasses.replace(source, sha256={"validation.parquet": "d9"}))
-    assert "sha256 names validation.parquet, but the files are validation-0.parquet" in message
-
-
-def test_another_number_of_rows_than_known_is_refused(
-    hub: Hub, source: Source, machine: Machine
-) -> None:
-    message = machine.fail(hub, dataclasses.replace(source, rows=7405))
-    assert "2000 rows, expected 7405" in message
-
-
+@pytest.mark.slow
 def test_a_pattern_without_a_match_lists_what_is_there(
     hub: Hub, source: Source, machine: Machine
 ) -> None:
@@ -335,17 +271,12 @@ def test_a_pattern_without_a_match_lists_what_is_there(
     assert hub.downloads == []
 
 
-def test_patterns_that_overlap_read_a_file_once(hub: Hub, source: Source, machine: Machine) -> None:
-    twice = dataclasses.replace(source, files=(VALIDATION, "distractor/val*.parquet"))
-    assert machine.fetch(hub, twice)["files"][0]["rows"] == 2000
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "named"),
     [
         ({"hub": "hotpotqa/nothing"}, "dataset hotpotqa/nothing at 1908d6a"),
         ({"revision": "0" * 40}, f"dataset hotpotqa/hotpot_qa at {'0' * 40}"),
-        ({"hub": "three/part/name"}, "dataset three/part/name"),
     ],
 )
 def test_an_unknown_dataset_or_revision_is_named(
@@ -356,11 +287,7 @@ def test_an_unknown_dataset_or_revision_is_named(
     assert "Check hub and revision" in message
 
 
-def test_a_hub_that_is_down_is_named(hub: Hub, source: Source, machine: Machine) -> None:
-    hub.status = 500
-    assert "cannot be read" in machine.fail(hub, source)
-
-
+@pytest.mark.slow
 def test_without_a_network_the_message_shows_the_mirror(
     hub: Hub, source: Source, machine: Machine
 ) -> None:
@@ -370,28 +297,15 @@ def test_without_a_network_the_message_shows_the_mirror(
     assert hub.downloads == []
 
 
+@pytest.mark.slow
 def test_datasets_reads_the_same_rows(hub: Hub, source: Source, machine: Machine) -> None:
     done = machine.run(hub, LOAD, source.hub, source.revision, source.files[0])
     assert done.returncode == 0, done.stderr
     theirs = json.loads(done.stdout)
-
     assert theirs == ROWS
     machine.fetch(hub, source)
     ours = [json.loads(line) for line in machine.out.read_bytes().splitlines()]
     asked = [row["question"] for row in ours]
     assert [(row["question_id"], row["question"], row["gold_answer"]) for row in asked] == [
         (row["id"], row["question"], row["answer"]) for row in theirs
-    ]
-    documents = (machine.out.parent / "hotpotqa.documents.jsonl").read_text().splitlines()
-    texts = [json.loads(line)["content"] for line in documents]
-    assert [
-        [(p["key"].partition("_")[2], texts[p["place"]]) for p in row["passages"]] for row in ours
-    ] == [
-        [
-            (title, " ".join(sentences))
-            for title, sentences in zip(
-                row["context"]["title"], row["context"]["sentences"], strict=True
-            )
-        ]
-        for row in theirs
     ]

@@ -1,4 +1,4 @@
-"""Sources: one truth in several shapes and forms, and what is said when a file is not right."""
+"""Sources: the same data in several shapes and forms, and messages for damaged files."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from bears.sources.convert import convert
 from bears.sources.location import locate
 from bears.sources.parts import Parts, Reader
 from bears.sources.passage_rows import multi_hop, with_passages
-from bears.sources.records import Article, ParagraphQuestion, PassageRow, SourceParagraph
+from bears.sources.records import numbered_records
 from bears.sources.rows import read_rows
 from bears.sources.source import Source
-from bears.types import Passage
+from bears.types import Document, SourceQuestion
 
 ROOT = Path(__file__).resolve().parents[2]
 Rows = list[dict[str, Any]]
@@ -61,21 +61,10 @@ DRCD_OFFICIAL: dict[str, Any] = {
     ],
 }
 DRCD_HUB: Rows = [{"data": article} for article in DRCD_OFFICIAL["data"]]
-DRCD = [
-    Article(
-        "1147",
-        "梵文",
-        (
-            SourceParagraph(
-                "1147-5",
-                "波你尼的《八篇書》成形於公元前四世紀。",
-                (ParagraphQuestion("1147-5-1", "《八篇書》是誰的？", ("波你尼",)),),
-            ),
-            SourceParagraph("1147-6", "沒有問題的段落。", ()),
-        ),
-    ),
-    Article("2", "空", ()),
-]
+DRCD = (
+    [("1147-5", "波你尼的《八篇書》成形於公元前四世紀。"), ("1147-6", "沒有問題的段落。")],
+    [("1147-5-1", "《八篇書》是誰的？", ("波你尼",), [0])],
+)
 
 HOTPOT_HUB: Rows = [
     {
@@ -106,62 +95,14 @@ HOTPOT_OFFICIAL: Rows = [
         ],
     }
 ]
-HOTPOT = [
-    PassageRow(
-        id="5a8b57f2",
-        question="Were Scott Derrickson and Ed Wood of the same nationality?",
-        answer="yes",
-        question_type="multi-hop",
-        kind="comparison",
-        passages=(
-            Passage("Ed Wood", "Ed Wood was American.  He made films.", True),
-            Passage("Woodson, Arkansas", "A town.", False),
-            Passage("Ed Wood", "", True),
-        ),
-    )
-]
-
-WIKI_HUB: Rows = [
-    {
-        "id": "8813f87c",
-        "question": "Who is the mother of the director of film Polish-Russian War?",
-        "answer": "Małgorzata Braunek",
-        "type": "compositional",
-        "supporting_facts": {"title": ["Xawery Żuławski"], "sent_id": [2]},
-        "context": {
-            "title": ["Xawery Żuławski", "Snow White and Russian Red"],
-            "sentences": [["Son of", "Małgorzata Braunek."], ["A film."]],
-        },
-        "evidences": [{"fact": "Xawery", "relation": "mother", "entity": "Małgorzata"}],
-    }
-]
-WIKI_OFFICIAL: Rows = [
-    {
-        "_id": "8813f87c",
-        "question": "Who is the mother of the director of film Polish-Russian War?",
-        "answer": "Małgorzata Braunek",
-        "type": "compositional",
-        "supporting_facts": [["Xawery Żuławski", 2]],
-        "context": [
-            ["Xawery Żuławski", ["Son of", "Małgorzata Braunek."]],
-            ["Snow White and Russian Red", ["A film."]],
-        ],
-        "evidences": [["Xawery", "mother", "Małgorzata"]],
-    }
-]
-WIKI = [
-    PassageRow(
-        id="8813f87c",
-        question="Who is the mother of the director of film Polish-Russian War?",
-        answer="Małgorzata Braunek",
-        question_type="multi-hop",
-        kind="compositional",
-        passages=(
-            Passage("Xawery Żuławski", "Son of Małgorzata Braunek.", True),
-            Passage("Snow White and Russian Red", "A film.", False),
-        ),
-    )
-]
+HOTPOT = (
+    [
+        ("5a8b57f2_Ed Wood", "Ed Wood was American.  He made films."),
+        ("5a8b57f2_Woodson, Arkansas", "A town."),
+        ("5a8b57f2_Ed Wood#2", ""),
+    ],
+    [("5a8b57f2", HOTPOT_OFFICIAL[0]["question"], ("yes",), [0, 2])],
+)
 
 SQUAD_OFFICIAL: dict[str, Any] = {
     "version": "v2.0",
@@ -228,35 +169,17 @@ SQUAD_HUB: Rows = [
     for paragraph in article["paragraphs"]
     for qa in paragraph["qas"]
 ]
-SQUAD = [
-    Article(
-        "Normans",
-        "Normans",
-        (
-            SourceParagraph(
-                "Normans-0",
-                "The Normans gave their name to Normandy.",
-                (
-                    ParagraphQuestion(
-                        "56dd", "What was named after them?", ("Normandy", "to Normandy")
-                    ),
-                ),
-            ),
-            SourceParagraph("Normans-1", "A paragraph whose only question has no answer.", ()),
-        ),
-    ),
-    Article(
-        "Oxygen",
-        "Oxygen",
-        (
-            SourceParagraph(
-                "Oxygen-0",
-                "Oxygen has the symbol O.",
-                (ParagraphQuestion("571a", "Which symbol?", ("O",)),),
-            ),
-        ),
-    ),
-]
+SQUAD = (
+    [
+        ("Normans-0", "The Normans gave their name to Normandy."),
+        ("Normans-1", "A paragraph whose only question has no answer."),
+        ("Oxygen-0", "Oxygen has the symbol O."),
+    ],
+    [
+        ("56dd", "What was named after them?", ("Normandy", "to Normandy"), [0]),
+        ("571a", "Which symbol?", ("O",), [2]),
+    ],
+)
 
 MARCO_OFFICIAL: Rows = [
     {
@@ -292,24 +215,17 @@ MARCO_HUB: Rows = [
     }
     for row in MARCO_OFFICIAL
 ]
-MARCO = [
-    PassageRow(
-        id="1102432",
-        question="what is a corporation?",
-        answer="A company authorized to act as one.",
-        question_type="single-hop",
-        kind="DESCRIPTION",
-        passages=(Passage("0", "A company is born.", False), Passage("1", "Acts as one.", True)),
-    ),
-    PassageRow(
-        id="1102431",
-        question="why did rachel leave?",
-        answer="",
-        question_type="single-hop",
-        kind="PERSON",
-        passages=(Passage("0", "She left.", False),),
-    ),
-]
+MARCO = (
+    [
+        ("1102432_0", "A company is born."),
+        ("1102432_1", "Acts as one."),
+        ("1102431_0", "She left."),
+    ],
+    [
+        ("1102432", "what is a corporation?", ("A company authorized to act as one.",), [1]),
+        ("1102431", "why did rachel leave?", ("",), []),
+    ],
+)
 
 
 def write_array(path: Path, rows: Any) -> None:
@@ -334,8 +250,22 @@ FORMS: list[tuple[str, Writer]] = [
 ]
 
 
-def read(reader: Reader, path: Path) -> list[Any]:
-    return list(reader(Parts("s", {"rows": [path]})))
+def read(reader: Reader, path: Path) -> tuple[list[Any], list[Any]]:
+    """Return the name and text of each document, and of each question the places of its gold."""
+    found = [*numbered_records(reader(Parts("s", {"rows": [path]})))]
+    return (
+        [(each.original_id, each.content) for each in found if isinstance(each, Document)],
+        [
+            (
+                each.question.question_id,
+                each.question.question,
+                each.references,
+                [passage.place for passage in each.passages if passage.is_gold],
+            )
+            for each in found
+            if isinstance(each, SourceQuestion)
+        ],
+    )
 
 
 @pytest.mark.parametrize(("name", "write"), FORMS)
@@ -345,13 +275,12 @@ def read(reader: Reader, path: Path) -> list[Any]:
         pytest.param(squad.read, DRCD_HUB, DRCD, id="drcd"),
         pytest.param(squad.read, DRCD_OFFICIAL["data"], DRCD, id="drcd-bare"),
         pytest.param(multi_hop, HOTPOT_HUB, HOTPOT, id="hotpotqa"),
-        pytest.param(multi_hop, WIKI_HUB, WIKI, id="2wiki"),
         pytest.param(squad.read, SQUAD_HUB, SQUAD, id="squad_v2"),
         pytest.param(with_passages, MARCO_HUB, MARCO, id="ms_marco"),
     ],
 )
 def test_the_hubs_rows_read_the_same_from_every_form(
-    tmp_path: Path, name: str, write: Writer, reader: Reader, rows: Rows, expected: list[Any]
+    tmp_path: Path, name: str, write: Writer, reader: Reader, rows: Rows, expected: Any
 ) -> None:
     write(tmp_path / name, rows)
     assert read(reader, tmp_path / name) == expected
@@ -362,14 +291,13 @@ def test_the_hubs_rows_read_the_same_from_every_form(
     [
         pytest.param(squad.read, write_array, DRCD_OFFICIAL, DRCD, id="drcd"),
         pytest.param(multi_hop, write_array, HOTPOT_OFFICIAL, HOTPOT, id="hotpotqa"),
-        pytest.param(multi_hop, write_array, WIKI_OFFICIAL, WIKI, id="2wiki"),
         pytest.param(squad.read, write_array, SQUAD_OFFICIAL, SQUAD, id="squad_v2"),
         pytest.param(with_passages, write_lines, MARCO_OFFICIAL, MARCO, id="ms_marco-v1.1"),
         pytest.param(with_passages, write_array, MARCO_COLUMNS, MARCO, id="ms_marco-v2.1"),
     ],
 )
 def test_the_official_file_reads_as_the_hubs_rows_do(
-    tmp_path: Path, reader: Reader, write: Writer, content: Any, expected: list[Any]
+    tmp_path: Path, reader: Reader, write: Writer, content: Any, expected: Any
 ) -> None:
     write(tmp_path / "official.json", content)
     assert read(reader, tmp_path / "official.json") == expected
@@ -400,10 +328,9 @@ def test_a_packed_file_reads_as_the_unpacked_one(tmp_path: Path, name: str) -> N
     content = gzip.compress((tmp_path / name).read_bytes())
     (tmp_path / f"{name}.gz").write_bytes(content)
     assert read(multi_hop, tmp_path / f"{name}.gz") == HOTPOT
-    for size in (5, 12, len(content) // 2, len(content) - 4):
-        (tmp_path / f"{name}.gz").write_bytes(content[:size])
-        with pytest.raises(SourceError, match="truncated or damaged"):
-            read(multi_hop, tmp_path / f"{name}.gz")
+    (tmp_path / f"{name}.gz").write_bytes(content[: len(content) // 2])
+    with pytest.raises(SourceError, match="truncated or damaged"):
+        read(multi_hop, tmp_path / f"{name}.gz")
 
 
 def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
@@ -411,110 +338,42 @@ def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
     assert list(read_rows(tmp_path / "rows.jsonl")) == [{"id": 1}, {"id": 2}]
 
 
-# CMRC 2018 as its owners publish it in SQuAD's shape: three annotators, and ids for everything.
-CMRC_OFFICIAL: dict[str, Any] = {
-    "version": "v1.0",
-    "data": [
-        {
-            "paragraphs": [
-                {
-                    "id": "DEV_0",
-                    "context": "《战国无双3》是由光荣和ω-force开发的战国无双系列的正统第三续作。",
-                    "qas": [
-                        {
-                            "question": "《战国无双3》是由哪两个公司合作开发的？",
-                            "id": "DEV_0_QUERY_0",
-                            "answers": [
-                                {"text": "光荣和ω-force", "answer_start": 8},
-                                {"text": "光荣和ω-force", "answer_start": 8},
-                                {"text": "光荣", "answer_start": 8},
-                            ],
-                        }
-                    ],
-                }
-            ],
-            "id": "DEV_0",
-            "title": "战国无双3",
-        },
-        {
-            "paragraphs": [{"id": "DEV_1", "context": "锣鼓经。", "qas": []}],
-            "id": "DEV_1",
-            "title": "",
-        },
-    ],
-}
-# The hub's rows of CMRC and of XQuAD have no title.
-CMRC_HUB: Rows = [
-    {
-        "id": f"DEV_{n}_QUERY_{m}",
-        "context": context,
-        "question": question,
-        "answers": {"text": ["光荣", "光荣和ω-force"], "answer_start": [8, 8]},
+def article(title: str, *paragraphs: tuple[str, list[str]]) -> dict[str, Any]:
+    """An article in SQuAD's shape: the text of each paragraph, and the answers to its question."""
+    return {
+        "title": title,
+        "paragraphs": [
+            {
+                "context": context,
+                "qas": [
+                    {"id": context, "question": "?", "answers": [{"text": a} for a in answers]}
+                ],
+            }
+            for context, answers in paragraphs
+        ],
     }
-    for n, context in enumerate(["《战国无双3》是由光荣和ω-force开发的。", "锣鼓经。"])
-    for m, question in enumerate(["谁开发？", "哪两个公司？"])
-]
-XQUAD: dict[str, Any] = {
-    "data": [
-        {
-            "title": title,
-            "paragraphs": [
-                {
-                    "context": f"{title} {n}：黑豹隊的防守只丟了 308 分。",
-                    "qas": [
-                        {
-                            "id": f"{title}-{article}-{n}",
-                            "question": "黑豹隊丟了多少分？",
-                            "answers": [{"text": "308", "answer_start": 12}],
-                        }
-                    ],
-                }
-                for n in range(2)
-            ],
-        }
-        for article, title in enumerate(["Super_Bowl_50", "Warsaw", "Super_Bowl_50"])
-    ],
-    "version": "1.1",
-}
 
 
-def names(articles: list[Article]) -> list[tuple[str, list[str]]]:
-    return [(article.id, [p.id for p in article.paragraphs]) for article in articles]
-
-
-def test_cmrc_has_every_annotators_answer_and_articles_without_a_title(tmp_path: Path) -> None:
-    write_array(tmp_path / "cmrc2018_dev.json", CMRC_OFFICIAL)
-    official = read(squad.read, tmp_path / "cmrc2018_dev.json")
-    assert names(official) == [("DEV_0", ["DEV_0"]), ("DEV_1", ["DEV_1"])]
-    [question] = official[0].paragraphs[0].questions
-    assert question.answers == ("光荣和ω-force", "光荣和ω-force", "光荣")
-
-    write_parquet(tmp_path / "cmrc.parquet", CMRC_HUB)
-    hub = read(squad.read, tmp_path / "cmrc.parquet")
-    assert names(hub) == [(f"DEV_{n}_QUERY_0", [f"DEV_{n}_QUERY_0-0"]) for n in range(2)]
-    assert [len(article.paragraphs[0].questions) for article in hub] == [2, 2]
-
-
-def test_articles_of_one_title_do_not_collide(tmp_path: Path) -> None:
-    write_array(tmp_path / "xquad.zh.json", XQUAD)
-    found = read(squad.read, tmp_path / "xquad.zh.json")
-    assert [name for name, _ in names(found)] == ["Super_Bowl_50", "Warsaw", "Super_Bowl_50#2"]
-    paragraphs = [name for _, ids in names(found) for name in ids]
-    assert len(set(paragraphs)) == len(paragraphs) == 6
-    assert {q.answers for a in found for p in a.paragraphs for q in p.questions} == {("308",)}
+def test_articles_of_one_title_or_none_do_not_collide(tmp_path: Path) -> None:
+    titles = ["Super_Bowl_50", "Warsaw", "Super_Bowl_50", ""]
+    articles = [
+        article(title, (f"{n} a", ["x", "x", "y"]), (f"{n} b", []))
+        for n, title in enumerate(titles)
+    ]
+    write_array(tmp_path / "xquad.zh.json", {"data": articles, "version": "1.1"})
+    documents, questions = read(squad.read, tmp_path / "xquad.zh.json")
+    names = ["Super_Bowl_50", "Warsaw", "Super_Bowl_50#2", "3 a"]
+    assert [name for name, _ in documents] == [f"{name}-{n}" for name in names for n in range(2)]
+    assert [row[2:] for row in questions] == [(("x", "x", "y"), [n * 2]) for n in range(4)]
 
 
 # --------------------------------------------------------------------------------- the real files
 
 
 def test_both_shapes_of_drcd_hold_the_same_articles(shared_data: Path) -> None:
-    articles = read(squad.read, shared_data / "raw/drcd.json")
-    assert articles == read(squad.read, shared_data / "official/DRCD_test.json")
-
-    assert len(articles) == 378
-    paragraphs = [p for a in articles if isinstance(a, Article) for p in a.paragraphs]
-    assert len(paragraphs) == 1000
-    assert sum(len(paragraph.questions) for paragraph in paragraphs) == 3493
+    found = read(squad.read, shared_data / "raw/drcd.json")
+    assert found == read(squad.read, shared_data / "official/DRCD_test.json")
+    assert [len(records) for records in found] == [1000, 3493]
 
 
 @pytest.mark.parametrize(
@@ -529,12 +388,9 @@ def test_both_shapes_of_drcd_hold_the_same_articles(shared_data: Path) -> None:
 def test_the_real_multihop_files(
     shared_data: Path, name: str, rows: int, with_passages: int
 ) -> None:
-    found = [row for row in read(multi_hop, shared_data / name) if isinstance(row, PassageRow)]
-    assert len(found) == rows
-    assert len({row.id for row in found}) == rows
-    with_some = [row for row in found if row.passages]
-    assert len(with_some) == with_passages
-    assert all(any(passage.is_gold for passage in row.passages) for row in with_some)
+    _, questions = read(multi_hop, shared_data / name)
+    assert len({row[0] for row in questions}) == len(questions) == rows
+    assert sum(bool(gold) for *_, gold in questions) == with_passages
 
 
 @pytest.mark.parametrize(
@@ -547,34 +403,28 @@ def test_the_real_multihop_files(
 def test_a_question_in_both_real_shapes_brings_the_same_passages(
     shared_data: Path, official: str, raw: str
 ) -> None:
-    rows = [*read(multi_hop, shared_data / "raw" / raw)]
-    ours = {row.id: row for row in rows if isinstance(row, PassageRow) and row.passages}
-    theirs = read(multi_hop, shared_data / "official" / official)
-    pairs = [(row, ours[row.id]) for row in theirs if row.id in ours]
-    assert len(pairs) > 50
-    assert [a.passages for a, _ in pairs if isinstance(a, PassageRow)] == [
-        b.passages for _, b in pairs
-    ]
+    def gold(path: Path) -> dict[str, list[tuple[str, str]]]:
+        documents, questions = read(multi_hop, path)
+        return {row[0]: [documents[n] for n in row[3]] for row in questions if row[3]}
+
+    ours, theirs = gold(shared_data / "raw" / raw), gold(shared_data / "official" / official)
+    both = ours.keys() & theirs.keys()
+    assert len(both) > 50
+    assert {name: ours[name] for name in both} == {name: theirs[name] for name in both}
 
 
 def test_the_real_half_of_squad(shared_data: Path) -> None:
     path = shared_data / "squad_v2/dev-v2.0.half.json"
     data = json.loads(path.read_bytes())["data"]
-    articles = [a for a in read(squad.read, path) if isinstance(a, Article)]
-
-    assert [article.title for article in articles] == [article["title"] for article in data]
-    assert [len(article.paragraphs) for article in articles] == [
-        len(article["paragraphs"]) for article in data
-    ]
-    answerable = [
-        qa["id"]
-        for article in data
-        for paragraph in article["paragraphs"]
+    documents, questions = read(squad.read, path)
+    paragraphs = [paragraph for article in data for paragraph in article["paragraphs"]]
+    assert [text for _, text in documents] == [paragraph["context"] for paragraph in paragraphs]
+    assert [(name, gold) for name, *_, gold in questions] == [
+        (qa["id"], [n])
+        for n, paragraph in enumerate(paragraphs)
         for qa in paragraph["qas"]
         if not qa["is_impossible"]
     ]
-    questions = [q for a in articles for p in a.paragraphs for q in p.questions]
-    assert [question.id for question in questions] == answerable
 
 
 # --------------------------------------------------------------------------------- malformed rows
@@ -589,57 +439,36 @@ def renumbered(row: Any, n: int) -> Any:
     return json.loads(re.sub(r'(id": "?)(?=\w)', rf"\g<1>{n}", json.dumps(row)))
 
 
-HOTPOT_ROW, WIKI_ROW, MARCO_ROW = HOTPOT_HUB[0], WIKI_OFFICIAL[0], MARCO_HUB[0]
+HOTPOT_ROW, HOTPOT_FACTS = HOTPOT_HUB[0], HOTPOT_OFFICIAL[0]
 ARTICLE = DRCD_OFFICIAL["data"][0]
 
 
 @pytest.mark.parametrize(
     ("reader", "good", "bad", "field", "problem"),
     [
-        (squad.read, ARTICLE, without(ARTICLE, "paragraphs"), "question", "required"),
-        (squad.read, ARTICLE, {**ARTICLE, "id": 1.5}, "id", "string"),
         (squad.read, ARTICLE, {**ARTICLE, "paragraphs": [{}]}, "paragraphs.0.context", "required"),
         (squad.read, ARTICLE, {"data": None}, "(row)", "dictionary"),
-        (multi_hop, HOTPOT_ROW, without(HOTPOT_ROW, "context"), "context", "required"),
         (
             multi_hop,
-            HOTPOT_ROW,
-            {**HOTPOT_ROW, "context": {"title": ["a", "b"], "sentences": [["c"]]}},
-            "context",
-            "its lists differ in length: {'title': 2, 'sentences': 1}",
-        ),
-        (
-            multi_hop,
-            WIKI_ROW,
-            {**WIKI_ROW, "supporting_facts": [["a", 0, "b"]]},
+            HOTPOT_FACTS,
+            {**HOTPOT_FACTS, "supporting_facts": [["a", 0, "b"]]},
             "supporting_facts.0",
             "2 items",
         ),
-        (with_passages, MARCO_ROW, {**MARCO_ROW, "query_id": 1.5}, "query_id", "string"),
-        (multi_hop, HOTPOT_ROW, 42, "(row)", "not an object but 42"),
         (multi_hop, HOTPOT_ROW, ["a"], "(row)", "not an object but ['a']"),
     ],
 )
-@pytest.mark.parametrize(("name", "write"), FORMS[1:])
 def test_a_malformed_row_is_named(
-    tmp_path: Path,
-    name: str,
-    write: Writer,
-    reader: Reader,
-    good: Any,
-    bad: Any,
-    field: str,
-    problem: str,
+    tmp_path: Path, reader: Reader, good: Any, bad: Any, field: str, problem: str
 ) -> None:
-    write(tmp_path / name, [good, renumbered(good, 1), bad, good])
-    with pytest.raises(MalformedRow) as caught:
-        read(reader, tmp_path / name)
-    assert (caught.value.file, caught.value.row, caught.value.field) == (name, 3, field)
+    write_lines(tmp_path / "x.jsonl", [good, renumbered(good, 1), bad, good])
+    with pytest.raises(MalformedRow, match=r"x\.jsonl, row 3, field ") as caught:
+        read(reader, tmp_path / "x.jsonl")
+    assert (caught.value.row, caught.value.field) == (3, field)
     assert problem in str(caught.value)
-    assert f"{name}, row 3, field {field}: " in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["query_id", "query", "query_type", "answers", "passages"])
+@pytest.mark.parametrize("name", ["query_id", "passages"])
 def test_a_column_that_is_absent_or_too_short_is_named(tmp_path: Path, name: str) -> None:
     path = tmp_path / "dev_v2.1.json"
     for column, row in [({}, 1), ({"0": MARCO_COLUMNS[name]["0"]}, 2)]:
@@ -693,28 +522,26 @@ TWO = [HOTPOT_ROW, renumbered(HOTPOT_ROW, 1)]
     ("name", "content", "message"),
     [
         ("a.json", b"", "a.json: not valid JSON (empty)"),
-        ("a.jsonl", b"", "a.jsonl: not valid JSON (empty)"),
         ("a.parquet", b"", "a.parquet: not valid parquet after row 0"),
         ("a.json", b" \n", "a.json: not valid JSON (empty). No row after 0 can be read"),
         ("a.json", b"[]", "there is no row in "),
-        ("a.json", array_of(TWO)[:-9], "(parse error: premature EOF). No row after"),
-        ("a.json", array_of(TWO)[:-1], "(parse error: premature EOF). No row after"),
-        ("a.json", array_of(TWO) + b"]", "trailing garbage"),
+        ("a.json", array_of(TWO)[:-9], "not valid JSON"),
         (
             "a.json",
             array_of(TWO) + b"1",
-            "(parse error: trailing garbage). No row after 2",
+            "trailing garbage). No row after 2",
         ),
-        ("a.json", lines_of(TWO)[:-9], "a.json, line 2: not valid JSON"),
         ("a.jsonl", lines_of(TWO)[:-9], "a.jsonl, line 2: not valid JSON"),
-        ("a.json", b'{"data": ' + array_of(TWO)[:-9], "premature EOF). No row after"),
-        ("a.json", b'{"rows": [{"id": "1"}]}', "row 1, field question: Field required"),
+        ("a.json", b'{"data": ' + array_of(TWO)[:-9], "not valid JSON"),
+        (
+            "a.json",
+            b'{"rows": [{"id": "1"}]}',
+            "row 1, field question: Field required; there: rows",
+        ),
         ("a.json", b'[{"id": "\xff\xfe"}]', "a.json: not UTF-8: line 1, byte 10 is 0xFF"),
-        ("a.jsonl", b'{"id": "\xff\xfe"}\n', "line 1: not UTF-8: line 1, byte 9 is 0xFF"),
+        ("a.jsonl", b'{"id": "\xff\xfe"}\n', "not UTF-8: line 1, byte 9 is 0xFF"),
         ("a.jsonl", b'{"id": "\\ud800"}\n', "line 1: not valid JSON (half of a surrogate pair"),
-        ("a.jsonl", b'{"id": Infinit}\n', "line 1: not valid JSON"),
         ("a.json", b'[{"id": NaN}]', "row 1, field question: Field required"),
-        ("a.json", b'[{"id": Na}]', "a.json: not valid JSON"),
         ("a.json", b"<html>Too many requests</html>", "a.json, line 1: not valid JSON"),
         ("a.csv", b"id,question\n1\n", "a.csv, line 2: 1 cells, expected 2: id, question"),
         ("a.parquet", array_of(TWO), "Parquet magic bytes not found"),
@@ -730,7 +557,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: bytes, me
 def test_a_parquet_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
     write_parquet(tmp_path / "whole.parquet", HOTPOT_HUB * 200)
     content = (tmp_path / "whole.parquet").read_bytes()
-    for size in random.Random(3).sample(range(1, len(content)), 50):
+    for size in random.Random(3).sample(range(1, len(content)), 10):
         (tmp_path / "cut.parquet").write_bytes(content[:size])
         assert "cut.parquet" in refused(tmp_path, shipped("cut.parquet"))
 
@@ -802,10 +629,6 @@ def test_another_number_of_rows_than_known_is_refused(tmp_path: Path) -> None:
     assert "2 rows, expected 3; the file is truncated or not the pinned one" in message
 
 
-def test_an_absent_shipped_file_is_named(tmp_path: Path) -> None:
-    assert f"{tmp_path / 'no.json'} does not exist" in refused(tmp_path, shipped("no.json"))
-
-
 def on_hub(revision: str = "1908d6afbbead072334abe2965f91bd2709910ab", **more: Any) -> Source:
     return Source(
         name="hotpotqa",
@@ -847,29 +670,21 @@ def test_a_mirror_stands_in_for_the_hub(tmp_path: Path, name: str, write: Writer
     assert provenance["files"][0]["rows"] == 1
 
 
-def test_a_shipped_file_is_read_beside_a_mirror(tmp_path: Path) -> None:
-    write_array(tmp_path / "a.json", TWO)
-    expected = {"rows": [tmp_path / "a.json"]}
-    assert locate(shipped("a.json"), tmp_path / "mirror", tmp_path) == expected
-
-
 def test_a_mirror_without_a_candidate_shows_what_it_holds(tmp_path: Path) -> None:
     mirror = tmp_path / "mirror"
-    assert "(there: no folder)" in refused(tmp_path, on_hub(), mirror)
-
     mirror.mkdir()
     (mirror / "hotpot.json").touch()
     (mirror / "README.md").touch()
     message = refused(tmp_path, on_hub(), mirror)
     assert "exactly one of hotpotqa.parquet, hotpotqa.jsonl, hotpotqa.json" in message
-    assert "found none (there: ['README.md', 'hotpot.json'])" in message
+    assert "found nothing; there: README.md, hotpot.json" in message
 
 
 def test_a_mirror_with_two_candidates_shows_both(tmp_path: Path) -> None:
     write_array(tmp_path / "hotpotqa.json", HOTPOT_HUB)
     write_lines(tmp_path / "hotpotqa.jsonl", HOTPOT_HUB)
     message = refused(tmp_path, on_hub(), tmp_path)
-    assert "found ['hotpotqa.jsonl', 'hotpotqa.json']" in message
+    assert "found hotpotqa.jsonl, hotpotqa.json" in message
 
 
 # ---------------------------------------------------------------------------------- memory and time
@@ -933,55 +748,13 @@ def write_large_array(path: Path, megabytes: int) -> None:
         stream.write(b"]")
 
 
-def write_large_parquet(path: Path, megabytes: int) -> None:
-    """One row group, which a reader must not take whole."""
-    rows = list(itertools.islice(hotpot_rows(), megabytes * 154))
-    table = pyarrow.Table.from_pylist(rows)
-    parquet.write_table(table, path, row_group_size=len(rows))
-
-
-def write_large_columns(path: Path, megabytes: int) -> None:
-    def passages(row: dict[str, Any]) -> Rows:
-        texts = row["context"]["sentences"]
-        return [{"is_selected": 1, "passage_text": " ".join(text)} for text in texts]
-
-    columns: dict[str, Callable[[int, dict[str, Any]], Any]] = {
-        "answers": lambda _, row: [row["answer"]],
-        "passages": lambda _, row: passages(row),
-        "query": lambda _, row: row["question"],
-        "query_id": lambda number, _: number,
-        "query_type": lambda _, row: row["type"],
-    }
-    with path.open("w") as stream:
-        for position, (name, cell) in enumerate(columns.items()):
-            stream.write(f'{", " if position else "{"}"{name}": {{')
-            for number, row in enumerate(itertools.islice(hotpot_rows(), megabytes * 140)):
-                stream.write(f'{", " if number else ""}"{number}": {json.dumps(cell(number, row))}')
-            stream.write("}")
-        stream.write("}")
-
-
 @linux
-@pytest.mark.parametrize(
-    ("reader", "name", "write", "small"),
-    [
-        ("multi-hop", "hotpotqa.json", write_large_array, 4),
-        pytest.param(
-            *("qa-with-passages", "ms_marco.json", write_large_columns, 4), marks=pytest.mark.slow
-        ),
-        # Arrow's allocator keeps what it has freed, so that memory is level from about 20 MB on.
-        ("multi-hop", "hotpotqa.parquet", write_large_parquet, 20),
-    ],
-)
-def test_a_larger_file_takes_no_more_memory(
-    tmp_path: Path, reader: str, name: str, write: Callable[[Path, int], None], small: int
-) -> None:
+def test_a_larger_file_takes_no_more_memory(tmp_path: Path) -> None:
     peaks = {}
-    for megabytes in (small, 40):
-        write(tmp_path / name, megabytes)
-        assert (tmp_path / name).stat().st_size == pytest.approx(megabytes * 10**6, rel=0.15)
-        peaks[megabytes] = peak_megabytes(reader, tmp_path / name)
-    assert peaks[40] < peaks[small] + 20
+    for megabytes in (2, 22):
+        write_large_array(tmp_path / "hotpotqa.json", megabytes)
+        peaks[megabytes] = peak_megabytes("multi-hop", tmp_path / "hotpotqa.json")
+    assert peaks[22] < peaks[2] + 20
 
 
 @linux

@@ -6,24 +6,26 @@ import csv
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bears.answers.judging.bench import agreements, majority
-from bears.answers.judging.causes import CAUSES, Context, Evidence, cause_of
+from bears.answers.judging.causes import CAUSES, Context, cause_of
 from bears.answers.judging.judged import ranked
 from bears.answers.judging.ruling import Ruling
 from bears.cli import main
 from bears.config import compose, read_selection
+from bears.config.typed import select
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.trec import run_writer
 from bears.types import Answer, Document, Hit, Question, QuestionType
 from stages import judge
 from tests.workspace import ROOT
 
-SHOWN = Context(("a", "b"), frozenset({"b"}))
+SHOWN = Context(("a", "b"), frozenset({"b"}), retrieved=frozenset("abc"))
 
 
 def question(*golds: str, kind: QuestionType = "single-hop", judged: bool = True) -> Question:
@@ -43,11 +45,11 @@ def question(*golds: str, kind: QuestionType = "single-hop", judged: bool = True
             "right_without_gold",
             "pass",
             question("a"),
-            {"context": Context(()), "closed_book": True},
+            {"context": Context((), closed_book=True)},
         ),
         ("not_retrieved", "fail", question("x"), {}),
         ("beyond_shown", "fail", question("c"), {}),
-        ("beyond_shown", "fail", question("x"), {"retrieved": None}),
+        ("beyond_shown", "fail", question("x"), {"context": replace(SHOWN, retrieved=None)}),
         ("cut", "fail", question("b"), {}),
         ("reader", "fail", question("a"), {}),
         ("reader", "fail", question(), {}),
@@ -58,7 +60,7 @@ def question(*golds: str, kind: QuestionType = "single-hop", judged: bool = True
         ("not_retrieved", "fail", question("a", "c", "x", kind="multi-hop"), {}),
         ("beyond_shown", "fail", question("a", "c", kind="multi-hop"), {}),
         ("reader", "fail", question("a", "c", "x", kind="ad-hoc"), {}),
-        ("closed_book", "fail", question("a"), {"closed_book": True}),
+        ("closed_book", "fail", question("a"), {"context": replace(SHOWN, closed_book=True)}),
         ("no_answer", "fail", question("a"), {"answered": False}),
         ("unscored", "unscored", question("x"), {}),
         ("judge_doubt", "fail", question("x"), {"words": "pass"}),
@@ -71,8 +73,8 @@ def question(*golds: str, kind: QuestionType = "single-hop", judged: bool = True
 def test_a_question_has_the_first_obstacle_that_it_met(
     cause: str, verdict: Any, asked: Question, known: dict[str, Any]
 ) -> None:
-    evidence = {"answered": True, "context": SHOWN, "retrieved": {"a", "b", "c"}, **known}
-    assert cause_of(asked, verdict, Evidence(**evidence)) == cause
+    found = {"answered": True, "words": "unscored", "context": SHOWN, **known}
+    assert cause_of(asked, verdict, **found) == cause
     assert cause in CAUSES
 
 
@@ -100,7 +102,7 @@ def stage(tmp_path: Path) -> Judged:
                 write(f"q{number}", (Hit("a", 3.0), Hit("b", 2.0)))
     write_lines(tmp_path / "lineage", [])
     (tmp_path / "sidecar").write_text('{"aliases": {"q1": ["Serdica"]}}')
-    others = ("lineage", "sidecar", "memory", "metrics", "questions", "retrieval", "headline")
+    others = ("lineage", "sidecar", "replies", "metrics", "questions", "retrieval", "headline")
     paths = files | {name: tmp_path / name for name in others}
     means = {"n": 3, "ndcg@10": 0.5}
     retrieval = {"all": means, "within": {"all": {"mrr": 0.2}}, "by_type": {"ad-hoc": {"map": 0.1}}}
@@ -112,7 +114,7 @@ def stage(tmp_path: Path) -> Judged:
         selection = read_selection(ROOT / "params.yaml")
         config = compose(ROOT / "conf", selection, ["benchmark=scifact", *overrides])
         config["generator"] = {"name": "toy", **generator}
-        judge.main(config, paths)
+        judge.main(select(judge.JudgeKeys, config), paths)
         with paths["questions"].open(encoding="utf-8", newline="") as stream:
             return json.loads(paths["metrics"].read_text()), list(csv.DictReader(stream))
 

@@ -102,7 +102,7 @@ def test_an_edit_below_conf_runs_what_depends_on_it(workspace: Workspace) -> Non
 def test_an_override_for_one_experiment_is_what_the_stage_does_by_hand(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    # Whether the shipped memory holds the texts of another seed is no matter here.
+    # The kept replies need not have the texts of another seed: only `sample` runs.
     words = ["exp", "run", "-S", 'overrides=["sample.seed=7"]', "sample"]
     assert ran(workspace.dvc(*words)) == ["config", "sample"]
     assert yaml.safe_load(workspace.text("data/config.yaml"))["sample"]["seed"] == 7
@@ -133,8 +133,8 @@ def test_a_missing_translation_stops_the_run_until_it_is_there(workspace: Worksp
     complete = path.read_bytes()
     path.write_bytes(b"".join(complete.splitlines(keepends=True)[2:]))
     output = workspace.dvc("repro", code=255)
-    assert "the memory lacks 2 translations into zh-Hant-TW by published (" in output
-    assert "python -m bears memory import" in output
+    assert "missing from the kept replies: 2 translations into zh-Hant-TW by published (" in output
+    assert "bears replies import" in output
     assert ran(output) == ["translate"]
     assert not (workspace.root / "data/mini/translated").exists()
 
@@ -296,7 +296,7 @@ def test_bears_v1_samples_what_was_published_also_in_a_temporary_copy(
 
 @pytest.mark.slow
 def test_bears_runs_from_raw_data_to_metrics(workspace: Workspace, shared_data: Path) -> None:
-    workspace.python("bears", "memory", "import", "bears", str(shared_data / "bears-published"))
+    workspace.python("bears", "replies", "import", "bears", str(shared_data / "bears-published"))
     words = ["-S", "benchmark=bears", "-S", f"mirror={shared_data / 'raw'}"]
     assert ran(workspace.dvc("exp", "run", *words)) == STAGES
     assert json.loads(workspace.text("metrics/verification.json"))["errors"] == 0

@@ -1,4 +1,4 @@
-"""Pieces of a text: together they are the text, and each ends where a sentence does."""
+"""Pieces of a long text: together they are the text, and each ends with a sentence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_pieces_are_the_text_and_none_is_too_long(text: str, limit: int) -> 
 
 
 @given(text=TEXTS, limit=st.integers(1, 30))
-def test_pieces_left_as_they_are_join_to_the_text(text: str, limit: int) -> None:
+def test_unchanged_pieces_join_to_the_text(text: str, limit: int) -> None:
     pieces = split(text, limit)
     assert join(pieces, pieces, target_spaced=True) == text
     assert join([piece.strip() for piece in pieces], pieces, target_spaced=True) == text
@@ -51,7 +51,7 @@ SENTENCES = st.sampled_from(
 
 
 @given(parts=st.lists(SENTENCES, max_size=30), limit=st.integers(17, 60))
-def test_where_every_sentence_fits_no_sentence_is_cut(parts: list[str], limit: int) -> None:
+def test_no_sentence_that_fits_is_cut(parts: list[str], limit: int) -> None:
     text = "".join(parts)
     places = set(sentence_ends(text)) | {len(text)}
     end = 0

@@ -1,4 +1,4 @@
-"""Replaying a memory: the published BEARS to the byte, and no text without its translation."""
+"""Replay kept translations: the published BEARS to the byte, and no text without a translation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 
 from bears.config import compose, parse
 from bears.config.ledger.entries import Ledger, Replacement
-from bears.errors import MemoryMiss
+from bears.errors import RepliesMissing
 from bears.files.records import read_documents, read_questions, write_records
-from bears.llm.kept import PublishedMemory, load
+from bears.llm.kept import KeptReplies, load
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import sample
 from bears.translation.published import import_published
@@ -34,22 +34,22 @@ def published(shared_data: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def memory(published: Path) -> PublishedMemory:
-    return PublishedMemory(import_published(published, BEARS_LANGUAGES, TRANSLATOR))
+def replies(published: Path) -> KeptReplies:
+    return KeptReplies(import_published(published, BEARS_LANGUAGES, TRANSLATOR))
 
 
 # ------------------------------------------------------------------------- the published BEARS
 
 
 def test_the_published_files_come_out_to_the_byte(
-    published: Path, memory: PublishedMemory, tmp_path: Path
+    published: Path, replies: KeptReplies, tmp_path: Path
 ) -> None:
-    memory.save(tmp_path / "memory.jsonl", "translation")
+    replies.save(tmp_path / "replies.jsonl", "translation")
     questions, documents = translate(
         read_questions(published / "queries_raw.json"),
         read_documents(published / "corpus_raw.json"),
         BEARS_LANGUAGES,
-        load(tmp_path / "memory.jsonl", "translation"),
+        load(tmp_path / "replies.jsonl", "translation"),
         TRANSLATOR,
     )
     write_records(tmp_path / "queries.json", questions)
@@ -59,16 +59,16 @@ def test_the_published_files_come_out_to_the_byte(
 
 
 @pytest.mark.parametrize("mixture", [V1, BEARS], ids=lambda mixture: mixture.sampler)
-def test_one_memory_serves_v1_and_the_mended_sample(
+def test_the_same_replies_serve_v1_and_the_fixed_sample(
     mixture: Mixture,
     published: Path,
-    memory: PublishedMemory,
+    replies: KeptReplies,
     shared_data: Path,
     tmp_path: Path,
 ) -> None:
     drawn = sample(mixture, read_sources("bears", shared_data / "raw", tmp_path), Ledger())
     questions, documents = translate(
-        drawn.questions, drawn.documents, BEARS_LANGUAGES, memory, TRANSLATOR
+        drawn.questions, drawn.documents, BEARS_LANGUAGES, replies, TRANSLATOR
     )
     assert questions == read_questions(published / "queries.json")
     known = {d.content: d.content for d in drawn.documents if d.original_source == "drcd"}
@@ -83,7 +83,7 @@ def test_one_memory_serves_v1_and_the_mended_sample(
     assert documents == [replace(d, content=known[d.content]) for d in drawn.documents]
 
 
-# -------------------------------------------------------------------------------- what is asked
+# -------------------------------------------------------------------------------- requests
 
 LANGUAGES = {"hop": "en", "read": "zh-Hant-TW", "neu": "de"}
 QUESTIONS = [
@@ -97,7 +97,7 @@ DOCUMENTS = [
 ]
 
 
-def test_texts_in_the_target_language_are_not_asked_for() -> None:
+def test_texts_in_the_target_language_need_no_translation() -> None:
     asked = SourceTexts(QUESTIONS, DOCUMENTS, LANGUAGES, "zh-Hant-TW").requests()
     assert [(r.record_id, r.field, r.source_language, r.text) for r in asked] == [
         ("q1", "question", "en", "Who?"),
@@ -107,12 +107,12 @@ def test_texts_in_the_target_language_are_not_asked_for() -> None:
     ]
 
 
-def test_what_is_missing_is_counted_and_listed_and_nothing_comes_back() -> None:
+def test_missing_translations_are_counted_and_listed() -> None:
     many = [replace(DOCUMENTS[0], doc_id=f"e{n}", content=f"Text {n}.") for n in range(7)]
-    with pytest.raises(MemoryMiss) as caught:
-        translate(QUESTIONS, [*DOCUMENTS, *many], LANGUAGES, PublishedMemory(), TRANSLATOR)
+    with pytest.raises(RepliesMissing) as caught:
+        translate(QUESTIONS, [*DOCUMENTS, *many], LANGUAGES, KeptReplies(), TRANSLATOR)
     message = str(caught.value)
-    assert "lacks 11 translations into zh-Hant-TW" in message
+    assert "kept replies: 11 translations into zh-Hant-TW" in message
     assert "(9 content, 1 gold_answer, 1 question)" in message
     for record_id in ("q1 question", "q1 gold_answer", "d1", "d3", "e0"):
         assert f"  {record_id}" in message
@@ -120,27 +120,12 @@ def test_what_is_missing_is_counted_and_listed_and_nothing_comes_back() -> None:
     assert "q2" not in message
 
 
-def test_one_missing_entry_is_enough(
-    published: Path, memory: PublishedMemory, tmp_path: Path
-) -> None:
-    memory.save(tmp_path / "m.jsonl", "translation")
-    lines = (tmp_path / "m.jsonl").read_bytes().split(b"\n")
-    (tmp_path / "m.jsonl").write_bytes(b"\n".join(lines[:100] + lines[101:]))
-    with pytest.raises(MemoryMiss, match="lacks 1 translations"):
-        translate(
-            read_questions(published / "queries_raw.json"),
-            read_documents(published / "corpus_raw.json"),
-            BEARS_LANGUAGES,
-            load(tmp_path / "m.jsonl", "translation"),
-            TRANSLATOR,
-        )
-
-
 # ------------------------------------------------------------------- one text, two translations
 
 
-def publish(folder: Path, *translations: Mapping[str, str]) -> PublishedMemory:
-    """A set of questions with the same text, each with its own translation."""
+def publish(folder: Path, *translations: Mapping[str, str]) -> KeptReplies:
+    """Publish questions with the same text, each with its own translation."""
+    folder.mkdir(exist_ok=True)
     raw = [replace(QUESTIONS[0], question_id=f"q{n}") for n in range(len(translations))]
     done = [
         replace(question, question=t["question"], gold_answer=t["gold_answer"])
@@ -150,30 +135,27 @@ def publish(folder: Path, *translations: Mapping[str, str]) -> PublishedMemory:
     write_records(folder / "queries.json", done)
     write_records(folder / "corpus_raw.json", DOCUMENTS[1:2])
     write_records(folder / "corpus.json", DOCUMENTS[1:2])
-    memory = PublishedMemory(import_published(folder, LANGUAGES, TRANSLATOR))
-    assert translate(raw, [], LANGUAGES, memory, TRANSLATOR) == (done, [])
-    return memory
+    replies = KeptReplies(import_published(folder, LANGUAGES, TRANSLATOR))
+    assert translate(raw, [], LANGUAGES, replies, TRANSLATOR) == (done, [])
+    return replies
 
 
 def test_translations_that_differ_are_bound_to_their_records(tmp_path: Path) -> None:
-    memory = publish(
+    replies = publish(
         tmp_path,
         {"question": "誰？", "gold_answer": "安"},
         {"question": "是誰？", "gold_answer": "安"},
         {"question": "誰？", "gold_answer": "安"},
     )
-    assert len(memory) == 4, "three questions, and the one answer that all share"
+    assert len(replies) == 4, "three questions, and the one answer that all share"
     stranger = replace(QUESTIONS[0], question_id="another")
-    with pytest.raises(MemoryMiss, match=r"lacks 1 .*\n  another question"):
-        translate([stranger], [], LANGUAGES, memory, TRANSLATOR)
-
-
-def test_translations_that_agree_serve_every_record(tmp_path: Path) -> None:
+    with pytest.raises(RepliesMissing, match=r"kept replies: 1 .*\n  another question"):
+        translate([stranger], [], LANGUAGES, replies, TRANSLATOR)
+    # Translations that agree serve every record.
     same = {"question": "誰？", "gold_answer": "安"}
-    memory = publish(tmp_path, same, same)
-    assert len(memory) == 2
-    stranger = replace(QUESTIONS[0], question_id="another")
-    (done,), _ = translate([stranger], [], LANGUAGES, memory, TRANSLATOR)
+    replies = publish(tmp_path / "same", same, same)
+    assert len(replies) == 2
+    (done,), _ = translate([stranger], [], LANGUAGES, replies, TRANSLATOR)
     assert (done.question, done.gold_answer) == ("誰？", "安")
 
 
@@ -185,9 +167,9 @@ def test_two_documents_with_one_id_keep_their_own_texts(tmp_path: Path) -> None:
     write_records(tmp_path / "queries.json", [QUESTIONS[1]])
     write_records(tmp_path / "corpus_raw.json", raw)
     write_records(tmp_path / "corpus.json", done)
-    memory = PublishedMemory(import_published(tmp_path, LANGUAGES, TRANSLATOR))
+    replies = KeptReplies(import_published(tmp_path, LANGUAGES, TRANSLATOR))
     twins = [raw[0], replace(raw[1], doc_id="d1")]
-    _, documents = translate([], twins, LANGUAGES, memory, TRANSLATOR)
+    _, documents = translate([], twins, LANGUAGES, replies, TRANSLATOR)
     assert [d.content for d in documents] == ["安寫了它。", "鮑伯讀了它。"]
 
 
@@ -208,18 +190,18 @@ def replay_mini(mini: dict[str, Any], rows: Rows, seed: int, ledger: Ledger) -> 
     mixture = replace(parse(Mixture, mini["sample"], "sample"), seed=seed)
     drawn = sample(mixture, rows, ledger)
     languages = {name: source["language"] for name, source in mini["sources"].items()}
-    memory = load(ROOT / "data" / "memory" / "mini.jsonl", "translation")
-    translate(drawn.questions, drawn.documents, languages, memory, TRANSLATOR)
+    replies = load(ROOT / "data" / "memory" / "mini.jsonl", "translation")
+    translate(drawn.questions, drawn.documents, languages, replies, TRANSLATOR)
 
 
 @pytest.mark.parametrize("seed", range(21))
-def test_the_memory_of_mini_is_complete_at_every_seed(
+def test_the_replies_of_mini_are_complete_at_every_seed(
     seed: int, mini: dict[str, Any], mini_rows: Rows
 ) -> None:
     replay_mini(mini, mini_rows, seed, Ledger())
 
 
-def test_the_memory_of_mini_is_complete_for_every_replacement(
+def test_the_replies_of_mini_are_complete_for_every_replacement(
     mini: dict[str, Any], mini_rows: Rows
 ) -> None:
     mixture = parse(Mixture, mini["sample"], "sample")

@@ -1,4 +1,4 @@
-"""What a real small model did to lists of terms, and what is kept of them."""
+"""Lists of terms by a real small model, and which of them are kept."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def judge() -> ReplyCheck:
 
 
 def kept(judge: ReplyCheck, terms: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """The terms that are kept of a model's list, and what is said of the others."""
+    """Return the terms of a model's list that are kept, and the doubts about the others."""
     rows = [{"source": source, "target": target} for source, target in terms.items()]
     answer = ChatAnswer(json.dumps({"terms": rows}), "stop", None, 1, 1, "m")
     verdict = judge(TranslationRequest("q", "terms", "en", TEXT), answer)
@@ -47,7 +47,7 @@ def test_good_terms_are_kept_without_a_doubt(judge: ReplyCheck) -> None:
         ("Copenhagen", "哥本哈根是丹麥王國的首都" * 8),
     ],
 )
-def test_a_rendering_that_no_text_may_have_is_dropped(
+def test_a_rendering_that_fails_a_gate_is_dropped(
     judge: ReplyCheck, source: str, rendering: str
 ) -> None:
     terms, doubts = kept(judge, {"Jørn Utzon": "約恩・烏松", source: rendering})

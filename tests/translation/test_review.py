@@ -1,4 +1,4 @@
-"""What is doubtful goes out as a table, and a person's decisions come back into the ledger."""
+"""Export doubtful translations as a table, and import a person's decisions into the ledger."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def decide(at: Desk, *decisions: Mapping[str, str], code: int = 0) -> str:
     return at.run("review", "--import", str(file), code=code)
 
 
-def decision(place: tuple[str, str], said: str, **more: str) -> dict[str, str]:
-    return {"record_id": place[0], "field": place[1], "decision": said, **more}
+def decision(place: tuple[str, str], word: str, **more: str) -> dict[str, str]:
+    return {"record_id": place[0], "field": place[1], "decision": word, **more}
 
 
-def filled(here: Here, behaviour: str = "faithful") -> Desk:
+def filled(here: Here, behaviour: str = "good") -> Desk:
     at, _ = here(behaviour)
     at.run("fill")
     at.run("publish")
@@ -45,24 +45,24 @@ def replayed(at: Desk) -> dict[tuple[str, str], str]:
     return {place: after for place, (_, after) in at.texts().items()}
 
 
-def test_a_clean_benchmark_has_nothing_to_review(here: Here) -> None:
+def test_a_clean_benchmark_needs_no_review(here: Here) -> None:
     at = filled(here)
     assert "0 texts to look at" in at.run("review", "--export", str(at.root / "f.csv"))
     assert (at.root / "f.csv").read_text() == ",".join(COLUMNS) + "\n"
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
-def test_a_table_goes_out_is_decided_and_comes_back(suffix: str, here: Here) -> None:
+def test_a_table_is_exported_decided_and_imported(suffix: str, here: Here) -> None:
     at, _ = here("moody_and_markless")
     at.run("fill")
     file = at.root / f"review{suffix}"
-    told = at.run("review", "--export", str(file))
+    printed = at.run("review", "--export", str(file))
     if suffix == ".csv":
         with file.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
     else:
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    assert f"{len(rows)} texts to look at" in told
+    assert f"{len(rows)} texts to look at" in printed
     assert "the translation lost the mark" in rows[0]["flags"]
     rows[0] |= {"decision": "accept", "reason": "it reads well", "author": "Ann"}
     write_review(file, rows)
@@ -73,11 +73,11 @@ def test_a_table_goes_out_is_decided_and_comes_back(suffix: str, here: Here) -> 
         {**place, "decision": "accept", "reason": "it reads well", "author": "Ann"}
     ]
     # What was accepted does not come up again.
-    told = at.run("review", "--export", str(file))
-    assert f"{len(rows) - 1} texts to look at" in told
+    printed = at.run("review", "--export", str(file))
+    assert f"{len(rows) - 1} texts to look at" in printed
 
 
-def test_a_corrected_text_goes_before_the_memory(here: Here) -> None:
+def test_a_corrected_text_replaces_the_kept_reply(here: Here) -> None:
     at = filled(here)
     before = replayed(at)
     question = read_questions(at.root / SAMPLED / "queries_raw.json")[-1]
@@ -86,7 +86,7 @@ def test_a_corrected_text_goes_before_the_memory(here: Here) -> None:
     assert replayed(at) == before | {place: "Շըաճ ${x} \\${y}?"}
 
 
-def test_a_corrected_document_keeps_the_answer_that_stands_in_it(here: Here) -> None:
+def test_a_corrected_document_keeps_the_answer_that_it_contains(here: Here) -> None:
     at = filled(here)
     before = replayed(at)
     question = read_questions(at.root / SAMPLED / "queries_raw.json")[0]
@@ -98,7 +98,7 @@ def test_a_corrected_document_keeps_the_answer_that_stands_in_it(here: Here) -> 
     assert replayed(at) == before | {place: text}
 
 
-def test_a_text_sent_back_alone_is_asked_for_again(here: Here) -> None:
+def test_a_text_that_was_sent_back_is_requested_again(here: Here) -> None:
     at, server = here()
     at.run("fill")
     at.run("publish")
@@ -108,8 +108,8 @@ def test_a_text_sent_back_alone_is_asked_for_again(here: Here) -> None:
     place = (document.doc_id, "content")
     for times in (1, 2):
         decide(at, decision(place, "retranslate"))
-        told = at.stage("translate", translate.main, code=1)
-        assert "the memory lacks 1 translations" in told
+        printed = at.stage("translate", translate.main, code=1)
+        assert "missing from the kept replies: 1 translations" in printed
         count = len(server.prompts())
         at.run("fill")
         assert asked(server.prompts()[count:]) == [("content", document.content)]
@@ -119,7 +119,7 @@ def test_a_text_sent_back_alone_is_asked_for_again(here: Here) -> None:
     assert replayed(at) == before
 
 
-def test_an_answer_sent_back_takes_the_document_with_it_that_it_is_read_from(here: Here) -> None:
+def test_an_answer_is_sent_back_together_with_its_document(here: Here) -> None:
     at, server = here()
     at.run("fill")
     at.run("publish")
@@ -142,15 +142,15 @@ def test_an_answer_sent_back_takes_the_document_with_it_that_it_is_read_from(her
         ]
         assert all("⟦" in text for text in again)
         at.run("publish")
-    # The document itself, sent back after that, gets a key that it never had.
+    # The document gets a new key when it is sent back later.
     decide(at, decision((holding[0], "content"), "retranslate"))
-    assert "lacks 1 translations" in at.stage("translate", translate.main, code=1)
+    assert "kept replies: 1 translations" in at.stage("translate", translate.main, code=1)
     at.run("fill")
     at.run("publish")
     assert replayed(at) == before
 
 
-def test_an_answer_sent_back_that_the_glossary_gave_is_asked_for_by_itself(here: Here) -> None:
+def test_an_answer_from_the_glossary_that_was_sent_back_is_translated_by_itself(here: Here) -> None:
     at, server = here("moody_and_markless")
     at.run("fill")
     at.run("publish")
@@ -180,43 +180,44 @@ def test_accepting_a_new_translation_does_not_bring_the_old_one_back(here: Here)
     decide(at, decision(place, "accept"))
     at.run("publish")
     replayed(at)
-    assert {old, new} <= {json.loads(line)["key"] for line in at.memory.split(b"\n") if line}
+    assert {old, new} <= {json.loads(line)["key"] for line in at.replies.split(b"\n") if line}
     (entry,) = yaml.safe_load((at.root / LEDGER).read_text(encoding="utf-8"))["reviews"]
     assert (entry["decision"], entry["times"]) == ("accept", 1)
-    # The new one is what replay uses: without it, it is missing.
-    lines = [line for line in at.memory.split(b"\n") if new.encode() not in line]
+    # The replay uses the new one: without it, the translation is missing.
+    lines = [line for line in at.replies.split(b"\n") if new.encode() not in line]
     (at.root / MEMORY).write_bytes(b"\n".join(lines))
-    assert "lacks 1 translations" in at.stage("translate", translate.main, code=1)
+    assert "kept replies: 1 translations" in at.stage("translate", translate.main, code=1)
 
 
 def test_a_second_decision_on_a_settled_text_is_refused_by_name(here: Here) -> None:
-    """It silently won."""
     at = filled(here)
     question = read_questions(at.root / SAMPLED / "queries_raw.json")[-1]
     place = (question.question_id, "question")
     decide(at, decision(place, "accept", author="Ann"))
     before = (at.root / LEDGER).read_bytes()
     for other in (decision(place, "retranslate"), decision(place, "correct", text="誰？")):
-        told = decide(at, other, code=1)
-        assert f"question of {place[0]} is decided in the ledger already (accept, by Ann)" in told
+        printed = decide(at, other, code=1)
+        assert (
+            f"question of {place[0]} is decided in the ledger already (accept, by Ann)" in printed
+        )
         assert (at.root / LEDGER).read_bytes() == before
     decide(at, decision(place, "accept", author="Ann"))
 
 
-def test_an_accepted_finding_stops_nobody(here: Here) -> None:
+def test_an_accepted_finding_does_not_stop_the_pipeline(here: Here) -> None:
     at = filled(here)
     question = read_questions(at.root / SAMPLED / "queries_raw.json")[-1]
     place = (question.question_id, "question")
     wrong = "Դըե ղաչ կզ ճկմեխծգ."
     decide(at, decision(place, "correct", text=wrong, reason="a riddle"))
     replayed(at)
-    told = at.stage("verify", verify.main)
-    assert f"accepted: question_mood: {question.question_id}" in told
-    assert "(a riddle)" in told
+    printed = at.stage("verify", verify.main)
+    assert f"accepted: question_mood: {question.question_id}" in printed
+    assert "(a riddle)" in printed
     (at.root / LEDGER).write_text(
         (at.root / LEDGER).read_text().replace("decision: correct", "decision: accept")
     )
-    # Accepted is what the model said; the corrected text is gone, and with it the finding.
+    # Now the model's text is accepted; the corrected text and its finding are gone.
     assert replayed(at)[place] == encode(question.question)
     assert "question_mood" not in at.stage("verify", verify.main)
 
@@ -226,8 +227,8 @@ def test_an_accepted_finding_stops_nobody(here: Here) -> None:
 
 def test_no_cell_is_a_formula(here: Here) -> None:
     at, server = here("formula")
-    told = at.run("fill", code=1)
-    assert "failed: " in told
+    printed = at.run("fill", code=1)
+    assert "failed: " in printed
     file = at.root / "f.csv"
     at.run("review", "--export", str(file))
     with file.open(encoding="utf-8", newline="") as stream:
@@ -242,71 +243,55 @@ def test_no_cell_is_a_formula(here: Here) -> None:
     assert server.stats()["requests"] > 0
 
 
+PLACES = {("q1", "question")}
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t"])
-def test_a_table_that_a_spreadsheet_saved_is_read(delimiter: str, tmp_path: Path) -> None:
+def test_a_table_saved_by_a_spreadsheet_is_read(delimiter: str, tmp_path: Path) -> None:
     file = tmp_path / "f.csv"
     cells = ["q1", "question", "", "a flag", "Who?", "誰", "correct", "誰寫的？\n再說", "", ""]
     with file.open("w", encoding="utf-8-sig", newline="") as stream:
         csv.writer(stream, delimiter=delimiter).writerows([COLUMNS, cells])
-    (found,) = read_decisions(file, {("q1", "question")})
+    (found,) = read_decisions(file, PLACES)
     assert (found.decision, found.text) == ("correct", "誰寫的？\n再說")
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("rows", "message"),
     [
-        (("q1", "question", "approve", ""), "row 2.decision: Input should be"),
-        (("q1", "title", "accept", ""), "row 2.field: Input should be"),
-        (("q1", "question", "correct", " "), "row 2: .*its text is empty"),
-        (("q9", "question", "accept", ""), "row 2: no text question of q9 is translated"),
-        (("q1", "content", "accept", ""), "row 2: no text content of q1 is translated"),
-    ],
-)
-def test_a_wrong_decision_is_named_by_its_row(
-    row: tuple[str, str, str, str], message: str, here: Here
-) -> None:
-    at, _ = here()
-    question = read_questions(at.root / SAMPLED / "queries_raw.json")[0].question_id
-    record_id = question if row[0] == "q1" else row[0]
-    told = decide(at, decision((record_id, row[1]), row[2], text=row[3]), code=1)
-    expected = message.replace("q1", question).split(".*")
-    assert all(part in told for part in expected), told
-    assert not (at.root / LEDGER).exists()
-
-
-def test_two_rows_that_decide_differently_on_one_text_are_refused(tmp_path: Path) -> None:
-    file, place = tmp_path / "f.csv", ("q1", "question")
-    empty = dict.fromkeys(COLUMNS, "")
-    accepted = empty | decision(place, "accept")
-    write_review(file, [accepted, empty | {"record_id": "q1", "field": "question"}, accepted])
-    assert len(read_decisions(file, {place})) == 1
-    write_review(file, [accepted, empty | decision(place, "correct", text="Who?")])
-    with pytest.raises(ConfigurationError, match="row 3: question of q1 is decided otherwise"):
-        read_decisions(file, {place})
-
-
-@pytest.mark.parametrize("text", ["", " ", "\u200b", "\u3000\ufeff"])
-def test_a_correction_that_nobody_sees_is_none(text: str, tmp_path: Path) -> None:
-    file, place = tmp_path / "f.jsonl", ("q1", "question")
-    write_review(file, [dict.fromkeys(COLUMNS, "") | decision(place, "correct", text=text)])
-    with pytest.raises(ConfigurationError, match="its text is empty"):
-        read_decisions(file, {place})
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("record_id,field\nq1,question\n", "row 2: lacks decision, text, reason, author"),
+        ([("q1", "question", "approve", "")], "row 2.decision: Input should be"),
+        ([("q1", "title", "accept", "")], "row 2.field: Input should be"),
+        ([("q1", "question", "correct", "\u3000\ufeff\u200b")], "row 2: .*its text is empty"),
+        ([("q9", "question", "accept", "")], "row 2: no text question of q9 is translated"),
+        ([("q1", "content", "accept", "")], "row 2: no text content of q1 is translated"),
         (
-            ",".join(COLUMNS) + "\n" + ",".join("123456789xy") + "\n",
-            "line 2: 11 cells, expected 10",
+            [("q1", "question", "accept", ""), ("q1", "question", "correct", "Who?")],
+            "row 3: a row above has another decision on question of q1",
         ),
-        (",".join(COLUMNS) + '\n"q1', "not valid CSV"),
     ],
 )
-def test_a_file_that_is_no_table_is_refused(text: str, message: str, here: Here) -> None:
+def test_a_wrong_decision_is_refused_with_its_row(
+    rows: list[tuple[str, str, str, str]], message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "f.csv"
+    empty = dict.fromkeys(COLUMNS, "")
+    write_review(file, [empty | decision(row[:2], row[2], text=row[3]) for row in rows])
+    with pytest.raises(ConfigurationError, match=message):
+        read_decisions(file, PLACES)
+
+
+def test_rows_without_a_decision_and_equal_decisions_are_accepted(tmp_path: Path) -> None:
+    file = tmp_path / "f.csv"
+    empty = dict.fromkeys(COLUMNS, "")
+    accepted = empty | decision(("q1", "question"), "accept")
+    write_review(file, [accepted, empty | {"record_id": "q1", "field": "question"}, accepted])
+    assert len(read_decisions(file, PLACES)) == 1
+
+
+def test_a_file_that_is_not_a_table_is_refused(here: Here) -> None:
     at, _ = here()
     file = at.root / "f.csv"
-    file.write_text(text, encoding="utf-8")
-    assert message in at.run("review", "--import", str(file), code=1)
-    assert "none.csv: no such file" in at.run("review", "--import", "none.csv", code=1)
+    file.write_text("record_id,field\nq1,question\n", encoding="utf-8")
+    message = at.run("review", "--import", str(file), code=1)
+    assert "row 2: lacks decision, text, reason, author" in message
+    assert not (at.root / LEDGER).exists()

@@ -1,4 +1,4 @@
-"""Marks: what was marked is read back, whatever the text, and no mark stays in it."""
+"""Marks are read back from any text, and none is left in it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from bears.translation.spans import CLOSE, OPEN, mark, read_back
 
-# Mostly what could confuse the marks, so that short texts meet every case.
+# Mostly characters that could be confused with marks, so that short texts cover every case.
 TRICKY = st.text(st.sampled_from(list("⟦⟧〚〛[]［］\\ a1.,B台\n")), max_size=12)
 TEXTS = TRICKY | st.text(max_size=40)
 
 
 @given(before=TEXTS, answer=TEXTS, after=TEXTS)
-def test_what_was_marked_is_read_back(before: str, answer: str, after: str) -> None:
+def test_a_marked_phrase_is_read_back(before: str, answer: str, after: str) -> None:
     answer = answer.strip()
     assume(answer)
     text = before + answer + after
@@ -22,12 +22,12 @@ def test_what_was_marked_is_read_back(before: str, answer: str, after: str) -> N
     assert marked is not None
     back, span = read_back(marked)
     assert back == text
-    # Another case is marked only where the answer's own is but a part of a word.
+    # Another case is marked only if the answer's own case is part of a longer word.
     assert span == answer or (span or "").casefold() == answer.casefold() != answer.swapcase()
 
 
 @given(text=st.text(st.sampled_from("⟦⟧〚〛[]［］ a1.台"), max_size=12))
-def test_no_mark_stays_in_a_text(text: str) -> None:
+def test_no_mark_is_left_in_a_text(text: str) -> None:
     back, span = read_back(text)
     for token in (OPEN, CLOSE, "〚", "〛"):
         assert token not in back

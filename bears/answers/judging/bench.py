@@ -1,4 +1,4 @@
-"""Who judges: one judge, or several whose majority decides."""
+"""One judge, or a panel whose majority decides."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,20 +10,20 @@ from bears.answers.judging.model import VerdictTask
 from bears.answers.judging.ruling import Case, Judge, Ruling, Verdict
 from bears.answers.judging.settings import JudgeSettings
 from bears.config import build, parse
-from bears.llm.kept import PublishedMemory
+from bears.llm.kept import KeptReplies
 
 ROOM = "bears.answers.judging"
 Judges = Mapping[str, Judge | JudgeSettings]
-"""By name: one that compares words, or how a model is asked."""
+"""Judge's name to a judge that compares words, or to the settings of a model."""
 Rulings = dict[str, list[Ruling]]
-"""A judge's name to its rulings, in the order of the cases."""
+"""Judge's name to its rulings, in the order of the cases."""
 
 
 def judges_of(judge: Mapping[str, Any]) -> Judges:
-    """The judges of one conf/judge/<name>.yaml, by their names; ``none`` has none.
+    """Return the judges of one conf/judge/<name>.yaml by their names; empty for ``none``.
 
     Raises:
-        ConfigurationError: one of them is described wrongly.
+        ConfigurationError: the description of a judge is wrong.
     """
     if judge["name"] == "none":
         return {}
@@ -39,38 +39,33 @@ def _judge(part: Mapping[str, Any], where: str) -> Judge | JudgeSettings:
 
 
 def tasks_of(judges: Judges, cases: Sequence[Case], language: str) -> list[VerdictTask]:
-    """What those of the judges that are models are asked for."""
+    """Return the tasks of those judges that are models."""
     models = (judge for judge in judges.values() if isinstance(judge, JudgeSettings))
     return [VerdictTask(model, cases, language) for model in models]
 
 
-def rulings_of(
-    judges: Judges, cases: Sequence[Case], language: str, known: PublishedMemory
-) -> Rulings:
-    """What each judge says of each case.
+def rulings_of(judges: Judges, cases: Sequence[Case], language: str, known: KeptReplies) -> Rulings:
+    """Return each judge's rulings on the cases.
 
     Args:
         judges: by name.
         cases: the answers.
         language: BCP 47 tag of the answers.
-        known: the verdicts that models gave.
+        known: the kept verdicts of models.
 
     Raises:
-        MemoryMiss: a model was never asked about some of the cases.
+        RepliesMissing: the verdicts of a model on some cases are missing.
     """
     return {
         name: VerdictTask(judge, cases, language).rulings(known)
         if isinstance(judge, JudgeSettings)
-        else [
-            Ruling(judge.verdict(case.question, case.golds, case.answer, language))
-            for case in cases
-        ]
+        else [Ruling(judge.verdict(case, language)) for case in cases]
         for name, judge in judges.items()
     }
 
 
 def majority(rulings: Sequence[Ruling]) -> Ruling:
-    """What most of the judges say that say something; unscored where as many say the opposite."""
+    """Return the majority verdict, ignoring abstentions; unscored if it is a tie."""
     if len(rulings) == 1:
         return rulings[0]
     counts = Counter(ruling.verdict for ruling in rulings)
@@ -82,20 +77,15 @@ def majority(rulings: Sequence[Ruling]) -> Ruling:
 
 
 def agreements(rulings: Rulings) -> dict[str, dict[str, Any]]:
-    """Each pair of judges: on how many both have a verdict, and how far the verdicts agree."""
+    """Return how well each pair of judges agrees on the answers that both have scored."""
     found = {}
-    for one, other in combinations(rulings, 2):
-        pairs = [
-            (a.verdict == "pass", b.verdict == "pass")
-            for a, b in zip(rulings[one], rulings[other], strict=True)
-            if "unscored" not in (a.verdict, b.verdict)
-        ]
-        counts = Counter(pairs)
-        table = [[counts[a, b] for b in (True, False)] for a in (True, False)]
-        kappa = kappa_of(table)
+    for (one, ours), (other, theirs) in combinations(rulings.items(), 2):
+        counts = Counter((a.verdict, b.verdict) for a, b in zip(ours, theirs, strict=True))
+        table = [[counts[a, b] for b in ("pass", "fail")] for a in ("pass", "fail")]
+        n, kappa = sum(map(sum, table)), kappa_of(table)
         found[f"{one}, {other}"] = {
-            "n": len(pairs),
-            "agreement": round((table[0][0] + table[1][1]) / len(pairs), 5) if pairs else None,
+            "n": n,
+            "agreement": round((table[0][0] + table[1][1]) / n, 5) if n else None,
             "kappa": kappa and round(kappa.value, 5),
             "kappa_95": kappa and kappa.interval and [round(end, 5) for end in kappa.interval],
         }

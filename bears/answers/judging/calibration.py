@@ -1,19 +1,21 @@
-"""A judge against people: how often they agree, and what its pass rates are worth."""
+"""Compare a judge with people: how often they agree, and what its pass rates are worth."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import Any
 
 from bears.answers.judging.labels import LabelledAnswer
-from bears.answers.judging.ruling import Verdict
 from bears.evaluation.intervals import wilson
+
+WORDS = {True: "pass", False: "fail"}
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share or a kappa with its 95 % interval, whose ends are NaN where it is undefined."""
+    """A share or a kappa with its 95 % interval, whose ends are NaN if it is undefined."""
 
     value: float
     low: float
@@ -21,87 +23,55 @@ class Rate:
 
     @property
     def interval(self) -> list[float] | None:
-        """Return both ends; None where they are undefined."""
+        """Return both ends; None if they are undefined."""
         return None if math.isnan(self.low) else [self.low, self.high]
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedAnswer:
-    """An answer with a judge's verdict."""
-
-    labelled: LabelledAnswer
-    verdict: Verdict
-
-    @property
-    def disagrees(self) -> bool:
-        """Whether person and judge say opposite things."""
-        label = self.labelled.label
-        return label is not None and self.verdict == ("fail" if label else "pass")
-
-
-def calibrate(answers: Iterable[JudgedAnswer]) -> dict[str, dict[str, Any]]:
-    """Each system's `calibration`, in the order in which they first appear."""
-    by_system: dict[str, list[JudgedAnswer]] = {}
+def calibrate(answers: Iterable[LabelledAnswer]) -> dict[str, dict[str, Any]]:
+    """Return each system's `calibration`, in the order in which they first appear."""
+    by_system: dict[str, list[LabelledAnswer]] = {}
     for answer in answers:
-        by_system.setdefault(answer.labelled.system, []).append(answer)
+        by_system.setdefault(answer.system, []).append(answer)
     return {system: calibration(own) for system, own in by_system.items()}
 
 
-def calibration(answers: Sequence[JudgedAnswer]) -> dict[str, Any]:
-    """How a judge does on the answers of one system.
+def calibration(answers: Sequence[LabelledAnswer]) -> dict[str, Any]:
+    """Compare a judge with people on the answers of one system.
 
     Returns:
-        ``n``, the answers that have a label and a verdict, and over these: ``human`` and
-        ``judge``, the shares that each passes; ``agreement``; ``kappa`` (Cohen's); ``tpr`` and
-        ``tnr``, the shares of what people pass and fail on which the judge does the same; and
-        ``confusion``, counts by label and verdict. ``judged`` counts all answers that have a
-        verdict and ``unscored`` those without one; ``corrected`` is the pass rate of people over
-        all that were judged, see `corrected_pass_rate`. Null where a value is undefined.
-        ``interval_95`` has ``[low, high]`` of each: Wilson's for shares, the asymptotic one for
-        kappa.
+        ``n``, the answers with a label and a verdict, and over these: ``human`` and ``judge``,
+        the shares that each passes; ``agreement``; ``kappa`` (Cohen's); ``tpr`` and ``tnr``, the
+        shares of what people pass and fail on which the judge does the same; and ``confusion``,
+        counts by label and verdict. ``judged`` counts all answers with a verdict and ``unscored``
+        those without one; ``corrected`` is people's pass rate over all judged answers, see
+        `corrected_pass_rate`. A value is None if it is undefined. ``interval_95`` has
+        ``[low, high]`` of each: Wilson's for shares, the asymptotic one for kappa.
     """
-    scored = [each for each in answers if each.verdict != "unscored"]
-    labelled = [each for each in scored if each.labelled.label is not None]
-    counts = {
-        (label, passed): sum(
-            each.labelled.label is label and (each.verdict == "pass") is passed for each in labelled
-        )
-        for label in (True, False)
-        for passed in (True, False)
-    }
-    rates = {
-        **_rates(counts),
-        "corrected": corrected_pass_rate(
-            [each.verdict == "pass" for each in scored], [each.labelled.label for each in scored]
-        ),
-    }
-    return {
-        "n": len(labelled),
-        **{name: rate and rate.value for name, rate in rates.items()},
-        "interval_95": {name: rate and rate.interval for name, rate in rates.items()},
-        "confusion": {
-            f"people_{_word(label)}_judge_{_word(passed)}": count
-            for (label, passed), count in counts.items()
-        },
-        "judged": len(scored),
-        "unscored": len(answers) - len(scored),
-    }
-
-
-def _word(passed: bool) -> str:
-    return "pass" if passed else "fail"
-
-
-def _rates(counts: dict[tuple[bool, bool], int]) -> dict[str, Rate | None]:
-    both, people, judge, neither = counts.values()
+    scored = [answer for answer in answers if answer.verdict != "unscored"]
+    verdicts, labels = [a.verdict == "pass" for a in scored], [a.label for a in scored]
+    counts = Counter(zip(labels, verdicts, strict=True))
+    both, people, judge, neither = (counts[a, b] for a in (True, False) for b in (True, False))
     n = both + people + judge + neither
-    return {
+    rates = {
         "human": _wilson(both + people, n),
         "judge": _wilson(both + judge, n),
         "agreement": _wilson(both + neither, n),
         "kappa": kappa_of([[both, people], [judge, neither]]),
         "tpr": _wilson(both, both + people),
         "tnr": _wilson(neither, judge + neither),
+        "corrected": corrected_pass_rate(verdicts, labels),
+    }
+    return {
+        "n": n,
+        **{name: rate and rate.value for name, rate in rates.items()},
+        "interval_95": {name: rate and rate.interval for name, rate in rates.items()},
+        "confusion": {
+            f"people_{WORDS[label]}_judge_{WORDS[passed]}": counts[label, passed]
+            for label in WORDS
+            for passed in WORDS
+        },
+        "judged": len(scored),
+        "unscored": len(answers) - len(scored),
     }
 
 
@@ -110,9 +80,9 @@ def _wilson(hits: int, n: int) -> Rate | None:
 
 
 def kappa_of(table: Sequence[Sequence[int]]) -> Rate | None:
-    """Return Cohen's kappa of a table of counts; None where all agree by chance alone.
+    """Return Cohen's kappa of a table of counts; None if chance alone explains full agreement.
 
-    It is 0, without an interval, where one side says the same of every answer.
+    It is 0, without an interval, if one side gives the same verdict on every answer.
     """
     from statsmodels.stats.inter_rater import cohens_kappa
 
@@ -126,30 +96,31 @@ def kappa_of(table: Sequence[Sequence[int]]) -> Rate | None:
 
 
 def corrected_pass_rate(judged: Sequence[bool], labels: Sequence[bool | None]) -> Rate | None:
-    """The share of these answers that people would pass, by a judge whose errors people have seen.
+    """Estimate the share of answers that people would pass, from a judge and some labels.
 
-    Of the answers that the judge passes, and of those that it fails, the labelled ones tell what
-    share people pass; both shares are weighed by how many the judge passes and fails. That is
-    Rogan and Gladen's correction with predictive values in place of rates, which stays within 0
+    The labels estimate the share that people pass among the answers that the judge passes, and
+    among those that it fails. Both shares are weighted by how many the judge passes and fails. That
+    is Rogan and Gladen's correction with predictive values in place of rates, which stays within 0
     and 1, and prediction-powered inference with its best weight. The interval joins Jeffreys'
-    intervals of the two shares, each for draws without replacement, so it is a point where all are
-    labelled. It holds the true rate of EVOUNA's systems in 93 to 97 % of the draws of 100 labels.
+    intervals of the two shares, each for draws without replacement, so it is a point if all
+    answers are labelled. It holds the true rate of EVOUNA's systems in 93 to 97 % of the draws of
+    100 labels.
 
-    The labelled answers must have been drawn by chance.
+    The labelled answers must be a random sample.
 
     Args:
-        judged: whether the judge passes an answer, for every one of them.
-        labels: what people say of it; None where they have not seen it.
+        judged: whether the judge passes an answer, for every answer.
+        labels: people's label of it; None if it has no label.
 
     Returns:
-        None where no answer that the judge passes, or none that it fails, is labelled.
+        None if no answer that the judge passes, or none that it fails, is labelled.
 
     Source: Cochran, Sampling Techniques (1977), 5A.9, poststratification; the interval is
     Zou and Donner's (Statistics in Medicine 2008) of a sum.
     """
     value = below = above = 0.0
     for verdict in (True, False):
-        seen = [label for each, label in zip(judged, labels, strict=True) if each == verdict]
+        seen = [label for own, label in zip(judged, labels, strict=True) if own == verdict]
         known = [label for label in seen if label is not None]
         if not seen:
             continue
@@ -163,12 +134,12 @@ def corrected_pass_rate(judged: Sequence[bool], labels: Sequence[bool | None]) -
 
 
 def _share(hits: int, n: int, of: int) -> Rate:
-    """The share of ``of`` answers, by ``n`` drawn from them without replacement."""
+    """Estimate a share of ``of`` answers from ``n`` drawn without replacement."""
     from statsmodels.stats.proportion import proportion_confint
 
     share = hits / n
     low, high = proportion_confint(hits, n, method="jeffreys")
     left = math.sqrt((of - n) / (of - 1)) if of > 1 else 0.0
-    # Jeffreys' interval leaves out 0 and 1 themselves, where nothing else was seen.
+    # Jeffreys' interval leaves out 0 and 1 themselves, even if nothing else was seen.
     low, high = (0.0 if hits == 0 else low), (1.0 if hits == n else high)
     return Rate(share, share - left * (share - low), share + left * (high - share))

@@ -1,31 +1,20 @@
-"""Where a question went wrong, in one word of a closed list, from what is known of it."""
+"""Find the step at which a question went wrong, as one word of a closed list."""
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from bears.answers.judging.ruling import Verdict
 from bears.types import Question
 
-CAUSES = {
-    "right": "passed, with all of its gold shown, or with none to be shown",
-    "right_with_part_of_gold": "passed, though some of its gold was not shown",
-    "right_without_gold": "passed, though none of its gold was shown",
-    "not_retrieved": "failed; gold is not in the run: the retriever's",
-    "beyond_shown": "failed; gold is in the run, but further down than what was shown",
-    "cut": "failed; gold was shown, but shortened",
-    "reader": "failed, with its gold shown: the generator's",
-    "reader_cannot": "failed, with its gold shown among others, and shown alone as well",
-    "reader_distracted": "failed, with its gold shown among others, but not shown alone",
-    "closed_book": "failed, and was to be answered without documents",
-    "no_answer": "the system gave none",
-    "judge_doubt": "the verdict and the words say opposite things: look at the judge",
-    "unknown": "failed; nobody knows the gold, or what was shown",
-    "unscored": "without a verdict",
-}
-"""Each word, and when it is said. A question has the first of these obstacles that it met; one of
-several hops needs all of its gold, and any other question one document of it."""
+CAUSES = (
+    *("right", "right_with_part_of_gold", "right_without_gold"),
+    *("not_retrieved", "beyond_shown", "cut", "reader", "closed_book"),
+    *("reader_cannot", "reader_distracted"),
+    *("no_answer", "judge_doubt", "unknown", "unscored"),
+)
+"""docs/answers.md explains them. A question has the first obstacle that it met. A multi-hop
+question needs all of its gold, and any other question one gold document."""
 OBSTACLES = ("not_retrieved", "beyond_shown", "cut", "reader")
-"""Where a gold document can have got to, from the beginning of its way to the end."""
+"""Where a gold document may have stopped, in the order of the pipeline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,77 +22,66 @@ class Context:
     """The documents of one answer.
 
     Args:
-        shown: in the order in which they were shown; None where nobody knows.
+        shown: in the order in which the generator saw them; None if unknown.
         cut: those of them that were shortened.
-        cited_not_given: how many citations name nothing that was shown.
+        cited_not_given: how many citations name documents that were not shown.
+        retrieved: the documents of the run; None if unknown.
+        closed_book: whether the generator was to answer without documents.
     """
 
     shown: tuple[str, ...] | None = None
     cut: frozenset[str] = frozenset()
     cited_not_given: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What is known of one answer, beside its verdict.
-
-    Args:
-        answered: whether there is an answer.
-        context: what the generator was shown.
-        retrieved: the documents of its run; None where nobody knows.
-        closed_book: whether it was to answer without documents.
-        words: pass where the gold answer stands in the answer, fail where they have no word in
-            common, else unscored.
-        oracle: the verdict on the same generator's answer to the gold alone, where there is one.
-    """
-
-    answered: bool
-    context: Context
-    retrieved: Collection[str] | None
+    retrieved: frozenset[str] | None = None
     closed_book: bool = False
-    words: Verdict = "unscored"
-    oracle: Verdict = "unscored"
 
 
-def places(question: Question, evidence: Evidence) -> dict[str, str]:
-    """Each gold document to the obstacle at which it stopped; ``reader`` where it was shown."""
-    shown = evidence.context.shown or ()
+def gold_places(question: Question, context: Context) -> dict[str, str]:
+    """Return each gold document with the obstacle at which it stopped, ``reader`` if shown."""
 
     def place(doc_id: str) -> str:
-        if doc_id in shown:
-            return "cut" if doc_id in evidence.context.cut else "reader"
-        known = evidence.retrieved is not None and doc_id not in evidence.retrieved
-        return "not_retrieved" if known else "beyond_shown"
+        if doc_id in (context.shown or ()):
+            return "cut" if doc_id in context.cut else "reader"
+        missed = context.retrieved is not None and doc_id not in context.retrieved
+        return "not_retrieved" if missed else "beyond_shown"
 
     return {doc_id: place(doc_id) for doc_id in question.gold_doc_ids}
 
 
-def cause_of(question: Question, verdict: Verdict, evidence: Evidence) -> str:
-    """A word of `CAUSES`."""
-    if not evidence.answered:
+def cause_of(
+    question: Question,
+    verdict: Verdict,
+    context: Context,
+    answered: bool,
+    words: Verdict,
+    oracle: Verdict = "unscored",
+) -> str:
+    """Return a word of `CAUSES`.
+
+    Args:
+        answered: whether there is an answer.
+        words: pass if the answer contains the gold answer, fail if they share no word, else
+            unscored.
+        oracle: the verdict on the same generator's answer from the gold alone, if known.
+    """
+    if not answered:
         return "no_answer"
     if verdict == "unscored":
         return "unscored"
-    if {verdict, evidence.words} == {"pass", "fail"}:
+    if {verdict, words} == {"pass", "fail"}:
         return "judge_doubt"
-    stops = places(question, evidence)
-    return _of_right(stops, evidence) if verdict == "pass" else _of_wrong(question, stops, evidence)
-
-
-def _of_right(stops: Mapping[str, str], evidence: Evidence) -> str:
-    missing = [stop for stop in stops.values() if stop in OBSTACLES[:2]]
-    if not missing or evidence.context.shown is None:
-        return "right"
-    return "right_without_gold" if len(missing) == len(stops) else "right_with_part_of_gold"
-
-
-def _of_wrong(question: Question, stops: Mapping[str, str], evidence: Evidence) -> str:
-    if evidence.closed_book:
+    places = list(gold_places(question, context).values())
+    if verdict == "pass":
+        missing = [place for place in places if place in OBSTACLES[:2]]
+        if not missing or context.shown is None:
+            return "right"
+        return "right_without_gold" if len(missing) == len(places) else "right_with_part_of_gold"
+    if context.closed_book:
         return "closed_book"
-    if not question.judged or evidence.context.shown is None:
+    if not question.judged or context.shown is None:
         return "unknown"
     needed = min if question.question_type == "multi-hop" else max
-    stop = needed(stops.values(), key=OBSTACLES.index, default="reader")
-    if stop != "reader" or evidence.oracle == "unscored":
-        return stop
-    return "reader_cannot" if evidence.oracle == "fail" else "reader_distracted"
+    place = needed(places, key=OBSTACLES.index, default="reader")
+    if place != "reader" or oracle == "unscored":
+        return place
+    return "reader_cannot" if oracle == "fail" else "reader_distracted"

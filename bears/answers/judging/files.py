@@ -1,50 +1,69 @@
-"""What judging reads: the questions with all that is known of their answers, and a system's."""
+"""Read the answers of a system with everything that is known about them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from bears.answers.judging.causes import Context
-from bears.answers.judging.hearing import Hearing
-from bears.answers.judging.ruling import VERDICTS, Verdict, cases_of
+from bears.answers.judging.judged import JudgedQuestion
+from bears.answers.judging.ruling import Case, Verdict
 from bears.config import parse
 from bears.errors import FormatError
-from bears.evaluation.answers.forms import read_rows
-from bears.evaluation.answers.predictions import read_predictions
-from bears.evaluation.answers.references import read_referenced
+from bears.evaluation.answers.forms import GivenAnswer, read_answers
+from bears.evaluation.answers.predictions import answers_of
+from bears.evaluation.answers.references import read_referenced, references_of
+from bears.evaluation.answers.score import literal, score_answers
 from bears.files.records import problems_of, read_documents, read_json
 from bears.files.spreadsheet import read_named
 from bears.files.trec import read_table
+from bears.language.normalisation import without_citations
+from bears.types import Question
+
+_SHOWN = TypeAdapter(Context)
+_VERDICT: TypeAdapter[Verdict] = TypeAdapter(Verdict)
+_NAMES = [field.name for field in fields(Context)[:3]]
+"""What a file of answers says about the context."""
 
 
-def read_hearing(paths: Mapping[str, Path], language: str, run: Path | None = None) -> Hearing:
-    """The answers of a system, to be judged.
+def read_unjudged(
+    paths: Mapping[str, Path], language: str, run: Path | None = None, closed_book: bool = False
+) -> list[JudgedQuestion]:
+    """Read every question with a system's answer, before it is judged.
 
     Args:
-        paths: of ``queries``, ``corpus`` and ``answers``; of ``lineage`` and ``sidecar`` where
-            there are such: they know of further annotators' answers, and of aliases.
+        paths: of ``queries``, ``corpus`` and ``answers``; optionally of ``lineage`` (further
+            annotators' answers) and ``sidecar`` (aliases).
         language: BCP 47 tag of the answers.
-        run: what the generator's documents were taken from, where that is known.
+        run: the run from which the generator's documents were taken, if known.
+        closed_book: whether the generator was to answer without documents.
 
     Raises:
         FormatError: a file is malformed.
     """
     questions = read_referenced(paths["queries"], paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
-    predictions = read_predictions(paths["answers"], questions, documents)
-    cases = cases_of(questions, predictions, language, _aliases(paths.get("sidecar")))
-    hearing = Hearing(questions, cases, predictions, language, read_contexts(paths["answers"]))
-    if run is not None:
-        rankings = read_table(run, {question.question_id for question in questions}).rankings()
-        hearing.retrieved = {key: {hit.doc_id for hit in hits} for key, hits in rankings.items()}
-    return hearing
+    answers = answers_of(read_answers(paths["answers"]), questions, documents)
+    scores = score_answers(questions, answers.predictions, language)
+    aliases = _aliases(paths.get("sidecar"))
+    rankings = read_table(run, {q.question_id for q in questions}).rankings() if run else None
+    rows = []
+    for question in questions:
+        key = question.question_id
+        given, prediction = answers.given.get(key), answers.predictions.get(key)
+        retrieved = None if rankings is None else frozenset(h.doc_id for h in rankings.get(key, ()))
+        context = _context(given) if given else Context()
+        context = replace(context, retrieved=retrieved, closed_book=closed_book)
+        answer = without_citations(prediction.answer).strip() if prediction else ""
+        case = _case(question, answer, language, aliases.get(key, ()))
+        rows.append(JudgedQuestion(question, case, scores[key], context, language))
+    return rows
 
 
 def records_in(folder: Path, answers: Path) -> dict[str, Path]:
-    """The paths that `read_hearing` wants.
+    """Return the paths that `read_unjudged` needs.
 
     Args:
         folder: of the records: the pipeline's, or an export.
@@ -60,39 +79,42 @@ def records_in(folder: Path, answers: Path) -> dict[str, Path]:
     return {name: path for name, path in found.items() if path} | {"answers": answers}
 
 
-def read_contexts(path: Path) -> dict[str, Context]:
-    """Return question_id to what was shown, as far as a file of answers says it.
-
-    Raises:
-        FormatError: naming the line that has something else under these names.
-    """
-    names, context_of = [each.name for each in fields(Context)], TypeAdapter(Context)
-    found = {}
-    for given, row in read_rows(path):
-        told = {name: row[name] for name in names if row.get(name) is not None}
-        try:
-            found[given.question_id] = context_of.validate_python(told)
-        except ValidationError as error:
-            raise FormatError(f"{given.where}: {problems_of(error)}") from None
-    return found
-
-
 def read_verdicts(path: Path) -> dict[str, Verdict]:
-    """question_id to its verdict, from what `write_judged` wrote.
+    """Return question_id to the verdict in a file that `write_judged` wrote.
 
     Raises:
-        FormatError: naming the line that has none.
+        FormatError: a column is missing, or a verdict is unknown.
     """
     header, rows = read_named(path)
     if not {"question_id", "verdict"} <= {*header}:
         raise FormatError(f"{path}: no columns question_id and verdict; name a .questions.csv")
-    found: dict[str, Verdict] = {}
+    verdicts: dict[str, Verdict] = {}
     for line, row in rows:
-        verdict = row["verdict"]
-        if verdict not in VERDICTS:
-            raise FormatError(f"{path}, line {line}: verdict {verdict!r:.80}; expected {VERDICTS}")
-        found[row["question_id"]] = verdict
-    return found
+        try:
+            verdicts[row["question_id"]] = _VERDICT.validate_python(row["verdict"])
+        except ValidationError as error:
+            raise FormatError(f"{path}, line {line}: verdict: {problems_of(error)}") from None
+    return verdicts
+
+
+def _case(question: Question, answer: str, language: str, aliases: Sequence[str]) -> Case:
+    golds = [literal(reference) for reference in references_of(question, language)]
+    turns = [f"{turn.role}: {turn.content}" for turn in question.turns]
+    return Case(
+        question.question_id,
+        "\n".join([*turns, question.question]),
+        tuple(dict.fromkeys(gold for gold in golds if gold.strip())),
+        answer,
+        tuple(aliases),
+    )
+
+
+def _context(given: GivenAnswer) -> Context:
+    known = {name: value for name in _NAMES if (value := given.fields.get(name)) is not None}
+    try:
+        return _SHOWN.validate_python(known)
+    except ValidationError as error:
+        raise FormatError(f"{given.where}: {problems_of(error)}") from None
 
 
 def _aliases(sidecar: Path | None) -> Mapping[str, Sequence[str]]:

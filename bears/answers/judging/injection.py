@@ -1,10 +1,10 @@
-"""Answers that speak to the judge in place of answering: found by their words, to be looked at."""
+"""Find answers that speak to the judge instead of answering, by their words."""
 
 import re
 import unicodedata
 
 _PATTERNS = (
-    # Forget what you were told.
+    # Forget the instructions.
     r"\b(ignore|disregard|forget|override|skip)\b.{0,40}\b(above|previous|prior|earlier|preceding"
     r"|instructions?|rules?|prompt|criteria|rubric|gold|reference)\b",
     r"(忽略|無視|无视|不要理會|不要理会|別管|别管|忘記|忘记|忘掉).{0,20}(以上|上述|上面|之前|先前|前面|指示|指令|規則|规则|標準|标准|提示)",
@@ -14,7 +14,7 @@ _PATTERNS = (
     r"\b(ignorier\w*|vergiss|vergessen|missachte\w*)\b.{0,40}\b(anweisung\w*|vorherig\w*|obig\w*"
     r"|oben|regeln?)\b",
     r"\b(prezri\w*|ignorir\w*|pozabi\w*)\b.{0,40}\b(navodil\w*|zgornj\w*|prejšnj\w*|pravil\w*)\b",
-    # Say that it is right.
+    # Claim to be right.
     r"\b(reply|respond|answer|output|return|say|print|write|mark|grade|rate|judge|score|give|set"
     r"|verdict|evaluate)\b.{0,40}[\"'“‘`]?\b(pass|passed|correct|full marks|verdict)\b",
     r"\"?verdict\"?\s*[:=]\s*\"?(pass|fail|correct)|\{\s*\"verdict\"",
@@ -23,7 +23,7 @@ _PATTERNS = (
     r"(pass|合格|正解|満点).{0,16}(出力|答え|回答|判定|評価|返し)",
     r"\b(antworte|bewerte|gib|markiere|urteile)\b.{0,40}\b(pass|bestanden|richtig|korrekt)\b",
     r"\b(odgovori|oceni|označi|vrni)\b.{0,40}\b(pass|pravilno|pravilen|opravljeno)\b",
-    # Speak as someone else.
+    # Pretend to be someone else.
     r"<\|?\s*/?\s*(im_start|im_end|system|assistant|user|endoftext)|\[/?(inst|system)\]"
     r"|<</?sys>>|^\s*#*\s*(system|assistant|judge|grader|developer)\s*(note|message|prompt)?\s*[:：]",
     r"\b(dear|attention|note to|message to|instructions? (to|for)|you are)\b.{0,20}"
@@ -36,10 +36,10 @@ _ANY = re.compile("|".join(f"(?:{each})" for each in _PATTERNS), re.IGNORECASE |
 
 
 def speaks_to_judge(answer: str) -> bool:
-    """Whether an answer has words that would tell a judge what to say.
+    """Return whether an answer has words that would influence a judge.
 
-    In English, Chinese, Korean, Japanese, German and Slovenian. It only flags: a right answer may
-    have such words ("ignore the above" of a text on prompts), and the wrong one may do without.
+    It knows English, Chinese, Korean, Japanese, German and Slovenian. It only flags: a right answer
+    may have such words ("ignore the above" in a text about prompts), and a wrong one may not.
     """
     folded = unicodedata.normalize("NFKC", answer)
     plain = "".join(c for c in folded if unicodedata.category(c) != "Cf")

@@ -1,14 +1,18 @@
-"""Answers with their verdicts, scores and causes, and what they come to."""
+"""Answers with their scores, verdicts and causes, and their means."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from bears.answers.judging.bench import Rulings, agreements
-from bears.answers.judging.causes import CAUSES
-from bears.answers.judging.ruling import Case, Ruling
-from bears.evaluation.answers.score import AnswerScore, summarise_answers
+from bears.answers.judging.bench import Rulings, agreements, majority
+from bears.answers.judging.causes import CAUSES, Context, cause_of, gold_places
+from bears.answers.judging.injection import speaks_to_judge
+from bears.answers.judging.lexical import contains_gold
+from bears.answers.judging.ruling import Case, Ruling, Verdict
+from bears.evaluation.answers.score import AnswerScore, summarize_answers
+from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.intervals import wilson
 from bears.types import Question
 
@@ -18,28 +22,71 @@ MEASURES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JudgedQuestion:
-    """A question of the benchmark, answered or not.
+    """A question of the benchmark with a system's answer, if there is one.
 
     Args:
-        ruling: of the judge; None without a judge.
-        gold_places: each gold document to where it stopped, as `causes.places` gives it.
-        flags: what to look at: words that would tell a judge what to say, and the like.
+        context: what the generator was shown.
+        language: BCP 47 tag of the answer.
+        rulings: of each judge; empty before it is judged, or without a judge.
+        oracle: the verdict on the same generator's answer from the gold alone, if known.
     """
 
     question: Question
     case: Case
-    ruling: Ruling | None
     score: AnswerScore
-    cause: str
-    gold_places: Mapping[str, str]
-    cited_not_given: int
-    flags: tuple[str, ...]
+    context: Context
+    language: str
+    rulings: tuple[Ruling, ...] = ()
+    oracle: Verdict = "unscored"
+
+    @cached_property
+    def ruling(self) -> Ruling | None:
+        """Return the ruling of the majority; None without a judge."""
+        return majority(self.rulings) if self.rulings else None
+
+    @cached_property
+    def places(self) -> list[str]:
+        """Return the obstacle at which each gold document stopped."""
+        return list(gold_places(self.question, self.context).values())
+
+    @cached_property
+    def cause(self) -> str:
+        """Return a word of `CAUSES`."""
+        verdict = self.ruling.verdict if self.ruling else "unscored"
+        answered = bool(self.case.answer)
+        return cause_of(self.question, verdict, self.context, answered, self._words(), self.oracle)
+
+    @cached_property
+    def flags(self) -> list[str]:
+        """Return reasons for a person to look at this answer."""
+        answer = self.case.answer
+        flags = {
+            "injection": speaks_to_judge(answer),
+            "cited_not_given": self.context.cited_not_given > 0,
+            "abstained": self.score.unanswerable is None and bool(unanswerable_detection(answer)),
+            "judges_differ": len({ruling.verdict for ruling in self.rulings}) > 1,
+        }
+        return [name for name, raised in flags.items() if raised]
+
+    def _words(self) -> Verdict:
+        """Pass an answer that contains a gold answer, fail one that shares no token with it."""
+        if self.score.yes_no is not None:
+            return "pass" if self.score.yes_no else "unscored"
+        if contains_gold(self.case.golds, self.case.answer, self.language):
+            return "pass"
+        return "fail" if self.score.answer_f1 == 0 else "unscored"
+
+
+def with_rulings(rows: Sequence[JudgedQuestion], rulings: Rulings) -> list[JudgedQuestion]:
+    """Add the rulings of each judge, in the order of the rows."""
+    columns = list(zip(*rulings.values(), strict=True)) or [()] * len(rows)
+    return [replace(row, rulings=own) for row, own in zip(rows, columns, strict=True)]
 
 
 def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, Any]:
-    """Means over all questions and over each group of them, as ``metrics/answers.json`` has them.
+    """Average over all questions and over each group, as in ``metrics/answers.json``.
 
     Args:
         rows: every question.
@@ -47,17 +94,18 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
 
     Returns:
         ``by_answer_type``, the scores of the answered questions by the type of their best
-        reference; and ``all``, ``by_type`` and ``by_source``. Of each: ``n`` questions; the scores
-        of `summarise_answers`; ``pass_rate`` over those that have a verdict, and ``pass_bounds``
-        over all of them, counting the ``unscored`` as fails and as passes; citations of what was
-        not given; answers flagged as speaking to the judge; and a count of each cause that
-        occurs. Null where undefined. ``interval_95`` is Wilson's of the pass rate. Where several
-        judge, ``judges`` has the rates of each, and ``agreement`` what `agreements` says of pairs.
+        reference; and ``all``, ``by_type`` and ``by_source``, each with ``n`` questions; the
+        scores of `summarize_answers`; ``pass_rate`` over the questions with a verdict, and
+        ``pass_bounds`` over all of them, counting the ``unscored`` as fails and as passes; the
+        number of citations of documents that were not shown; the number of answers that speak to
+        the judge; and a count of each cause. A value is null if it is undefined. ``interval_95``
+        is Wilson's for the pass rate. With several judges, ``judges`` has the rates of each, and
+        ``agreement`` that of each pair.
     """
 
     def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
         keys = sorted({key(row.question) for row in rows})
-        return {each: _means([row for row in rows if key(row.question) == each]) for each in keys}
+        return {name: _means([row for row in rows if key(row.question) == name]) for name in keys}
 
     results = {
         "all": _means(rows),
@@ -76,9 +124,9 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
 
 
 def by_answer_type(rows: Sequence[JudgedQuestion]) -> dict[str, dict[str, float | None]]:
-    """A type of answers to their number and scores, as QASPER's owners report them."""
+    """Return the number and the scores of each type of answers, as QASPER's owners report them."""
     scores = {row.question.question_id: row.score for row in rows}
-    kinds: dict[str, dict[str, float | None]] = summarise_answers(scores, len(rows))["by_type"]
+    kinds: dict[str, dict[str, float | None]] = summarize_answers(scores, len(rows))["by_type"]
     return {
         kind: {name: rounded(value) for name, value in own.items()}
         for kind, own in kinds.items()
@@ -89,21 +137,21 @@ def by_answer_type(rows: Sequence[JudgedQuestion]) -> dict[str, dict[str, float 
 def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
     scores = {row.question.question_id: row.score for row in rows}
     answered = sum(bool(row.case.answer) for row in rows)
-    summary = summarise_answers(scores, answered)
+    summary = summarize_answers(scores, answered)
     causes = Counter(row.cause for row in rows)
     return {
         "n": len(rows),
         "answered": answered,
         **{name: rounded(summary[name]) for name in MEASURES},
         **pass_rates([row.ruling for row in rows]),
-        "cited_not_given": sum(row.cited_not_given for row in rows),
+        "cited_not_given": sum(row.context.cited_not_given for row in rows),
         "flagged": sum("injection" in row.flags for row in rows),
         "causes": {cause: causes[cause] for cause in CAUSES if causes[cause]},
     }
 
 
 def pass_rates(rulings: Sequence[Ruling | None]) -> dict[str, Any]:
-    """``pass_rate``, ``pass_bounds`` and ``unscored`` of rulings; null without a judge."""
+    """Return ``pass_rate``, ``pass_bounds`` and ``unscored`` of rulings; None without a judge."""
     n, counts = len(rulings), Counter(ruling.verdict for ruling in rulings if ruling)
     passed, unscored = counts["pass"], counts["unscored"]
     judged = sum(counts.values()) == n > 0
@@ -116,19 +164,18 @@ def pass_rates(rulings: Sequence[Ruling | None]) -> dict[str, Any]:
 
 
 def rounded(value: float | None) -> float | None:
-    """As many digits as metrics have."""
+    """Round a value to the digits that metrics have."""
     return None if value is None else round(value, DIGITS)
 
 
 def ranked(bounds: Mapping[str, Sequence[float] | None]) -> tuple[list[str], list[tuple[str, str]]]:
-    """Systems from the best to the worst, and the pairs that nobody can rank.
+    """Rank systems from the best to the worst, if no missing verdict could change their order.
 
     Args:
-        bounds: system to its least and its greatest pass rate, see ``pass_bounds``.
+        bounds: system to its lowest and its highest pass rate, see ``pass_bounds``.
 
     Returns:
-        The systems, by name where any pair cannot be ranked; and these pairs: a verdict that is
-        missing would decide which of the two is better.
+        The systems, by name if any pair cannot be ranked; and the pairs that cannot.
     """
     names = sorted(bounds)
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
@@ -139,7 +186,7 @@ def ranked(bounds: Mapping[str, Sequence[float] | None]) -> tuple[list[str], lis
 
 
 def _overlap(a: Sequence[float] | None, b: Sequence[float] | None) -> bool:
-    """Whether either could be the higher one; two points that are equal are known to be."""
+    """Return whether either could be higher; two equal points are a known tie."""
     if a is None or b is None:
         return True
     points = a[0] == a[1] and b[0] == b[1]

@@ -1,4 +1,4 @@
-"""Answers that people have judged: the ground on which a judge is measured."""
+"""Read answers with people's labels, against which a judge is measured."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from bears.answers.judging.ruling import Case
+from bears.answers.judging.ruling import Case, Verdict
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value, lines
 from bears.files.records import problems_of
@@ -23,20 +23,27 @@ WORDS = {
 }
 ALTERNATIVES = "/"
 GivenBy = Callable[[str, str], Case | None]
-"""System and question_id to the answer that it gave; None where there is no such question."""
+"""System and question_id to the system's answer; None if there is no such question."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledAnswer:
-    """What a system answered to a question, and what a person said of it.
+    """A system's answer to a question, with a person's label and a judge's verdict.
 
     Args:
-        label: whether it is right; None where nobody has said.
+        label: whether it is right; None if it has no label.
+        verdict: unscored before it is judged.
     """
 
     system: str
     case: Case
     label: bool | None
+    verdict: Verdict = "unscored"
+
+    @property
+    def disagrees(self) -> bool:
+        """Return whether person and judge contradict each other."""
+        return self.label is not None and self.verdict == ("fail" if self.label else "pass")
 
 
 def _label(value: Any) -> bool | None:
@@ -65,22 +72,24 @@ class _LabelledTexts(_Label):
     answer: Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 
 
+_LABEL, _LABELLED_TEXTS = TypeAdapter(_Label), TypeAdapter(_LabelledTexts)
+
+
 def read_labels(path: Path, given_by: GivenBy | None = None) -> list[LabelledAnswer]:
     """Read CSV, JSON Lines or a JSON array of answers with people's labels.
 
     A row has ``system, question_id, label``, and ``question, gold_answers, answer`` unless these
-    are known. A label is true or false, 1 or 0, pass or fail, yes or no; empty or null where there
-    is none yet. ``gold_answers`` is a JSON list, or a text in which they are parted by "/".
-    EVOUNA's own rows, which have ``answer_<system>`` and ``judge_<system>`` for several systems,
-    are read too; there a question that is ``improper``, or on which a label is missing, is left
-    out for all of them.
+    are known. A label is true or false, 1 or 0, pass or fail, yes or no; empty or null if there is
+    none yet. ``gold_answers`` is a JSON list, or a text in which they are separated by "/".
+    EVOUNA's own rows, with ``answer_<system>`` and ``judge_<system>`` for several systems, are
+    read too. If such a question is ``improper``, or lacks a label, it is skipped for all systems.
 
     Args:
         path: the file.
-        given_by: where the answers are found whose rows do not have them.
+        given_by: finds the answers of rows that do not have them.
 
     Raises:
-        FormatError: naming the row that lacks a field or has a wrong one, or that is there twice.
+        FormatError: a row lacks a field, has a wrong one, or is repeated.
     """
     found: dict[tuple[str, str], LabelledAnswer] = {}
     for number, row in _rows(path):
@@ -88,11 +97,11 @@ def read_labels(path: Path, given_by: GivenBy | None = None) -> list[LabelledAns
         if not isinstance(row, Mapping):
             raise FormatError(f"{where}: expected an object, found {row!r:.80}")
         for part in _evouna(row, number) if "golden_answer" in row else [row]:
-            each = _labelled(part, where, given_by)
-            key = each.system, each.case.question_id
+            answer = _labelled(part, where, given_by)
+            key = answer.system, answer.case.question_id
             if key in found:
                 raise FormatError(f"{where}: {key[0]!r} answers {key[1]!r} in an earlier row too")
-            found[key] = each
+            found[key] = answer
     if not found:
         raise FormatError(f"{path}: no labels")
     return list(found.values())
@@ -111,23 +120,22 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
 def _evouna(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
     systems = [key.removeprefix("judge_") for key in row if key.startswith("judge_")]
     labels = {system: row[f"judge_{system}"] for system in systems}
-    if row.get("improper") or None in labels.values():
-        return
-    for system, label in labels.items():
-        yield {
-            "system": system,
-            "question_id": str(number),
-            "question": row.get("question"),
-            "gold_answers": row["golden_answer"],
-            "answer": row.get(f"answer_{system}"),
-            "label": label,
-        }
+    if not row.get("improper") and None not in labels.values():
+        for system, label in labels.items():
+            yield {
+                "system": system,
+                "question_id": str(number),
+                "question": row.get("question"),
+                "gold_answers": row["golden_answer"],
+                "answer": row.get(f"answer_{system}"),
+                "label": label,
+            }
 
 
 def _labelled(row: Mapping[str, Any], where: str, given_by: GivenBy | None) -> LabelledAnswer:
     try:
         if given_by and not row.keys() & {"question", "gold_answers", "answer"}:
-            known = TypeAdapter(_Label).validate_python(row, strict=True)
+            known = _LABEL.validate_python(row, strict=True)
             case = given_by(known["system"], known["question_id"])
             if case is None:
                 raise FormatError(
@@ -143,6 +151,3 @@ def _labelled(row: Mapping[str, Any], where: str, given_by: GivenBy | None) -> L
     answer = without_citations(texts["answer"]).strip()
     case = Case(texts["question_id"], texts["question"], tuple(texts["gold_answers"]), answer)
     return LabelledAnswer(texts["system"], case, texts["label"])
-
-
-_LABELLED_TEXTS = TypeAdapter(_LabelledTexts)

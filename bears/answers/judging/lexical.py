@@ -1,51 +1,49 @@
-"""Judges that compare words. They cost nothing, and say the same every time."""
+"""Judges that compare words. They are free and deterministic."""
 
 from collections.abc import Sequence
 
-from bears.answers.judging.ruling import Verdict
+from bears.answers.judging.ruling import Case, Verdict
 from bears.language.normalisation import normalisation_of, without_citations
 
 
 class Exact:
-    """Passes an answer whose normal form is that of a gold answer, as its language has them.
+    """Passes an answer with the same normal form as a gold answer.
 
-    As in SQuAD's official evaluation an answer of nothing equals a gold answer of punctuation
-    alone, ``*``.
+    As in SQuAD's official evaluation, an empty answer equals a gold answer of punctuation alone,
+    ``*``.
     """
 
-    def verdict(self, question: str, golds: Sequence[str], answer: str, language: str) -> Verdict:
+    def verdict(self, case: Case, language: str) -> Verdict:
         """See `Judge`."""
-        del question
-        given, *forms = _normal_forms([answer, *golds], language)
-        if not forms:
+        answer, *golds = _normal_forms(case, language)
+        if not golds:
             return "unscored"
-        return "pass" if given in forms else "fail"
+        return "pass" if answer in golds else "fail"
 
 
 class Contains:
-    """As `Exact`, where the gold answer's normal form stands in the answer's, within a word too.
+    """Passes an answer that contains the normal form of a gold answer, also within a word.
 
-    A gold answer that is nothing but punctuation or articles has no normal form, and passes
-    nothing; where no gold answer has one, the verdict is ``unscored``.
+    A gold answer of punctuation or articles alone has an empty normal form, and passes nothing. If
+    no gold answer has another one, the verdict is ``unscored``.
     """
 
-    def verdict(self, question: str, golds: Sequence[str], answer: str, language: str) -> Verdict:
+    def verdict(self, case: Case, language: str) -> Verdict:
         """See `Judge`."""
-        del question
-        given, *forms = _normal_forms([answer, *golds], language)
-        if not any(forms):
+        answer, *golds = _normal_forms(case, language)
+        if not any(golds):
             return "unscored"
-        return "pass" if any(form and form in given for form in forms) else "fail"
+        return "pass" if any(gold and gold in answer for gold in golds) else "fail"
 
 
-def gold_stands(golds: Sequence[str], answer: str, language: str) -> bool:
-    """Whether a gold answer's tokens stand in the answer one after another, never within a word."""
+def contains_gold(golds: Sequence[str], answer: str, language: str) -> bool:
+    """Return whether the tokens of a gold answer occur one after another in the answer."""
     rules = normalisation_of(language)
     forms = map(rules.normal_form, (answer, *golds))
     given, *wanted = (f" {' '.join(rules.tokens(form))} " for form in forms)
     return any(gold.strip() and gold in given for gold in wanted)
 
 
-def _normal_forms(texts: Sequence[str], language: str) -> list[str]:
+def _normal_forms(case: Case, language: str) -> list[str]:
     normal_form = normalisation_of(language).normal_form
-    return [normal_form(without_citations(text)) for text in texts]
+    return [normal_form(without_citations(text)) for text in (case.answer, *case.golds)]

@@ -12,13 +12,13 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from bears.answers.judging.injection import speaks_to_judge
-from bears.answers.judging.lexical import gold_stands
-from bears.answers.judging.ruling import Case, Ruling
+from bears.answers.judging.lexical import contains_gold
+from bears.answers.judging.ruling import Case, Ruling, Verdict
 from bears.answers.judging.settings import JudgePrompt, JudgeSettings, kept
-from bears.errors import FormatError, MemoryCorrupt
+from bears.errors import FormatError, RepliesCorrupt
 from bears.files.intake.json_text import json_value
 from bears.llm.flat import FlatUse
-from bears.llm.kept import PublishedMemory, key_of
+from bears.llm.kept import KeptReplies, key_of
 from bears.llm.prompt import broken
 from bears.llm.shape import Shape
 from bears.llm.use import CheckedReply
@@ -26,12 +26,12 @@ from bears.llm.wire import ChatAnswer
 
 NAME = "verdict"
 REPLY_TOKENS = (20, 80)
-"""The least and the most of a verdict and its reason in practice."""
+"""The usual minimum and maximum of a verdict with its reason."""
 _PLAIN = re.compile(r"\bverdict\b\W{0,8}(pass|fail)\b", re.IGNORECASE)
 
 
 class VerdictReply(TypedDict):
-    """What a model is to answer; the reason is first, so that it thinks before it judges."""
+    """The reply of a model. The reason comes first, so that it thinks before it judges."""
 
     reason: str
     verdict: Literal["pass", "fail"]
@@ -39,19 +39,19 @@ class VerdictReply(TypedDict):
 
 @dataclass(frozen=True)
 class VerdictRequest:
-    """One answer to be judged."""
+    """One answer to judge."""
 
     case: Case
     field: str = NAME
 
     @property
     def record_id(self) -> str:
-        """The question's."""
+        """Return the id of the question."""
         return self.case.question_id
 
     @property
     def text(self) -> str:
-        """Question and answer, so that a person can read the memory."""
+        """Return question and answer, so that people can read the kept replies."""
         return f"{self.case.question}\n→ {self.case.answer}"
 
 
@@ -70,8 +70,8 @@ class VerdictTask(FlatUse[VerdictRequest]):
     language: str
 
     name = NAME
-    advice = "count them as unscored from then on: python -m bears memory publish --give-up"
-    remedy = "To have them judged: python -m bears memory fill, then python -m bears memory publish"
+    advice = "count them as unscored from then on: bears replies publish --give-up"
+    remedy = "To have them judged: bears replies fill, then bears replies publish"
     schema = Shape(VerdictReply).schema
     most_tokens = 256
 
@@ -81,7 +81,7 @@ class VerdictTask(FlatUse[VerdictRequest]):
 
     @cached_property
     def prompt(self) -> JudgePrompt:
-        """What is said of answers in this language."""
+        """Return the prompt for answers in this language."""
         return self.settings.prompt(self.language)
 
     def requests(self) -> Iterator[VerdictRequest]:
@@ -116,14 +116,23 @@ class VerdictTask(FlatUse[VerdictRequest]):
         return REPLY_TOKENS
 
     def check(self, request: VerdictRequest, answer: ChatAnswer) -> CheckedReply:  # noqa: ARG002
-        return checked(answer)
+        ruling = read_ruling(answer.text)
+        if answer.refusal or answer.finish_reason == "content_filter":
+            problem = "the model refused"
+        elif answer.finish_reason == "length":
+            problem = "the reply was cut off"
+        elif ruling is None:
+            problem = "the reply has no verdict that can be read"
+        else:
+            return CheckedReply(kept(ruling.verdict, ruling.reason), [], [])
+        return CheckedReply(kept("unscored", problem), [], [problem])
 
-    def rulings(self, known: PublishedMemory) -> list[Ruling]:
-        """Return what the model said of each case, in their order.
+    def rulings(self, known: KeptReplies) -> list[Ruling]:
+        """Return the model's ruling on each case, in their order.
 
         Raises:
-            MemoryMiss: it was never asked about some of them.
-            MemoryCorrupt: an entry is not a verdict.
+            RepliesMissing: verdicts on some cases are missing.
+            RepliesCorrupt: a kept reply is not a verdict.
         """
         replies = (
             self._believed(request.case, _kept_ruling(reply, self.key(request)))
@@ -132,30 +141,27 @@ class VerdictTask(FlatUse[VerdictRequest]):
         return [case.known() or next(replies) for case in self.cases]
 
     def _believed(self, case: Case, ruling: Ruling) -> Ruling:
-        # A small model does what an answer says. Its word then counts only where words bear it out.
-        told = ruling.verdict == "pass" and speaks_to_judge(case.answer)
-        if told and not gold_stands((*case.golds, *case.aliases), case.answer, self.language):
+        # A small model obeys the answer that it judges. Its pass then needs the words of the gold.
+        suspect = ruling.verdict == "pass" and speaks_to_judge(case.answer)
+        if suspect and not contains_gold((*case.golds, *case.aliases), case.answer, self.language):
             return Ruling("unscored", f"the answer speaks to the judge, who said: {ruling.reason}")
         return ruling
 
 
 def _kept_ruling(reply: str, key: str) -> Ruling:
-    try:
-        value: Any = json_value(reply.encode(), "")
-    except FormatError:
-        value = None
-    if isinstance(value, dict) and value.get("verdict") in ("pass", "fail", "unscored"):
-        return Ruling(value["verdict"], str(value.get("reason", "")))
-    raise MemoryCorrupt(
+    with suppress(FormatError):
+        if ruling := _ruling(json_value(reply.encode(), ""), ("pass", "fail", "unscored")):
+            return ruling
+    raise RepliesCorrupt(
         f"the verdict {reply!r:.80} is not valid; fix or remove the line with key {key}"
     )
 
 
 def messages(case: Case, prompt: JudgePrompt, language: str) -> tuple[str, str]:
-    """The system and the user message.
+    """Return the system and the user message.
 
-    The answer is one JSON string, so on one line, between two lines of a marker that it does not
-    contain; no word of a chat template is left whole in it.
+    The answer is one JSON string on one line, between two lines of a marker that it does not
+    contain. Words of chat templates in it are broken.
     """
     answer = _as_json(broken(case.answer))
     words = {
@@ -171,7 +177,7 @@ def messages(case: Case, prompt: JudgePrompt, language: str) -> tuple[str, str]:
 
 
 def marker(answer: str) -> str:
-    """Words that do not stand in ``answer``, the same every time."""
+    """Return a line that does not occur in ``answer``, the same every time."""
     word = answer
     while (word := hashlib.sha256(word.encode()).hexdigest()[:16]) in answer:
         pass
@@ -182,41 +188,25 @@ def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def checked(answer: ChatAnswer) -> CheckedReply:
-    """What is kept of a model's reply: its verdict; or unscored and why, to be asked for again."""
-    ruling = read_ruling(answer.text)
-    if answer.refusal or answer.finish_reason == "content_filter":
-        problem = "the model refused"
-    elif answer.finish_reason == "length":
-        problem = "the reply was cut off"
-    elif ruling is None:
-        problem = "the reply has no verdict that can be read"
-    else:
-        return CheckedReply(kept(ruling.verdict, ruling.reason), [], [])
-    return CheckedReply(kept("unscored", problem), [], [problem])
-
-
 def read_ruling(text: str) -> Ruling | None:
-    """A verdict in JSON, or in plain words; none where another one is said beside it."""
+    """Read a verdict in JSON or in plain words; None if the text also has another verdict."""
     with suppress(FormatError, ValueError):
         start, end = text.index("{"), text.rindex("}") + 1
         ruling = _ruling(json_value(text[start:end].encode(), "verdict"))
-        # The JSON may be quoted from the answer that is judged.
-        beside = _said(f"{text[:start]}\n{text[end:]}")
+        # The JSON may be a quotation from the judged answer.
+        beside = _plain_verdicts(f"{text[:start]}\n{text[end:]}")
         return ruling if ruling and beside <= {ruling.verdict} else None
-    said = _said(text)
-    return _ruling({"verdict": said.pop(), "reason": ""}) if len(said) == 1 else None
+    verdicts = _plain_verdicts(text)
+    return _ruling({"verdict": verdicts.pop()}) if len(verdicts) == 1 else None
 
 
-def _said(text: str) -> set[str]:
+def _plain_verdicts(text: str) -> set[str]:
     return {word.lower() for word in _PLAIN.findall(text)}
 
 
-def _ruling(value: object) -> Ruling | None:
-    if not isinstance(value, dict):
-        return None
-    verdict, reason = value.get("verdict"), value.get("reason", "")
-    word = verdict.strip().lower() if isinstance(verdict, str) else ""
-    if word not in ("pass", "fail"):
-        return None
-    return Ruling("pass" if word == "pass" else "fail", reason if isinstance(reason, str) else "")
+def _ruling(value: object, verdicts: Sequence[Verdict] = ("pass", "fail")) -> Ruling | None:
+    given = value if isinstance(value, dict) else {}
+    word, reason = str(given.get("verdict")).strip().lower(), given.get("reason")
+    matching = (verdict for verdict in verdicts if verdict == word)
+    found = next(matching, None)
+    return found and Ruling(found, reason if isinstance(reason, str) else "")

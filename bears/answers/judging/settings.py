@@ -20,9 +20,9 @@ class JudgePrompt(Closed):
     """One conf/prompt/judge-….yaml; all of it enters every key.
 
     Args:
-        system: said first; may name {language}.
+        system: the system message; may name {language}.
         user: names {question}, {golds}, {aliases}, {answer} and {marker}.
-        also: the line {aliases} of ``user``, where there are aliases.
+        also: the line {aliases} of ``user``, if there are aliases.
     """
 
     name: str
@@ -36,19 +36,19 @@ class JudgePrompt(Closed):
         check_names(f"prompt {self.name}, system", self.system, ("language",))
         check_names(f"prompt {self.name}, user", self.user, words)
         check_names(f"prompt {self.name}, also", self.also, ("aliases",))
-        if lacking := [f"{{{word}}}" for word in words if f"{{{word}}}" not in self.user]:
+        if missing := [f"{{{word}}}" for word in words if f"{{{word}}}" not in self.user]:
             raise ConfigurationError(
-                f"prompt {self.name}: user lacks {', '.join(lacking)}; a judge must be shown it"
+                f"prompt {self.name}: user lacks {', '.join(missing)}; a judge needs them"
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeSettings(AskingSettings):
-    """How a model is asked for verdicts. See conf/endpoint/openai.yaml for what each field means.
+    """The settings of a judge that is a model; see conf/endpoint/openai.yaml for its fields.
 
     Args:
-        prompts: primary subtag of a language to what is said of its answers; ``other`` for the
-            rest.
+        prompts: primary subtag of a language to the prompt for its answers; ``other`` for all
+            other languages.
     """
 
     where: ClassVar[str] = "judge"
@@ -60,16 +60,16 @@ class JudgeSettings(AskingSettings):
             raise ConfigurationError(f"judge {self.name}: prompts has no {OTHER!r}")
 
     def prompt(self, language: str) -> JudgePrompt:
-        """What is said of answers in a language."""
+        """Return the prompt for answers in a language."""
         return self.prompts.get(primary(language)) or self.prompts[OTHER]
 
     def given_up(self, reasons: Sequence[str]) -> str:
-        """A verdict that could not be had is published as unscored, never as a fail."""
+        """Return the reply to publish after failed requests: unscored, never a fail."""
         return kept("unscored", f"not judged: {'; '.join(reasons)}")
 
 
 def kept(verdict: str, reason: str) -> str:
-    """What the memory holds of a verdict: canonical JSON, the reason on one line."""
+    """Return the kept reply of a verdict: canonical JSON, the reason on one line."""
     short = " ".join(reason.split())[:LONGEST_REASON]
     found = {"reason": short, "verdict": verdict}
     return json.dumps(found, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""Judged answers as people read them: a row a question, and a table of what they come to."""
+"""Judged answers for people: a row for each question, and a table of the means."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ Group = dict[str, float | list[float] | dict[str, int] | None]
 
 
 class AnswerResults(TypedDict):
-    """What is read of metrics/answers.json."""
+    """The part of metrics/answers.json that is printed."""
 
     all: Group
     by_type: dict[str, Group]
@@ -32,37 +32,37 @@ HEADER = (
 
 
 def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
-    """One row a question, empty where a value is undefined."""
+    """Write a row for each question; a cell is empty if its value is undefined."""
     write_csv(path, HEADER, (_cells(row) for row in rows))
 
 
 def _cells(row: JudgedQuestion) -> list[Any]:
-    question, ruling, stops = row.question, row.ruling, list(row.gold_places.values())
+    question, ruling, places = row.question, row.ruling, row.places
     return [
         *(question.question_id, question.source_dataset, question.question_type),
         *(question.question, " / ".join(row.case.golds), row.case.answer),
         *((ruling.verdict, ruling.reason) if ruling else (None, None)),
         *(row.score.answer_f1, row.score.exact_match, row.score.evidence_f1, row.cause),
-        *(len(stops), stops.count("reader") + stops.count("cut"), stops.count("cut")),
-        *(stops.count("not_retrieved"), row.cited_not_given, ";".join(row.flags)),
+        *(len(places), places.count("reader") + places.count("cut"), places.count("cut")),
+        *(places.count("not_retrieved"), row.context.cited_not_given, ";".join(row.flags)),
     ]
 
 
 def table(results: Mapping[str, Any]) -> str:
-    """Return a row for each figure and cause, a column for each group; and types of answers.
+    """Return a row for each figure and cause with a column for each group; then types of answers.
 
     Args:
-        results: the content of metrics/answers.json, as `AnswerResults` has it. A heading says
-            of what it is, where that is known.
+        results: the content of metrics/answers.json, as `AnswerResults` has it. The heading is
+            left out if they do not name their benchmark.
     """
     groups = {"all": results["all"], **results["by_type"], **results["by_source"]}
     names = [name for name, value in results["all"].items() if not isinstance(value, dict)]
     rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
-    counted = [_causes(group) for group in groups.values()]
+    causes = [group.get("causes") or {} for group in groups.values()]
     rows += [
-        [f"cause: {cause}", *(str(counts.get(cause, 0)) for counts in counted)]
+        [f"cause: {cause}", *(str(counts.get(cause, 0)) for counts in causes)]
         for cause in CAUSES
-        if cause in counted[0]
+        if cause in causes[0]
     ]
     align = ("left", *("right" for _ in groups))
     parts = [_heading(results)] if "benchmark" in results else []
@@ -76,18 +76,13 @@ def table(results: Mapping[str, Any]) -> str:
 
 
 def _heading(results: Mapping[str, Any]) -> str:
-    """Return who answered which questions from what, and who judged."""
+    """Name the generator, its documents, the judge and the benchmark."""
     words = ("retriever", "context", "within", "judge")
     known = ", ".join(f"{word} {results[word]}" for word in words if results.get(word))
     return heading(results["benchmark"], f"{results.get('generator', '')} ({known})")
 
 
-def _causes(group: Group) -> dict[str, int]:
-    causes = group.get("causes")
-    return causes if isinstance(causes, dict) else {}
-
-
-def _cell(value: float | list[float] | dict[str, int] | None) -> str:
+def _cell(value: Any) -> str:
     if isinstance(value, list):
         return "–".join(f"{end:.3f}" for end in value)
     if value is None:

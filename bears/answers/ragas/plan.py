@@ -1,4 +1,4 @@
-"""What scoring would ask and cost, as far as is known before it is asked."""
+"""Estimate the requests and the price of scoring."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from bears.llm.models import Price, estimate
 from bears.llm.proxy import Forwarded, Proxy
 
 STRICTNESS = 3
-"""Questions that answer relevancy has a model make of an answer."""
+"""How many questions answer relevancy generates from an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +16,10 @@ class RagasPlan:
     """An estimate; ranges are (least, most).
 
     Args:
-        calls: chat requests that are missing, those included whose words depend on others.
-        texts: whose vectors are missing.
-        replayed: requests that the memory answers.
-        usd: the price. An answer that cannot be read is asked for again, which is not counted.
+        calls: missing chat requests, including those that depend on the replies to others.
+        texts: how many texts have no vectors yet.
+        replayed: requests with a kept reply.
+        usd: the price, without repeated requests after replies that cannot be read.
     """
 
     calls: int
@@ -29,15 +29,15 @@ class RagasPlan:
 
 
 def planned(rows: Sequence[RagasRow], proxy: Proxy, chat: Price, embeddings: Price) -> RagasPlan:
-    """What is missing after a replay.
+    """Estimate what is missing after a replay.
 
-    Faithfulness asks twice, answer relevancy `STRICTNESS` times (and once more for each vector, and
-    for the question's), context precision once a context and context recall once; but how long
-    those requests are is only known of the first that were missed.
+    Faithfulness sends two requests, answer relevancy `STRICTNESS` (and one per vector, plus that of
+    the question), context precision one per context, and context recall one. The length is known
+    only for the first missing requests.
 
     Args:
-        rows: that were replayed.
-        proxy: what the replay used and missed.
+        rows: the replayed rows.
+        proxy: has the requests that the replay used and missed.
     """
     used = [entry.field for entry in proxy.used.values()]
     asked = sum((2 if row.contexts else 0) + STRICTNESS for row in rows if row.answer) + sum(

@@ -1,8 +1,8 @@
-"""What runs in the environment of `make ragas`: standard input to standard output, as JSON.
+"""The program for the environment of `make ragas`: JSON from standard input to standard output.
 
-It is given {base_url, key, model, embedding_model, concurrency, rows} and prints first the versions
-of the packages, then a line for each metric of each row, as they come: {row, metric, value,
-problem}. Whatever else the packages print goes to standard error. Nothing of bears is here.
+It reads {base_url, key, model, embedding_model, concurrency, rows}. It prints the versions of the
+packages, then a line for each metric of each row when it is done: {row, metric, value, problem}.
+Other output of the packages goes to standard error. It imports nothing from bears.
 """
 
 import asyncio
@@ -18,18 +18,18 @@ from typing import Any
 SAMPLE = "X-Sample"
 PACKAGES = ("ragas", "instructor", "openai")
 SEEN: ContextVar[Counter[bytes]] = ContextVar("SEEN")
-"""The requests of one metric of one row. Asked for the second time, one wants a second sample."""
+"""The requests of one metric of one row. A repeated request asks for a second sample."""
 
 
 async def numbered(request: Any) -> None:
-    """Say which sample of a request is meant, so that each can be kept and replayed."""
+    """Number the samples of a request, so that each can be kept and replayed."""
     seen = SEEN.get()
     request.headers[SAMPLE] = str(seen[request.content])
     seen[request.content] += 1
 
 
 def metrics(asked: dict[str, Any]) -> dict[str, Any]:
-    """The metrics by name, with all that they ask behind one address."""
+    """Return the metrics by name; all their requests go to one address."""
     import openai
     from ragas.embeddings import OpenAIEmbeddings
     from ragas.llms import llm_factory
@@ -38,7 +38,7 @@ def metrics(asked: dict[str, Any]) -> dict[str, Any]:
     client = openai.AsyncOpenAI(
         base_url=asked["base_url"],
         api_key=asked["key"],
-        # Trying again and giving up in time are the server's.
+        # The server handles retries and timeouts.
         max_retries=0,
         timeout=None,
         http_client=openai.DefaultAsyncHttpxClient(
@@ -56,7 +56,7 @@ def metrics(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def inputs(metric: str, row: dict[str, Any]) -> dict[str, Any]:
-    """What a metric is given of a row."""
+    """Return the fields of a row that a metric uses."""
     given = {
         "user_input": row["question"],
         "response": row["answer"],
@@ -71,21 +71,21 @@ def inputs(metric: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 async def main(asked: dict[str, Any], out: Any) -> None:
-    """Score every row by every metric, some side by side."""
+    """Score every row by every metric, several at once."""
     known = metrics(asked)
     places = asyncio.Semaphore(asked["concurrency"])
     print(json.dumps({name: version(name) for name in PACKAGES}), file=out, flush=True)
 
     async def score(place: int, row: dict[str, Any], metric: str) -> None:
-        told: dict[str, Any] = {"row": place, "metric": metric, "value": None, "problem": ""}
+        scored: dict[str, Any] = {"row": place, "metric": metric, "value": None, "problem": ""}
         async with places:
             SEEN.set(Counter())
             try:
                 value = float((await known[metric].ascore(**inputs(metric, row))).value)
-                told |= {"value": value} if math.isfinite(value) else {"problem": "NaN"}
+                scored |= {"value": value} if math.isfinite(value) else {"problem": "NaN"}
             except Exception as error:
-                told["problem"] = f"{type(error).__name__}: {error}"
-        print(json.dumps(told), file=out, flush=True)
+                scored["problem"] = f"{type(error).__name__}: {error}"
+        print(json.dumps(scored), file=out, flush=True)
 
     rows = enumerate(asked["rows"])
     await asyncio.gather(*(score(n, row, metric) for n, row in rows for metric in known))

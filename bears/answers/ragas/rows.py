@@ -1,16 +1,16 @@
-"""What is scored: questions with right answers, a system's answers, and what it was shown."""
+"""The rows to score: questions with right answers, a system's answers, and its contexts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from bears.answers.task import AnswerTask
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
 from bears.files.intake.texts import blank
-from bears.files.records import read_lines
+from bears.files.records import adapter_of, read_lines
 from bears.files.spreadsheet import read_named
 
 COLUMNS = ("question", "ground_truth", "answer", "contexts")
@@ -22,8 +22,8 @@ class RagasRow:
 
     Args:
         ground_truth: the right answer.
-        answer: a system's; empty where it gave none.
-        contexts: texts that the system was shown, best first.
+        answer: the system's answer; empty if it gave none.
+        contexts: texts that the system saw, best first.
     """
 
     question: str
@@ -36,8 +36,8 @@ def read_rows(path: Path) -> list[RagasRow]:
     """Read a CSV file of `COLUMNS`, in which ``contexts`` is a JSON list of texts.
 
     Raises:
-        FormatError: naming the row: the file is not CSV, lacks a column or a question, or its
-            contexts are not a list of texts.
+        FormatError: the file is not CSV, or a row lacks a column, has no question, or its contexts
+            are not a list of texts.
     """
     header, cells = read_named(path)
     if missing := [name for name in COLUMNS if name not in header]:
@@ -51,10 +51,10 @@ def read_rows(path: Path) -> list[RagasRow]:
 
 
 def answered_rows(task: AnswerTask, answers: Path) -> list[RagasRow]:
-    """Return what a generator answered, with the texts that it was shown.
+    """Return a generator's answers with the texts that it saw.
 
     Args:
-        task: of the generator.
+        task: the generator's.
         answers: the file of its answers, one line for each question of ``task``.
     """
     lines = (row for _, row in read_lines(answers))
@@ -84,7 +84,7 @@ def _row(cells: Mapping[str, str], where: str) -> RagasRow:
 def _texts(cell: str, where: str) -> tuple[str, ...]:
     try:
         value = json_value(cell.encode(), "contexts")
-        return tuple(TypeAdapter(list[str]).validate_python(value, strict=True))
+        return tuple(adapter_of(list[str]).validate_python(value, strict=True))
     except (FormatError, ValidationError):
         raise FormatError(
             f"{where}: contexts is {cell!r:.60}; expected a JSON list of texts, as Python's "

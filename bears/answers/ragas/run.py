@@ -1,13 +1,13 @@
-"""Running ragas in its environment, against a server of ours."""
+"""Run ragas in its own environment, against a server of ours."""
 
 import asyncio
 import json
 import os
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -19,27 +19,29 @@ from bears.files.intake.json_text import json_value
 ENVIRONMENT = Path(".venv-ragas")
 PROGRAM = Path(__file__).with_name("program.py")
 CONCURRENCY = 16
-"""Metrics of rows that are worked on side by side; the server paces what is asked of a model."""
+"""How many scores to work on at once; the server limits the rate of requests to a model."""
 
 LINE = 64 * 1024 * 1024
 """The longest line that the program may print, in bytes."""
+T = TypeVar("T")
+_VERSIONS, _SCORE = TypeAdapter(dict[str, str]), TypeAdapter(Score)
 
 
 class RagasFailed(BearsError):
-    """ragas ended before it had scored everything."""
+    """ragas stopped before it had scored everything."""
 
 
 def python() -> Path:
-    """The interpreter that has ragas.
+    """Return the Python interpreter of the environment with ragas.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: the environment is missing.
     """
     found = Path(os.environ.get("BEARS_RAGAS", ENVIRONMENT)).absolute() / "bin" / "python"
     if not found.exists():
         raise ConfigurationError(
-            f"{found} is not there: ragas needs an environment of its own, 600 MB; make it with "
-            "`make ragas`"
+            f"{found} does not exist: ragas needs an environment of its own, 600 MB; create it "
+            "with `make ragas`"
         )
     return found
 
@@ -61,8 +63,8 @@ async def scored(
         The versions of the packages, and the scores in the order of rows.
 
     Raises:
-        ConfigurationError: there is no environment with ragas.
-        RagasFailed: it ended early.
+        ConfigurationError: the environment with ragas is missing.
+        RagasFailed: it stopped early.
     """
     asked = {
         "base_url": base_url,
@@ -72,8 +74,11 @@ async def scored(
         "concurrency": CONCURRENCY,
         "rows": [*map(asdict, rows)],
     }
+    # No key and no proxy of the user's: the program talks to our server only.
+    kept = ("PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH")
+    env = {name: os.environ[name] for name in kept if name in os.environ}
     process = await asyncio.create_subprocess_exec(
-        python(), "-I", PROGRAM, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=_env(), limit=LINE
+        python(), "-I", PROGRAM, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, limit=LINE
     )
     try:
         return await _watched(process, json.dumps(asked).encode(), progress)
@@ -83,43 +88,37 @@ async def scored(
             await process.wait()
 
 
-def _env() -> dict[str, str]:
-    """No key and no proxy of the user's: it talks to a server of ours and to nobody else."""
-    kept = ("PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH")
-    return {name: os.environ[name] for name in kept if name in os.environ}
-
-
 async def _watched(
-    process: Process, told: bytes, progress: Callable[[int], None]
+    process: Process, request: bytes, progress: Callable[[int], None]
 ) -> tuple[dict[str, str], list[Score]]:
     assert process.stdin
     assert process.stdout
     assert process.stderr
     complaints = asyncio.create_task(process.stderr.read())
-    process.stdin.write(told)
+    process.stdin.write(request)
     process.stdin.close()
     scores, versions = list[Score](), dict[str, str]()
     try:
         async for line in process.stdout:
             if versions:
-                scores.append(_score(line))
+                scores.append(_parsed(_SCORE, line, "a score"))
                 progress(len(scores))
             else:
-                versions = TypeAdapter(dict[str, str]).validate_python(json_value(line, "versions"))
+                versions = _parsed(_VERSIONS, line, "the versions")
     finally:
-        # Much may have been asked since the last score.
+        # Many requests may have been sent since the last score.
         progress(len(scores))
     status = await process.wait()
     words = (await complaints).decode("utf-8", "replace").strip().splitlines()
     if status:
-        last = words[-1] if words else "it said nothing"
+        last = words[-1] if words else "it printed no reason"
         raise RagasFailed(f"ragas ended with status {status} after {len(scores)} scores: {last}")
     return versions, sorted(scores, key=lambda score: (score.row, score.metric))
 
 
-def _score(line: bytes) -> Score:
-    value: Mapping[str, Any] = json_value(line, "a score of ragas")
+def _parsed(adapter: TypeAdapter[T], line: bytes, what: str) -> T:
+    value = json_value(line, f"{what} of ragas")
     try:
-        return TypeAdapter(Score).validate_python(value)
+        return adapter.validate_python(value)
     except ValidationError:
-        raise FormatError(f"a score of ragas is {value!r:.80}") from None
+        raise FormatError(f"{what} of ragas is {value!r:.80}") from None

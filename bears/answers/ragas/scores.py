@@ -1,4 +1,4 @@
-"""The scores of rows, summed up so that what was not scored stays in sight."""
+"""The scores of rows, and their means with the number of rows without a score."""
 
 import math
 from collections import Counter
@@ -10,22 +10,22 @@ METRICS = ("faithfulness", "answer_relevancy", "context_precision", "context_rec
 HEADER = ("row", "question", *METRICS, "problems")
 LOST = "never came"
 UNANSWERED = {
-    "not_in_memory": "not in the memory",
+    "reply_missing": "no kept reply",
     "budget_exhausted": "beyond the budget",
     "no_answer": "no answer of the model",
     "not_kept": "not kept",
 }
-"""By the codes of our server: what another run may score."""
+"""Code of our server to a reason why another run may find a score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What ragas says of one row by one metric.
+    """The score of one row by one metric.
 
     Args:
         row: its place in the file, from 0.
-        value: between 0 and 1; None where ragas gave none.
-        problem: why it gave none.
+        value: between 0 and 1; None if ragas gave none.
+        problem: why ragas gave none.
     """
 
     row: int
@@ -35,10 +35,10 @@ class Score:
 
 
 def summary(scores: Iterable[Score], rows: int) -> dict[str, dict[str, Any]]:
-    """Metric to its mean over the rows that it scored, and how many of all they are.
+    """Return the mean of each metric over the rows that it scored, and their number.
 
-    A row without a value is no 0 and no part of the mean: it is counted, by its reason. The mean
-    of nothing is None.
+    A row without a value is not part of the mean; it is counted by its reason. The mean of no
+    values is None.
     """
     by_metric: dict[str, dict[int, Score]] = {name: {} for name in METRICS}
     for score in scores:
@@ -60,12 +60,12 @@ def _of_metric(scores: Iterable[Score], rows: int) -> dict[str, Any]:
 
 
 def kind(problem: str) -> str:
-    """What a problem is counted as: why a request had no answer, a NaN, or what ragas says."""
+    """Name a problem: why a request had no reply, NaN, or the error of ragas."""
     for code, reason in UNANSWERED.items():
         if f"'code': '{code}'" in problem:
             return reason
     error, _, words = problem.partition(": ")
-    # Of a row that lacks what a metric looks at; other errors tell long stories.
+    # Some rows lack what a metric needs. The messages of other errors are too long.
     return words.partition(". ")[0] if error == "ValueError" and len(words) < 120 else error
 
 

@@ -1,4 +1,4 @@
-"""What killed runs leave: locks, git without a branch, processes and half-written files."""
+"""Leftovers of killed runs: locks, git without a branch, processes and half-written files."""
 
 import os
 import re
@@ -13,21 +13,21 @@ from bears.cli.doctor.objects import Damage
 from bears.errors import FormatError
 from bears.files.dvc_cache import cache_folder
 from bears.files.intake.json_text import json_value
-from bears.layout import LOCAL
+from bears.layout import CONF, DATA, LOCAL, METRICS
 
 TEMPORARY = Path(".dvc/tmp")
 
 
 def locks(root: Path) -> Iterator[Damage]:
-    """Yield each lock of git and DVC that no living process of theirs can have made."""
+    """Yield each lock of git and DVC, unless one of their processes is running here."""
     temporary = root / TEMPORARY
     # All worktrees of a repository share this folder.
     shared = (root / _git(root, "rev-parse", "--git-common-dir")).resolve()
-    # DVC copies the checkout below its own folder, and a copy's dvc.lock is no lock.
+    # DVC copies the checkout below its own folder, where dvc.lock is not a lock.
     repositories = [shared, *temporary.glob("exps/**/.git")]
     found = [lock for folder in repositories for lock in folder.rglob("*.lock")]
     found += [lock for folder in (temporary.parent, temporary) for lock in folder.glob("*.lock")]
-    # The kernel frees this one when its holder ends, and DVC never removes the file.
+    # The kernel frees rwlock.lock when its holder ends; DVC never removes the file.
     found = [lock for lock in found if lock.is_file() and lock.name != "rwlock.lock"]
     found += [file for file in (temporary / "rwlock", temporary / "exps/rwlock") if _is_stale(file)]
     at_work = (each for place in {root, shared.parent} for each in _processes(place))
@@ -49,7 +49,7 @@ def _is_stale(rwlock: Path) -> bool:
 
 
 def detached(root: Path) -> Iterator[Damage]:
-    """Yield the branch that a killed `dvc exp run` left and would have come back to."""
+    """Yield the branch that a killed `dvc exp run` left and would have returned to."""
     note = root / TEMPORARY / "exps" / "run" / "workspace" / "workspace.json"
     if not note.is_file() or _git(root, "symbolic-ref", "--quiet", "HEAD"):
         return
@@ -61,7 +61,7 @@ def detached(root: Path) -> Iterator[Damage]:
 
 
 def orphans(root: Path) -> Iterator[Damage]:
-    """Yield each stage that goes on without the DVC that started it."""
+    """Yield each stage that still runs although the DVC that started it is gone."""
     import psutil
 
     for process in _processes(root):
@@ -79,7 +79,7 @@ def orphans(root: Path) -> Iterator[Damage]:
 
 def half_written(root: Path) -> Iterator[Damage]:
     """Yield temporary files beside outputs and in DVC's cache, and unpacked points of searches."""
-    folders = [root / name for name in ("data", "metrics", "conf", LOCAL)]
+    folders = [root / name for name in (DATA, METRICS, CONF, LOCAL)]
     found = [path for folder in (*folders, cache_folder(root)) for path in folder.rglob(".*.tmp")]
     points = Path(tempfile.gettempdir()).glob("bears-points-*")
     found += [path for path in points if path.stat().st_uid == os.getuid()]
@@ -92,14 +92,14 @@ def half_written(root: Path) -> Iterator[Damage]:
 
 
 def _git(root: Path, *words: str) -> str:
-    """Return what a git command that changes nothing prints; nothing where it fails."""
+    """Return the output of a git command that changes nothing; "" if it fails."""
     variables = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     done = subprocess.run(["git", *words], cwd=root, env=variables, capture_output=True)
     return done.stdout.decode(errors="replace").strip() if done.returncode == 0 else ""
 
 
 def _processes(root: Path) -> Iterator[Any]:
-    """Yield every other process whose current folder is within the checkout."""
+    """Yield every other process with its current folder in the checkout."""
     import psutil
 
     for process in psutil.process_iter():
@@ -126,7 +126,7 @@ def _runs(process: Any, program: str) -> bool:
 
 
 def _open_files() -> list[str]:
-    """Return every file that a process holds open or mapped, as far as one may see."""
+    """Return every visible file that a process holds open or mapped."""
     import psutil
 
     held = []

@@ -1,7 +1,7 @@
 """The content of DVC's cache and of the outputs, checked against their digests.
 
-DVC takes a cached file for what its name says, and an output of unchanged size and time for what it
-was, so it never sees a flipped bit by itself.
+DVC trusts the name of a cached file, and an output with unchanged size and time, so it does not
+notice a flipped bit.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ class Damage:
 
 
 Files = dict[str, Path]
-"""md5 in hexadecimal to a file that has it."""
+"""md5 in hexadecimal to a file with that digest."""
 
 
 def check(root: Path) -> Iterator[Damage]:
@@ -46,7 +46,7 @@ def check(root: Path) -> Iterator[Damage]:
     for stage, path, digest in _outputs(root):
         found, files = _present(root / path)
         if found and found != digest:
-            what = f"{path} is not what dvc.lock says that {stage} made"
+            what = f"{path} is not what {stage} made according to dvc.lock"
             wrong.append(Damage(what, _again(root, stage)))
         elif digest in damaged and (digest.endswith(".dir") or not found):
             what = f"in DVC's cache, {path} of {stage} is damaged"
@@ -55,27 +55,27 @@ def check(root: Path) -> Iterator[Damage]:
             wrong.append(Damage(problem, _again(root, stage)))
         for name in files.keys() & damaged.keys():
             whole, object_ = files[name].relative_to(root), damaged.pop(name)
-            what = f"in DVC's cache, {whole} of {stage} is damaged; in the workspace it is whole"
+            what = f"in DVC's cache, {whole} of {stage} is damaged; the workspace has it intact"
             yield Damage(what, f"install -m 444 {_quoted(whole)} {_quoted(object_)}")
     for object_ in damaged.values():
-        what = f"{object_} in DVC's cache is damaged, and nothing here has what it should hold"
+        what = f"{object_} in DVC's cache is damaged, and there is no other copy here"
         yield Damage(what, f"rm -f {_quoted(object_)}")
-    # Last, so that what is made again does not meet a damaged object of its name.
+    # Last, so that a new output does not meet a damaged object with its name.
     yield from wrong
 
 
 def _again(root: Path, stage: str, *objects: Path) -> str:
-    """Return the command that makes an output again, and what was made from it.
+    """Return the command that remakes an output and what depends on it.
 
-    The cache of runs goes too: it may hold what was made from damaged files under the digest of
-    whole ones. Only time is lost with it.
+    The run cache goes too: it may hold outputs of damaged files under the digests of intact ones.
+    Deleting it only costs time.
     """
     lost = " ".join(map(_quoted, [*objects, cache_folder(root) / "runs"]))
     return f"rm -rf {lost} && dvc repro --force --downstream {stage}"
 
 
 def _unsealed(path: Path) -> str:
-    """Return why an output's own manifest refuses it: it was damaged before DVC saw it."""
+    """Return why an output's own manifest refuses it, if it was damaged before DVC saw it."""
     try:
         check_manifest(path)
     except FormatError as error:
@@ -88,7 +88,7 @@ def _quoted(path: Path) -> str:
 
 
 def _damaged(objects: Path) -> Files:
-    """Return the objects whose content is not what their name says."""
+    """Return the objects whose content does not match their name."""
     named = {
         path.parent.name + path.name: path
         for path in sorted(objects.glob("??/*"))
@@ -102,7 +102,7 @@ def _damaged(objects: Path) -> Files:
 
 
 def _outputs(root: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield stage, path and digest of every output that dvc.lock has."""
+    """Yield stage, path and digest of every output in dvc.lock."""
     stages: dict[str, Any] = read_mapping(root / "dvc.lock").get("stages", {})
     for stage, known in stages.items():
         for out in known.get("outs", []):
@@ -110,7 +110,7 @@ def _outputs(root: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _present(path: Path) -> tuple[str, Files]:
-    """Return an output's digest as DVC makes it (empty without one), and its files by theirs."""
+    """Return an output's digest as DVC computes it, "" if absent, and its files by theirs."""
     if not path.is_dir():
         digest = _md5(path) if path.is_file() else ""
         return digest, {digest: path} if digest else {}

@@ -1,1 +1,1 @@
-"""What persons decided about single records: conf/ledger/<benchmark>.yaml."""
+"""People's decisions about single records: conf/ledger/<benchmark>.yaml."""

@@ -1,22 +1,21 @@
-"""Findings that are known and lived with: ``benchmark.accept`` in the configuration."""
+"""Accepted findings: ``benchmark.accept`` in the configuration."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from bears.config import parse
+from bears.config.typed import Keys
 from bears.types import Closed, Finding
 
 
 @dataclass(frozen=True)
 class Acceptance(Closed):
-    """A finding that is true, known and lived with.
+    """A finding that is true and accepted.
 
     Args:
-        check: its check.
-        record_id: its record, or ``*`` for any.
+        check: the check that made the finding.
+        record_id: the record it is about, or ``*`` for any.
         reason: why it is accepted.
-        field: only what is said of this field; empty: of any, or of none.
+        field: accept only findings about this field; empty: about any field, or none.
     """
 
     check: str
@@ -25,13 +24,16 @@ class Acceptance(Closed):
     field: str = ""
 
 
-def acceptances(entries: Sequence[Any]) -> list[Acceptance]:
-    """Return the entries of ``benchmark.accept``. Raises ConfigurationError."""
-    return [parse(Acceptance, one, f"benchmark.accept.{i}") for i, one in enumerate(entries)]
+@dataclass(frozen=True)
+class BenchmarkAcceptances(Keys):
+    """The language of the benchmark, and the findings about it that are accepted."""
+
+    accept: tuple[Acceptance, ...]
+    language: str
 
 
 def accept(findings: Iterable[Finding], accepted: Sequence[Acceptance]) -> list[Finding]:
-    """The findings; what is accepted has the severity ``accepted``."""
+    """Return the findings; accepted ones get the severity ``accepted``."""
     return [_judged(finding, accepted) for finding in findings]
 
 

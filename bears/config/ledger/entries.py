@@ -1,22 +1,24 @@
 """The entries of a ledger.
 
 An entry replaces a question, corrects one field of one record, reviews one translation, or judges
-one document for one question. Entries are a set: the order in which they were added never matters.
+one document for one question. Entries form a set: the order in which they were added is
+irrelevant.
 """
 
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bears.config import parse
+from bears.config.typed import Keys
 from bears.files.intake.texts import blank
 from bears.types import Closed
 
 
 @dataclass(frozen=True)
 class Replacement(Closed):
-    """Take another question of the same source instead of this one."""
+    """Replace a question by another one of the same source."""
 
     question_id: str
     reason: str
@@ -30,7 +32,7 @@ class Edit(Closed):
     Args:
         record_id: a question_id or doc_id.
         field: ``question``, ``gold_answer`` or ``content``.
-        old: the whole present text, so that a changed upstream text is noticed.
+        old: the whole present text, so that an upstream change is noticed.
         new: the whole new text.
     """
 
@@ -43,31 +45,14 @@ class Edit(Closed):
 
 
 @dataclass(frozen=True)
-class Ledger(Closed):
-    """What concerns the sample; reviews of translations concern later stages."""
-
-    replacements: tuple[Replacement, ...] = field(default=())
-    edits: tuple[Edit, ...] = field(default=())
-
-    @property
-    def replaced(self) -> frozenset[str]:
-        return frozenset(entry.question_id for entry in self.replacements)
-
-    def changes(self) -> list[list[str]]:
-        """What it says of the sample, in an order of its own: ids replaced, and edits."""
-        edits = [[each.record_id, each.field, each.old, each.new] for each in self.edits]
-        return sorted([*([replaced] for replaced in self.replaced), *edits])
-
-
-@dataclass(frozen=True)
 class Review(Closed):
     """A person's decision about one translation.
 
     Args:
-        record_id, field: what it is about.
-        decision: accept its flags, correct the text, or have it translated again.
+        record_id, field: the text that it is about.
+        decision: accept the flags, correct the text, or have it translated again.
         text: the corrected text.
-        times: how often it was sent back; it stays when the new translation is accepted.
+        times: how often the text was sent back, including earlier reviews.
     """
 
     record_id: str
@@ -86,17 +71,17 @@ class Review(Closed):
 
     @property
     def sent_back(self) -> int:
-        """How often the text is to be translated anew."""
+        """Return how often the text is to be translated again."""
         return self.times or int(self.decision == "retranslate")
 
 
 @dataclass(frozen=True)
 class PairDecision(Closed):
-    """A person's decision whether a document answers a question.
+    """A person's decision about whether a document answers a question.
 
     Args:
-        question_id, doc_id: what it is about.
-        decision: it answers as a gold document does, it goes part of the way, or it does not.
+        question_id, doc_id: the pair that it is about.
+        decision: the document answers like a gold document, answers in part, or does not answer.
     """
 
     question_id: str
@@ -107,42 +92,83 @@ class PairDecision(Closed):
 
     @property
     def place(self) -> tuple[str, str]:
-        """The pair that is decided on."""
+        """Return the pair that the decision is about."""
         return self.question_id, self.doc_id
 
 
 @dataclass(frozen=True)
-class WholeLedger(Ledger):
-    """All that a ledger's file holds. Two entries that say different things of one text, or of one
-    pair of question and document, are refused."""
+class Ledger(Keys):
+    """The decisions that change the sample."""
 
-    reviews: tuple[Review, ...] = field(default=())
-    judgements: tuple[PairDecision, ...] = field(default=())
+    replacements: tuple[Replacement, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def replaced(self) -> frozenset[str]:
+        """Return the ids of the questions that are replaced."""
+        return frozenset(entry.question_id for entry in self.replacements)
+
+    def changes(self) -> list[list[str]]:
+        """Return the replaced ids and the edits, sorted."""
+        edits = [[each.record_id, each.field, each.old, each.new] for each in self.edits]
+        return sorted([*([replaced] for replaced in self.replaced), *edits])
+
+
+@dataclass(frozen=True)
+class Reviews(Keys):
+    """The decisions about translations, of which no text has two different ones."""
+
+    reviews: tuple[Review, ...] = ()
 
     def __post_init__(self) -> None:
-        entries = [
-            *((f"edits of {edit.field} of {edit.record_id}", edit) for edit in self.edits),
-            *((f"reviews of {one.field} of {one.record_id}", one) for one in self.reviews),
-            *(
-                (f"judgements of {one.doc_id} for {one.question_id}", one)
-                for one in self.judgements
-            ),
-        ]
-        decided: dict[str, object] = {}
-        for about, entry in entries:
-            if decided.setdefault(about, entry) != entry:
-                raise ValueError(f"two {about}; keep one of them")
+        _refuse_contradictions(
+            (f"reviews of {one.field} of {one.record_id}", one) for one in self.reviews
+        )
 
 
-def reviews_of(value: Any) -> tuple[Review, ...]:
-    """The reviews of a ledger, from plain values.
+@dataclass(frozen=True)
+class Judgements(Keys):
+    """The decisions about documents: each pair of question and document has one."""
 
-    Raises:
-        ConfigurationError: naming what is none, or the text on which two decide otherwise.
-    """
-    return parse(WholeLedger, {"reviews": value}, "ledger").reviews
+    judgements: tuple[PairDecision, ...] = ()
+
+    def __post_init__(self) -> None:
+        _refuse_contradictions(
+            (f"judgements of {one.doc_id} for {one.question_id}", one) for one in self.judgements
+        )
+        object.__setattr__(self, "judgements", tuple(dict.fromkeys(self.judgements)))
 
 
-def judgements_of(value: Any) -> tuple[PairDecision, ...]:
-    """The judgements of a ledger, from plain values, each pair once. Raises as `reviews_of`."""
-    return tuple(dict.fromkeys(parse(WholeLedger, {"judgements": value}, "ledger").judgements))
+@dataclass(frozen=True)
+class SampleLedger(Ledger, Reviews):
+    """The decisions that change the sample, or what is made of it."""
+
+    def __post_init__(self) -> None:
+        _refuse_contradictions(
+            (f"edits of {edit.field} of {edit.record_id}", edit) for edit in self.edits
+        )
+        Reviews.__post_init__(self)
+
+
+@dataclass(frozen=True)
+class WholeLedger(Judgements, SampleLedger):
+    """Everything that a ledger's file holds."""
+
+    def __post_init__(self) -> None:
+        SampleLedger.__post_init__(self)
+        Judgements.__post_init__(self)
+
+
+@dataclass(frozen=True)
+class LedgerPart(Keys):
+    """The ledger, as a key of the configuration."""
+
+    ledger: WholeLedger
+
+
+def _refuse_contradictions(entries: Iterable[tuple[str, object]]) -> None:
+    """Raise ValueError if two different entries are about the same thing."""
+    decided: dict[str, object] = {}
+    for about, entry in entries:
+        if decided.setdefault(about, entry) != entry:
+            raise ValueError(f"two {about}; keep one of them")

@@ -1,4 +1,4 @@
-"""The table that a person decides in: what goes out as CSV or JSON Lines, and comes back."""
+"""The table that a person writes decisions into, as CSV or JSON Lines."""
 
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
@@ -22,11 +22,11 @@ def write_table(path: Path, columns: Sequence[str], rows: Sequence[Row]) -> None
 
 
 def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
-    """The rows in which a person wrote a ``decision``, each after where it stands.
+    """Yield the place and the content of each row with a ``decision``.
 
     Raises:
-        FormatError: the file is absent or no table, a row lacks one of the columns ``needed``, or
-            its decision is no word.
+        FormatError: the file is missing or malformed, a row lacks one of the columns ``needed``,
+            or its decision is not a word.
     """
     for number, row in _rows(path):
         where = f"{path}, row {number}"
@@ -34,14 +34,14 @@ def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
             raise FormatError(f"{where}: lacks {', '.join(missing)}")
         if not isinstance(row["decision"] or "", str):
             raise FormatError(f"{where}: the decision is {row['decision']!r:.80}; expected a word")
-        if said := (row["decision"] or "").strip():
-            yield where, {**row, "decision": said}
+        if decision := (row["decision"] or "").strip():
+            yield where, {**row, "decision": decision}
 
 
 def read_judgements(
     path: Path, questions: Container[str], documents: Container[str]
 ) -> list[PairDecision]:
-    """The rows that name a document and have a decision, each pair once.
+    """Return the decisions of the rows that name a document, each pair once.
 
     Args:
         path: a table with the columns ``record_id`` (of the question), ``doc_id``, ``decision``,
@@ -49,26 +49,26 @@ def read_judgements(
         questions, documents: the ids that can be decided on.
 
     Raises:
-        FormatError: as `read_table`.
-        ConfigurationError: naming the row: a decision is unknown, there is no such question or
-            document, or a row above decides otherwise on the pair.
+        FormatError: `read_table` refuses the file.
+        ConfigurationError: naming the row: its decision, question or document is unknown, or it
+            contradicts a row above.
     """
     found: dict[tuple[str, str], PairDecision] = {}
     for where, row in read_table(path, ("record_id", "decision", "reason", "author")):
         if not row.get("doc_id"):
             continue
         value = {name: row[name] for name in ("doc_id", "decision", "reason", "author")}
-        one = parse(PairDecision, {"question_id": row["record_id"], **value}, where)
+        judgement = parse(PairDecision, {"question_id": row["record_id"], **value}, where)
         for kind, known, name in (
-            ("question", questions, one.question_id),
-            ("document", documents, one.doc_id),
+            ("question", questions, judgement.question_id),
+            ("document", documents, judgement.doc_id),
         ):
             if name not in known:
                 raise ConfigurationError(f"{where}: the benchmark has no {kind} {name}")
-        if found.setdefault(one.place, one) != one:
+        if found.setdefault(judgement.place, judgement) != judgement:
             raise ConfigurationError(
-                f"{where}: {one.doc_id} for {one.question_id} is decided otherwise in a row above; "
-                "keep one of them"
+                f"{where}: a row above has another decision about {judgement.doc_id} for "
+                f"{judgement.question_id}; keep one of them"
             )
     return list(found.values())
 

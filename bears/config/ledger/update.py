@@ -1,4 +1,4 @@
-"""Adding entries to a ledger's file."""
+"""Add entries to a ledger's file."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ def add(
     process at a time, whole or not at all.
 
     Args:
-        path: of the ledger; made if it is absent.
+        path: the ledger's file; it is created if missing.
         part: replacements, edits, reviews or judgements.
-        final: whether an earlier one is not replaced, but another one refused.
+        same: the fields by which an earlier entry is found.
+        final: refuse an entry that differs from the earlier one, instead of replacing that.
 
     Raises:
-        ConfigurationError: the file holds something that is no ledger, or an entry is refused; it
-            stays as it is.
+        ConfigurationError: the file is not a ledger, or an entry is refused; nothing is written.
     """
     with locked_folder(path):
         content = read_ledger(path)

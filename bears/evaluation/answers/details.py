@@ -1,4 +1,4 @@
-"""What is to be said of every question: its answer, what it scores, and what went wrong."""
+"""List every question with its answer, its scores, and what went wrong."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,23 +12,22 @@ from bears.types import Question
 SCORES = ("answer_f1", "exact_match", "evidence_f1", "yes_no", "unanswerable")
 HEADER = ("question_id", "question", "type", "answer", "best_reference", *SCORES, "error")
 Fault = tuple[str, str]
-"""A kind of what can go wrong, in a word, and what is said of it."""
+"""The kind of a fault, and its message."""
 
 
 def faults(
     questions: Sequence[Question], answers: Answers, doc_ids: Collection[str]
 ) -> dict[str, list[Fault]]:
-    """question_id to what went wrong with its answer; also of questions that nobody asked.
+    """Return question_id to what is wrong with its answer, also for unknown questions.
 
-    The kinds are ``missing``, ``no_answer``, ``empty``, ``evidence`` (in no document) and
-    ``unknown_question``; and ``system`` for what the system itself says.
+    The kinds are ``missing``, ``no_answer``, ``empty``, ``evidence`` (not a document),
+    ``unknown_question``, and ``system`` for an error that the system itself reports.
     """
     known = frozenset(doc_ids)
-    asked = [question.question_id for question in questions]
-    found = {key: list(_faults(key, answers, known)) for key in asked}
-    unknown = ("unknown_question", "no question of this benchmark")
-    found |= {key: [unknown] for key in answers.given if key not in found}
-    return {key: told for key, told in found.items() if told}
+    found = {q.question_id: list(_faults(q.question_id, answers, known)) for q in questions}
+    for key in answers.given.keys() - found.keys():
+        found[key] = [("unknown_question", "not a question of this benchmark")]
+    return {key: own for key, own in found.items() if own}
 
 
 def _faults(question_id: str, answers: Answers, doc_ids: frozenset[str]) -> Iterator[Fault]:
@@ -39,11 +38,11 @@ def _faults(question_id: str, answers: Answers, doc_ids: frozenset[str]) -> Iter
         yield "no_answer", "no answer"
     elif not prediction.answer.strip():
         yield "empty", "an empty answer"
-    if given is not None and given.error:
+    if given and given.error:
         yield "system", one_line(given.error)
-    named = (prediction.evidence if prediction else None) or ()
-    if wrong := sum(evidence not in doc_ids for evidence in named):
-        yield "evidence", f"{wrong} of {len(named)} named as evidence are no document"
+    evidence = (prediction.evidence if prediction else None) or ()
+    if wrong := sum(name not in doc_ids for name in evidence):
+        yield "evidence", f"{wrong} of {len(evidence)} named as evidence are not documents"
 
 
 def rows(
@@ -53,14 +52,14 @@ def rows(
     found: Mapping[str, Sequence[Fault]],
     language: str,
 ) -> Iterator[Sequence[Any]]:
-    """A row of `HEADER` for each question, and then for each that is none of the benchmark.
+    """Yield a row of `HEADER` for each question, and then for each unknown question.
 
     Args:
         questions, answers, scores: of one benchmark and one system.
-        found: what `faults` says.
+        found: what `faults` returns.
         language: BCP 47 tag of the answers.
     """
-    told = {key: "; ".join(message for _, message in each) for key, each in found.items()}
+    messages = {key: "; ".join(message for _, message in own) for key, own in found.items()}
     for question in questions:
         key = question.question_id
         score, given = scores[key], answers.given.get(key)
@@ -68,8 +67,7 @@ def rows(
         best = score.reference or (literal(references[0]) if references else "")
         values = [getattr(score, name) for name in SCORES]
         answer = given.answer if given else None
-        yield key, question.question, score.type, answer, best, *values, told.get(key, "")
-    asked = {question.question_id for question in questions}
+        yield key, question.question, score.type, answer, best, *values, messages.get(key, "")
     for key, given in answers.given.items():
-        if key not in asked:
-            yield key, "", "", given.answer, "", *[None] * len(SCORES), told[key]
+        if key not in scores:
+            yield key, "", "", given.answer, "", *[None] * len(SCORES), messages[key]

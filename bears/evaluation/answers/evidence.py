@@ -1,4 +1,4 @@
-"""Which document an evidence names, by its id or by its text."""
+"""Find the document that a piece of evidence names, by its id or by its text."""
 
 from collections.abc import Callable, Collection
 from functools import cache
@@ -8,41 +8,37 @@ from bears.types import Document
 
 FLOAT = "FLOAT SELECTED"
 SECTION = " ::: "
-"""What stands in the name of a section, which annotators gave as evidence here and there."""
+"""Part of the name of a section, which annotators sometimes gave as evidence."""
 Find = Callable[[str, str], str | None]
-"""The id of the document that an evidence names, given the group of its question; or None."""
+"""Return the id of the document that evidence names, given the group of its question, or None."""
 
 
 def finder(documents: Collection[Document]) -> Find:
-    """Finds the document that has an id, or in a group the one that has a text.
+    """Return a function that finds the document with an id, or in a group the one with a text.
 
-    Of documents that were read from PDFs it is the one that has most of the text.
+    Among documents that were read from PDFs, it finds the one with most of the text.
     """
     ids = {document.doc_id for document in documents}
     places = {(document.group, plain(document.content)): document.doc_id for document in documents}
-    read: dict[str, list[Document]] = {}
+    from_pdf: dict[str, list[Document]] = {}
     for document in documents:
         if ":pdf:" in document.doc_id:
-            read.setdefault(document.group, []).append(document)
+            from_pdf.setdefault(document.group, []).append(document)
 
     @cache
     def chunks(group: str) -> Chunks:
-        return Chunks([document.content for document in read[group]])
+        return Chunks([document.content for document in from_pdf[group]])
 
     def find(group: str, evidence: str) -> str | None:
-        text = _without_float(evidence)
-        if evidence in ids or group not in read:
+        text = plain(plain(evidence).removeprefix(FLOAT).removeprefix(":"))
+        if evidence in ids or group not in from_pdf:
             return evidence if evidence in ids else places.get((group, text))
         position = chunks(group).holding_most_of(text)
-        return None if position is None else read[group][position].doc_id
+        return None if position is None else from_pdf[group][position].doc_id
 
     return find
 
 
 def plain(text: str) -> str:
-    """``text`` with single spaces, as paragraphs are compared."""
+    """Replace white space in ``text`` by single spaces, to compare paragraphs."""
     return " ".join(text.split())
-
-
-def _without_float(text: str) -> str:
-    return plain(plain(text).removeprefix(FLOAT).removeprefix(":"))

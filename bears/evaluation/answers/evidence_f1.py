@@ -4,10 +4,10 @@ from collections.abc import Collection
 
 
 def evidence_f1(evidence: Collection[str], reference: Collection[str]) -> float:
-    """Harmonic mean of the shares of the paragraphs that answer and reference have in common.
+    """Return the harmonic mean of the precision and the recall of the named paragraphs.
 
-    1 where both are empty, as for an unanswerable question. A paragraph that is named twice
-    divides twice and counts once. Over several references the best one counts.
+    1 if both are empty, as for an unanswerable question. A repeated paragraph counts twice in the
+    divisor and once as a hit. The best of several references counts.
 
     Source: the official evaluation of QASPER.
     """

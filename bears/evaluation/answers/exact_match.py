@@ -4,9 +4,9 @@ from bears.language.normalisation import Normalisation
 
 
 def exact_match(answer: str, reference: str, rules: Normalisation) -> float:
-    """1 if answer and reference have the same normal form, else 0.
+    """Return 1 if answer and reference have the same normal form, else 0.
 
-    Over several references the best one counts.
+    The best of several references counts.
 
     Source: the official evaluation of SQuAD 1.1.
     """

@@ -1,18 +1,15 @@
-"""The files in which systems give their answers: hostile input, so nothing in them is believed.
+"""Read the files in which systems give their answers; their content is not trusted.
 
-Which form a file has is found out from its content, never from its name.
+The form of a file is detected from its content, never from its name.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
-from unicodedata import combining
+from typing import Annotated, Any, ClassVar
 
 from annotated_types import MaxLen
-from pydantic import BeforeValidator, TypeAdapter, ValidationError
-from typing_extensions import TypedDict
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from bears.errors import FormatError
 from bears.files.intake.files import numbered_lines
@@ -23,10 +20,6 @@ from bears.files.spreadsheet import read_named
 IDS = ("question_id", "eval_id")
 TEXTS = ("predicted_answer", "answer")
 EVIDENCE = ("predicted_evidence", "evidence")
-LONGEST = 100_000
-"""Characters that an answer may have; what is longer is none."""
-MARKS = 1_000
-"""Combining marks that may follow one another; a normal form takes the square of them in time."""
 FORMS = (
     "JSON Lines or a JSON list of {question_id, answer, evidence: [doc_id or paragraph]}, where "
     "evidence may be absent; QASPER's {question_id, predicted_answer, predicted_evidence}; "
@@ -35,62 +28,65 @@ FORMS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GivenAnswer:
-    """What a file says of one question.
-
-    Args:
-        where: the file and the line or record.
-        question_id: as the file has it.
-        answer: None where the system gave none.
-        evidence: ids of documents, or their texts; None where the system names none.
-        error: what the system says went wrong; mostly empty.
-    """
-
-    where: str
-    question_id: str
-    answer: str | None
-    evidence: tuple[str, ...] | None = None
-    error: str = ""
-
-
-def _text(value: Any) -> Any:
-    # The Korean task numbers its questions; true would be the number 1 in Python.
+def _id(value: Any) -> Any:
+    # The Korean task numbers its questions. In Python, true would be the number 1.
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-class _GivenRow(TypedDict):
-    question_id: Annotated[str, BeforeValidator(_text)]
-    answer: Annotated[str, MaxLen(LONGEST)] | None
-    evidence: Annotated[list[Annotated[str, MaxLen(LONGEST)]], MaxLen(10_000)] | None
+def _error(value: Any) -> str:
+    return "" if value is None or value is False else str(value)
 
 
-_GIVEN = TypeAdapter(_GivenRow)
+Text = Annotated[str, MaxLen(100_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """The answer of a file to one question.
+
+    Args:
+        where: the file and the line or record.
+        question_id: as in the file.
+        answer: None if the system gave none.
+        evidence: ids of documents, or their texts; None if the system names none.
+        error: what went wrong, according to the system; usually empty.
+        fields: all fields in the file, unchecked.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(loc_by_alias=False)
+
+    where: str
+    question_id: Annotated[str, BeforeValidator(_id), Field(validation_alias=AliasChoices(*IDS))]
+    answer: Annotated[Text | None, Field(validation_alias=AliasChoices(*TEXTS))]
+    evidence: Annotated[
+        Annotated[tuple[Text, ...], MaxLen(10_000)] | None,
+        Field(validation_alias=AliasChoices(*EVIDENCE)),
+    ] = None
+    error: Annotated[str, BeforeValidator(_error)] = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+_GIVEN = TypeAdapter(GivenAnswer)
 
 
 def read_answers(path: Path) -> Iterator[GivenAnswer]:
-    """The answers of a file of any of `FORMS`, in its order; further fields are ignored.
+    """Yield the answers of a file in any of `FORMS`, in its order; other fields are ignored.
 
-    An answer may be null, and an ``error`` say why.
+    An answer may be null, and its ``error`` may say why.
 
     Raises:
-        FormatError: the file is of no known form; or naming the line or record that is malformed.
+        FormatError: the file has no known form, or a line or record is malformed.
     """
-    return (given for given, _ in read_rows(path))
-
-
-def read_rows(path: Path) -> Iterator[tuple[GivenAnswer, Mapping[str, Any]]]:
-    """As `read_answers`, each with all fields that it has in the file, unchecked."""
     where = ""
     for where, row in _rows(path):
-        yield _given(row, f"{path}, {where}"), row
+        yield _given(row, f"{path}, {where}")
     if not where:
         raise FormatError(f"{path}: no answers; expected {FORMS}")
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Any]]:
-    first, further = _beginning(path)
-    if first.startswith(b"{") and first.endswith(b"}") and further:
+    first, several = _beginning(path)
+    if first.startswith(b"{") and first.endswith(b"}") and several:
         yield from ((f"line {number}", row) for number, row in lines(path, blank=True))
     elif first[:1] in (b"{", b"["):
         yield from _records(path, json_value(path))
@@ -99,7 +95,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _beginning(path: Path) -> tuple[bytes, bool]:
-    """The first line that is not blank, and whether there is another one."""
+    """Return the first line that is not blank, and whether there is another one."""
     rows = filter(None, (line.strip() for _, line in numbered_lines(path)))
     return next(rows, b""), next(rows, None) is not None
 
@@ -109,19 +105,19 @@ def _records(path: Path, whole: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(results, list):
         yield from ((f"record {number}", row) for number, row in enumerate(results, start=1))
     elif not isinstance(results, Mapping):
-        raise FormatError(f"{path}: no file of answers; expected {FORMS}")
+        raise FormatError(f"{path}: not a file of answers; expected {FORMS}")
     elif results.keys() & {*IDS}:
         yield "line 1", results
     else:
-        for question_id, said in results.items():
-            row = said if isinstance(said, Mapping) else {"answer": said}
+        for question_id, answer in results.items():
+            row = answer if isinstance(answer, Mapping) else {"answer": answer}
             yield f"question {question_id!r:.80}", {**row, "question_id": question_id}
 
 
 def _cells(path: Path) -> Iterator[tuple[str, Any]]:
     header, rows = read_named(path)
     if not {*IDS} & {*header} or not {*TEXTS} & {*header}:
-        raise FormatError(f"{path}: no file of answers; expected {FORMS}")
+        raise FormatError(f"{path}: not a file of answers; expected {FORMS}")
     for number, cells in rows:
         row: dict[str, Any] = {**cells}
         for name in row.keys() & {*EVIDENCE}:
@@ -133,36 +129,7 @@ def _cells(path: Path) -> Iterator[tuple[str, Any]]:
 def _given(row: Any, where: str) -> GivenAnswer:
     if not isinstance(row, Mapping):
         raise FormatError(f"{where}: expected an object, found {row!r:.40}")
-    fields = [_field(row, names, where) for names in (IDS, TEXTS)]
-    evidence = next((row[name] for name in EVIDENCE if name in row), None)
     try:
-        values = dict(zip(("question_id", "answer"), fields, strict=True))
-        checked = _GIVEN.validate_python({**values, "evidence": evidence}, strict=True)
+        return _GIVEN.validate_python({**row, "where": where, "fields": row})
     except ValidationError as error:
         raise FormatError(f"{where}: {problems_of(error)}") from None
-    named = None if checked["evidence"] is None else tuple(checked["evidence"])
-    if (marks := _marks(checked["answer"] or "")) > MARKS:
-        raise FormatError(
-            f"{where}: the answer has {marks} combining marks in a row; that is no text"
-        )
-    told = row.get("error")
-    return GivenAnswer(
-        where,
-        checked["question_id"],
-        checked["answer"],
-        named,
-        "" if told is None or told is False else str(told),
-    )
-
-
-def _marks(text: str) -> int:
-    """The most combining marks that follow one another."""
-    runs = groupby(text if len(text) > MARKS else "", lambda character: combining(character) > 0)
-    return max((len(list(run)) for are_marks, run in runs if are_marks), default=0)
-
-
-def _field(row: Mapping[str, Any], names: tuple[str, ...], where: str) -> Any:
-    for name in names:
-        if name in row:
-            return row[name]
-    raise FormatError(f"{where}: lacks {names[-1] if names is TEXTS else names[0]}")

@@ -1,4 +1,4 @@
-"""What a system answered, held against the questions and documents of a benchmark."""
+"""Match a system's answers with the questions and documents of a benchmark."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ class Answers:
     """The answers of a file.
 
     Args:
-        predictions: question_id to what was answered, of questions of the benchmark.
-        given: question_id to all that the file says, of other questions as well.
+        predictions: question_id to the answer, for questions of the benchmark.
+        given: question_id to everything in the file, also for unknown questions.
     """
 
     predictions: Mapping[str, Prediction]
@@ -27,7 +27,7 @@ class Answers:
 def read_predictions(
     path: Path, questions: Sequence[Question], documents: Collection[Document]
 ) -> Mapping[str, Prediction]:
-    """The predictions of `answers_of`, of a file of any of `bears.evaluation.answers.forms`."""
+    """Read the predictions of a file in any of `bears.evaluation.answers.forms`."""
     return answers_of(read_answers(path), questions, documents).predictions
 
 
@@ -37,37 +37,38 @@ def answers_of(
     documents: Collection[Document],
     ignore_unknown: bool = False,
 ) -> Answers:
-    """What was answered to the questions of a benchmark.
+    """Match answers with the questions of a benchmark.
 
-    Evidence that no document has (see `bears.evaluation.answers.evidence`) is kept and is wrong.
-    This includes figures and tables where captions are no documents: the official script removes
-    them from the gold alone. Names of sections are left out, as the gold has none.
+    Evidence that matches no document (see `bears.evaluation.answers.evidence`) is kept and counts
+    as wrong. This includes figures and tables if captions are not documents: the official script
+    removes them from the gold only. Names of sections are removed, as they are from the gold.
 
     Args:
-        given: as they were read.
+        given: the answers of a file.
         questions, documents: of the benchmark.
-        ignore_unknown: whether answers to questions that it lacks are left out, or refused.
+        ignore_unknown: skip answers to unknown questions instead of failing.
 
     Raises:
-        FormatError: naming the answer that is of no question, or of one that is answered already.
+        FormatError: an answer is to an unknown question, or to one that is already answered.
     """
     known = {question.question_id: question for question in questions}
     find = finder(documents)
     predictions: dict[str, Prediction] = {}
     taken: dict[str, GivenAnswer] = {}
-    for each in given:
-        if each.question_id in taken:
-            raise FormatError(f"{each.where}: {each.question_id!r:.80} is answered already")
-        taken[each.question_id] = each
-        question = known.get(each.question_id)
-        if question is not None and each.answer is not None:
-            texts = [text for text in each.evidence or () if SECTION not in text]
-            named = tuple(find(question.group, text) or text for text in texts)
-            evidence = None if each.evidence is None else named
-            predictions[each.question_id] = Prediction(each.answer, evidence)
+    for answer in given:
+        key = answer.question_id
+        if key in taken:
+            raise FormatError(f"{answer.where}: {key!r:.80} is answered twice; remove one answer")
+        taken[key] = answer
+        question = known.get(key)
+        if question is not None and answer.answer is not None:
+            texts = [text for text in answer.evidence or () if SECTION not in text]
+            evidence = tuple(find(question.group, text) or text for text in texts)
+            given_evidence = None if answer.evidence is None else evidence
+            predictions[key] = Prediction(answer.answer, given_evidence)
         elif question is None and not ignore_unknown:
             raise FormatError(
-                f"{each.where}: there is no question {each.question_id!r:.80}; --ignore-unknown "
-                "leaves such questions out"
+                f"{answer.where}: there is no question {key!r:.80}; --ignore-unknown skips such "
+                "questions"
             )
     return Answers(predictions, taken)

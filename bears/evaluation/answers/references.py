@@ -1,4 +1,4 @@
-"""The annotators' answers of a question, whether its source has types or not."""
+"""The annotators' answers to a question, from sources with and without types of answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,23 +10,19 @@ from bears.types import Answer, Question
 
 
 def references_of(question: Question, language: str) -> tuple[Answer, ...]:
-    """The annotators' answers, or the gold answer, a yes or no or free form, where there are none.
+    """Return the annotators' answers, or else the gold answer as a yes or no or free form.
 
     Args:
         question: with its answers and gold.
         language: BCP 47 tag of the gold answer.
     """
-    if question.answers:
-        return question.answers
-    return answers_of([question.gold_answer], question.gold_doc_ids, language)
+    return question.answers or _typed([question.gold_answer], question, language)
 
 
-def answers_of(
-    texts: Iterable[str], evidence: tuple[str, ...], language: str
-) -> tuple[Answer, ...]:
-    """Answers of a source that has no types; empty texts are none."""
+def _typed(texts: Iterable[str], question: Question, language: str) -> tuple[Answer, ...]:
+    """Give types to the texts of a source without them, and drop empty ones."""
     return tuple(
-        Answer("yes-no" if yes_or_no(text, language) else "free-form", text, evidence)
+        Answer("yes-no" if yes_or_no(text, language) else "free-form", text, question.gold_doc_ids)
         for text in texts
         if text.strip()
     )
@@ -35,30 +31,29 @@ def answers_of(
 def with_references(
     questions: Iterable[Question], references: Mapping[str, Sequence[str]], language: str
 ) -> list[Question]:
-    """The questions with what further annotators answered, where that is known.
+    """Add the answers of further annotators to the questions.
 
     Args:
-        questions: a question that has answers of its own keeps them.
-        references: question_id to its source's answers, the gold answer first. Where the gold
-            answer is another one by now, translated or corrected, they are not its equals.
+        questions: a question with answers of its own keeps them.
+        references: question_id to its source's answers, the gold answer first. They are ignored
+            if the gold answer has changed since, by translation or correction.
         language: BCP 47 tag of the answers.
     """
     found = []
     for question in questions:
         texts = references.get(question.question_id, ())
         if texts and texts[0] == question.gold_answer and not question.answers:
-            answers = answers_of(texts, question.gold_doc_ids, language)
-            question = replace(question, answers=answers)
+            question = replace(question, answers=_typed(texts, question, language))
         found.append(question)
     return found
 
 
 def read_referenced(queries: Path, lineage: Path | None, language: str) -> list[Question]:
-    """Questions with the answers of all annotators that ``lineage`` knows of.
+    """Read questions with the answers of all annotators that ``lineage`` has.
 
     Args:
         queries: the questions.
-        lineage: what `sample` noted of them, where that is there.
+        lineage: what `sample` noted about them, if it is there.
         language: BCP 47 tag of the answers.
 
     Raises:

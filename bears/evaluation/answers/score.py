@@ -1,4 +1,4 @@
-"""Answers against the annotators' answers, as the official evaluation of QASPER does it."""
+"""Score answers against the annotators' answers, as the official evaluation of QASPER does."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,22 +12,18 @@ from bears.evaluation.answers.references import references_of
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
-from bears.language.normalisation import (
-    Normalisation,
-    normalisation_of,
-    without_citations,
-)
+from bears.language.normalisation import normalisation_of, without_citations
 from bears.language.yes_no import LITERAL
 from bears.types import Answer, AnswerType, Question
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a system answered to one question.
+    """A system's answer to one question.
 
     Args:
         answer: the text, in which "Unanswerable", "Yes" and "No" are literal.
-        evidence: ids of the documents that it rests on; None where the system names none.
+        evidence: ids of the documents that support it; None if the system names none.
     """
 
     answer: str
@@ -36,14 +32,14 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
-    """What one answer scores; None where a value is undefined.
+    """The scores of one answer; None if a value is undefined.
 
     Attributes:
         answer_f1, exact_match, evidence_f1: best over the references; 0 for a missing answer.
-        type: the type of the reference with the best token F1, of the first one where several
-            are best; None for a missing answer.
-        yes_no: whether the word of yes or no is right; None where no reference is one.
-        unanswerable: whether it says so; None where no reference does.
+        type: the type of the reference with the best token F1, of the first one if several are
+            best; None for a missing answer.
+        yes_no: whether the word of yes or no is right; None if no reference is one.
+        unanswerable: whether it says "unanswerable"; None if no reference does.
         reference: the text of the reference that gives the type; None for a missing answer.
     """
 
@@ -59,37 +55,36 @@ class AnswerScore:
 def score_answers(
     questions: Iterable[Question], predictions: Mapping[str, Prediction], language: str
 ) -> dict[str, AnswerScore]:
-    """question_id to what its answer scores, for every question, answered or not.
+    """Return question_id to the scores of its answer, for every question, answered or not.
 
-    A question that has no reference answer is undefined. Where no prediction names evidence,
-    evidence F1 is undefined for all.
+    The scores of a question without a reference answer are undefined. If no prediction names
+    evidence, evidence F1 is undefined for all.
 
     Args:
         questions: with their annotators' answers, or with one gold answer.
-        predictions: question_id to what a system answered; citation markers are not scored.
+        predictions: question_id to a system's answer; citation markers are not scored.
         language: BCP 47 tag of the answers.
 
     Raises:
-        FormatError: a prediction is of no question.
+        FormatError: a prediction is for an unknown question.
     """
-    rules = normalisation_of(language)
     with_evidence = any(prediction.evidence is not None for prediction in predictions.values())
     scores = {}
     for question in questions:
         prediction = predictions.get(question.question_id)
         references = references_of(question, language)
-        score = _score(references, prediction, rules, language, with_evidence)
-        scores[question.question_id] = score
+        score = _score(references, prediction, language, with_evidence) if references else None
+        scores[question.question_id] = score or AnswerScore()
     if unknown := sorted(predictions.keys() - scores.keys()):
-        raise FormatError(f"{len(unknown)} predictions are of no question: {unknown[0]!r}, …")
+        raise FormatError(f"{len(unknown)} predictions match no question, such as {unknown[0]!r}")
     return scores
 
 
-def summarise_answers(scores: Mapping[str, AnswerScore], answered: int) -> dict[str, Any]:
-    """Means over the questions for which a value is defined, null where there are none.
+def summarize_answers(scores: Mapping[str, AnswerScore], answered: int) -> dict[str, Any]:
+    """Average over the questions for which a value is defined; None if there are no such questions.
 
-    Types count the answered questions only, as in the official evaluation, which gives 0 and not
-    null to a type without any.
+    Types count the answered questions only, as in the official evaluation, which gives a type
+    without questions 0 instead of null.
 
     Returns:
         ``answer_f1``, ``exact_match``, ``evidence_f1``; ``by_type``; ``yes_no_accuracy`` and
@@ -123,12 +118,9 @@ def summarise_answers(scores: Mapping[str, AnswerScore], answered: int) -> dict[
 def _score(
     references: Sequence[Answer],
     prediction: Prediction | None,
-    rules: Normalisation,
     language: str,
     with_evidence: bool,
 ) -> AnswerScore:
-    if not references:
-        return AnswerScore()
     yes_no = [reference.text for reference in references if reference.type == "yes-no"]
     asks_nothing = any(reference.type == "unanswerable" for reference in references)
     if prediction is None:
@@ -139,17 +131,15 @@ def _score(
             yes_no=0.0 if yes_no else None,
             unanswerable=0.0 if asks_nothing else None,
         )
-    text = without_citations(prediction.answer)
+    rules, text = normalisation_of(language), without_citations(prediction.answer)
+    evidence = prediction.evidence or ()
     f1 = [token_f1(text, literal(reference), rules) for reference in references]
     best = references[f1.index(max(f1))]
+    best_evidence = max(evidence_f1(evidence, _evidence(reference)) for reference in references)
     return AnswerScore(
         answer_f1=max(f1),
-        exact_match=max(exact_match(text, literal(each), rules) for each in references),
-        evidence_f1=max(
-            evidence_f1(prediction.evidence or (), _evidence(each)) for each in references
-        )
-        if with_evidence
-        else None,
+        exact_match=max(exact_match(text, literal(ref), rules) for ref in references),
+        evidence_f1=best_evidence if with_evidence else None,
         type=best.type,
         yes_no=yes_no_accuracy(text, yes_no, language) if yes_no else None,
         unanswerable=unanswerable_detection(text) if asks_nothing else None,
@@ -158,12 +148,12 @@ def _score(
 
 
 def literal(reference: Answer) -> str:
-    """The text that a reference is compared by."""
+    """Return the text with which a reference is compared."""
     return LITERAL if reference.type == "unanswerable" else reference.text
 
 
 def _evidence(reference: Answer) -> tuple[str, ...]:
-    # Whoever finds no answer has no evidence for it, whatever stands there.
+    # An annotator who finds no answer has no evidence for it, whatever the file says.
     return () if reference.type == "unanswerable" else reference.evidence_doc_ids
 
 

@@ -6,10 +6,10 @@ from bears.language.normalisation import Normalisation
 
 
 def token_f1(answer: str, reference: str, rules: Normalisation) -> float:
-    """Harmonic mean of the shares of the tokens that answer and reference have in common.
+    """Return the harmonic mean of the precision and the recall of the answer's tokens.
 
-    A token counts as often as both have it. 0 where nothing is in common, also where both are
-    empty. Over several references the best one counts.
+    A token counts as often as both have it. 0 if they share no token, also if both are empty. The
+    best of several references counts.
 
     Source: the official evaluations of SQuAD 1.1 and QASPER; KorQuAD's with its characters.
     """

@@ -1,4 +1,4 @@
-"""Whether a yes-or-no question is answered by the right word, whatever stands around it."""
+"""Whether a yes-or-no question is answered by the right word, whatever surrounds it."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ from bears.language.yes_no import YesNo, first_yes_or_no, yes_or_no
 
 
 def yes_no_accuracy(answer: str, references: Sequence[str], language: str) -> float:
-    """1 if the first word of yes or no in the answer is that of a yes-or-no reference, else 0.
+    """Return 1 if the first yes or no in the answer is that of a yes-or-no reference, else 0.
 
-    Counted over the questions that any annotator answered by yes or no. In scripts without
+    Averaged over the questions that any annotator answered by yes or no. In scripts without
     spaces, and in Korean, the answer must begin with the word. 0 without such a word. QASPER's
     literals Yes and No are references, and answers, in every language.
 
@@ -16,8 +16,8 @@ def yes_no_accuracy(answer: str, references: Sequence[str], language: str) -> fl
     """
     if answer.strip() in references:
         return 1.0
-    said = first_yes_or_no(answer, language)
-    return float(said is not None and said in {_meant(text, language) for text in references})
+    word = first_yes_or_no(answer, language)
+    return float(word is not None and word in {_meant(text, language) for text in references})
 
 
 def _meant(reference: str, language: str) -> YesNo | None:

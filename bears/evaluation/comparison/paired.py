@@ -1,6 +1,6 @@
-"""Two systems on the same questions: the interval of their difference, and how it comes by chance.
+"""Two systems on the same questions: the interval of their difference, and its p.
 
-Everything is done for m pairs at once, since all pairs share the questions that are drawn.
+Every function treats m pairs at once, since all pairs share the random draws of questions.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,25 +9,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from bears.evaluation.bootstrap import RESAMPLES, SEED, Floats, sizes
 from bears.evaluation.intervals import Z
 
+ALPHA = 0.05
 OFTEN = 100
 EXACT = 13
-"""Questions up to which every change of signs is tried, rather than some that are drawn."""
+"""Up to this many questions, try every change of signs instead of drawing some."""
+MOST_DRAWS = 200_000
 
 
-def randomisation(differences: Floats, draws: int) -> Floats:
-    """Two-sided p of each column under random changes of sign, of its mean.
+def draws_for(tests: int) -> int:
+    """Return how many changes of sign to draw, so that p can pass a correction over ``tests``."""
+    return min(max(RESAMPLES, 100 * tests - 1), MOST_DRAWS)
 
-    Source: Fisher's paired randomisation test. What is observed counts as one of the draws (the
-    +1), so that p is never 0. Few questions have few signs, and all of those are tried.
+
+def holm(p: Any) -> Floats:
+    """Correct p values by Holm's method; NaN stays NaN and is not counted."""
+    corrected = np.array(p, float)
+    known = ~np.isnan(corrected)
+    if known.any():
+        corrected[known] = multipletests(corrected[known], method="holm")[1]
+    return corrected
+
+
+def randomization(differences: Floats, draws: int) -> Floats:
+    """Return the two-sided p of each column's mean under random changes of sign.
+
+    Source: Fisher's paired randomization test. The observation counts as one of the draws (the
+    +1), so p is never 0. For few questions, all changes of sign are tried.
 
     Args:
         differences: shape (n, m).
-        draws: changes of sign; p is at least 1 / (draws + 1). What is not rare after `RESAMPLES` of
-            them takes no more.
+        draws: changes of sign; p is at least 1 / (draws + 1). A column that is clearly not rare
+            after `RESAMPLES` draws takes no more.
 
     Returns:
         p, shape (m,).
@@ -42,7 +59,7 @@ def randomisation(differences: Floats, draws: int) -> Floats:
     first = min(draws, RESAMPLES)
     _count(found, differences, observed, _drawn_signs(n, first, SEED + 1))
     done = np.full(m, first)
-    # What is seen often after so many draws needs no more of them to be known well.
+    # A frequent result is known well enough after the first draws.
     if (rare := found < OFTEN).any() and draws > first:
         more = found[rare]
         signs = _drawn_signs(n, draws - first, SEED + 2)
@@ -55,8 +72,8 @@ def randomisation(differences: Floats, draws: int) -> Floats:
 def _count(
     found: NDArray[np.int64], differences: Floats, observed: Floats, signs: Iterator[Floats]
 ) -> None:
-    for each in signs:
-        found += (np.abs(each @ differences) >= observed).sum(axis=0)
+    for batch in signs:
+        found += (np.abs(batch @ differences) >= observed).sum(axis=0)
 
 
 def _every_sign(n: int) -> Iterator[Floats]:
@@ -74,17 +91,17 @@ def _signs(bits: NDArray[Any]) -> Floats:
 
 
 def mcnemar(only_a: Floats, only_b: Floats) -> Floats:
-    """Exact two-sided p of McNemar's test.
+    """Return the exact two-sided p of McNemar's test.
 
     Args:
-        only_a, only_b: questions that one has and the other lacks, shape (m,).
+        only_a, only_b: questions that only one system answers, shape (m,).
     """
     p: Floats = 2 * stats.binom.cdf(np.minimum(only_a, only_b), only_a + only_b, 0.5)
     return np.minimum(p, 1.0)
 
 
 def score_statistic(only_a: Floats, only_b: Floats, n: Floats, difference: Floats) -> Floats:
-    """Tango's statistic: standard errors from ``difference`` to what was observed.
+    """Return Tango's statistic: the standard errors from ``difference`` to the observed one.
 
     Source: Tango, Statistics in Medicine 17 (1998). All arguments have shape (m,).
     """
@@ -92,7 +109,7 @@ def score_statistic(only_a: Floats, only_b: Floats, n: Floats, difference: Float
     constant = -only_b * difference * (1 - difference)
     share = (np.sqrt(np.maximum(linear**2 - 8 * n * constant, 0)) - linear) / (4 * n)
     variance = n * (2 * share + difference * (1 - difference))
-    # It is 0 at the ends alone, where nothing but what was observed is possible.
+    # The variance is 0 only at the ends, where the observation is the only possible one.
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (only_a - only_b - n * difference) / np.sqrt(np.maximum(variance, 0))
     return np.nan_to_num(ratio, nan=0.0)
@@ -107,7 +124,7 @@ def exact_critical_value(differing: Floats) -> Floats:
     distribution.
 
     Args:
-        differing: questions that one system has and the other lacks, shape (m,).
+        differing: questions that only one system answers, shape (m,).
     """
     accepted = stats.binom.ppf(0.025, differing, 0.5)
     halfway = (differing - 2 * accepted + 1) / np.sqrt(np.maximum(differing, 1))
@@ -148,10 +165,10 @@ def _bisected(outside: Callable[[Floats], NDArray[np.bool_]], near: Floats, far:
 def bounded_interval(
     only_a: Floats, only_b: Floats, n: Floats, level: float = 0.95
 ) -> tuple[Floats, Floats]:
-    """An interval that holds however few questions differ, and is wide.
+    """Return a wide interval that holds even if few questions differ.
 
     No question differs by more than 1, so the mean difference is at most the share of questions on
-    which A is better; the ends are Clopper and Pearson's of the two shares.
+    which A is better. The ends are Clopper and Pearson's for the two shares.
     """
     tail = (1 - level) / 2
 

@@ -1,4 +1,4 @@
-"""Which documents people should judge: TREC's pooling (Spärck Jones and van Rijsbergen 1975)."""
+"""Choose documents for people to judge: TREC's pooling (Spärck Jones and van Rijsbergen 1975)."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import sha256
@@ -9,16 +9,15 @@ from bears.types import Run
 def pooled(
     runs: Iterable[Run], depth: int, judged: Mapping[str, Collection[str]]
 ) -> dict[str, list[str]]:
-    """The documents that some run has among its first ones, and nobody has judged.
+    """Return the unjudged documents among the first ones of any run.
 
     Args:
         runs: of the systems.
-        depth: how many documents of each ranking are taken.
-        judged: of each question that is asked about, the documents that are judged already.
+        depth: how many documents to take from each ranking.
+        judged: question_id to the documents that are already judged. Other questions are ignored.
 
     Returns:
-        question_id to doc_ids, in an order that is always the same and tells nothing of systems
-        and ranks.
+        question_id to doc_ids, in a fixed order that reveals neither systems nor ranks.
     """
     found: dict[str, set[str]] = {question_id: set() for question_id in judged}
     for run in runs:

@@ -1,4 +1,4 @@
-"""Where systems stand of which some are known by question and others by their means alone."""
+"""Place systems of which some are known by question and others only by their means."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,26 +6,25 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import test_proportions_2indep
 
-from bears.evaluation.bootstrap import RESAMPLES, mean_interval, scale_of, yes_or_no
-from bears.evaluation.comparison.groups import letters, rank_ranges
+from bears.evaluation.bootstrap import mean_interval, scale_of, yes_or_no
+from bears.evaluation.comparison.groups import placed
+from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
 from bears.evaluation.comparison.pairs import pairs_of
-from bears.evaluation.comparison.result import ALPHA, MOST_DRAWS
 from bears.evaluation.intervals import share_interval
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a system stands under one measure.
+    """The place of a system under one measure.
 
     Args:
         low, high: the 95 % interval of its mean.
-        group: the letters that it shares with those from which it cannot be told apart.
-        rank: the best and the worst that it may have; those of all systems hold at once.
-        paired: whether its values by question are known; else its mean is taken for a share of
-            questions that nobody else was asked, which makes differences look less sure.
+        group: the letters that it shares with systems that do not differ significantly.
+        rank: the best and the worst rank that it may have; the ranges of all systems hold at once.
+        paired: whether its values by question are known. If not, its mean is treated as a share of
+            other questions, which makes differences look less certain.
     """
 
     low: float
@@ -44,51 +43,33 @@ def standings(
         means: system to its mean.
         values: system to its values by question, of the same questions, for those that are known.
         questions: how many the means are over.
-        best: the best mean that there can be, 1 or 100.
+        best: the best possible mean, 1 or 100.
     """
     known = [name for name in means if name in values]
     matrix = np.column_stack([values[n] for n in known]) if known else np.zeros((0, 0))
     pairs = list(combinations(means, 2))
-    paired = _paired_p(matrix, known, len(pairs))
-    unpaired = {
+    p = {
         (a, b): _unpaired_p(means[a] / best, means[b] / best, questions)
         for a, b in pairs
-        if (a, b) not in paired
+        if not {a, b} <= {*known}
     }
-    p = [{**paired, **unpaired}[pair] for pair in pairs]
-    corrected = multipletests(p, method="holm")[1] if p else []
-    sure = zip(pairs, corrected, strict=True)
-    different = {frozenset(pair) for pair, each in sure if each <= ALPHA}
-    ordered = sorted(means, key=lambda name: (-round(means[name], 12), name))
-    group, rank = letters(ordered, different), rank_ranges(means, different)
-    ends = {
-        name: _scaled(share_interval([mean / best] * questions), best)
-        for name, mean in means.items()
-    }
+    if len(known) > 1:
+        frame = pairs_of({"": matrix}, known, draws_for(len(pairs)))
+        p |= dict(zip(zip(frame["a"], frame["b"], strict=True), frame["p"], strict=True))
+    corrected = zip(pairs, holm([p[pair] for pair in pairs]), strict=True)
+    places = placed(means, {frozenset(pair) for pair, own in corrected if own <= ALPHA})
+    ends = {name: share_interval([mean / best] * questions) for name, mean in means.items()}
+    ends = {name: (best * low, best * high) for name, (low, high) in ends.items()}
     if known:
         scale, share = scale_of(matrix), yes_or_no(matrix)
         columns = zip(known, matrix.T, strict=True)
         ends |= {name: mean_interval(column, scale, share) for name, column in columns}
-    return {name: Standing(*ends[name], group[name], rank[name], name in values) for name in means}
-
-
-def _scaled(ends: tuple[float, float], best: float) -> tuple[float, float]:
-    return best * ends[0], best * ends[1]
-
-
-def _paired_p(
-    matrix: np.ndarray[tuple[int, int], np.dtype[np.float64]], known: list[str], tests: int
-) -> dict[tuple[str, str], float]:
-    if len(known) < 2:
-        return {}
-    draws = min(max(RESAMPLES, 100 * tests - 1), MOST_DRAWS)
-    frame = pairs_of({"": matrix}, known, draws)
-    return {(a, b): p for a, b, p in zip(frame["a"], frame["b"], frame["p"], strict=True)}
+    return {name: Standing(*ends[name], *places[name], name in values) for name in means}
 
 
 def _unpaired_p(a: float, b: float, n: int) -> float:
-    """p that two shares of other questions are one; too high for values between 0 and 1."""
+    """Return p that two shares of different questions are equal; too high for graded values."""
     if a == b:
         return 1.0
-    with np.errstate(divide="ignore"):  # It works out the ratio of odds as well.
+    with np.errstate(divide="ignore"):  # It computes the ratio of odds as well.
         return float(test_proportions_2indep(a * n, n, b * n, n, method="score").pvalue)

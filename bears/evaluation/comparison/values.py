@@ -1,4 +1,4 @@
-"""Values by question of one system, and what is known of them."""
+"""One system's values by question, and what is known about them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,17 +13,17 @@ TYPE, SOURCE = "question_type", "source_dataset"
 
 @dataclass(frozen=True)
 class Measured:
-    """What the statistics need of what one system scored.
+    """The part of a system's results that the statistics need.
 
     Args:
-        name: what the comparison calls it.
-        what: what it is, in a few words.
-        values: a row for each question, by its id; a column for each measure, NaN where undefined.
-        kinds: of the same rows, ``question_type`` and ``source_dataset`` where they are known.
-        benchmark: as metrics/retrieval.json has it: ``name``, ``state``, ``queries``, ``corpus``;
-            empty where nobody says which benchmark it is of.
-        tie_range: measure to the lowest and highest mean that tied documents leave open.
-        run, queries: files of its rankings and of the benchmark's questions, where they are here.
+        name: what the comparison calls the system.
+        what: a description in a few words.
+        values: a row for each question, by its id; a column for each measure, NaN if undefined.
+        kinds: for the same rows, ``question_type`` and ``source_dataset`` if they are known.
+        benchmark: as in metrics/retrieval.json: ``name``, ``state``, ``queries``, ``corpus``;
+            empty if the benchmark is unknown.
+        tie_range: measure to the lowest and the highest mean over the orders of tied documents.
+        run, queries: files of its rankings and of the benchmark's questions, if they are here.
     """
 
     name: str
@@ -37,10 +37,10 @@ class Measured:
 
 
 def aligned(systems: Sequence[Measured]) -> list[Measured]:
-    """The systems with their questions in one order, that of the ids.
+    """Return the systems with their questions in one order, sorted by id.
 
     Raises:
-        FormatError: they are not of the same benchmark; saying what differs.
+        FormatError: the systems are not of the same benchmark; the message says what differs.
     """
     first = systems[0]
     stated = next((system for system in systems if system.benchmark), first)
@@ -48,12 +48,14 @@ def aligned(systems: Sequence[Measured]) -> list[Measured]:
         _check_state(stated, system)
         _check_questions(first, system)
     order = sorted(first.values.index)
-    return [_sorted(system, order) for system in systems]
-
-
-def _sorted(system: Measured, order: list[str]) -> Measured:
-    kinds = system.kinds if system.kinds.empty else system.kinds.loc[order]
-    return replace(system, values=system.values.loc[order], kinds=kinds)
+    return [
+        replace(
+            system,
+            values=system.values.loc[order],
+            kinds=system.kinds if system.kinds.empty else system.kinds.loc[order],
+        )
+        for system in systems
+    ]
 
 
 def _check_state(one: Measured, other: Measured) -> None:
@@ -62,10 +64,10 @@ def _check_state(one: Measured, other: Measured) -> None:
         return
     parts = {"queries": "questions with their gold", "corpus": "documents"}
     differ = [text for key, text in parts.items() if ours.get(key) != theirs.get(key)]
-    said = f"{' and '.join(differ)} differ" if differ else "their records differ"
     raise FormatError(
-        f"{one.name} is of {_state(ours)}, {other.name} of {_state(theirs)}: {said}. Values can be "
-        "compared on the same records alone; make one of them again on the other's benchmark"
+        f"{one.name} is of {_state(ours)}, {other.name} of {_state(theirs)}: "
+        f"{' and '.join(differ) or 'their records'} differ. Only values of the same records can be "
+        "compared; measure one of them again on the other's benchmark"
     )
 
 
@@ -75,32 +77,34 @@ def _state(benchmark: Mapping[str, object]) -> str:
 
 def _check_questions(one: Measured, other: Measured) -> None:
     ours, theirs = one.values.index, other.values.index
-    told = [
+    differ = [
         f"only {system.name} has {len(ids)}, such as {ids[0]!r:.80}"
         for system, ids in ((one, ours.difference(theirs)), (other, theirs.difference(ours)))
         if len(ids)
     ]
-    if told:
-        raise FormatError(f"the questions differ: {'; '.join(told)}. Give values of the same ones")
+    if differ:
+        raise FormatError(
+            f"the questions differ: {'; '.join(differ)}. Give values of the same ones"
+        )
 
 
 def shared_measures(systems: Sequence[Measured], chosen: Sequence[str]) -> list[str]:
-    """The measures that all systems have and that are defined somewhere, in the first one's order.
+    """Return the measures that all systems have and that are defined somewhere.
 
     Args:
-        chosen: the ones that are asked for; none: all.
+        chosen: the requested measures; empty for all, in the first system's order.
 
     Raises:
-        FormatError: one that is asked for is lacking, or they share none.
+        FormatError: a requested measure is missing, or the systems share none.
     """
 
     def known(name: str) -> bool:
         return all(name in s.values and s.values[name].notna().any() for s in systems)
 
     names = [name for name in map(str, systems[0].values.columns) if known(name)]
-    if lacking := [name for name in chosen if name not in names]:
+    if missing := [name for name in chosen if name not in names]:
         raise FormatError(
-            f"no measure {lacking[0]!r:.80}; all systems have {', '.join(names) or '–'}"
+            f"no measure {missing[0]!r:.80}; all systems have {', '.join(names) or '–'}"
         )
     if not names:
         raise FormatError(

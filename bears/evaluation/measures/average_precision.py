@@ -1,14 +1,14 @@
-"""map@k; the mean is taken elsewhere, here is the average precision of each question."""
+"""map@k: the average precision of each question, whose mean is taken elsewhere."""
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
 from bears.evaluation.metric import Metric
 
 
 def average_precision(rankings: JudgedRankings, k: int | None) -> Floats:
-    """Sum of the precision at each relevant document of the top k / all relevant documents.
+    """Sum the precision at each relevant document of the top k, and divide by all relevant ones.
 
-    The divisor is all relevant documents of the question, also when they are more than k, so
-    that the best value can be below 1. Undefined without relevant documents.
+    The divisor counts all relevant documents, also if there are more than k, so the best value can
+    be below 1. Undefined without relevant documents.
 
     Source: trec_eval ``map`` and ``map_cut``. Others divide by the hits, or by min(k, relevant).
     """

@@ -1,4 +1,4 @@
-"""kor_map_official, the score of the Korean science task with all its holes."""
+"""kor_map_official: the official score of the Korean science task, with all its flaws."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -12,13 +12,13 @@ DEPTH = 3
 
 
 def kor_map_official(rankings: JudgedRankings, k: int | None) -> Floats:
-    """Sum of the precision at each relevant document of the top 3 / number of these documents.
+    """Average the precision at each relevant document of the top 3 over these documents.
 
-    So one of two gold documents in the first place scores 1. Without gold 1 if nothing was
-    returned, else 0. Of a run each question of the benchmark counts as one prediction, an empty
-    one where the run lacks it. `official_score` scores a submission as it is, where a row that
-    is left out costs nothing and a repeated one counts twice. ``k`` is None: the top 3 is part of
-    the definition.
+    So one of two gold documents in the first place scores 1. Without gold, 1 if nothing was
+    returned, else 0. In a run, each question of the benchmark counts as one prediction, which is
+    empty if the run lacks the question. `official_score` scores a submission as it is: a missing
+    row costs nothing and a repeated one counts twice. ``k`` is None: the top 3 is part of the
+    definition.
 
     Source: ``calc_map`` of the Korean science question answering task.
     """
@@ -37,16 +37,16 @@ def official_score(
     predictions: Sequence[tuple[str, Sequence[str]]],
     gold: Mapping[str, Collection[str]],
 ) -> float:
-    """The task's score of a submission, to the last bit of the official program's.
+    """Return the task's score of a submission, equal to the official program's to the last bit.
 
     Args:
-        predictions: the rows: a question's id and its ``topk``. Rows may repeat a question, and a
-            ``topk`` a document: each counts as if it were another one.
-        gold: question to its documents, none where nothing should be retrieved. A text in place
-            of a collection matches every document whose id is a part of it.
+        predictions: the rows: a question's id and its ``topk``. A row may repeat a question, and a
+            ``topk`` a document; each repetition counts.
+        gold: question to its documents; empty if nothing should be retrieved. A string in place
+            of a collection matches every document whose id is a substring of it.
 
     Raises:
-        FormatError: there is no row, or a row's question is not in the gold; the official program
+        FormatError: there is no row, or a row's question is not in the gold. The official program
             ends with a ZeroDivisionError or a KeyError.
     """
     if not predictions:
@@ -59,5 +59,5 @@ def official_score(
         for (_, topk), relevant in zip(predictions, wanted, strict=True)
     ]
     values = kor_map_official(judged_rankings(grades, [[1] * bool(w) for w in wanted]), None)
-    # The official program adds up in the order of the rows; fsum would round better, and otherwise.
+    # The official program sums in the order of the rows; fsum would round differently.
     return float(np.cumsum(values)[-1]) / len(predictions)

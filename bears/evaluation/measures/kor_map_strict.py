@@ -1,4 +1,4 @@
-"""kor_map_strict, the Korean science task's score without its holes."""
+"""kor_map_strict: the score of the Korean science task, without its flaws."""
 
 import numpy as np
 
@@ -9,12 +9,12 @@ DEPTH = 3
 
 
 def kor_map_strict(rankings: JudgedRankings, k: int | None) -> Floats:
-    """Sum of the precision at each relevant document of the top 3 / min(3, relevant documents).
+    """Sum the precision at each relevant document of the top 3, and divide by min(3, relevant).
 
-    A ranking has a document once, every question of the benchmark counts once, and one that was
-    not answered scores 0; one of two gold documents in the first place scores 1/2, and three of
-    more than three score 1. Without gold 1 if nothing was returned, else 0. ``k`` is None: the
-    top 3 is part of the definition.
+    A ranking has a document once, every question of the benchmark counts once, and an unanswered
+    question scores 0. One of two gold documents in the first place scores 1/2, and three of more
+    than three score 1. Without gold, 1 if nothing was returned, else 0. ``k`` is None: the top 3
+    is part of the definition.
 
     Source: ours, beside ``kor_map_official``.
     """

@@ -7,13 +7,13 @@ from bears.evaluation.metric import Metric
 
 
 def precision(rankings: JudgedRankings, k: int | None) -> Floats:
-    """Relevant documents in the top k / k.
+    """Divide the number of relevant documents in the top k by k.
 
-    A ranking shorter than k is still divided by k. Without k the number of ranked documents
-    divides, and an empty ranking scores 0. Undefined without relevant documents.
+    The divisor is k also for a shorter ranking. Without k, it is the number of ranked documents,
+    and an empty ranking scores 0. Undefined without relevant documents.
 
-    Source: trec_eval ``P``, and ``set_P`` for the whole ranking. trec_eval gives 0, and does not
-    leave out, a question whose judged documents are all irrelevant.
+    Source: trec_eval ``P``, and ``set_P`` for the whole ranking. trec_eval scores 0 if all judged
+    documents of a question are irrelevant.
     """
     divisor = np.maximum(rankings.returned, 1) if k is None else k
     return share(rankings.found.top(k).count(), (rankings.relevant > 0) * divisor)

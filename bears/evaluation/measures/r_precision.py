@@ -5,10 +5,10 @@ from bears.evaluation.metric import Metric
 
 
 def r_precision(rankings: JudgedRankings, k: int | None) -> Floats:
-    """Relevant documents in the top R / R, R the number of relevant documents.
+    """Divide the relevant documents in the top R by R, the number of relevant documents.
 
-    ``k`` cuts the ranking before it is measured, and is there so that all measures are called
-    alike; R divides whatever k is. Undefined without relevant documents.
+    ``k`` cuts the ranking first, so that all measures have the same signature; the divisor is R
+    for any k. Undefined without relevant documents.
 
     Source: trec_eval ``Rprec``.
     """

@@ -5,10 +5,10 @@ from bears.evaluation.metric import Metric
 
 
 def recall(rankings: JudgedRankings, k: int | None) -> Floats:
-    """Relevant documents in the top k / relevant documents.
+    """Divide the number of relevant documents in the top k by that of all relevant documents.
 
-    With more relevant documents than k the best value is below 1. Undefined without relevant
-    documents.
+    If there are more relevant documents than k, the best value is below 1. Undefined without
+    relevant documents.
 
     Source: trec_eval ``recall``.
     """

@@ -1,11 +1,11 @@
-"""mrr@k; the mean is taken elsewhere, here is the reciprocal rank of each question."""
+"""mrr@k: the reciprocal rank of each question, whose mean is taken elsewhere."""
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
 from bears.evaluation.metric import Metric
 
 
 def reciprocal_rank(rankings: JudgedRankings, k: int | None) -> Floats:
-    """1 / rank of the first relevant document in the top k, 0 if none is there.
+    """Return 1 / rank of the first relevant document in the top k, or 0 without one.
 
     Undefined without relevant documents.
 

@@ -1,4 +1,4 @@
-"""retrieval_accuracy@k, in percent, as PandaChat's table has it."""
+"""retrieval_accuracy@k, in percent, as in PandaChat's table."""
 
 from collections.abc import Collection, Sequence
 
@@ -10,11 +10,11 @@ from bears.evaluation.metric import Metric
 
 
 def retrieval_accuracy(rankings: JudgedRankings, k: int | None) -> Floats:
-    """100 if a relevant document is among the first k sources as submitted, else 0.
+    """Return 100 if a relevant document is among the first k sources as submitted, else 0.
 
-    Of a run the sources are its ranking. A list that was submitted may repeat a source, and each
-    of its entries takes a place: see `correct_retrievals`. Without relevant documents 100 if
-    nothing was returned, else 0.
+    The sources of a run are its ranking. A submitted list may repeat a source, and each of its
+    entries takes a place: see `correct_retrievals`. Without relevant documents, 100 if nothing was
+    returned, else 0.
 
     Source: PandaChat-RAG-sl, ``correct_retrieval_per``.
     """
@@ -27,13 +27,13 @@ RETRIEVAL_ACCURACY = Metric("retrieval_accuracy", retrieval_accuracy, best=100)
 def correct_retrievals(
     sources: Sequence[Sequence[str]], gold: Sequence[Collection[str]], k: int
 ) -> int:
-    """For how many questions a gold document is among the first ``k`` sources, repeats and all.
+    """Count the questions with a gold document among the first ``k`` sources, repeats included.
 
     The accuracy is ``100 * count / len(gold)``.
 
     Args:
-        sources: for each question the list that was submitted; empty where none was.
-        gold: for each question its gold documents.
+        sources: for each question, the submitted list, or an empty one.
+        gold: for each question, its gold documents.
         k: how many entries of a list count.
     """
     grades = [

@@ -1,17 +1,17 @@
-"""strict@k, BEARS' measure for multi-hop questions."""
+"""strict@k: BEARS' measure for multi-hop questions."""
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings
 from bears.evaluation.metric import Metric
 
 
 def strict(rankings: JudgedRankings, k: int | None) -> Floats:
-    """1 if all relevant documents are in the top k, else 0.
+    """Return 1 if all relevant documents are in the top k, else 0.
 
-    Hence 0 for every ranking of a question that has more relevant documents than k: what the best
-    ranking would reach is reported as the ceiling. Without relevant documents 1 if nothing was
-    returned, else 0.
+    So every ranking of a question with more relevant documents than k scores 0; the mean of the
+    best rankings is reported as the ceiling. Without relevant documents, 1 if nothing was returned,
+    else 0.
 
-    Source: BEARS, which scores its multi-hop questions so.
+    Source: BEARS, for its multi-hop questions.
     """
     return rankings.right_if_empty(rankings.found.top(k).count() == rankings.relevant)
 

@@ -1,13 +1,13 @@
-"""success@k, BEARS' "hit rate"."""
+"""success@k: BEARS' "hit rate"."""
 
 from bears.evaluation.judged_rankings import Floats, JudgedRankings
 from bears.evaluation.metric import Metric
 
 
 def success(rankings: JudgedRankings, k: int | None) -> Floats:
-    """1 if any relevant document is in the top k, else 0.
+    """Return 1 if any relevant document is in the top k, else 0.
 
-    Without relevant documents 1 if nothing was returned, else 0; trec_eval gives 0 to either.
+    Without relevant documents, 1 if nothing was returned, else 0; trec_eval scores 0 in both cases.
 
     Source: trec_eval ``success``; BEARS calls it hit rate.
     """

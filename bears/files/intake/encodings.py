@@ -1,4 +1,4 @@
-"""Texts of people, whose encoding is told by the bytes or by somebody, and never guessed."""
+"""Texts in other encodings than UTF-8, which are marked or declared, never guessed."""
 
 import codecs
 
@@ -11,23 +11,23 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-"""Of two marks the longer one first: that of UTF-32 begins with that of UTF-16."""
+"""The longer marks first: that of UTF-32 begins with that of UTF-16."""
 MEANT = {"iso8859-1": "cp1252", "ascii": "cp1252"}
-"""What pages mean by these names, as the WHATWG's Encoding Standard has it."""
+"""What pages mean by these names, by the WHATWG's Encoding Standard."""
 OF_PYTHON = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
-"""Encodings of no file; some take hours for a long text."""
+"""Encodings that files do not use; some take hours for a long text."""
 
 
 def text_and_encoding(data: bytes, where: str, declared: str = "") -> tuple[str, str]:
-    """``data`` as text, and the encoding that it was in: ``utf-8``, or what something says.
+    """Return ``data`` as text, and its encoding: ``utf-8``, or the marked or declared one.
 
     Args:
         data: UTF-8; UTF-16 or UTF-32 with its byte order mark; or in what is ``declared``.
-        where: it is from; begins what is raised.
-        declared: an encoding for what is not UTF-8.
+        where: the origin, for messages.
+        declared: the encoding, unless it is UTF-8.
 
     Raises:
-        FormatError: it is in none of these, or holds a NUL, which no text does.
+        FormatError: no encoding fits, or it holds a NUL.
     """
     marked = next((name for mark, name in MARKS.items() if data.startswith(mark)), "")
     if not marked:
@@ -40,7 +40,7 @@ def text_and_encoding(data: bytes, where: str, declared: str = "") -> tuple[str,
     try:
         known = codecs.lookup(name).name
         if known in OF_PYTHON:
-            raise LookupError("no encoding of files")
+            raise LookupError("not an encoding of files")
         name = marked or MEANT.get(known, known)
         text = data.decode(name)
         # UTF-7 and UTF-16 can give halves of characters.
@@ -48,5 +48,5 @@ def text_and_encoding(data: bytes, where: str, declared: str = "") -> tuple[str,
     except (LookupError, UnicodeError, ValueError) as error:
         raise FormatError(f"{where}: not UTF-8, and not {name!r:.40} either ({error})") from None
     if "\0" in text:
-        raise FormatError(f"{where}: it holds a NUL, which no text does")
+        raise FormatError(f"{where}: it holds a NUL, which texts do not have")
     return text, name

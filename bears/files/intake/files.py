@@ -1,4 +1,4 @@
-"""Opening a file from outside: a regular one, unpacked where it is packed, and text as UTF-8."""
+"""Open files from outside: regular ones, unpacked if they are packed, and texts as UTF-8."""
 
 import gzip
 import io
@@ -28,14 +28,14 @@ BLOCK = 16 * 1024 * 1024
 
 
 def opened(path: Path) -> IO[bytes]:
-    """The bytes of a regular file, unpacked where its name ends in ``.gz``.
+    """Return the bytes of a regular file, unpacked if its name ends in ``.gz``.
 
     Raises:
-        FormatError: there is no such file, it is a pipe, device or directory, or it may not be
-            read; and from reading, a packed file is damaged or grows beyond measure.
+        FormatError: the file is missing, is a pipe, device or directory, or may not be read; when
+            it is read, also that a packed file is damaged or unpacks to too much.
     """
     try:
-        # Opening a pipe that nobody writes to would wait for ever.
+        # Without this flag, opening a pipe would wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         link = f"; the link leads to {path.readlink()}" if path.is_symlink() else ""
@@ -53,7 +53,7 @@ def opened(path: Path) -> IO[bytes]:
 
 
 class _Unpacked(io.RawIOBase):
-    """What a gzip file holds, as long as it does not grow beyond what text can be packed to."""
+    """The content of a gzip file, up to the most that text can be packed to."""
 
     def __init__(self, packed: IO[bytes], path: Path) -> None:
         self._packed, self._path, self._size = packed, path, 0
@@ -82,7 +82,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def read_whole(path: Path) -> bytes:
-    """The bytes of a file that fits into memory. Raises FormatError, also where it is too large."""
+    """Return the bytes of a file that fits into memory. Raises FormatError, also if it does not."""
     with opened(path) as stream:
         data = stream.read(WHOLE_BYTES + 1)
     if len(data) > WHOLE_BYTES:
@@ -91,7 +91,7 @@ def read_whole(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file in UTF-8, without its byte order mark. Raises FormatError."""
+    """Return the text of a file in UTF-8, without its byte order mark. Raises FormatError."""
     return decoded(read_whole(path), str(path))
 
 
@@ -99,7 +99,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield (number from 1, line) of a file, split on LF only, without its byte order mark.
 
     Raises:
-        FormatError: as `opened`, or a line is larger than what may be held in memory.
+        FormatError: as `opened` does, or a line is too long.
     """
     most = WHOLE_BYTES
     with closing(opened(path)) as stream:
@@ -109,33 +109,16 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
 
 
-def line_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield (number of its first line from 1, some whole lines) of a file, as `numbered_lines`.
-
-    Raises:
-        FormatError: as `numbered_lines`.
-    """
-    most, number = WHOLE_BYTES, 1
-    with closing(opened(path)) as stream:
-        while block := stream.read(min(BLOCK, most)):
-            rest = b"" if block.endswith(b"\n") else stream.readline(most + 1)
-            if len(rest) > most:
-                line = number + block.count(b"\n")
-                raise beyond(f"{path}, line {line}", "the line is too long", most)
-            yield number, (block + rest).removeprefix(BOM_UTF8 if number == 1 else b"")
-            number += block.count(b"\n") + rest.count(b"\n")
-
-
 def decoded(data: bytes, where: str) -> str:
-    """``data`` as text, without a byte order mark; ``where`` it is from begins what is raised.
+    """Return ``data`` as text, without a byte order mark; messages begin with ``where``.
 
     Raises:
-        FormatError: it is not UTF-8, or holds a NUL, which no text does.
+        FormatError: it is not UTF-8, or holds a NUL.
     """
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        raise _not_utf8(where, "it begins as UTF-16 does", "UTF-16")
+        raise _not_utf8(where, "it begins like UTF-16", "UTF-16")
     if (place := data.find(b"\0")) >= 0:
-        raise _not_utf8(where, f"{_place(data, place)} is a NUL, which no text holds", "UTF-16")
+        raise _not_utf8(where, f"{_place(data, place)} is a NUL, which texts do not have", "UTF-16")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

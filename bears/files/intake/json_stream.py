@@ -1,7 +1,8 @@
-"""JSON files that may be larger than memory, as ijson reads them, a value at a time.
+"""JSON files that may be larger than memory, which ijson reads value by value.
 
-ijson keeps the last of several equal keys, makes half of a surrogate pair a question mark, and
-crashes on what is too deep; so its bytes go through `_Checked`, and its objects note their keys.
+ijson keeps the last of several equal keys, replaces half of a surrogate pair by a question mark,
+and crashes on deeply nested values; so its bytes go through `_Checked`, and its objects record
+repeated keys.
 """
 
 import re
@@ -35,11 +36,11 @@ def items(path: Path, key: str = "", nan: Nan = "refused") -> Iterator[Any]:
     Args:
         path: the file; it holds a list, or an object.
         key: of the object's member that is the list; empty: the file is the list.
-        nan: ``none`` reads bare NaN, which is no JSON, as null.
+        nan: ``none`` reads bare NaN, which is not JSON, as null.
 
     Raises:
-        FormatError: it is no such file, not JSON, or beyond the limits; an integer has more than
-            63 bits; a key stands twice in one object.
+        FormatError: the file is missing, not JSON, or beyond the limits; an integer has more than
+            63 bits; a key is repeated in one object.
     """
     with _parsing(path, nan) as (stream, repeated, options):
         if not key and stream.first != b"[":
@@ -54,7 +55,7 @@ def pairs(path: Path, key: str) -> Iterator[tuple[str, Any]]:
     """Yield the members of the object that is the member ``key`` of the object in a file.
 
     Raises:
-        FormatError: as `items`, or a name stands twice.
+        FormatError: as `items` does, or a name is repeated.
     """
     names: set[str] = set()
     with _parsing(path) as (stream, repeated, options):
@@ -65,20 +66,20 @@ def pairs(path: Path, key: str) -> Iterator[tuple[str, Any]]:
 
 
 def begin(path: Path) -> bytes:
-    """The first character of a JSON file. Raises FormatError where there is none."""
+    """Return the first character of a JSON file. Raises FormatError if it is empty."""
     with _parsing(path) as (stream, _, _):
         return stream.first
 
 
 def members(path: Path) -> dict[str, str]:
-    """The lists and objects of the object that comes first in a file.
+    """Return the lists and objects of the object that comes first in a file.
 
     Returns:
-        Name to how it begins, as ijson's event: ``start_array``, or of an object its first key.
-        What follows the object is not looked at, since JSON Lines begin with one too.
+        Each name, with ``start_array`` for a list, or the first key of an object. The rest of the
+        file is ignored, since JSON Lines begin with an object too.
 
     Raises:
-        FormatError: as `items`.
+        FormatError: as `items` does.
     """
     found: dict[str, str] = {}
     names: set[str] = set()
@@ -99,12 +100,12 @@ def members(path: Path) -> dict[str, str]:
 def _parsing(
     path: Path, nan: Nan = "none"
 ) -> Iterator[tuple["_Checked", list[str], dict[str, Any]]]:
-    """A file's bytes, the keys that stand twice so far, and what ijson is to be told."""
+    """Yield a file's bytes, a list that collects repeated keys, and options for ijson."""
     repeated: list[str] = []
 
     class Noting(dict[str, Any]):
         def __setitem__(self, key: str, value: Any) -> None:
-            # An exception here would be lost in ijson's C.
+            # ijson's C code would lose an exception.
             if key in self:
                 repeated.append(key)
             super().__setitem__(key, value)
@@ -129,14 +130,14 @@ def _parsing(
 
 def _check_keys(repeated: list[str], where: str) -> None:
     if repeated:
-        raise FormatError(f"{where}: the key {repeated[0]!r:.80} stands twice in one object")
+        raise FormatError(f"{where}: the key {repeated[0]!r:.80} is repeated in one object")
 
 
 def _without_nan(piece: bytes, within: bool) -> bytes:
-    """Return bytes of JSON with null for each NaN that is outside of texts.
+    """Replace each NaN outside of texts by null.
 
     Args:
-        piece: the bytes; no escape is cut.
+        piece: bytes of JSON, which end before or after an escape.
         within: whether they begin within a text.
     """
     quoted = b'"' * within + piece
@@ -145,10 +146,10 @@ def _without_nan(piece: bytes, within: bool) -> bytes:
 
 
 class _Checked:
-    """The bytes of a JSON file, of which ijson sees no more than is within the limits.
+    """The bytes of a JSON file, checked against the limits before ijson parses them.
 
     Attributes:
-        first: its first character.
+        first: the first character.
     """
 
     def __init__(self, stream: IO[bytes], where: str, nan: Nan) -> None:
@@ -165,14 +166,14 @@ class _Checked:
             decoded(self._begin, where)
 
     def read(self, size: int) -> bytes:
-        """The next bytes, more or less ``size``, cut where no escape is.
+        """Return about ``size`` more bytes, without cutting an escape.
 
-        With each piece ijson copies what it has of a text, so a long text comes in longer ones.
+        ijson copies its part of a text with each piece, so a long text comes in longer pieces.
         """
         if not size:
             return b""
         piece, self._begin = self._begin or self._stream.read(max(size, self._longer)), b""
-        # What has more letters like these than a NaN is no JSON, or a text in which none matters.
+        # A longer run of such letters than a NaN is not JSON, or a text, where it does not matter.
         most = len(piece) + 1000
         while b"\\" in piece[-LONGEST_ESCAPE:] or (
             self._nan and piece.endswith((b"N", b"Na")) and len(piece) < most
@@ -187,12 +188,12 @@ class _Checked:
         if SURROGATE.search(piece):
             halves = PAIR.sub(b"", piece.replace(b"\\\\", b""))
             if SURROGATE.search(halves):
-                raise FormatError(f"{self._where}: half of a surrogate pair, which is no character")
+                raise FormatError(f"{self._where}: half of a surrogate pair is not a character")
         return piece
 
     def _check_bounds(self, piece: bytes) -> None:
-        """Follow texts and brackets, since ijson takes minutes and all memory for absurd ones."""
-        # The last quotation mark ends a text that is cut here, or is left over.
+        """Check texts and brackets, since ijson takes minutes and all memory for absurd ones."""
+        # The last quotation mark ends a text that is cut here, or remains.
         bare = TEXT.sub(b"", b'"' * self._within + piece + b'"')
         self._within = not bare.endswith(b'"')
         self._longer = 0 if bare else 2 * len(piece)

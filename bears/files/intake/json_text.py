@@ -1,8 +1,8 @@
-"""JSON and JSON Lines from outside, a value at a time.
+"""JSON and JSON Lines from outside, value by value.
 
-Refused, naming the place: what is not JSON or not UTF-8, half of a surrogate pair, a key that
-stands twice in one object, NaN and Infinity where nobody asked for them, more than 200 lists and
-objects within one another, and integers of more than 4,300 digits. jiter checks all of it.
+These are refused, with their place: text that is not JSON or not UTF-8, half of a surrogate pair, a
+repeated key in one object, NaN and Infinity unless the caller allows them, more than 200 nested
+lists and objects, and integers of more than 4,300 digits. jiter checks all of that.
 """
 
 import json
@@ -23,16 +23,16 @@ Nan = Literal["refused", "none", "float"]
 def json_value(
     source: Path | bytes, where: str = "", nan: Nan = "refused", halves: bool = False
 ) -> Any:
-    """The value of a JSON file, or of bytes that hold one.
+    """Return the value of a JSON file, or of bytes that hold one.
 
     Args:
         source: the file, or the bytes.
-        where: what the bytes are, which messages begin with; a file is named by its path.
-        nan: what becomes of bare NaN and Infinity, which are no JSON.
-        halves: whether half of a surrogate pair is let in, by who asks for it again.
+        where: the origin of the bytes, for messages; the default for a file is its path.
+        nan: how to treat bare NaN and Infinity, which are not JSON.
+        halves: accept half of a surrogate pair.
 
     Raises:
-        FormatError: there is no such file, or its content is refused.
+        FormatError: the file is missing, or its content is refused.
     """
     if isinstance(source, Path):
         source, where = read_whole(source), where or str(source)
@@ -55,11 +55,11 @@ def lines(path: Path, nan: Nan = "refused", blank: bool = False) -> Iterator[tup
 
     Args:
         path: the file.
-        nan: as of `json_value`.
-        blank: whether lines of white space are left out, or refused.
+        nan: as for `json_value`.
+        blank: skip lines of white space, instead of refusing them.
 
     Raises:
-        FormatError: naming the line that is refused.
+        FormatError: naming the refused line.
     """
     for number, line in numbered_lines(path):
         if not (blank and line.isspace()):
@@ -70,7 +70,7 @@ def _reason(error: ValueError) -> str:
     reason = str(error)
     if _is_half(error):
         return f"half of a surrogate pair, which UTF-8 cannot hold; {reason}"
-    return reason.replace("Detected duplicate key", "the key stands twice in one object:")
+    return reason.replace("Detected duplicate key", "a key is repeated in one object:")
 
 
 def _is_half(error: ValueError) -> bool:

@@ -1,4 +1,4 @@
-"""Files that are a zip of other files (Word's), which may be made to grow beyond all measure."""
+"""Files that are a zip of other files, such as Word's, and may unpack to any size."""
 
 import zipfile
 from pathlib import Path
@@ -9,12 +9,12 @@ from bears.files.intake.limits import beyond
 
 
 def check_packed(stream: IO[bytes], path: Path, most: int) -> None:
-    """Refuse a zip whose parts unpack to more than ``most`` bytes; the stream is then at its begin.
+    """Refuse a zip whose parts unpack to more than ``most`` bytes; then rewind the stream.
 
-    What a part says of its size holds: a reader of zips gives no byte more.
+    The declared size of a part can be trusted: a reader of zips yields no more than that.
 
     Raises:
-        FormatError: it is no zip, is encrypted or damaged, or unpacks to too much.
+        FormatError: it is not a zip, is encrypted or damaged, or unpacks to too much.
     """
     try:
         with zipfile.ZipFile(stream) as packed:
@@ -23,7 +23,7 @@ def check_packed(stream: IO[bytes], path: Path, most: int) -> None:
         raise FormatError(f"{path}: it cannot be unpacked ({error})") from None
     if any(part.flag_bits & 1 for part in parts):
         raise FormatError(f"{path}: it is encrypted; save it without a password")
-    # Pictures are not read, and hardly shrink; what is called a picture and shrinks is a text.
+    # Pictures are not read, and hardly shrink; a file that shrinks more is a text.
     size = sum(
         part.file_size
         for part in parts

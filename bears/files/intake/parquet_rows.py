@@ -1,4 +1,4 @@
-"""Parquet from outside, a batch of rows at a time."""
+"""Parquet from outside, in batches of rows."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,14 +10,14 @@ from bears.files.intake.limits import DEPTH, beyond
 
 ROWS = 256
 BATCH_BYTES = 64 * 1024 * 1024
-"""Rows that are read at once, fewer where the file says that they are larger than this together."""
+"""How many rows are read at once, and the most bytes that they may have by the file's metadata."""
 
 
 def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of a parquet file.
 
     Raises:
-        FormatError: there is no such file, it is damaged, two columns have one name, or a value is
+        FormatError: the file is missing or damaged, two columns have one name, or a value is
             beyond the limits.
     """
     from pyarrow import ArrowException, parquet

@@ -1,4 +1,4 @@
-"""CSV from outside, as programs and spreadsheets write it."""
+"""CSV from outside, as written by programs and spreadsheets."""
 
 import csv
 import io
@@ -11,22 +11,22 @@ from bears.files.intake.limits import TEXT_BYTES
 
 
 def csv_rows(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file, also of one that a spreadsheet saved with ; or tabs, or a BOM.
+    """Yield the rows of a CSV file, which may have semicolons, tabs or a byte order mark.
 
     Args:
         path: the file.
-        short: whether a row may lack its last cells, as Excel saves those that are empty, and gets
-            them back empty; not in a file whose last line has no end, for it may be cut.
+        short: add empty cells to rows that lack their last ones, which Excel leaves out; not if the
+            last line has no end, since the file may be cut.
 
     Yields:
         The line on which a row begins, from 1, and its cells. The first row, if there is one, is
-        the header; every other has as many cells, and rows without any are left out.
+        the header; all rows have as many cells, and empty rows are left out.
 
     Raises:
         FormatError: naming the line that is not CSV, or has more or fewer cells than the header; a
-            name stands twice in the header; or as `bears.files.intake.files.read_text`.
+            name is repeated in the header; or as `bears.files.intake.files.read_text` does.
     """
-    # The module's own limit is 131,072 characters, and holds for every reader.
+    # The module's default is 131,072 characters, for every reader.
     csv.field_size_limit(TEXT_BYTES)
     text = read_text(path)
     short = short and text.endswith(("\n", "\r"))

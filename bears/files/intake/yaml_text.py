@@ -1,4 +1,4 @@
-"""YAML from outside: plain values, without the constructs that let few lines become many."""
+"""YAML from outside: plain values, without aliases that turn a few lines into many."""
 
 import re
 from pathlib import Path
@@ -11,21 +11,21 @@ from bears.files.intake.files import read_text
 from bears.files.intake.limits import DEPTH, TEXT_BYTES, beyond
 
 PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml where it is there, ten times faster; it crashes on what is nested too deeply."""
+"""libyaml if it is installed: ten times faster, but it crashes on deeply nested values."""
 MOST = 1_000_000
-"""Values that aliases may stand for, of which each may stand for all that the file holds."""
+"""How many values the aliases may stand for, if each stands for all values before it."""
 LONG_NUMBER = re.compile(r"[-+]?[0-9a-fx_:.]{401,}", re.IGNORECASE)
 
 
 class _Loader(PARSER):  # type: ignore[misc]
-    """Refuses a key that is there twice, of which YAML would keep the last."""
+    """Refuses a repeated key, of which YAML would keep the last value."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         names = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             if key.value in names:
-                told = f"the key {key.value!r:.80} is there twice"
-                raise yaml.constructor.ConstructorError(None, None, told, key.start_mark)
+                problem = f"the key {key.value!r:.80} is repeated"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             names.add(key.value)
         return super().construct_mapping(node, deep)
 
@@ -35,11 +35,11 @@ def yaml_value(source: Path | str, where: str = "") -> Any:
 
     Args:
         source: the file, or the text.
-        where: what the text is, which messages begin with; a file is named by its path.
+        where: the origin of the text, for messages; the default for a file is its path.
 
     Raises:
-        FormatError: there is no such file; it is not UTF-8 or not YAML; a key is there twice in one
-            mapping; aliases are within what has an anchor, or stand for too much; it is too deep or
+        FormatError: the file is missing, not UTF-8 or not YAML; a key is repeated in one mapping;
+            an alias is inside an anchored value, or aliases stand for too much; it is too deep or
             too long.
     """
     if isinstance(source, Path):
@@ -55,7 +55,7 @@ def yaml_value(source: Path | str, where: str = "") -> Any:
 
 
 def _check(text: str, where: str) -> None:
-    """Check a text as libyaml reads it, before anything is made of it."""
+    """Check a text event by event, before values are built from it."""
     anchored: list[bool] = []
     aliases = 0
     for nodes, event in enumerate(yaml.parse(text, PARSER)):

@@ -1,4 +1,4 @@
-"""Gates: what is wrong with a translation, told by rule. Gates of one subject share a file."""
+"""Check translations by rule. Each gate finds one kind of mistake."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -37,14 +37,14 @@ GATES: Mapping[str, Callable[[Text, Language], str | None]] = {
     "lost_detail": words.lost_detail,
     "answer_hint": questions.answer_hint,
 }
-"""Name to gate: each says what is wrong, or None."""
+"""Name to gate; a gate returns what is wrong, or None."""
 
 _SEVERITIES = ("error", "question_error", "warning", "off")
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """What a gate says of a translation."""
+    """A gate's finding about a translation."""
 
     gate: str
     severity: Literal["error", "warning"]
@@ -52,13 +52,15 @@ class Flag:
 
 
 def check(text: Text, language: Language, severities: Mapping[str, GateSeverity]) -> list[Flag]:
-    """What the gates say of one translation, in the order of `GATES`.
+    """Return what the gates find in one translation, in the order of `GATES`.
 
     Args:
-        severities: by gate; one that is not named here has severity error.
+        text: the translation and its source.
+        language: the target.
+        severities: by gate; a gate that is not named has severity error.
 
     Returns:
-        Nothing for a text that is in the target language already: no one translated it.
+        Nothing for a text that is in the target language already, because it was not translated.
 
     Raises:
         ConfigurationError: ``severities`` names an unknown gate or has an unknown severity.
@@ -69,7 +71,7 @@ def check(text: Text, language: Language, severities: Mapping[str, GateSeverity]
         )
     if strange := [f"{k}: {v}" for k, v in severities.items() if v not in _SEVERITIES]:
         raise ConfigurationError(
-            f"gates: {strange[0]} is no severity; there are {', '.join(_SEVERITIES)}"
+            f"gates: {strange[0]} is not a severity; there are {', '.join(_SEVERITIES)}"
         )
     if text.source_language == text.target:
         return []

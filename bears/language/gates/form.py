@@ -1,4 +1,4 @@
-"""What needs no comparison word by word: emptiness, length, ending, chatter, a lexicon's word."""
+"""Find mistakes without a comparison of words: emptiness, length, ending, chatter, yes and no."""
 
 import re
 from collections import Counter
@@ -12,14 +12,14 @@ from bears.language.yes_no import means, yes_or_no
 
 
 def empty(text: Text, language: Language) -> str | None:  # noqa: ARG001
-    """A person sees nothing of the translation, though of the source."""
+    """Find a translation without visible text, although the source has some."""
     if not blank(text.source) and blank(text.translation):
         return "the translation is empty"
     return None
 
 
 def punctuation_only(text: Text, language: Language) -> str | None:  # noqa: ARG001
-    """The translation has neither letter nor digit, though the source has."""
+    """Find a translation without letters and digits, although the source has some."""
     if blank(text.translation):
         return None
     if has_content(text.source) and not has_content(text.translation):
@@ -28,14 +28,15 @@ def punctuation_only(text: Text, language: Language) -> str | None:  # noqa: ARG
 
 
 _SLACK = 20
-"""Characters that the length may be off before its ratio is looked at."""
+"""By how many characters the length may differ before its ratio counts."""
 
 
 def length_ratio(text: Text, language: Language) -> str | None:
-    """The length is out of bounds by more than the slack; bounds go by the source's family.
+    """Find a length that is out of bounds by more than the slack.
 
-    Lengths are in characters that are no white space. What the translation adds in parentheses
-    (originals of names) does not make it too long, and does not save it from being too short.
+    The bounds depend on the source's family. White space is not counted. Text in parentheses
+    (originals of names) does not make a translation too long, and does not save it from being too
+    short.
     """
     least, greatest = language.length[family(text.source_language)]
     source = _length(text.source)
@@ -53,16 +54,16 @@ def _length(text: str) -> int:
 
 
 _SENTENCE = 8
-"""Shorter sentences may be said twice."""
+"""Shorter sentences may be repeated."""
 _LOOP = re.compile(r"([^\W\d][^\d]{1,19}?)\1{3,}")
 _TAIL = 40
-"""Characters in which an end shows; a search of all takes hours in a long run of points."""
+"""How many characters at the end are searched; a long run of points would take hours."""
 _FINISHED = re.compile(r"[.!?…。！？]\W*\Z")
 _MIDDLE = re.compile(r"[\w,，、；;－-]\s*\Z")
 
 
 def repeated(text: Text, language: Language) -> str | None:  # noqa: ARG001
-    """A sentence stands there twice, or a piece four times in a row, as in no source."""
+    """Find a repeated sentence, or a piece four times in a row, that the source does not have."""
     if _said_twice(text.source) or _LOOP.search(text.source):
         return None
     again = _said_twice(text.translation)
@@ -79,7 +80,7 @@ def _said_twice(text: str) -> str:
 
 
 def unfinished(text: Text, language: Language) -> str | None:  # noqa: ARG001
-    """A document whose source ends as sentences do ends in the middle of one."""
+    """Find a document that ends in the middle of a sentence, although its source does not."""
     if text.field != "content" or not _finished(text.source) or _finished(text.translation):
         return None
     end = text.translation.rstrip()[-_TAIL:]
@@ -91,7 +92,7 @@ def _finished(text: str) -> bool:
 
 
 def sentence_for_phrase(text: Text, language: Language) -> str | None:  # noqa: ARG001
-    """An answer of few words came back as a sentence."""
+    """Find an answer of few words that became a sentence."""
     few = len(text.source.split()) <= 5
     if text.field != "gold_answer" or not few or _finished(text.source):
         return None
@@ -120,39 +121,36 @@ _QUOTES = ('""', "“”", "''", "‘’", "``")
 
 
 def chatter(text: Text, language: Language) -> str | None:
-    """A phrase of models is there that the source lacks, or quotes stand around it all."""
+    """Find a phrase of models that the source lacks, or quotation marks around the whole text."""
     for pattern in (*_ENGLISH, *language.chatter):
         found = re.search(pattern, text.translation, re.IGNORECASE)
         if found and not re.search(pattern, text.source, re.IGNORECASE):
             return f"the model speaks: {found.group().strip()!r:.60}"
     pairs = (*_QUOTES, *language.quotes)
     marked = _wrapped(text.source, (*pairs, "《》", "『』"))
-    # A title that stayed as it was may have marks where the source has none.
+    # A title that was kept may have marks, even if the source has none.
     kept = text.source.casefold().strip() in text.translation.casefold()
     if _wrapped(text.translation, pairs) and not marked and not kept:
-        return f"quotation marks stand around it: {text.translation!r:.60}"
+        return f"quotation marks are around it: {text.translation!r:.60}"
     return None
 
 
 def _wrapped(text: str, pairs: tuple[str, ...]) -> bool:
     bare = text.strip()
-    for pair in pairs:
-        opening, closing = pair[0], pair[1]
-        if len(bare) > 2 and bare[0] == opening and bare[-1] == closing:
-            inner = bare[1:-1]
-            if opening not in inner and closing not in inner:
-                return True
-    return False
+    inner = set(bare[1:-1])
+    return bool(inner) and any(
+        bare[0] + bare[-1] == pair and inner.isdisjoint(pair) for pair in pairs
+    )
 
 
 def yes_no(text: Text, language: Language) -> str | None:
-    """The translation of a yes/no answer is another word than the lexicon's."""
-    said = None
+    """Find a yes/no answer that is translated by another word than the standard one."""
+    meaning = None
     if text.field == "gold_answer":
-        said = yes_or_no(text.source, text.source_language)
-    expected = language.yes if said == "yes" else language.no
-    if said is None or text.translation == expected:
+        meaning = yes_or_no(text.source, text.source_language)
+    expected = language.yes if meaning == "yes" else language.no
+    if meaning is None or text.translation == expected:
         return None
     found = means(text.translation, language.yes_words, language.no_words)
-    what = "is not the lexicon's word" if found in (None, said) else "means the opposite"
+    what = "is not the lexicon's word" if found in (None, meaning) else "means the opposite"
     return f"{text.translation!r:.40} {what}, expected {expected!r}"

@@ -1,4 +1,4 @@
-"""Numbers and dates were lost or invented."""
+"""Find numbers and dates that were lost or invented."""
 
 import re
 from collections.abc import Sequence
@@ -28,28 +28,28 @@ _AFTERNOON = re.compile(r"(?<!\d)(\d{1,2})(?:[:.]\d\d)? ?p\.? ?m\b", re.IGNORECA
 _PAIR = re.compile(r"(?<![\d/])(\d{1,2})[/-](\d{1,2})(?![\d/])")
 """9/11 may become 911."""
 _REACH = 25
-"""More characters than lie between a number and the other end of the month beside it."""
+"""A number and the far end of the month next to it are closer than this."""
 _LONG = 3
-"""Digits of a number that no word stands for."""
+"""How many digits a number needs that cannot be a word."""
 _SENTENCE = 3
-"""So many numbers are not lost one by one."""
+"""If this many numbers are lost, a sentence is lost."""
 _DIGITS = re.compile(rf"\d(?:.{{0,{_REACH}}}\d)*", re.DOTALL)
-"""Numbers with little between them."""
+"""Numbers with little text between them."""
 
 
 def changed(text: Text, language: Language) -> str | None:
-    """A number became another one, or so many are gone that a sentence is."""
+    """Find a number that became another one, or so many lost ones that a sentence is missing."""
     missing, invented = _compared(text, language)
     wrong = (missing and invented) or len(missing) >= _SENTENCE
-    return _told(missing, invented) if wrong else None
+    return _message(missing, invented) if wrong else None
 
 
 def gate(text: Text, language: Language) -> str | None:
-    """A number or month of the source is missing, or one is there that the source lacks."""
-    return _told(*_compared(text, language)) or None
+    """Find a number or month of the source that is missing, or one that the source lacks."""
+    return _message(*_compared(text, language)) or None
 
 
-def _told(missing: Sequence[str], invented: Sequence[str]) -> str:
+def _message(missing: Sequence[str], invented: Sequence[str]) -> str:
     return "; ".join(
         f"{what}: {', '.join(dict.fromkeys(items))}"
         for what, items in (("missing", missing), ("not in the source", invented))
@@ -58,10 +58,10 @@ def _told(missing: Sequence[str], invented: Sequence[str]) -> str:
 
 
 def _compared(text: Text, language: Language) -> tuple[list[str], list[str]]:
-    """What is missing, and what is not in the source.
+    """Return which numbers are missing, and which are not in the source.
 
-    Numbers are compared as values, so 500,000 may come back as 50萬 and 19th as 十九. Only the
-    longer numbers count as invented: the shorter ones may have been words (May, fifth, twenty).
+    Numbers are compared as values, so 500,000 may become 50萬 and 19th 十九. Only longer numbers
+    count as invented, because shorter ones may have been words (May, fifth, twenty).
     """
     source, translation = comparable(text.source), comparable(text.translation)
     there = values(translation, language.numbers)
@@ -80,7 +80,7 @@ def _compared(text: Text, language: Language) -> tuple[list[str], list[str]]:
 
 
 def _months(source: str) -> set[int]:
-    # Months count beside a number alone, and the rest of a text takes longer to search.
+    # Months count only next to a number, and searching the whole text would take longer.
     return {
         month
         for near in _DIGITS.finditer(source)
@@ -89,7 +89,7 @@ def _months(source: str) -> set[int]:
 
 
 class _Forms:
-    """The numbers of a source that a translation may write with other digits, as they stand."""
+    """The numbers of a source that a translation may write with other digits, as they appear."""
 
     def __init__(self, source: str) -> None:
         self.range_ends = set(_RANGE_END.findall(source))
@@ -100,7 +100,7 @@ class _Forms:
         self.parts = {part: float("".join(pair)) for pair in pairs for part in pair}
 
     def found(self, number: Number, there: set[float]) -> bool:
-        """Whether ``there`` has the number in any of its forms."""
+        """Return whether ``there`` has the number in any of its forms."""
         written, known = number.text, set(number.values)
         if written in self.decades:
             known |= {value % 100 for value in number.values}

@@ -1,4 +1,4 @@
-"""A question became a statement, or was answered instead of translated."""
+"""Find questions that became statements, or were answered instead of translated."""
 
 import re
 
@@ -18,13 +18,13 @@ from bears.language.text import (
 from bears.language.yes_no import means, yes_or_no
 
 _LEAST = 3
-"""Shorter answers stand in a question by chance."""
+"""Shorter answers are in a question by chance."""
 
 
 def question_mood(text: Text, language: Language) -> str | None:
-    """The source asks, the translation does not: it has neither question mark nor question word.
+    """Find a question whose translation has neither a question mark nor a question word.
 
-    What stands in titles and parentheses asks nothing: 《你比誰都好》.
+    Titles and parentheses are ignored: 《你比誰都好》.
     """
     if text.field != "question" or not _asks(text.source, text.source_language):
         return None
@@ -34,7 +34,7 @@ def question_mood(text: Text, language: Language) -> str | None:
 
 
 def question_kind(text: Text, language: Language) -> str | None:
-    """The translation asks for something else: a year instead of a person, why instead of when."""
+    """Find a translation that asks for something else: a year instead of a person."""
     if text.field != "question" or primary(text.source_language) != "en":
         return None
     asked = english.kinds_of(without_marked(text.source, QUOTES))
@@ -49,7 +49,7 @@ def question_kind(text: Text, language: Language) -> str | None:
 
 
 def _may_be(kinds: set[Kind]) -> bool:
-    """Whether the kinds may mean the same: what asks for anything, which for all but a number."""
+    """Return whether the kinds may be the same: "which" may be all but a number."""
     return "other" in kinds or ("which" in kinds and "amount" not in kinds)
 
 
@@ -60,10 +60,10 @@ def _asks(source: str, source_language: str) -> bool:
 
 
 def answered(text: Text, language: Language) -> str | None:
-    """The translation of a question answers it.
+    """Find the translation of a question that answers it.
 
-    It begins as answers do or is one; or a statement follows the question that the source lacks;
-    or a gold answer of three characters or more stands in it though none stands in the source.
+    It begins like an answer or is one, or a statement follows the question that the source lacks,
+    or it contains a gold answer of three characters or more that the source does not have.
     """
     if text.field != "question":
         return None
@@ -82,10 +82,10 @@ def answered(text: Text, language: Language) -> str | None:
 
 
 def _after_question(text: str, language: Language) -> str:
-    """The statement after the last question mark, empty where there is none."""
+    """Return the statement after the last question mark; empty if there is no such statement."""
     marks = re.escape(language.mood.marks + "?？")
     _, mark, rest = re.sub(rf"[{marks}]", "?", text).rpartition("?")
-    # In a title or a quotation the mark ends no question: 《誰是接班人？》的導演是…
+    # A mark in a title or a quotation does not end the question: 《誰是接班人？》的導演是…
     closes = re.match(r"\s*[》」』”\"’)）]", rest)
     if not mark or closes or not has_content(without_parentheses(rest)):
         return ""
@@ -109,14 +109,14 @@ def _given(text: Text, language: Language) -> str | None:
 
 
 def answer_hint(text: Text, language: Language) -> str | None:
-    """A piece of the translated answer stands there, though the sources share no word.
+    """Find a piece of the translated answer in the question, if the sources share no word.
 
-    As in 匈牙利的哪位國王 for a grandfather who is Béla III of Hungary.
+    For example 匈牙利的哪位國王 for a grandfather who is Béla III of Hungary.
     """
     if text.field != "question" or len(text.answers) < 2 or language.spaced:
         return None
     if primary(text.source_language) != "en":
-        return None  # Words without spaces between them have no beginnings.
+        return None  # Without spaces, the beginnings of words are unknown.
     before, after = text.answers
     if before == after or _beginnings(before) & _beginnings(text.source):
         return None
@@ -131,7 +131,7 @@ def _beginnings(text: str) -> set[str]:
 
 
 def _demonym(text: Text) -> bool:
-    """Whether the source has the answer as an adjective: Canadian for Canada."""
+    """Return whether the source has the answer as an adjective: Canadian for Canada."""
     answer = text.answers[0] if text.answers else ""
     return len(answer.split()) == 1 and bool(_beginnings(answer) & _beginnings(text.source))
 

@@ -1,4 +1,4 @@
-"""The source came back, whole or in part."""
+"""Find source text that was not translated, in whole or in part."""
 
 import re
 
@@ -15,7 +15,7 @@ from bears.language.text import (
     words,
 )
 
-# Names hold these, and names may stay: the River Clyde, House of Cards, San Ferdinando di Puglia.
+# Names contain these, and names may stay: the River Clyde, San Ferdinando di Puglia.
 _IN_NAMES = {
     *("the", "of", "and", "for", "in", "on", "at", "to", "an"),
     *("de", "del", "della", "di", "da", "do", "dos", "das", "du", "des", "la", "le", "les", "los"),
@@ -24,22 +24,22 @@ _IN_NAMES = {
 }
 _INTRODUCES = ("Latin", "Greek", "French", "German", "called", "named", "known as", "term", "word")
 _TERM = rf"(?:{'|'.join(_INTRODUCES)}) "
-"""The source gives no word of its own language after these, but a term: the Greek anthropos."""
+"""After these the source has a foreign term and no word of its own: the Greek anthropos."""
 _LEAST = 3
 """Shorter words are symbols, or particles of names."""
 _RUN = 6
-"""So many of the source's words in a row are a sentence left as it was."""
+"""So many of the source's words in a row are an untranslated sentence."""
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ]+")
 _INNER_MARK = re.compile(r"\w[.@/:]\w")
 _LATIN_RUN = re.compile(rf"{_LATIN_WORD.pattern}(?:[ ,.&/:'’\-]+{_LATIN_WORD.pattern})*")
 
 
 def echo(text: Text, language: Language) -> str | None:  # noqa: ARG001
-    """The translation is the source, but for space and case, though there are words to translate.
+    """Find a translation that is the source, although there are words to translate.
 
-    Words to translate begin with a small letter and are no particle of names; in a script
-    without capitals every letter is one, but in an answer between two languages that share such
-    a script (東京).
+    Words to translate begin with a small letter and are not particles of names. In a script without
+    capitals every letter counts, except in an answer between two languages that share such a script
+    (東京). Space and case are ignored.
     """
     if _bare(text.source) != _bare(text.translation):
         return None
@@ -59,11 +59,11 @@ def _bare(text: str) -> str:
 
 
 def untranslated(text: Text, language: Language) -> str | None:
-    """Words of the source stand in the translation, outside of parentheses, quotations and titles.
+    """Find words of the source outside of parentheses, quotations and titles.
 
-    Counted are the words that the source begins with a small letter (so no names), once each:
-    too great a share of them; or a run of six words that the source has in the same
-    order, however long the rest. Where the target has no Latin letters, one such word is too much.
+    Distinct words count that begin with a small letter in the source (so no names): too great a
+    share of them; or a run of six words in the order of the source, however long the rest is. If
+    the target has no Latin letters, one such word is too much.
     """
     limits = language.thresholds
     pairs = (*language.titles, *language.quotes, *QUOTES)
@@ -85,11 +85,11 @@ def untranslated(text: Text, language: Language) -> str | None:
 
 
 def _slips(kept: str, text: Text, language: Language) -> list[str]:
-    """What is left of the source in a language that has no Latin letters of its own.
+    """Return what is left of the source in a language without Latin letters of its own.
 
-    Words without a name or an address among them (names hold ordinary words: One to One), in a
-    document with a space beside them (terms that stay are glued to the text); the end of a word
-    (北ampton); dates.
+    These are words without a name or an address among them (names contain ordinary words: One to
+    One), in a document with a space next to them (terms that stay are glued to the text); the end
+    of a word (北ampton); dates.
     """
     quoteless = without_marked(text.source, QUOTES)
     found = []
@@ -105,9 +105,10 @@ def _slips(kept: str, text: Text, language: Language) -> list[str]:
 
 
 def _ordinary(word: str, source: str, language: Language) -> bool:
-    """Whether ``source`` has ``word`` in small letters within a sentence, and it is no loan.
+    """Return whether ``source`` has ``word`` in small letters within a sentence, but not as a loan.
 
-    Nor a name without a capital, where that shows: smtp has no vowel, fun. a point within.
+    Names without a capital are excluded if they can be recognized: smtp has no vowel, fun. has a
+    point.
     """
     if len(word) < _LEAST or word in language.loans or not re.search("[aeiouy]", word):
         return False
@@ -124,11 +125,11 @@ def _ends_word(run: str, source: str) -> bool:
 
 
 def _longest_run(kept: str, source: str, ordinary: set[str]) -> list[str]:
-    """The longest run of the source's words with more ordinary words than names in it."""
+    """Return the longest run of the source's words with more ordinary words than names."""
     haystack = f" {' '.join(words(source))} "
     longest: list[str] = []
     run: list[str] = []
-    # Words in a row are parted by no letter of another script and by no sentence mark.
+    # Letters of another script and sentence marks end a run.
     for piece in re.split(r"[^\w\s,;:'’\-]+", kept):
         run = []
         for word in words(piece):

@@ -1,4 +1,4 @@
-"""Single words: lost, invented, or of another script or variant of the language."""
+"""Find single words that are lost, invented, or of another script or variant of the language."""
 
 import re
 import unicodedata
@@ -12,19 +12,19 @@ from bears.language.text import QUOTES, Text, parenthesised, without_marked, wit
 
 
 def lost_word(text: Text, language: Language) -> str | None:
-    """A number, a relation or an order that the question turns on, whose renderings are few."""
+    """Find a lost number, relation or order that is essential to the question."""
     return _lost(text, language.lexicon)
 
 
 def lost_detail(text: Text, language: Language) -> str | None:
-    """A profession, a nationality, a birth or a death: idioms may say it without the word."""
+    """Find a lost profession, nationality, birth or death; idioms may avoid the word."""
     return _lost(text, language.details)
 
 
 def _lost(text: Text, lexicon: Mapping[str, str]) -> str | None:
-    """An English question has a word of the lexicon, and the translation none of its renderings.
+    """Find words of the lexicon in an English question without any of their renderings.
 
-    Quotations aside, and by case, since titles hold such words too (Two Sisters).
+    Quotations are ignored and case counts, because titles have such words too (Two Sisters).
     """
     if text.field != "question" or primary(text.source_language) != "en":
         return None
@@ -42,10 +42,10 @@ _NAME = re.compile(r"[A-ZÀ-ÖØ-Þ][A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ]+")
 
 
 def invented_name(text: Text, language: Language) -> str | None:
-    """A word with a capital stands in parentheses, as originals of names do, but not in the source.
+    """Find a capitalized word in parentheses, like the original of a name, that the source lacks.
 
-    Nor does its beginning, for Arcadian makes Arcadia, nor is it an abbreviation of the source's
-    words, or they one of it.
+    The source has a name if it has its beginning, because Arcadian becomes Arcadia, or if one of
+    them is an abbreviation of the other's words.
     """
     if "LATIN" in language.scripts:
         return None
@@ -78,9 +78,9 @@ def _folded(text: str) -> str:
 
 
 def script(text: Text, language: Language) -> str | None:
-    """Too little of the translation is in the language's scripts, or too much in another one.
+    """Find a translation with too little of the language's scripts, or too much of another one.
 
-    An answer that is a name, a code or a title may stay as it is in the source.
+    An answer that is a name, a code or a title may stay unchanged.
     """
     if text.field == "gold_answer" and _bare(text.source) == _bare(text.translation):
         return None
@@ -103,9 +103,9 @@ def _bare(text: str) -> str:
 
 
 def variant(text: Text, language: Language) -> str | None:
-    """A foreign character, or more foreign words than are let pass; see `Variant`.
+    """Find a foreign character, or more foreign words than are tolerated; see `Variant`.
 
-    What stands in parentheses is an original, and may be in any variant.
+    Text in parentheses is an original, and may be in any variant.
     """
     body = without_parentheses(text.translation)
     if characters := foreign_characters(body, language.variant):
@@ -117,9 +117,9 @@ def variant(text: Text, language: Language) -> str | None:
 
 
 def foreign_terms(text: str, variant: Variant) -> list[str]:
-    """The words of ``text`` that belong to another variant, with the own ones where known.
+    """Return the words of ``text`` that belong to another variant, with the own ones if known.
 
-    A country before a dot is a given name: 特立尼達·佩雷斯 is no islander.
+    A country before a dot is a given name: 特立尼達·佩雷斯 is a person.
     """
     terms = [
         f"{term} (here {own})"
@@ -131,7 +131,7 @@ def foreign_terms(text: str, variant: Variant) -> list[str]:
 
 
 def foreign_characters(text: str, variant: Variant) -> list[str]:
-    """The characters of ``text`` that belong to another variant, in order."""
+    """Return the characters of ``text`` that belong to another variant, in order."""
     for compound in variant.compounds:
         text = text.replace(compound, "")
     return [
@@ -148,12 +148,6 @@ def foreign_characters(text: str, variant: Variant) -> list[str]:
 
 @lru_cache(maxsize=65536)
 def _foreign(character: str, own: str, foreign: tuple[str, ...]) -> bool:
-    return bool(own) and not _in(character, own) and any(_in(character, name) for name in foreign)
-
-
-def _in(character: str, charset: str) -> bool:
-    try:
-        character.encode(charset)
-    except UnicodeEncodeError:
+    if not own or character.encode(own, "ignore"):
         return False
-    return True
+    return any(character.encode(charset, "ignore") for charset in foreign)

@@ -1,4 +1,4 @@
-"""The results table of PandaChat-RAG, as its authors publish it: a view of the leaderboard."""
+"""Write the results table of PandaChat-RAG in its authors' format: a view of the leaderboard."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,15 +10,15 @@ from bears.results.board import number
 from bears.results.row import LeaderboardRow
 
 SCENARIO, TOP = "aqa-sl", 2
-"""What the published table calls the 206 Slovenian questions, and its k."""
+"""The published table's name for the 206 Slovenian questions, and its k."""
 SOURCES, DOCUMENTS = f"retrieval_accuracy@{TOP}", f"success@{TOP}"
-"""The first k sources of a list as it was submitted, which may name a document twice, and the first
-k different documents. Of a run of documents that were searched in chunks only the second is known.
-"""
+"""One counts the first k sources of a submitted list, which may name a document twice; the other
+counts the first k different documents. If documents were searched in chunks, only the second one is
+known."""
 
 
 def tables(board: Path, rows: Iterable[LeaderboardRow]) -> dict[Path, str]:
-    """Return the files, beside the leaderboard, of every benchmark measured as PandaChat's is."""
+    """Return the files, beside the leaderboard, for each benchmark measured like PandaChat."""
     ours = [row for row in rows if row.questions and row.values.get(DOCUMENTS) is not None]
     files: dict[Path, str] = {}
     for name in sorted({row.benchmark for row in ours if row.values.get(SOURCES) is not None}):
@@ -38,7 +38,7 @@ def _line(row: LeaderboardRow) -> dict[str, Any]:
     chunking = "" if row.chunking == "none" else row.chunking
     return {
         "eval_scenario": SCENARIO,
-        # By embedding model and vector store, as the table's authors name systems.
+        # The table's authors name systems by embedding model and vector store.
         "system": " / ".join(filter(None, (row.system, row.vector_store, chunking))),
         "evaluated-top-k": TOP,
         "time_per_question (s)": row.seconds_per_question,

@@ -1,4 +1,4 @@
-"""Where the rows of one state of a benchmark stand, and in which settings they differ."""
+"""Rank the rows of one state of a benchmark, and find the settings in which they differ."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,15 +15,15 @@ from bears.results.row import MAIN, MEASURES, LeaderboardRow, decided, row_of
 from bears.results.values import read_values
 
 TOLERANCE = 2e-6
-"""A mean on the leaderboard has six decimals."""
+"""Means on the leaderboard have six decimals."""
 MOST = 6
-"""Settings that are named beside a row."""
+"""How many settings are named beside a row."""
 
 Known = Mapping[tuple[str, ...], Revision]
 
 
 def known_results(revisions: Iterable[Revision]) -> Known:
-    """Return what each retrieval is known by, to the first revision that has its results."""
+    """Map the key of each retrieval to the first revision with its results."""
     found: dict[tuple[str, ...], Revision] = {}
     for revision in revisions:
         if row := row_of(revision):
@@ -37,21 +37,21 @@ def main_of(rows: Iterable[LeaderboardRow]) -> str:
 
 
 def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
-    """Return the columns that are not stored: of each row its interval, group, rank, settings.
+    """Return the columns that are not stored: interval, group, rank and settings of each row.
 
     Args:
         rows: of one state of a benchmark.
-        known: as `known_results` gives it.
+        known: see `known_results`.
     """
     main = main_of(rows)
     scored = {str(i): row.values.get(main) for i, row in enumerate(rows)}
     means = {i: mean for i, mean in scored.items() if mean is not None}
-    values = {i: each for i in means if (each := _values(rows[int(i)], main, known)) is not None}
-    first = next((each.index for each in values.values()), None)
-    same = {i: each for i, each in values.items() if each.index.equals(first)}
+    values = {i: row for i in means if (row := _values(rows[int(i)], main, known)) is not None}
+    first = next((row.index for row in values.values()), None)
+    same = {i: row for i, row in values.items() if row.index.equals(first)}
     best = 100.0 if main.startswith("retrieval_accuracy") else 1.0
     places = standings(means, same, max(row.questions or 1 for row in rows), best)
-    stood = {
+    ranked = {
         int(i): {
             "low": number(place.low),
             "high": number(place.high),
@@ -61,14 +61,14 @@ def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
         }
         for i, place in places.items()
     }
-    frame = pd.DataFrame.from_dict(stood, "index", columns=DERIVED[:-1])
+    frame = pd.DataFrame.from_dict(ranked, "index", columns=DERIVED[:-1])
     configs = [decided(known[r.retrieval].config) if r.retrieval in known else {} for r in rows]
     differs = differing([row.system for row in rows], configs)
     return frame.reindex(range(len(rows))).fillna("").assign(differs=differs)
 
 
 def _values(row: LeaderboardRow, main: str, known: Known) -> pd.Series | None:
-    """Return the values by question, if they are known and are those that the row's mean is of."""
+    """Return the values by question, if they are known and the row's mean is their mean."""
     try:
         if row.origin == "experiment" and (revision := known.get(row.retrieval)):
             frame = system_at(revision).values
@@ -77,7 +77,7 @@ def _values(row: LeaderboardRow, main: str, known: Known) -> pd.Series | None:
         else:
             return None
     except FormatError:
-        return None  # Of an experiment whose outputs are not here any more.
+        return None  # The outputs of an experiment may be gone.
     mean = row.values[main] or 0.0
     if main not in frame or abs(frame[main].mean() - mean) > TOLERANCE:
         return None
@@ -85,18 +85,18 @@ def _values(row: LeaderboardRow, main: str, known: Known) -> pd.Series | None:
 
 
 def differing(systems: Sequence[str], configs: Sequence[dict[str, Any]]) -> list[str]:
-    """Return of each row the settings that are others than another row's.
+    """Return for each row the settings in which it differs from other rows.
 
-    What a retriever is made of tells it from itself alone: others have other names.
+    Settings of a retriever are compared between rows of that retriever only.
     """
     flat = pd.json_normalize(list(configs))
     flat = flat[sorted(map(str, flat))].astype(str).where(flat.notna(), None)
     known = pd.Series([bool(config) for config in configs])
-    told: list[list[str]] = [[] for _ in configs]
+    settings: list[list[str]] = [[] for _ in configs]
     for name, column in flat[known].items():
         of = pd.Series(systems) if str(name).startswith("retriever") else known
         differ = column.groupby(of[known]).transform("nunique", dropna=False) > 1
         for i in column[differ].dropna().index:
-            told[int(i)].append(f"{name}={one_line(column[i], 40)}")
-    more = [[f"and {len(each) - MOST} more"] if len(each) > MOST else [] for each in told]
-    return [", ".join([*each[:MOST], *rest]) for each, rest in zip(told, more, strict=True)]
+            settings[int(i)].append(f"{name}={one_line(column[i], 40)}")
+    more = [[f"and {len(row) - MOST} more"] if len(row) > MOST else [] for row in settings]
+    return [", ".join([*row[:MOST], *rest]) for row, rest in zip(settings, more, strict=True)]

@@ -1,4 +1,4 @@
-"""The leaderboard's files: the facts as CSV, and tables of them for people."""
+"""Write the leaderboard's files: the facts as CSV, and tables of them for people."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -16,22 +16,22 @@ from bears.results.revision import revisions
 from bears.results.row import LeaderboardRow
 
 HIDDEN = ("benchmark", "source", "state", *COUNTS[:2], "main")
-"""Columns that the heading of a table says."""
+"""Columns that are in the heading of a table."""
 
 
 def publish(board: Path, entries: Iterable[LeaderboardRow]) -> str:
-    """Put results on the leaderboard; each takes the place of the row with its key.
+    """Put results on the leaderboard; each replaces the row with its key.
 
-    One process at a time; everything is worked out before the first file is written.
+    One process does this at a time, and computes everything before it writes the first file.
 
     Args:
-        board: the leaderboard's CSV; the other tables lie beside it.
+        board: the leaderboard's CSV; the other tables are beside it.
 
     Returns:
         The tables of all rows, in Markdown.
 
     Raises:
-        FormatError: the leaderboard that is there cannot be read.
+        FormatError: the existing leaderboard cannot be read.
     """
     with locked_folder(board):
         known = {row.key: row for row in (*read_board(board), *entries)}
@@ -46,7 +46,7 @@ def publish(board: Path, entries: Iterable[LeaderboardRow]) -> str:
 def markdown(rows: Iterable[LeaderboardRow], known: Known) -> str:
     """Return a table for each state of a benchmark, since only its rows can be compared.
 
-    It has the columns that any row fills; no cell can leave it or hold a link.
+    A table has the columns that some row fills. No cell can break out of it or contain a link.
     """
     states = groupby(sorted(rows, key=attrgetter("of")), key=attrgetter("of"))
     return "\n".join(_section(list(of_state), known) for _, of_state in states)
@@ -67,7 +67,7 @@ def _section(board: Sequence[LeaderboardRow], known: Known) -> str:
 
 
 def _ordered(board: Sequence[LeaderboardRow], known: Known) -> list[dict[str, str]]:
-    """Return the rows by group, and within a group by name: an order within it would be noise."""
+    """Return the rows by group, and by name within a group, where an order would be noise."""
     columns: list[Any] = derived(board, known).to_dict("records")
 
     def place(pair: tuple[LeaderboardRow, dict[str, str]]) -> tuple[Any, ...]:

@@ -1,1 +1,1 @@
-"""The report: one HTML page about a benchmark and the systems that were measured on it."""
+"""The report: one HTML page about a benchmark and the systems measured on it."""

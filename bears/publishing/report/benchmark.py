@@ -1,4 +1,4 @@
-"""What is known of the benchmark itself: its records, their sources, what was found in them."""
+"""Read what a report shows of the benchmark itself: its records, their sources, the findings."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -6,42 +6,42 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bears.config.shape import BenchmarkIdentity, SourceSettings
+from bears.config.typed import Keys
 from bears.files.benchmark_state import records_digest
 from bears.files.digest import sha256_of
 from bears.files.records import read_json, read_lines, read_questions, stream_documents
+from bears.layout import BenchmarkFiles
 from bears.publishing.report.tax import Tax, read_taxes
 from bears.types import Question
 
 
 @dataclass(frozen=True)
-class BenchmarkFolders:
-    """Where the pipeline wrote a benchmark; all but ``translated`` may be missing."""
+class ReportKeys(Keys):
+    """The keys of the configuration that the report reads."""
 
-    translated: Path
-    sampled: Path
-    verified: Path
-    provenance: Path
-    audited: Path
-    taxes: Path
+    benchmark: BenchmarkIdentity
+    sources: dict[str, SourceSettings]
 
 
 @dataclass(frozen=True)
-class Benchmark:
-    """A benchmark as the page shows it.
+class ReportedBenchmark:
+    """A benchmark as a report shows it.
 
     Args:
-        name, language: of the benchmark; the language as a BCP 47 tag.
-        languages: each source's own language.
+        name: the benchmark's name.
+        language: the BCP 47 tag of its texts.
+        languages: source to the language of its texts before translation.
         documents: doc_id to text and source, of the documents that are shown.
         originals: question_id to the question and its answer before translation.
         original_documents: doc_id to the text before translation, of gold documents.
         aliases: question_id to other forms of its answer.
         findings: of the verification and of the audit.
-        candidates: of the audit: documents that may answer a question, though they are no gold of
-            it; None where there was no audit.
-        provenance: of each source: where from, revision, licence, files with digests.
+        candidates: documents outside the gold that may answer a question, as the audit lists them;
+            None without an audit.
+        provenance: origin, revision, licence and files of each source.
         pool: source to the number of its documents, and of those that are gold.
-        digests: what to sha256.
+        digests: sha256 of each file, and of the records.
         taxes: what translation cost retrievers.
     """
 
@@ -61,7 +61,7 @@ class Benchmark:
     taxes: Sequence[Tax]
 
     def findings_of(self, question: Question) -> list[list[str]]:
-        """Severity, check and message of what was found in a question and its gold."""
+        """Return severity, check and message of each finding about a question and its gold."""
         about = {question.question_id, *question.gold_doc_ids}
         return [
             [str(row.get(key, "")) for key in ("severity", "check", "message")]
@@ -69,58 +69,89 @@ class Benchmark:
             if row.get("record_id") in about
         ]
 
+    def card(self) -> dict[str, Any]:
+        """Return composition and counted findings; a row whose source is None is the total."""
+        counts = Counter((q.source_dataset, q.question_type) for q in self.questions)
+        kinds = sorted({kind for _, kind in counts})
+        rows: list[list[Any]] = [
+            [source, *(counts[source, kind] for kind in kinds), *self.pool.get(source, (0, 0))]
+            for source in sorted({source for source, _ in counts} | self.pool.keys())
+        ]
+        if len(rows) > 1:
+            rows.append([None, *map(sum, zip(*(row[1:] for row in rows), strict=True))])
+        found = Counter((str(row["severity"]), str(row["check"])) for row in self.findings)
+        return {
+            "documents": sum(total for total, _ in self.pool.values()),
+            "kinds": kinds,
+            "composition": rows,
+            "findings": sorted(found.items()),
+            "candidates": self._candidates(),
+        }
+
+    def _candidates(self) -> dict[str, int] | None:
+        """Count the documents that may answer, their questions, and those without a decision."""
+        if self.candidates is None:
+            return None
+        undecided = sum(not row.get("decision") for row in self.candidates)
+        asked = {row["question_id"] for row in self.candidates}
+        return {"n": len(self.candidates), "of": len(asked), "open": undecided}
+
 
 GOLD, OTHER = 3000, 300
-"""Characters that are shown of a gold document, and of another one."""
+"""How many characters are shown of a gold document, and of another one."""
 
 
 def read_benchmark(
-    config: Mapping[str, Any],
-    folders: BenchmarkFolders,
+    keys: ReportKeys,
+    files: BenchmarkFiles,
     questions: Sequence[Question],
     gold: Collection[str],
     shown: Collection[str],
-) -> Benchmark:
-    """Read what the page shows; texts only of the documents named.
+) -> ReportedBenchmark:
+    """Read what the page shows; only the documents named are read in full.
 
     Args:
-        config: ``benchmark`` and ``sources`` of the composed configuration.
+        keys: of the configuration.
+        files: of the benchmark; all but the translated records may be missing.
         questions: all of the benchmark.
-        gold, shown: doc_ids; ``shown`` has those of ``gold`` too.
+        gold: doc_ids of gold documents.
+        shown: doc_ids of all documents to show, gold ones included.
 
     Raises:
-        FormatError: a file is absent or malformed.
+        FormatError: a file is missing or malformed.
     """
-    files = {name: folders.translated / name for name in ("queries.json", "corpus.json")}
     documents: dict[str, tuple[str, str]] = {}
     total, relevant = Counter[str](), Counter[str]()
-    for document in stream_documents(files["corpus.json"]):
+    for document in stream_documents(files.corpus):
         total[document.original_source] += 1
         relevant[document.original_source] += document.is_gold
         if document.doc_id in shown:
             text = cut(document.content, GOLD if document.doc_id in gold else OTHER)
             documents[document.doc_id] = text, document.original_source
-    digests = {name: sha256_of(path) for name, path in files.items()}
+    digests = {path.name: sha256_of(path) for path in (files.queries, files.corpus)}
     digests["records"] = records_digest(*digests.values())
-    found = [_rows(folder / "findings.jsonl") for folder in (folders.verified, folders.audited)]
-    return Benchmark(
-        name=config["benchmark"]["name"],
-        language=config["benchmark"]["language"],
-        languages={
-            source: str(each.get("language") or config["benchmark"]["language"])
-            for source, each in config["sources"].items()
-        },
+    raw_questions, raw_corpus = (files.sampled / f"{x}_raw.json" for x in ("queries", "corpus"))
+    originals = read_questions(raw_questions) if raw_questions.is_file() else []
+    raw_documents = stream_documents(raw_corpus) if raw_corpus.is_file() else ()
+    sidecar = read_json(files.sidecar) if files.sidecar.is_file() else {}
+    found = [_rows(folder / "findings.jsonl") for folder in (files.verified, files.audited)]
+    return ReportedBenchmark(
+        name=keys.benchmark.name,
+        language=keys.benchmark.language,
+        languages={name: source.language for name, source in keys.sources.items()},
         questions=questions,
         documents=documents,
-        originals=_originals(folders.sampled / "queries_raw.json"),
-        original_documents=_original_documents(folders.sampled / "corpus_raw.json", gold),
-        aliases=_aliases(folders.translated / "sidecar.json"),
+        originals={q.question_id: (q.question, q.gold_answer) for q in originals},
+        original_documents={
+            d.doc_id: cut(d.content, GOLD) for d in raw_documents if d.doc_id in gold
+        },
+        aliases=sidecar.get("aliases", {}) if isinstance(sidecar, dict) else {},
         findings=[row for rows in found for row in rows or ()],
-        candidates=_rows(folders.audited / "candidates.jsonl"),
-        provenance=read_json(folders.provenance) if folders.provenance.is_file() else [],
+        candidates=_rows(files.audited / "candidates.jsonl"),
+        provenance=read_json(files.sources) if files.sources.is_file() else [],
         pool={source: (total[source], relevant[source]) for source in sorted(total)},
         digests=digests,
-        taxes=list(read_taxes(folders.taxes, digests["records"][:12])),
+        taxes=list(read_taxes(files.taxes, digests["records"][:12])),
     )
 
 
@@ -129,20 +160,5 @@ def _rows(file: Path) -> list[dict[str, Any]] | None:
 
 
 def cut(text: str, longest: int) -> str:
-    """``text`` as far as the page has room for it."""
+    """Cut a text that is too long for the page."""
     return text if len(text) <= longest else f"{text[:longest]}…"
-
-
-def _originals(queries: Path) -> dict[str, tuple[str, str]]:
-    questions = read_questions(queries) if queries.is_file() else ()
-    return {each.question_id: (each.question, each.gold_answer) for each in questions}
-
-
-def _original_documents(corpus: Path, gold: Collection[str]) -> dict[str, str]:
-    documents = stream_documents(corpus) if corpus.is_file() else ()
-    return {each.doc_id: cut(each.content, GOLD) for each in documents if each.doc_id in gold}
-
-
-def _aliases(sidecar: Path) -> dict[str, list[str]]:
-    known = read_json(sidecar) if sidecar.is_file() else {}
-    return known.get("aliases", {}) if isinstance(known, dict) else {}

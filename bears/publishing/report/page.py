@@ -1,101 +1,282 @@
-"""The page: what is known put into the template, with nothing in it that could run."""
+"""Collect what a report shows, and render it as a page that runs no code but its own."""
 
 import base64
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, StrictUndefined
 
-from bears.publishing.report.benchmark import GOLD, OTHER, Benchmark
-from bears.publishing.report.card import card
-from bears.publishing.report.comparison import Comparison, ranked
-from bears.publishing.report.details import Details
-from bears.publishing.report.generated import generated
-from bears.publishing.report.groups import grouped
-from bears.publishing.report.looks import looks
-from bears.publishing.report.standings import drawn, standings, verdict
+from bears.errors import FormatError
+from bears.evaluation.bootstrap import mean_interval, mean_intervals
+from bears.evaluation.evaluate import evaluate, gold_of
+from bears.evaluation.intervals import wilson
+from bears.evaluation.measure import parse_measure
+from bears.layout import BenchmarkFiles
+from bears.publishing.finished import origin_of
+from bears.publishing.report.answer import answer
+from bears.publishing.report.benchmark import GOLD, OTHER, ReportKeys, read_benchmark
+from bears.publishing.report.charts import against, curve, intervals
+from bears.publishing.report.comparison import better_of, compared
+from bears.publishing.report.details import candidates, details, needed
 from bears.publishing.report.words import (
     as_data,
     dollars,
     p_value,
     part,
-    said,
+    phrase,
     share,
     signed,
     unit,
     words,
 )
 from bears.results.system import System
+from bears.types import Question
+
+SHOWN = ("success@1", "success@10", "strict@10", "recall@10", "mrr", "map", "pass_rate")
+"""Measures that are shown beside the one that decides."""
+FAMILIES = ("success", "strict", "recall", "mrr", "ndcg", "map")
+DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+GLYPHS = "●■▲◆✚▼▶"
+"""The same shapes as characters."""
+
+Content = dict[str, Any]
+Looks = Mapping[str, Mapping[str, str]]
+"""System to its color and shape in charts, and its class and character in texts."""
 
 
-@dataclass(frozen=True)
-class Known:
-    """All that a page shows.
+def report(
+    keys: ReportKeys,
+    files: BenchmarkFiles,
+    questions: Sequence[Question],
+    systems: Sequence[System],
+    measure: str,
+    top: int,
+) -> str:
+    """Return the page about a benchmark as HTML; the same input gives the same bytes.
 
     Args:
-        systems: those of the comparison whose files are here, in its order.
+        keys: of the configuration.
+        files: of the benchmark.
+        questions: all of the benchmark.
+        systems: one or more with distinct names, their values in the order of the questions.
         measure: the one that decides.
+        top: how many documents of a system an opened question shows.
+
+    Raises:
+        FormatError: a file is malformed, no system has the measure although some have others, or
+            the measure has values above 1.
     """
+    names = list(dict.fromkeys(name for system in systems for name in map(str, system.values)))
+    if names and measure not in names:
+        raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(names)}")
+    if any(np.nanmax(s.values[measure], initial=0) > 1 for s in systems if measure in s.values):
+        raise FormatError(f"{measure} has values above 1; the page shows measures from 0 to 1")
+    comparison = compared(systems, measure)
+    order = [system["name"] for system in comparison["systems"]]
+    systems = sorted(systems, key=lambda system: order.index(system.name))
+    telling = candidates(len(questions), systems, measure)
+    gold, shown = needed((questions[at] for at in telling), systems, top)
+    benchmark = read_benchmark(keys, files, questions, gold, shown)
+    opened, too_large = details(benchmark, systems, _columns(measure, names), telling, top)
+    look = looks(order)
+    judged = sum(question.judged for question in questions)
+    answers = [_answered(system) for system in systems if system.answers]
+    return _rendered(
+        benchmark=benchmark,
+        judged=judged,
+        systems=systems,
+        measure=measure,
+        looks=look,
+        sections=_sections(bool(answers)),
+        answer=answer(comparison, systems, measure) if judged else [("answer_unjudged", {})],
+        generated=answers,
+        made=next((q.generated for q in questions if q.generated), None),
+        grouped=_grouped(systems, look, questions, measure),
+        data=as_data({**opened, "words": words(), "looks": look}),
+        shown=len(opened["questions"]),
+        too_large=too_large,
+        gold_characters=GOLD,
+        other_characters=OTHER,
+        **_standings(comparison, measure),
+        **_costs(comparison["systems"], systems, measure, look),
+        **_recalls(systems, questions, look),
+        **benchmark.card(),
+    )
 
-    benchmark: Benchmark
-    systems: Sequence[System]
-    comparison: Comparison
-    details: Details
-    measure: str
 
-
-def page(known: Known) -> str:
-    """The whole page as HTML; the same bytes for the same knowledge."""
+def _rendered(**content: Any) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
     environment.filters |= {"share": share, "signed": signed, "p": p_value}
-    environment.globals |= {"t": said, "unit": unit, "usd": dollars, "said": verdict}
+    environment.globals |= {"t": phrase, "unit": unit, "usd": dollars, "verdict": _verdict}
+    environment.globals |= {"origin": origin_of}
     style, script = part("style.css"), part("script.js")
-    # The browser runs and applies these two, by their digests, and nothing else on the page.
-    trusted = {"style": style, "script": script}
-    trusted |= {"style_hash": _source(style), "script_hash": _source(script)}
-    return environment.from_string(part("page.html.j2")).render(**trusted, **_content(known))
+    # The content security policy names these two by their digests; the browser runs nothing else.
+    hashes = {"style_hash": _csp_hash(style), "script_hash": _csp_hash(script)}
+    template = environment.from_string(part("page.html.j2"))
+    return template.render(style=style, script=script, **hashes, **content)
 
 
-def _source(text: str) -> str:
-    """What a content security policy calls a script or style by."""
+def _csp_hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _content(known: Known) -> dict[str, Any]:
-    benchmark, systems, measure = known.benchmark, known.systems, known.measure
-    order = ranked(known.comparison, measure)
-    look = looks([system["name"] for system in order])
-    answers = generated(systems)
-    judged = sum(question.judged for question in benchmark.questions)
-    standing = standings(known.comparison, measure, systems)
+def looks(names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Give each system a color and a shape.
+
+    Those after the seventh are gray, because people cannot distinguish more colors.
+    """
     return {
-        "judged": judged,
-        "benchmark": benchmark,
-        "systems": systems,
-        "measure": measure,
-        "looks": look,
-        "sections": _sections(bool(answers)),
-        "generated": answers,
-        "made": next((q.generated for q in benchmark.questions if q.generated), None),
-        "grouped": grouped(systems, look, benchmark.questions, measure),
-        "data": as_data({**known.details.data, "words": words(), "looks": look}),
-        "shown": known.details.shown,
-        "too_large": known.details.too_large,
-        "gold_characters": GOLD,
-        "other_characters": OTHER,
-        **standing,
-        "answer": standing["answer"] if judged else [("answer_unjudged", {})],
-        **drawn(order, measure, look, systems, benchmark.questions),
-        **card(benchmark),
+        name: {
+            "colour": f"var(--s{at})" if at < len(SHAPES) else "var(--soft)",
+            "shape": SHAPES[at % len(SHAPES)],
+            "mark": f"m{min(at, len(SHAPES))}",
+            "glyph": GLYPHS[at % len(SHAPES)],
+        }
+        for at, name in enumerate(names)
     }
 
 
 def _sections(answers: bool) -> list[tuple[str, str]]:
-    """The key of each section's heading, and its id."""
+    """Return the key of each section's heading, and its id."""
     between = ["answers"] if answers else []
     targets = ["answer", "recall", "cost", "groups", *between, "questions", "card"]
     return [(f"nav_{target}", target) for target in targets]
+
+
+def _columns(measure: str, names: Sequence[str]) -> list[str]:
+    return [measure, *(name for name in SHOWN if name in names and name != measure)]
+
+
+def _standings(comparison: Mapping[str, Any], measure: str) -> Content:
+    """Return the tables of systems and of pairs."""
+    names = [name for system in comparison["systems"] for name in system["measures"]]
+    families = {name.partition("@")[0] for name in names}
+    pairs = [pair for pair in comparison["pairs"] if pair["measure"] == measure]
+    return {
+        "ranked": comparison["systems"],
+        "measures": _columns(measure, names),
+        "explained": [f"measure_{family}" for family in FAMILIES if family in families],
+        "pairs": pairs,
+        "over": comparison["corrected_over"],
+        "ties": sorted({pair["ties"] for pair in pairs if pair["ties"]}),
+    }
+
+
+def _verdict(pair: Mapping[str, Any]) -> str:
+    better = better_of(pair)
+    return phrase("verdict_better", a=better) if better else phrase("verdict_apart")
+
+
+def _costs(
+    ranked: Sequence[Mapping[str, Any]], systems: Sequence[System], measure: str, look: Looks
+) -> Content:
+    """Return the chart of the means, and those of quality against time and money."""
+    rows = [
+        {"name": system["name"], **found, **look[system["name"]]}
+        for system in ranked
+        if (found := system["measures"].get(measure)) and found["low"] is not None
+    ]
+    costs = {system.name: system.cost for system in systems}
+    known = [(row, costs[row["name"]]) for row in rows]
+    timed = [{**row, "ms": cost["p50_ms"]} for row, cost in known if "p50_ms" in cost]
+    paid = [
+        {**row, "usd": (cost["usd_low"] + cost["usd_high"]) / 2}
+        for row, cost in known
+        if "usd_low" in cost
+    ]
+    return {
+        "means": intervals(rows, 380) if rows else "",
+        "timed": against(timed, "ms") if timed else "",
+        "untimed": [name for name, cost in costs.items() if "p50_ms" not in cost],
+        "paid": against(paid, "usd") if any(row["usd"] for row in paid) else "",
+    }
+
+
+def _recalls(systems: Sequence[System], questions: Sequence[Question], look: Looks) -> Content:
+    """Return each system's recall curve, and the numbers behind it."""
+    recalls = {system.name: _recall(system, questions) for system in systems}
+    points = [
+        {"name": name, "k": k, "recall": mean, "low": low, "high": high, **look[name]}
+        for name, found in recalls.items()
+        for k, (mean, low, high) in found.items()
+    ]
+    return {
+        "curves": [(name, curve(name, points)) for name, found in recalls.items() if found],
+        "recalls": recalls,
+        "depths": [k for k in DEPTHS if any(k in found for found in recalls.values())],
+    }
+
+
+def _recall(system: System, questions: Sequence[Question]) -> dict[int, tuple[float, float, float]]:
+    """Return k to the mean of recall@k and its 95 % interval, over the questions with gold."""
+    deepest = max(map(len, system.rankings.values()), default=1)
+    depths = [k for k in DEPTHS if k <= max(deepest, 1)]
+    measures = [parse_measure(f"recall@{k}") for k in depths]
+    values = evaluate(system.rankings, gold_of(questions), measures).values
+    shares = np.column_stack(list(values.values()))
+    shares = shares[~np.isnan(shares[:, 0])]
+    if not len(shares):
+        return {}
+    means = [math.fsum(column) / len(column) for column in shares.T.tolist()]
+    rows = zip(depths, means, mean_intervals(shares), strict=True)
+    return {k: (mean, *ends) for k, mean, ends in rows}
+
+
+def _grouped(
+    systems: Sequence[System], look: Looks, questions: Sequence[Question], measure: str
+) -> list[tuple[str, list[Content]]]:
+    """Return a heading's key, and for each group below it ``name``, ``n``, ``rows`` and ``svg``.
+
+    ``n`` is the number of judged questions.
+    """
+    found = []
+    for key, field in (("by_type", "question_type"), ("by_source", "source_dataset")):
+        groups = []
+        for name in sorted({getattr(question, field) for question in questions}):
+            chosen = np.array([getattr(q, field) == name and q.judged for q in questions])
+            rows = [row for system in systems if (row := group_row(system, chosen, measure))]
+            if rows:
+                svg = intervals([{**row, **look[row["name"]]} for row in rows])
+                groups.append({"name": name, "n": int(chosen.sum()), "rows": rows, "svg": svg})
+        found += [(key, groups)] if groups else []
+    return found
+
+
+def group_row(system: System, chosen: Any, measure: str) -> Content | None:
+    """Return the mean of the chosen questions and its interval; None without a value."""
+    values = system.defined(measure, chosen) if measure in system.values else []
+    if not values:
+        return None
+    low, high = mean_interval(np.array(values))
+    return {"name": system.name, "mean": sum(values) / len(values), "low": low, "high": high}
+
+
+def _answered(system: System) -> Content:
+    """Count the answers that passed, and where the others went wrong."""
+    rows = list(system.answers.values())
+    verdicts = Counter(row.get("verdict") for row in rows)
+    scored = verdicts["pass"] + verdicts["fail"]
+    low, high = wilson(verdicts["pass"], scored) if scored else (None, None)
+    rate = verdicts["pass"] / scored if scored else None
+    causes = Counter(row["cause"] for row in rows if row.get("cause"))
+    return {
+        "system": system.name,
+        "n": len(rows),
+        "passed": {"mean": rate, "low": low, "high": high},
+        "unscored": len(rows) - scored,
+        "answer_f1": _mean(rows, "answer_f1"),
+        "exact_match": _mean(rows, "exact_match"),
+        "causes": sorted(causes.items(), key=lambda item: (-item[1], item[0])),
+    }
+
+
+def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    found = [float(row[name]) for row in rows if row.get(name) not in (None, "")]
+    return sum(found) / len(found) if found else None

@@ -1,4 +1,4 @@
-"""What translation cost each retriever, as `python -m bears tax` keeps it."""
+"""Read what translation cost each retriever, as `bears tax` wrote it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,17 +30,21 @@ Tax = TypedDict(
         "without_parentheses": dict[str, Difference],
     },
 )
-"""One file; what is not named here is passed over."""
+"""One file; fields that are not named here are ignored."""
 
 
 def read_taxes(folder: Path, state: str) -> Iterator[Tax]:
-    """Those of the benchmark in this state, by retriever. Raises FormatError."""
+    """Yield the results for a state of the benchmark, by retriever.
+
+    Raises:
+        FormatError: a file is malformed.
+    """
     for file in sorted(folder.glob("*.json")):
         try:
-            found = TypeAdapter(Tax).validate_python(read_json(file))
+            tax = TypeAdapter(Tax).validate_python(read_json(file))
         except ValidationError as error:
             raise FormatError(
-                f"{file} is no tax: {problems_of(error)}; `python -m bears tax` writes one"
+                f"{file} is not a result of `bears tax`: {problems_of(error)}; run that again"
             ) from None
-        if found["state"] == state:
-            yield found
+        if tax["state"] == state:
+            yield tax

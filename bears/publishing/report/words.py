@@ -1,4 +1,4 @@
-"""The page's words in both of its languages, and its numbers with their units."""
+"""Texts of the page in both of its languages, and its numbers with their units."""
 
 import json
 import re
@@ -13,32 +13,32 @@ from bears.files.intake.json_text import json_value
 
 LANGUAGES = ("en", "zh-Hant")
 BETWEEN = " / "
-"""What stands between the names of a list, in which there may be commas."""
+"""Separates names in a list; a name may contain commas."""
 
 
 @cache
 def words() -> dict[str, list[str]]:
-    """Key to the text in each of `LANGUAGES`: ``{name}`` is a value, ``*…*`` stands out."""
+    """Return key to text in each of `LANGUAGES`; ``{name}`` is a value, ``*…*`` is emphasized."""
     table: dict[str, list[str]] = json_value(part("words.json").encode(), "words.json")
     return table
 
 
 def part(name: str) -> str:
-    """A file of this room, as text."""
+    """Read a file of this package."""
     return files("bears.publishing.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def said(key: str, **values: Any) -> Markup:
-    """A text in every language, as HTML; the page shows the one that its reader chose."""
-    spoken = []
+def phrase(key: str, **values: Any) -> Markup:
+    """Return a text in every language as HTML; the page shows the one that its reader chose."""
+    spans = []
     for language, text in zip(LANGUAGES, words()[key], strict=True):
-        # Also what comes from the table is escaped: it is text, and no markup.
+        # The words of the table are escaped too, because they are text and not markup.
         shown = str(escape(text.replace(" %", "\u00a0%")))
         shown = re.sub(r"\*(.+?)\*", r"<strong>\1</strong>", shown)
         pieces = re.split(r"\{(\w+)\}", shown)
         pieces[1::2] = (_value(values[name]) for name in pieces[1::2])
-        spoken.append(f'<span class="t" lang="{language}">{"".join(pieces)}</span>')
-    return Markup("".join(spoken))
+        spans.append(f'<span class="t" lang="{language}">{"".join(pieces)}</span>')
+    return Markup("".join(spans))
 
 
 def _value(value: Any) -> Markup:
@@ -50,22 +50,22 @@ def _value(value: Any) -> Markup:
 
 
 def share(value: float | None) -> str:
-    """A value from 0 to 1, as all measures are, or a difference of two."""
+    """Format a value from 0 to 1, as all measures are, or a difference of two."""
     return "–" if value is None else f"{value:.3f}".replace("-", "−")
 
 
 def signed(value: float | None) -> str:
-    """A difference, with its sign."""
+    """Format a difference with its sign."""
     return "–" if value is None else f"{value:+.3f}".replace("-", "−")
 
 
 def p_value(value: float | None) -> str:
-    """A probability, as journals print it."""
+    """Format a probability the way journals do."""
     return "–" if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def unit(value: float, form: str) -> str:
-    """A time or a size with a unit that leaves few digits."""
+    """Format a time or a size with a unit that leaves few digits."""
     if form == "milliseconds":
         return f"{value:.3g} ms" if value < 1000 else f"{value / 1000:.3g} s"
     if form == "seconds":
@@ -78,14 +78,14 @@ def unit(value: float, form: str) -> str:
 
 
 def dollars(low: float, high: float) -> str:
-    """An estimate of a price, with the digits that it deserves."""
+    """Format an estimated price with two significant digits."""
     if high == 0:
         return "0"
     return " – ".join(f"{value:.2g}" if value < 100 else f"{value:,.0f}" for value in (low, high))
 
 
 def as_data(value: Mapping[str, Any]) -> str:
-    """JSON that can stand within a script element: nothing in it ends that element."""
+    """Return JSON for a script element; nothing in it can end that element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

@@ -1,1 +1,1 @@
-"""Whether a pool and its questions are sound: findings for people, without a model."""
+"""Audit questions and documents without a model: findings for people to read."""

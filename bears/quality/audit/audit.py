@@ -1,4 +1,4 @@
-"""An audit of a benchmark: what may be wrong with its gold, its questions and its documents."""
+"""Audit a benchmark: what may be wrong with its gold, its questions and its documents."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ from bears.types import Finding
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found.
+    """The result of an audit.
 
     Attributes:
         candidates: by question, in the order of the questions.
         findings: everything else.
-        every: one in so many passages of the documents was compared with the others.
+        every: of all passages of documents, every how many-th was compared.
     """
 
     candidates: Sequence[Candidate]
@@ -33,29 +33,31 @@ class Audit:
 def audit(
     pool: AuditPool, rankings: Rankings, settings: AuditSettings, judgements: Iterable[PairDecision]
 ) -> Audit:
-    """Look for what a person should look at.
+    """Find what a person should look at.
 
     Args:
+        pool: to audit.
         rankings: question_id to the doc_ids of a retriever, best first.
-        judgements: what persons decided.
+        settings: of the configuration.
+        judgements: decisions of people.
     """
-    decided = {one.place: one for one in judgements}
+    decided = {judgement.place: judgement for judgement in judgements}
     ids = list(pool.contents)
     width = settings.shingle // 3 if unspaced(pool.language) else settings.shingle
     alike, every = overlaps(
         list(pool.contents.values()), width, settings.same, settings.repeated_passage
     )
-    found = {
-        (one.question_id, one.doc_id): one
-        for one in (
-            *_that_may_answer(pool, rankings, settings),
-            *_like_gold(pool, ids, alike, settings.subject),
-        )
-    }
-    order = {one.question_id: place for place, one in enumerate(pool.questions)}
+    finder = Candidates(pool, settings)
+    found: dict[tuple[str, str], Candidate] = {}
+    for question in pool.questions:
+        for candidate in finder.of(question, rankings.get(question.question_id, ())):
+            found[candidate.question_id, candidate.doc_id] = candidate
+    for candidate in _like_gold(pool, ids, alike, settings.subject):
+        found[candidate.question_id, candidate.doc_id] = candidate
+    order = {question.question_id: place for place, question in enumerate(pool.questions)}
     candidates = [
-        replace(one, decision=decided[place].decision) if place in decided else one
-        for place, one in sorted(found.items(), key=lambda item: (order[item[0][0]], item[0][1]))
+        replace(candidate, decision=decided[place].decision) if place in decided else candidate
+        for place, candidate in sorted(found.items(), key=lambda item: (order[item[0][0]], item[0]))
     ]
     findings = [
         *checks.question_texts(pool, settings),
@@ -63,18 +65,20 @@ def audit(
         *checks.one_document_suffices(pool, settings),
         *checks.questions_in_documents(pool, rankings),
         *checks.documents_alike(ids, alike),
-        *_gone(pool, order, decided.values()),
+        *_without_record(pool, order, decided.values()),
     ]
     return Audit(candidates, findings, every)
 
 
-def summarise(found: Audit, findings: Sequence[Finding], pool: AuditPool) -> dict[str, Any]:
-    """Counts of what was found, what of it was decided, and of how many questions and documents.
+def summarize(found: Audit, findings: Sequence[Finding], pool: AuditPool) -> dict[str, Any]:
+    """Count the findings and decisions, and the questions and documents that were audited.
 
     Args:
-        findings: those of ``found``, with the severity that they have in the end.
+        found: the audit.
+        findings: those of ``found``, with their final severity.
+        pool: that was audited.
     """
-    decisions = Counter(one.decision or "undecided" for one in found.candidates)
+    decisions = Counter(candidate.decision or "undecided" for candidate in found.candidates)
     severities = Counter(finding.severity for finding in findings)
     return {
         "questions": len(pool.questions),
@@ -82,7 +86,7 @@ def summarise(found: Audit, findings: Sequence[Finding], pool: AuditPool) -> dic
         "documents": len(pool.contents),
         "one_passage_compared_in": found.every,
         "candidates": len(found.candidates),
-        "questions_with_candidates": len({one.question_id for one in found.candidates}),
+        "questions_with_candidates": len({found.question_id for found in found.candidates}),
         "decisions": dict(sorted(decisions.items())),
         "errors": severities["error"],
         "warnings": severities["warning"],
@@ -91,45 +95,37 @@ def summarise(found: Audit, findings: Sequence[Finding], pool: AuditPool) -> dic
     }
 
 
-def _that_may_answer(
-    pool: AuditPool, rankings: Rankings, settings: AuditSettings
-) -> Iterator[Candidate]:
-    finder = Candidates(pool, settings)
-    for one in pool.questions:
-        yield from finder.of(one, rankings.get(one.question_id, ()))
-
-
 def _like_gold(
     pool: AuditPool, ids: Sequence[str], alike: Sequence[Overlap], subject: float
 ) -> Iterator[Candidate]:
-    """Documents that hold a gold document, and parts of one that have the answer."""
+    """Yield documents that contain a gold document, and parts of one that contain the answer."""
     asking = defaultdict(list)
-    for one in pool.questions:
-        for doc_id in pool.gold(one):
-            asking[doc_id].append(one)
+    for question in pool.questions:
+        for doc_id in pool.gold(question):
+            asking[doc_id].append(question)
     for pair in alike:
         smaller, other = ids[pair.smaller], ids[pair.other]
         for gold_id, doc_id in ((smaller, other), (other, smaller)):
-            for one in asking[gold_id]:
-                answer = pool.sought.get(one.question_id)
+            for question in asking[gold_id]:
+                answer = pool.sought.get(question.question_id)
                 answers = gold_id == smaller or (answer and pool.holds(doc_id, answer))
-                # Stubs of one form differ in the name alone.
+                # Articles written to one pattern differ only in the name.
                 if (
                     answers
-                    and doc_id not in one.gold_doc_ids
-                    and pool.asked_of(one, gold_id) <= set(pool.terms(doc_id))
-                    and pool.names_subject(one, gold_id, doc_id, subject)
+                    and doc_id not in question.gold_doc_ids
+                    and pool.asked_of(question, gold_id) <= set(pool.terms(doc_id))
+                    and pool.names_subject(question, gold_id, doc_id, subject)
                 ):
                     same = round(pair.share, 3)
                     yield Candidate(
-                        one.question_id, doc_id, {"near_duplicate_of": gold_id, "same": same}
+                        question.question_id, doc_id, {"near_duplicate_of": gold_id, "same": same}
                     )
 
 
-def _gone(
+def _without_record(
     pool: AuditPool, questions: Mapping[str, int], decided: Iterable[PairDecision]
 ) -> Iterator[Finding]:
-    for one in decided:
-        if one.question_id not in questions or one.doc_id not in pool.contents:
-            message = f"the ledger judges {one.doc_id} for it, and the benchmark lacks one of them"
-            yield Finding("decision_without_record", "warning", one.question_id, message)
+    for pair in decided:
+        if pair.question_id not in questions or pair.doc_id not in pool.contents:
+            message = f"the ledger judges {pair.doc_id} for it, and the benchmark lacks one of them"
+            yield Finding("decision_without_record", "warning", pair.question_id, message)

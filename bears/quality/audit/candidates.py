@@ -1,4 +1,4 @@
-"""Documents that nobody judged and that may answer a question."""
+"""Find documents outside the gold that may answer a question."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,28 +17,29 @@ Count = Annotated[int, Field(gt=0)]
 
 @dataclass(frozen=True)
 class AuditSettings(Closed):
-    """As ``audit.signals`` in the configuration has it.
+    """``audit.signals`` in the configuration.
 
     Args:
         depth: how many documents of the retriever's ranking are looked at.
-        covers: the sentences with the answer have so much of the question, as a multiple of the
+        covers: how much of the question the sentences with the answer have, as a multiple of the
             share that the gold document has of it.
-        stands_in: share of what a gold document has of its question, and of the other gold
-            documents, that a candidate has too, near the answer, beside the answer itself.
-        alone: the same where there is no other gold document, and for a weak answer.
-        subject: share of the pairs of characters of the question's own subject that a candidate
-            has, see `bears.quality.audit.pool.AuditPool.names_subject`.
-        weak_depth: for an answer that says little by itself, how many are looked at instead …
-        weak_question: … of a gold document that has so much of the whole question.
-        common: an answer that stands in a greater share of the documents says little.
-        common_at_least: in as many documents it may stand in any case.
-        sentences: of a candidate so many before and after the answer are looked at.
-        one_document: share of a multi-hop question that one document with its answer has at most.
-        same: share of a text that stands in another one, from which they are near duplicates.
-        shingle: characters that are compared at once, where spaces part words; a third of them
-            elsewhere.
-        longest_question: words, or twice as many characters where no spaces part words.
-        repeated_passage: a passage that stands in more documents is what all of them have.
+        stands_in: share of what a gold document has of its question and of the other gold
+            documents, apart from the answer, that a candidate has near the answer.
+        alone: the same if there is no other gold document, and for a weak answer.
+        subject: share of the pairs of characters of the question's subject that a candidate has,
+            see `bears.quality.audit.pool.AuditPool.names_subject`.
+        weak_depth: for an answer that says little by itself, how many documents are looked at …
+        weak_question: … and how much of the whole question the gold document has.
+        common: an answer that is in a greater share of the documents says little.
+        common_at_least: an answer may be in this many documents in any case.
+        sentences: how many sentences before and after the answer are looked at.
+        one_document: greatest share of a multi-hop question that one document with its answer may
+            have.
+        same: share of a text in another one from which they are near duplicates.
+        shingle: characters that are compared at once in languages with spaces between words; a
+            third of them in others.
+        longest_question: words, or twice as many characters in languages without spaces.
+        repeated_passage: a passage that is in more documents is ignored as boilerplate.
     """
 
     depth: Count
@@ -57,17 +58,9 @@ class AuditSettings(Closed):
     longest_question: Count
     repeated_passage: Annotated[int, Field(ge=2)]
 
-    def agree(
-        self, stands_in: float, covers: float, gold_covers: float, weak: bool, alone: bool
-    ) -> bool:
-        """Whether the shares make a candidate; see the settings of their names."""
-        least = self.alone if weak or alone else self.stands_in
-        much = not weak or gold_covers >= self.weak_question
-        return much and covers >= self.covers and stands_in >= least
-
 
 MOST = 10_000
-"""Documents of a larger pool that are counted, spread evenly, for how common an answer is."""
+"""How many documents, evenly spread, are searched to decide whether an answer is common."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +68,16 @@ class Candidate:
     """A document that may answer a question, and why.
 
     Args:
-        signals: ``rank`` in the retriever's ranking, from 1; ``answer`` as `Candidates` has it;
-            ``instead_of``, the gold document whose place it could take; ``stands_in``, the share of
+        question_id: of the question.
+        doc_id: of the document.
+        signals: ``rank`` in the retriever's ranking, from 1; ``answer``, see `Candidates`;
+            ``instead_of``, the gold document that it could replace; ``stands_in``, the share of
             what that one has of the question, and for a whole answer of what links it to the other
-            gold, that this one has near the answer, beside the answer itself; ``gold_covers``, the
-            share of the question that the gold document has; ``covers``, what the sentences with
-            the answer have of the question, as a multiple of that; or ``near_duplicate_of``, a gold
-            document, and ``same``, the share of the smaller text that stands in the other one.
-        decision: of a person: relevant, partial, not; empty as long as there is none.
+            gold, that this document has near the answer; ``gold_covers``, the share of the question
+            that the gold document has; ``covers``, what the sentences with the answer have of the
+            question, as a multiple of that; or ``near_duplicate_of``, a gold document, and
+            ``same``, the share of the smaller text that is in the other one.
+        decision: of a person: relevant, partial or not; empty if there is no decision yet.
     """
 
     question_id: str
@@ -92,23 +87,24 @@ class Candidate:
 
 
 class Candidates:
-    """Finds them by signals that agree: the answer stands there, a retriever ranks the document
-    high, it names the subject, and around the answer it has what a gold document has of the
-    question.
+    """Find candidates for which several signals agree.
 
-    An answer that is a bare number or a common noun, or that many documents hold (as a country), is
-    ``weak``: then the document must be among the very first, and the gold document have much of the
-    question. Any other is ``whole``.
+    The document contains the answer, a retriever ranks it high, it names the subject, and the text
+    around the answer has what a gold document has of the question.
+
+    An answer is ``weak`` if it is a bare number or a common noun, or if many documents contain it,
+    such as a country. Then the document must be among the very first, and the gold document must
+    have much of the question. Any other answer is ``whole``.
     """
 
     def __init__(self, pool: AuditPool, settings: AuditSettings) -> None:
         self._pool, self._settings = pool, settings
 
     def of(self, question: Question, ranking: Sequence[str]) -> Iterator[Candidate]:
-        """The candidates of one question.
+        """Yield the candidates of one question, if finding its answer proves anything.
 
         Args:
-            question: with an answer that is evidence; another one has no candidates.
+            question: of the pool.
             ranking: the retriever's doc_ids, best first.
         """
         answer = self._pool.sought.get(question.question_id)
@@ -120,7 +116,7 @@ class Candidates:
             for rank, doc_id in enumerate(ranking[: self._settings.depth], start=1)
             if doc_id not in gold and self._pool.holds(doc_id, answer)
         ]
-        weak = bool(found) and self._weak(answer)
+        weak = bool(found) and (answer.weak or self._common(answer))
         for rank, doc_id in found:
             if weak and rank > self._settings.weak_depth:
                 return
@@ -129,12 +125,9 @@ class Candidates:
                 signals = {"answer": strength, "rank": rank, **signals}
                 yield Candidate(question.question_id, doc_id, signals)
 
-    def _weak(self, answer: Sought) -> bool:
-        if answer.weak:
-            return True
+    def _common(self, answer: Sought) -> bool:
         limit = max(self._settings.common * len(self._counted), self._settings.common_at_least)
-        texts = enumerate(self._counted)
-        return len({i for i, text in texts for form in answer.forms if form in text}) > limit
+        return sum(map(answer.stands_in, self._counted)) > limit
 
     @cached_property
     def _counted(self) -> list[str]:
@@ -144,38 +137,43 @@ class Candidates:
     def _signals(
         self, question: Question, answer: Sought, doc_id: str, weak: bool
     ) -> dict[str, str | int | float]:
-        """The signals of the gold document that it agrees with best; none where it does not."""
+        """Return the signals for the gold document that agrees best; empty if none agrees."""
         pool, settings = self._pool, self._settings
         asked = pool.terms_of_text(question.question)
         content = pool.contents[doc_id]
         held = pool.terms_of_text(answer.around(content, settings.sentences))
-        # A weak answer stands in many a sentence, and so says nothing of the one that it stands in.
+        # A weak answer is in many sentences, so that a single sentence with it proves nothing.
         near = held if weak else pool.terms_of_text(answer.around(content, 0))
         of_question = pool.share(asked, asked, near)
         best: tuple[float, float, float, str] | None = None
         gold = pool.gold(question)
+        least = settings.alone if weak or len(gold) == 1 else settings.stands_in
         for gold_id in gold:
             needed = self._needed(question, answer, gold_id, () if weak else gold)
             gold_covers = pool.share(asked, asked, pool.terms(gold_id))
             covers = of_question / gold_covers if gold_covers else 0.0
             stands_in = pool.share(needed, {**asked, **pool.terms(gold_id)}, held)
-            agrees = settings.agree(
-                stands_in, covers, gold_covers, weak, len(gold) == 1
-            ) and pool.names_subject(question, gold_id, doc_id, settings.subject)
+            agrees = (
+                (not weak or gold_covers >= settings.weak_question)
+                and covers >= settings.covers
+                and stands_in >= least
+                and pool.names_subject(question, gold_id, doc_id, settings.subject)
+            )
             if agrees and (best is None or (stands_in, covers) > best[:2]):
                 best = (stands_in, covers, gold_covers, gold_id)
         if best is None:
             return {}
         shares = [round(share, 3) for share in best[:3]]
-        return dict(zip(("stands_in", "covers", "gold_covers"), shares, strict=True)) | {
-            "instead_of": best[3]
-        }
+        named = dict(zip(("stands_in", "covers", "gold_covers"), shares, strict=True))
+        return {**named, "instead_of": best[3]}
 
     def _needed(
         self, question: Question, answer: Sought, gold_id: str, linked: Sequence[str]
     ) -> set[int]:
-        """The terms that a gold document has of the question, and those that it shares with another
-        one of ``linked``; without the answer's, which are there in any case."""
+        """Return the terms that a gold document has of the question or shares with ``linked``.
+
+        The answer's terms are left out, because a candidate has them in any case.
+        """
         own = self._pool.terms(gold_id).keys()
         shared = [own & self._pool.terms(doc_id).keys() for doc_id in linked if doc_id != gold_id]
         answers = self._pool.terms_of_text(" ".join(answer.forms)).keys()

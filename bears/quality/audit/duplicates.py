@@ -1,4 +1,4 @@
-"""Texts that stand, whole or nearly, in one another."""
+"""Find texts that contain one another, whole or nearly."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,19 +7,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.uint64]
-Places = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+Owners = NDArray[np.int64]
 
 KEPT = 1 << 22
-"""Passages that are compared at the most; of more, every n-th by its number is."""
+"""How many passages are compared; if there are more, those with every n-th hash are."""
 _BETWEEN = re.compile(r"[\W_]+")
-_BASE, _MIX = 0x100000001B3, np.uint64(0x9E3779B97F4A7C15)
+_BASE, _MIX = np.uint64(0x100000001B3), np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(31)
 
 
 class Overlap(NamedTuple):
-    """Two texts by their positions, the share of the smaller one that stands in the other, and
-    whether they are the same but for case, spaces and punctuation."""
+    """Two texts of which one contains much of the other.
+
+    Attributes:
+        smaller: position of the smaller text.
+        other: position of the other text.
+        share: of the smaller text that the other one contains.
+        equal: whether they differ only in case, spaces and punctuation.
+    """
 
     smaller: int
     other: int
@@ -30,19 +36,22 @@ class Overlap(NamedTuple):
 def overlaps(
     texts: Sequence[str], width: int, least: float, repeated: int
 ) -> tuple[list[Overlap], int]:
-    """The pairs of texts of which one stands, by at least the share ``least``, in the other one.
+    """Find the pairs of texts of which one contains at least the share ``least`` of the other.
 
-    Compared are passages of ``width`` letters and digits, whatever stands between them. Time and
-    memory follow the passages; of more than `KEPT` a fixed part is compared, which estimates the
-    share. A text shorter than a passage, and one of which no passage is compared, is in no pair.
+    Passages of ``width`` letters and digits are compared, ignoring what is between them. Time and
+    memory grow with the passages. If there are more than `KEPT`, a fixed part of them is compared,
+    which estimates the share. A text without a compared passage, such as one shorter than a
+    passage, is in no pair.
 
     Args:
-        repeated: a passage that stands in more texts than this is what all of them have, and is
-            left out.
+        texts: to compare.
+        width: of a passage.
+        least: the smallest share.
+        repeated: a passage that is in more texts than this is ignored as boilerplate.
 
     Returns:
-        Each pair once, by the positions of the two; of two equal texts the first is ``other``. And
-        every how many-th passage was compared.
+        Each pair once, by the positions of the two; of two equal texts the first is ``other``. Also
+        n, if every n-th passage was compared.
     """
     plain = [_BETWEEN.sub("", text.casefold()) for text in texts]
     first: dict[str, int] = {}
@@ -51,52 +60,44 @@ def overlaps(
     every = max(1, -(-sum(max(0, len(text) - width + 1) for text in first) // KEPT))
     passages = [_passages(text, width, every) for text in first]
     positions = list(first.values())
-    for smaller, other, share in _held(passages, least, repeated):
+    for smaller, other, share in _contained(passages, least, repeated):
         found.append(Overlap(positions[smaller], positions[other], share, False))
     return sorted(found), every
 
 
-def _passages(text: str, width: int, every: int) -> Numbers:
-    """The numbers of the passages of a text, each once; only multiples of ``every``."""
+def _passages(text: str, width: int, every: int) -> Hashes:
+    """Return the distinct hashes of the passages of a text; only multiples of ``every``."""
     codes = np.frombuffer(text.encode("utf-32-le"), np.uint32).astype(np.uint64)
-    if len(codes) < width:
+    count = len(codes) - width + 1
+    if count < 1:
         return np.zeros(0, np.uint64)
-    # Horner's rule by doubling: of two passages that adjoin, that of both together.
-    numbers, done = codes.copy(), 1
-    for bit in f"{width:b}"[1:]:
-        numbers = numbers[:-done] * np.uint64(pow(_BASE, done, 1 << 64)) + numbers[done:]
-        done *= 2
-        if bit == "1":
-            numbers = numbers[:-1] * np.uint64(_BASE) + codes[done:]
-            done += 1
-    numbers ^= numbers >> _SHIFT
-    numbers *= _MIX
-    numbers ^= numbers >> _SHIFT
-    return np.unique(numbers[numbers % np.uint64(every) == 0] if every > 1 else numbers)
+    hashes = np.zeros(count, np.uint64)
+    for start in range(width):
+        hashes = hashes * _BASE + codes[start : start + count]
+    hashes ^= hashes >> _SHIFT
+    hashes *= _MIX
+    hashes ^= hashes >> _SHIFT
+    return np.unique(hashes[hashes % np.uint64(every) == 0])
 
 
-def _held(
-    passages: Sequence[Numbers], least: float, repeated: int
+def _contained(
+    passages: Sequence[Hashes], least: float, repeated: int
 ) -> Iterator[tuple[int, int, float]]:
-    """Pairs of different texts, the smaller first, with its share, by the passages of both."""
-    sizes = np.array([len(numbers) for numbers in passages], np.int64)
+    """Yield pairs of different texts, the smaller one first, with its share."""
+    sizes = np.array([len(hashes) for hashes in passages], np.int64)
     owners = np.repeat(np.arange(len(passages)), sizes)
-    numbers = np.concatenate([*passages, np.zeros(0, np.uint64)])
-    order = np.argsort(numbers, kind="stable")
-    owners, numbers = owners[order], numbers[order]
-    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)])
-    lengths = np.diff(starts, append=len(numbers))
+    hashes = np.concatenate([*passages, np.zeros(0, np.uint64)])
+    order = np.argsort(hashes, kind="stable")
+    owners, hashes = owners[order], hashes[order]
+    starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])
+    lengths = np.diff(starts, append=len(hashes))
     common = np.repeat(lengths > repeated, lengths)
     sizes -= np.bincount(owners[common], minlength=len(sizes))
-    pairs, shared = np.unique(
-        np.concatenate(
-            [
-                _pairs(owners[starts[lengths == n][:, None] + np.arange(n)], len(passages))
-                for n in range(2, repeated + 1)
-            ]
-        ),
-        return_counts=True,
+    shared_by = (
+        _pairs(owners[starts[lengths == n][:, None] + np.arange(n)], len(passages))
+        for n in range(2, repeated + 1)
     )
+    pairs, shared = np.unique(np.concatenate([*shared_by]), return_counts=True)
     one, other = np.divmod(pairs, len(passages))
     swapped = sizes[other] < sizes[one]
     smaller, larger = np.where(swapped, other, one), np.where(swapped, one, other)
@@ -106,7 +107,7 @@ def _held(
     yield from zip(*columns, strict=True)
 
 
-def _pairs(of_passage: Places, texts: int) -> Places:
-    """Each pair of the texts that have a passage, one row a passage, as one number."""
-    one, other = np.triu_indices(of_passage.shape[1], 1)
-    return (of_passage[:, one] * texts + of_passage[:, other]).ravel()
+def _pairs(owners: Owners, texts: int) -> Owners:
+    """Return each pair of texts that share a passage as one number; a row per passage."""
+    one, other = np.triu_indices(owners.shape[1], 1)
+    return (owners[:, one] * texts + owners[:, other]).ravel()

@@ -1,4 +1,4 @@
-"""What an audit looks at: questions, their answers as they are looked for, and documents."""
+"""Hold what an audit looks at: questions, the forms of their answers, and documents."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from bears.language.yes_no import yes_or_no
 from bears.types import Document, Question
 
 _NAME = 4
-"""Letters from which what stands in parentheses is a name."""
+"""How many letters a text in parentheses needs to be a name."""
 _UNIT = 3
-"""A number with no more letters than these has a unit, and is a bare number still."""
+"""A number with up to this many letters has a unit, and is still a bare number."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +25,20 @@ class Sought:
 
     Attributes:
         forms: any of which is the answer.
-        weak: whether it is a bare number, a year, or a common noun as far as capitals tell.
+        weak: whether it is a bare number, a year, or a common noun, judging by its capitals.
     """
 
     forms: tuple[str, ...]
     weak: bool
 
     def stands_in(self, normal: str) -> bool:
-        """Whether a form stands in a normal form with a space around it."""
+        """Return whether a normalized text with spaces around it contains one of the forms."""
         return any(form in normal for form in self.forms)
 
     def around(self, text: str, sentences: int) -> str:
-        """The sentences of ``text`` that hold the answer, and so many before and after each.
+        """Return the sentences with the answer, and as many ``sentences`` before and after each.
 
-        The whole text where no single sentence holds it.
+        If no single sentence contains the answer, return the whole text.
         """
         ends = [0, *sentence_ends(text), len(text)]
         pieces = [text[start:end] for start, end in pairwise(ends)]
@@ -55,10 +55,10 @@ class Sought:
 def sought(
     questions: Collection[str], answers: Collection[str], languages: Collection[str]
 ) -> Sought | None:
-    """How an answer is looked for, in any of its languages.
+    """Return the forms in which to search for an answer, in any of its languages.
 
-    None where finding it is no evidence: a yes or a no; nothing; or it stands in the question
-    ("A or B").
+    Return None if finding it would prove nothing: it is a yes or a no, it is empty, or the question
+    contains it ("A or B").
     """
     if any(yes_or_no(answer, tag) for answer in answers for tag in languages):
         return None
@@ -87,7 +87,7 @@ def _letters(text: str) -> int:
 
 
 DATES = frozenset("年月日世")
-"""What follows a number that is no part of a name."""
+"""Characters after a number of a date; such a number does not belong to a name."""
 Terms = Mapping[int, float]
 """Term to its idf."""
 
@@ -96,11 +96,13 @@ class AuditPool:
     """A benchmark in its own language, beside the texts that it was translated from.
 
     Args:
-        questions, documents: after translation.
-        raw_questions, raw_documents: before it; the same objects where nothing was translated.
-        terms: the terms of a text that the documents have, with their idf.
+        questions: after translation.
+        documents: after translation.
+        raw_questions: before translation; the same objects if nothing was translated.
+        raw_documents: before translation; the same objects if nothing was translated.
+        terms: returns the terms of a text that occur in the documents, with their idf.
         languages: source to the BCP 47 tag of its texts before translation.
-        language: after it.
+        language: the tag after translation.
     """
 
     def __init__(
@@ -115,58 +117,60 @@ class AuditPool:
     ) -> None:
         self.questions, self.language = questions, language
         self.contents = {document.doc_id: document.content for document in documents}
-        self._raw_questions = {one.question_id: one for one in raw_questions}
+        self._raw_questions = {question.question_id: question for question in raw_questions}
         self._raw_contents = {document.doc_id: document.content for document in raw_documents}
         self._languages = languages
-        # The same few texts come again and again.
+        # The same few texts are used again and again.
         self.terms_of_text = cache(terms)
         self.normal = cache(lambda text: f" {unspaced(text)} ")
         self.both = cache(self._both)
 
     def terms(self, doc_id: str) -> Terms:
-        """The terms of a document."""
+        """Return the terms of a document."""
         return self.terms_of_text(self.contents[doc_id])
 
     def raw(self, question: Question) -> Question:
-        """The question before translation; itself where none is known."""
+        """Return the question before translation; the question itself if none is known."""
         return self._raw_questions.get(question.question_id, question)
 
     def raw_content(self, doc_id: str) -> str:
-        """The document before translation."""
+        """Return the text of a document before translation."""
         return self._raw_contents.get(doc_id, self.contents[doc_id])
 
     def gold(self, question: Question) -> list[str]:
-        """Its gold documents that are in the pool."""
+        """Return the gold documents of a question that are in the pool."""
         return [doc_id for doc_id in question.gold_doc_ids if doc_id in self.contents]
 
     @cached_property
     def sought(self) -> dict[str, Sought]:
-        """question_id to its answer as it is looked for, where it is evidence at all."""
+        """Return question_id to the forms of its answer, for answers that are evidence."""
         found = {}
-        for one in self.questions:
-            raw = self.raw(one)
-            tags = {self.language, self._languages.get(one.source_dataset, self.language)}
-            wanted = sought((one.question, raw.question), (one.gold_answer, raw.gold_answer), tags)
-            if wanted is not None:
-                found[one.question_id] = wanted
+        for question in self.questions:
+            raw = self.raw(question)
+            tags = {self.language, self._languages.get(question.source_dataset, self.language)}
+            answers = (question.gold_answer, raw.gold_answer)
+            if wanted := sought((question.question, raw.question), answers, tags):
+                found[question.question_id] = wanted
         return found
 
     def asked_of(self, question: Question, doc_id: str) -> set[int]:
-        """The terms of the question that a document has."""
+        """Return the terms of the question that a document has."""
         return self.terms_of_text(question.question).keys() & self.terms(doc_id).keys()
 
     def names_subject(self, question: Question, gold_id: str, doc_id: str, least: float) -> bool:
         """Return whether a document names the question's own subject.
 
-        The subject is what a gold document begins with and the question says too, as articles
-        begin with their title, and a number that both have, such as that of a bus route. Articles
-        of one form share everything else. Only languages without spaces need this: they have no
-        words that are the same in two texts, so that a name may be missing among the terms. A
-        document names the subject if it has all its characters, and most pairs of characters that
-        adjoin in it.
+        The subject is the beginning of the gold document, as far as the question contains it,
+        because articles begin with their title; and a number that both have, such as that of a bus
+        route. Articles written to one pattern share everything else. Only languages without spaces
+        need this check, because a name may be missing from their terms. A document names the
+        subject if it has all its characters, and most of its pairs of adjacent characters.
 
         Args:
-            least: the share of the pairs that is most.
+            question: of the pool.
+            gold_id: one of its gold documents.
+            doc_id: the other document.
+            least: the share of the pairs that counts as most.
         """
         if not no_spaces(self.language):
             return True
@@ -180,16 +184,16 @@ class AuditPool:
         return whole and named and all(pair in text for pair in numbers)
 
     def holds(self, doc_id: str, answer: Sought) -> bool:
-        """Whether the document has the answer as whole tokens, after or before translation."""
+        """Return whether a document has the answer as whole tokens, after or before translation."""
         return answer.stands_in(self.both(doc_id))
 
     def _both(self, doc_id: str) -> str:
-        # No answer spans them: two spaces stand between.
+        # There are two spaces between the texts, so that no answer spans them.
         texts = dict.fromkeys([self.contents[doc_id], self.raw_content(doc_id)])
         return "".join(map(self.normal, texts))
 
     def share(self, terms: Iterable[int], weights: Terms, held: Iterable[int]) -> float:
-        """The share by idf of ``terms`` that are among ``held``; 0 where there are none."""
+        """Return the share by idf of ``terms`` that are among ``held``; 0 if there are no terms."""
         wanted = sorted(terms)
         whole = fsum(weights[term] for term in wanted)
         there = set(held)
@@ -197,7 +201,7 @@ class AuditPool:
 
 
 def _beginning(normal: str, asked: str) -> list[str]:
-    """Return the first tokens of a normal form, as far as they stand in ``asked`` together."""
+    """Return the first tokens of a normalized text, as far as ``asked`` contains them."""
     found: list[str] = []
     for token in normal.split():
         if f" {' '.join([*found, token])} " not in asked:
@@ -207,7 +211,7 @@ def _beginning(normal: str, asked: str) -> list[str]:
 
 
 def _numbers(normal: str) -> list[str]:
-    """Return the numbers in a normal form, each with the token after it; dates aside."""
+    """Return the numbers of a normalized text, each with the token after it, without dates."""
     return [
         f" {one} {other} "
         for one, other in pairwise(normal.split())

@@ -1,4 +1,4 @@
-"""What verification looks at: a benchmark before and after translation, and what it should be."""
+"""Hold a benchmark before and after translation, and what the configuration expects of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,22 +10,24 @@ from bears.types import Document, Question
 
 @dataclass(frozen=True)
 class TranslatedBenchmark:
-    """Everything that the checks compare.
+    """All that the checks compare.
 
     Args:
-        raw_questions, raw_documents: before translation.
-        questions, documents: after it.
-        shares: source name to the asked number of questions, in the asked order; None where a
-            benchmark is taken as it is.
-        size: the asked number of documents, or None likewise.
+        raw_questions: before translation.
+        raw_documents: before translation.
+        questions: after translation.
+        documents: after translation.
+        shares: source name to the configured number of questions, in the configured order; None
+            for a benchmark that is taken whole.
+        size: the configured number of documents; None for a benchmark that is taken whole.
         languages: source name to BCP 47 tag.
         target: the language that texts are translated into.
-        written_in: the tag that the finished texts are indexed under; empty: not known.
-        unmatched: ledger entries that name no record.
+        written_in: the tag that the finished texts are indexed under; empty if unknown.
+        unmatched: ledger entries that match no record.
         gates: gate to severity, see `bears.language.gates`.
         bundle_gates: the same for answer_lost and term_consistency.
-        terms: question_id to the (source, rendering) pairs that its texts were to use.
-        doubts: what the translation itself says of its texts: record_id, field, kind, message.
+        terms: question_id to the (source, rendering) pairs that its texts should use.
+        doubts: doubts that the translation noted: record_id, field, kind, message.
     """
 
     raw_questions: Sequence[Question]
@@ -44,11 +46,11 @@ class TranslatedBenchmark:
     doubts: Sequence[Mapping[str, str]] = ()
 
     def questions_beside(self) -> Iterator[tuple[Question, Question]]:
-        """Each question of both sides, as (before, after)."""
+        """Yield each question that both sides have, as (before, after)."""
         before = {question.question_id: question for question in self.raw_questions}
         return ((before[q.question_id], q) for q in self.questions if q.question_id in before)
 
     def documents_beside(self) -> Iterator[tuple[Document, Document]]:
-        """Each document of both sides, as (before, after)."""
+        """Yield each document that both sides have, as (before, after)."""
         before = {document.doc_id: document for document in self.raw_documents}
         return ((before[d.doc_id], d) for d in self.documents if d.doc_id in before)

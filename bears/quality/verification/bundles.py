@@ -1,9 +1,10 @@
-"""Checks of a question together with its gold documents: is it still answerable?"""
+"""Check a question together with its gold documents: is it still answerable?"""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from bears.language.answers import kept, term_renderings
@@ -16,11 +17,11 @@ _TITLE = re.compile(r"[《「『〈“]([^》」』〉”]+)[》」』〉”]?\Z
 _UNMARKED = str.maketrans("", "", "《》「」『』〈〉“”\"'")
 _JOINTS = tuple("·・‧•＝=-－–")
 _BEFORE_NAMES = tuple("與和及跟同或由是為在於從向對將被讓把給的之は")
-"""What ends the words before a name in languages that part no words by spaces."""
+"""Characters that end the words before a name in languages without spaces between words."""
 LEAST_TERMS = 10
-"""A share of fewer terms says nothing."""
+"""A share of fewer terms is not reported."""
 _SURELY_A_NAME = 4
-"""So many characters are the same by more than chance."""
+"""So many equal characters are not a coincidence."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,9 @@ class Bundle:
     documents: list[tuple[str, str]]
     source_language: str
 
-    @property
-    def texts(self) -> list[tuple[str, str]]:
-        return [(self.raw.question, self.question.question), *self.documents]
-
 
 def bundles(b: TranslatedBenchmark) -> Iterator[Bundle]:
-    """Every question that was translated, with its translated gold documents."""
+    """Yield every translated question with its translated gold documents."""
     contents = {
         after.doc_id: (before.content, after.content) for before, after in b.documents_beside()
     }
@@ -50,9 +47,9 @@ def bundles(b: TranslatedBenchmark) -> Iterator[Bundle]:
 
 
 def extractive(bundle: Bundle) -> bool:
-    """Whether the answer is no yes or no and stood in a gold document before translation.
+    """Return whether the answer was in a gold document before translation; yes and no never are.
 
-    Case is no matter: 2WikiMultihopQA capitalises the small words of titles in answers.
+    Case is ignored, because 2WikiMultihopQA capitalizes the small words of titles in answers.
     """
     answer = bundle.raw.gold_answer.strip().casefold()
     if not answer or yes_or_no(answer, bundle.source_language):
@@ -61,19 +58,19 @@ def extractive(bundle: Bundle) -> bool:
 
 
 def answers_lost(b: TranslatedBenchmark) -> Iterator[Finding]:
-    """An extractive answer still stands in a gold document."""
+    """Find extractive answers that are in no gold document any more."""
     severity = b.bundle_gates.get("answer_lost", "warning")
     if severity == "off":
         return
     for bundle in bundles(b):
         if extractive(bundle) and _kept(b, bundle) == "lost":
-            message = f"the answer {bundle.question.gold_answer!r:.60} stands in no gold document"
+            message = f"the answer {bundle.question.gold_answer!r:.60} is in no gold document"
             record_id = bundle.question.question_id
             yield Finding("answer_lost", severity, record_id, message, "gold_answer")
 
 
 def terms_inconsistent(b: TranslatedBenchmark) -> Iterator[Finding]:
-    """A name or term has one rendering in a question and its gold documents."""
+    """Find terms with several renderings in a question and its gold documents."""
     severity = b.bundle_gates.get("term_consistency", "warning")
     if severity == "off":
         return
@@ -85,14 +82,13 @@ def terms_inconsistent(b: TranslatedBenchmark) -> Iterator[Finding]:
 
 
 def measures(b: TranslatedBenchmark) -> dict[str, Any]:
-    """How far questions stayed answerable.
+    """Measure how answerable questions stayed.
 
     Returns:
-        ``answer_preserved``: of ``n`` extractive answers, how many stand in a translated gold
-        document to the letter (``exact``), when both are normalised (``normalised``), in another
-        form (``alias``: a part, the original, without particles), and not at all (``lost``);
-        ``term_consistency``: of ``terms``, the share with one rendering. None where they are so
-        few that a share says nothing.
+        ``answer_preserved``: how many of ``n`` extractive answers are in a translated gold document
+        to the letter (``exact``), after normalization (``normalised``), in another form (``alias``:
+        a part, the original, without particles), or not at all (``lost``). ``term_consistency``:
+        the share of ``terms`` with one rendering; None if there are too few terms.
     """
     kinds = Counter(_kept(b, bundle) for bundle in bundles(b) if extractive(bundle))
     terms = [same for bundle in bundles(b) for _, same in _terms(b, bundle)]
@@ -112,16 +108,19 @@ def _kept(b: TranslatedBenchmark, bundle: Bundle) -> str:
 
 
 def _terms(b: TranslatedBenchmark, bundle: Bundle) -> Iterator[tuple[str, bool]]:
-    """(term, whether it has one rendering): those of the glossary, or else those that the
-    translations themselves give with the original in parentheses."""
+    """Yield each term, and whether it has one rendering.
+
+    Terms are those of the glossary, or else those whose original follows in parentheses.
+    """
+    texts = [(bundle.raw.question, bundle.question.question), *bundle.documents]
     if pairs := b.terms.get(bundle.question.question_id):
-        yield from term_renderings(pairs, bundle.texts, b.target)
+        yield from term_renderings(pairs, texts, b.target)
         return
     found: dict[str, list[str]] = defaultdict(list)
-    for before, after in bundle.texts:
+    for before, after in texts:
         for match in _RENDERED.finditer(after):
             original = match[2].strip()
-            # A year after a title is no name.
+            # A year after a title is not a name.
             if original in before and any(character.isalpha() for character in original):
                 found[original].append(match[1])
     for term, renderings in found.items():
@@ -130,12 +129,12 @@ def _terms(b: TranslatedBenchmark, bundle: Bundle) -> Iterator[tuple[str, bool]]
 
 
 def _one_rendering(found: Sequence[str], spaced: bool) -> bool:
-    """Whether what stands before the parentheses is one name.
+    """Return whether the texts before the parentheses are one name.
 
-    Where spaces part words, or a mark opens the name, its beginning is known. Elsewhere other
-    words of the clause may stand before it, so the renderings need to end alike, and what
-    differs must be such words: 由諾蘭 and 導演諾蘭 differ, as nobody can tell, 由諾蘭 and 和諾蘭
-    do not, and 基里巴斯 and 吉里巴斯 do.
+    The beginning of a name is known if spaces separate words, or if a mark opens the name.
+    Otherwise other words of the clause may come before the name. Then the renderings must end
+    alike, and the rest must end with a character that comes before names: 由諾蘭 and 和諾蘭 are one
+    name, 由諾蘭 and 導演諾蘭 cannot be compared, 基里巴斯 and 吉里巴斯 are two names.
     """
     titles = [title[1].translate(_UNMARKED) for text in found if (title := _TITLE.search(text))]
     names = [text.translate(_UNMARKED) for text in found]
@@ -144,18 +143,10 @@ def _one_rendering(found: Sequence[str], spaced: bool) -> bool:
         return all(name.casefold() == shortest.casefold() for name in names)
     if titles or all(name.endswith(shortest) for name in names):
         return all(name.endswith(known) for name in names for known in titles or [shortest])
-    common = _common_ending(names)
+    endings = takewhile(lambda ends: len({*ends}) == 1, zip(*map(reversed, names), strict=False))
+    common = "".join(ends[0] for ends in endings)[::-1]
     if not common or common.startswith(_JOINTS):
         return False
     others = [name.removesuffix(common) for name in names]
     clauses = all(not other or other.endswith(_BEFORE_NAMES) for other in others)
     return clauses or len(common) >= _SURELY_A_NAME
-
-
-def _common_ending(names: Sequence[str]) -> str:
-    ending = ""
-    for characters in zip(*(reversed(name) for name in names), strict=False):
-        if len(set(characters)) > 1:
-            break
-        ending = characters[0] + ending
-    return ending

@@ -1,7 +1,7 @@
-"""Running every check, and what their findings come to."""
+"""Run every check, and summarize the findings."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -12,28 +12,16 @@ from bears.quality.verification import bundles, structure, texts
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.types import Finding
 
-CHECKS: tuple[Callable[[TranslatedBenchmark], Iterator[Finding]], ...] = (
-    structure.counts,
-    structure.source_distribution,
-    structure.unique_ids,
-    structure.words,
-    structure.gold,
-    structure.groups,
-    structure.duplicate_contents,
-    structure.empty_texts,
-    structure.ledger_entries,
-    texts.same_records,
-    texts.calibrated,
-    texts.texts,
-    texts.doubts,
-    texts.languages,
-    bundles.answers_lost,
-    bundles.terms_inconsistent,
+CHECKS = (
+    *(structure.counts, structure.source_distribution, structure.ids, structure.gold),
+    *(structure.groups, structure.duplicate_contents, structure.empty_texts),
+    *(structure.ledger_entries, texts.same_records, texts.calibrated, texts.texts, texts.doubts),
+    *(texts.languages, bundles.answers_lost, bundles.terms_inconsistent),
 )
 
 
 def reviewed(reviews: Sequence[Review]) -> list[Acceptance]:
-    """What persons looked at: on that field, what gates say and what was lost, and no other."""
+    """Accept what the gates say of a field that a person has reviewed, and lost answers in it."""
     return [
         Acceptance(gate, review.record_id, review.reason or "reviewed", review.field)
         for review in reviews
@@ -47,32 +35,30 @@ def verify(
     accepted: Sequence[Acceptance] = (),
     read: Iterable[Finding] = (),
 ) -> list[Finding]:
-    """All findings, in the order of the checks; accepted errors get severity ``accepted``.
+    """Return all findings in the order of the checks; accepted errors get severity ``accepted``.
 
     Args:
-        benchmark: what is looked at.
-        accepted: what is known and lived with.
-        read: what a model found that read the translations; last.
+        benchmark: to check.
+        accepted: findings that are known and accepted.
+        read: findings of a model that proofread the translations; they come last.
     """
     found = chain(chain.from_iterable(check(benchmark) for check in CHECKS), read)
     return accept(found, accepted)
 
 
-def summarise(findings: Sequence[Finding], benchmark: TranslatedBenchmark | None) -> dict[str, Any]:
-    """Counts by severity, check and gate, and how far questions stayed answerable."""
+def summarize(findings: Sequence[Finding], benchmark: TranslatedBenchmark | None) -> dict[str, Any]:
+    """Count findings by severity, check and gate, and measure how answerable questions stayed."""
     severities = Counter(finding.severity for finding in findings)
     checks = Counter(finding.check for finding in findings)
-    gates = [*GATES, "answer_lost", "term_consistency"]
+    about: dict[str, Any] = {}
+    if benchmark:
+        calibrated_on = benchmark.target.calibrated_on or "nothing: not calibrated"
+        about = {**bundles.measures(benchmark), "gates_calibrated_on": calibrated_on}
     return {
         "errors": severities["error"],
         "warnings": severities["warning"],
         "accepted": severities["accepted"],
-        **(bundles.measures(benchmark) if benchmark else {}),
-        **({"gates_calibrated_on": _calibrated_on(benchmark)} if benchmark else {}),
-        "gates": {name: checks[name] for name in gates},
+        **about,
+        "gates": {name: checks[name] for name in (*GATES, "answer_lost", "term_consistency")},
         "findings": dict(sorted(checks.items())),
     }
-
-
-def _calibrated_on(b: TranslatedBenchmark) -> str:
-    return b.target.calibrated_on or "nothing: not calibrated"

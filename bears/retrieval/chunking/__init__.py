@@ -1,4 +1,4 @@
-"""Chunks of documents: what is indexed where a document is longer than a model reads."""
+"""Chunks of documents, for documents that are longer than a model reads."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -11,21 +11,21 @@ class Chunking(Protocol):
     """Cuts a text into chunks, in order; a text always gives at least one."""
 
     def split(self, text: str) -> list[str]:
-        """The chunks of ``text``."""
+        """Return the chunks of ``text``."""
 
 
 class NoChunking:
-    """No cutting: a document is its one chunk."""
+    """Keep each document as its only chunk."""
 
     def split(self, text: str) -> list[str]:
-        """The text."""
+        """Return the text as its only chunk."""
         return [text]
 
 
 def chunks(documents: Iterable[Document], chunking: Chunking) -> Iterator[Document]:
-    """The chunks of every document, one document after the other, with its own doc_id.
+    """Yield the chunks of every document in order, under its doc_id.
 
-    A document whose id came before is left out.
+    Later documents with an id that came before are left out.
     """
     seen: set[str] = set()
     for document in documents:

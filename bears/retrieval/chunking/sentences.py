@@ -10,25 +10,25 @@ from bears.types import Positive
 class Sentences:
     """Chunks of whole sentences; together they are the text, without overlap.
 
-    A sentence that is longer than a chunk may be is cut at its last pause (white space or a
-    comma) that fits, and within words only where it has none.
+    A sentence that is longer than a chunk is cut at its last pause (white space or a comma) that
+    fits, or within a word if it has no pause.
 
     Args:
-        characters: at most so many in a chunk, blank ends not counted.
-        sentences: at most so many in a chunk; null: as many as fit.
+        characters: the most per chunk, blank ends not counted.
+        sentences: the most per chunk; null: as many as fit.
     """
 
     characters: Positive
     sentences: Positive | None = None
 
     def split(self, text: str) -> list[str]:
-        """The chunks of ``text``; white space belongs to the chunk before it."""
+        """Return the chunks of ``text``; white space belongs to the chunk before it."""
         runs = [text] if self.sentences is None else _runs(text, self.sentences)
         return _without_blanks([chunk for run in runs for chunk in split(run, self.characters)])
 
 
 def _runs(text: str, most: int) -> list[str]:
-    """``text`` cut after every ``most`` sentences."""
+    """Cut ``text`` after every ``most`` sentences."""
     runs, start, before, count = [], 0, 0, 0
     for end in sorted({*sentence_ends(text), len(text)}):
         count += bool(text[before:end].strip())
@@ -40,7 +40,7 @@ def _runs(text: str, most: int) -> list[str]:
 
 
 def _without_blanks(chunks: list[str]) -> list[str]:
-    """A chunk of white space alone says nothing, so it goes to a neighbour."""
+    """Join each chunk of white space with a neighbor."""
     joined = [""]
     for chunk in chunks:
         if chunk.strip() and joined[-1].strip():

@@ -12,7 +12,7 @@ from bears.errors import ConfigurationError, RetrieverUnavailable
 from bears.language.scripts import HAN, KANA, SOUTH_EAST_ASIAN
 
 Starts = Callable[[str], Sequence[int]]
-"""A text to the place of each token's first character, in order."""
+"""Return the place of each token's first character in a text, in order."""
 
 UNSPACED = SOUTH_EAST_ASIAN + KANA + HAN
 """Scripts without spaces: Thai, Lao, Myanmar, Khmer, kana and Han."""
@@ -21,17 +21,17 @@ UNSPACED = SOUTH_EAST_ASIAN + KANA + HAN
 class Tokens:
     """Chunks of ``size`` tokens, each beginning with the last ``overlap`` tokens of the one before.
 
-    What a token is, ``tokenizer`` says. ``words`` needs no file: a token is a run of letters and
+    ``tokenizer`` decides what a token is. ``words`` needs no file: a token is a run of letters and
     digits, or one character of a script without spaces (Han, kana, Thai, Lao, Myanmar, Khmer), or
     one other visible character. Anything else is the path of a ``tokenizer.json`` of Hugging
     Face, and the tokens are those of that model. White space belongs to the token before it.
 
-    Where a model spends several tokens on one character, a chunk ends before that character, and
-    the overlap may be some tokens longer.
+    If a model uses several tokens for one character, the chunk ends before that character, and
+    the overlap may be a few tokens longer.
 
     Args:
         size: tokens in a chunk.
-        overlap: tokens that two neighbours share; less than ``size``.
+        overlap: tokens that two neighbors share; less than ``size``.
         tokenizer: ``words``, or a path.
 
     Raises:
@@ -47,7 +47,7 @@ class Tokens:
         self._size, self._overlap, self._tokenizer = size, overlap, tokenizer
 
     def split(self, text: str) -> list[str]:
-        """The chunks of ``text``.
+        """Return the chunks of ``text``.
 
         Raises:
             RetrieverUnavailable: the tokenizer's file cannot be read.
@@ -56,7 +56,7 @@ class Tokens:
         if len(starts) <= self._size:
             return [text]
         starts[0] = 0
-        # Tokens that begin a character: a chunk can begin at these alone.
+        # Tokens that begin a character: only these can begin a chunk.
         begins = [i for i, start in enumerate(starts) if i == 0 or start > starts[i - 1]]
         chunks, first = [], 0
         while first + 1 < len(begins) and len(starts) - begins[first] > self._size:
@@ -92,7 +92,7 @@ def _file(path: Path) -> Starts:
             f"chunking.tokenizer: cannot read {path} ({error}); expected `words` or the path of "
             "a model's tokenizer.json"
         ) from None
-    # A model's file may cut texts to the model's length, which here would lose the rest.
+    # A model's file may cut texts to the model's length, which would lose the rest here.
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return lambda text: [

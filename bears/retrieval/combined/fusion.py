@@ -9,10 +9,10 @@ from bears.types import Ranking
 
 
 def reciprocal_ranks(rankings: Sequence[Ranking], k: int, constant: int) -> Ranking:
-    """The ``k`` best documents by the sum of 1 / (``constant`` + rank), rank from 1.
+    """Return the ``k`` best documents by the sum of 1 / (``constant`` + rank), rank from 1.
 
-    Ties are broken as everywhere: doc_id descending. Fused scores tie often, since two documents
-    that have swapped their ranks get the same sum.
+    Ties are broken by descending doc_id, as everywhere. Fused scores tie often, since two
+    documents that swap their ranks get the same sum.
 
     Args:
         rankings: of the same question, each already in the order of our tie rule.

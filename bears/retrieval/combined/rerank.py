@@ -1,4 +1,4 @@
-"""A second look at what another retriever found."""
+"""Reranking: a slower model orders the best documents of another retriever again."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,28 +19,28 @@ FIRST, TEXTS = "first", "texts"
 
 
 class Reranker(Protocol):
-    """Judges each text beside the question. The constructor takes settings only."""
+    """Scores pairs of a question and a text. The constructor only takes settings."""
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """How well each text answers ``question``, shape (texts,); more is better."""
+        """Return how well each text answers ``question``, shape (texts,); more is better."""
 
     def cut(self, question: str, texts: Sequence[str]) -> Cut:
-        """How much of the pairs of ``question`` and each text is not read."""
+        """Return how much of the pairs of ``question`` and each text is not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """The best ``depth`` documents of a first stage, put in a reranker's order.
+    """The best ``depth`` documents of a first stage, in a reranker's order.
 
     A document's score is that of its best chunk (MaxP), whichever chunk the first stage found.
-    Documents that the first stage found beyond ``depth`` follow in its order. Their scores are the
-    lowest reranked one less 1, 2, 3, …: a reranker's scores and a first stage's are not of one
-    scale, and a run must be sorted by its scores alone.
+    Documents beyond ``depth`` follow in the order of the first stage. Their scores are the lowest
+    reranked one less 1, 2, 3, …, because the scores of the two models are not on one scale and a
+    run is sorted by its scores alone.
 
     Args:
         first: the first stage.
         reranker: scores texts.
-        depth: documents that are reranked.
+        depth: how many documents are reranked.
     """
 
     first: Retriever
@@ -48,7 +48,7 @@ class Reranked:
     depth: Positive
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
-        """The first stage's index, and the texts beside it."""
+        """Write the first stage's index, and the texts beside it."""
         inner = folder / FIRST
         inner.mkdir(parents=True, exist_ok=True)
         self.first.index(recorded(documents, folder / TEXTS), inner, scratch)
@@ -70,35 +70,29 @@ class RerankedSearcher:
     depth: int
 
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
-        """For each query the ``k`` best documents, of which the first ``depth`` are reranked."""
-        found = self.first.search(queries, max(k, self.depth), stopwatch)
+        """Return the ``k`` best documents for each query, the first ``depth`` of them reranked."""
+        rankings = self.first.search(queries, max(k, self.depth), stopwatch)
         with stopwatch("rerank"):
             return [
-                self._ordered(query.text, ranking)[:k]
-                for query, ranking in zip(queries, found, strict=True)
+                self._reranked(query.text, ranking)[:k]
+                for query, ranking in zip(queries, rankings, strict=True)
             ]
 
     def cut(self, question: str, ranking: Ranking) -> list[Cut]:
-        """That of the first stage, and of the pairs that were reranked."""
+        """Return what the first stage did not read, and what the reranker did not read."""
         before = self.first.cut(question, ranking) if isinstance(self.first, Limited) else []
         texts = [text for hit in ranking[: self.depth] for text in self.texts.chunks(hit.doc_id)]
         return [*before, self.reranker.cut(question, texts)]
 
-    def _ordered(self, question: str, found: Ranking) -> Ranking:
-        reranked = self._reranked(question, found[: self.depth])
-        return (*reranked, *_below(reranked, found[self.depth :]))
-
-    def _reranked(self, question: str, found: Sequence[Hit]) -> Ranking:
-        if not found:
+    def _reranked(self, question: str, ranking: Ranking) -> Ranking:
+        if not ranking:
             return ()
-        chunks = [(hit.doc_id, text) for hit in found for text in self.texts.chunks(hit.doc_id)]
+        top, rest = ranking[: self.depth], ranking[self.depth :]
+        chunks = [(hit.doc_id, text) for hit in top for text in self.texts.chunks(hit.doc_id)]
         scores = self.reranker.scores(question, [text for _, text in chunks])
-        return best(scores, [doc_id for doc_id, _ in chunks], len(found))
-
-
-def _below(reranked: Ranking, rest: Sequence[Hit]) -> Ranking:
-    if not rest:
-        return ()
-    lowest = reranked[-1].score
-    scores = rounded_scores(lowest - np.arange(1, len(rest) + 1, dtype=np.float64))
-    return tuple(Hit(hit.doc_id, float(score)) for hit, score in zip(rest, scores, strict=True))
+        reranked = best(scores, [doc_id for doc_id, _ in chunks], len(top))
+        below = rounded_scores(reranked[-1].score - np.arange(1.0, len(rest) + 1))
+        following = [
+            Hit(hit.doc_id, score) for hit, score in zip(rest, below.tolist(), strict=True)
+        ]
+        return (*reranked, *following)

@@ -1,20 +1,19 @@
-"""Texts of documents, found by id: for what reads them again after a search."""
+"""The texts of an index by doc_id, for a reranker to read after a search."""
 
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from bears.errors import FormatError
 from bears.files.records import atomic_write, to_line, write_text
-from bears.retrieval.index_files import read_value
+from bears.retrieval.index_files import damaged, read_value
 from bears.types import Document
 
 LINES, STARTS = "texts.jsonl", "starts.json"
 
 
 def recorded(documents: Iterable[Document], folder: Path) -> Iterator[Document]:
-    """Yield the documents and write down their texts, which are there once all are read.
+    """Yield the documents and write their texts, which are complete after the last one.
 
     Their ids are held in memory.
 
@@ -35,7 +34,7 @@ def recorded(documents: Iterable[Document], folder: Path) -> Iterator[Document]:
 
 
 class StoredTexts:
-    """The texts that `recorded` wrote; only what is asked for is read.
+    """The texts that `recorded` wrote. Each is read when it is needed.
 
     Raises:
         FormatError: a file is missing.
@@ -43,33 +42,25 @@ class StoredTexts:
     """
 
     def __init__(self, folder: Path) -> None:
-        try:
-            self._stream = (folder / LINES).open("rb")
-        except FileNotFoundError as error:
-            raise FormatError(f"{error.filename}: no such file; make the index again") from None
+        self._path = folder / LINES
         self._starts = read_value(folder / STARTS, dict[str, int])
 
-    def __del__(self) -> None:
-        if stream := getattr(self, "_stream", None):
-            stream.close()
-
     def chunks(self, doc_id: str) -> list[str]:
-        """The texts of a document's chunks, in order.
+        """Return the texts of a document's chunks, in order.
 
         Raises:
-            FormatError: there is no such document.
+            StoreError: the file has no such document where it should be.
         """
         texts = []
-        # What does not begin at a line of this document is as good as missing.
-        with suppress(ValueError, TypeError, KeyError, RecursionError):
-            self._stream.seek(self._starts[doc_id])
-            for row in map(json.loads, iter(self._stream.readline, b"")):
+        with (
+            suppress(OSError, ValueError, TypeError, KeyError, RecursionError),
+            self._path.open("rb") as stream,
+        ):
+            stream.seek(self._starts[doc_id])
+            for row in map(json.loads, stream):
                 if row["doc_id"] != doc_id:
                     break
                 texts.append(str(row["text"]))
         if not texts:
-            raise FormatError(
-                f"the index lacks the text of {doc_id!r}; it was changed or not written whole. "
-                "Make it again: `dvc repro --force index`"
-            )
+            raise damaged(self._path, f"it lacks the text of {doc_id!r}")
         return texts

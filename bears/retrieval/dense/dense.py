@@ -23,17 +23,17 @@ FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class EncodingBackend(Protocol):
-    """Runs an encoder over batches: here, or on a cluster. The constructor takes settings only."""
+    """Runs an encoder over batches: here, or on a cluster. The constructor only takes settings."""
 
     def shards(
         self, texts: Iterable[TextShard], encoder: Encoder, kept: VectorCache
     ) -> Generator[Shard, None, None]:
-        """The shards with their vectors, in order.
+        """Yield the shards with their vectors, in order.
 
         Args:
             texts: read once, in order; may be more than memory holds.
-            encoder: runs over the texts that ``kept`` does not have.
-            kept: vectors that it holds are not computed again; new ones are added.
+            encoder: encodes the texts that ``kept`` does not have.
+            kept: its vectors are not computed again; new ones are added.
         """
 
 
@@ -43,9 +43,9 @@ class Dense:
 
     Args:
         encoder: texts to vectors.
-        vector_store: where the vectors lie.
-        engine: what runs the encoder.
-        shard_size: chunks that are encoded and stored together. Memory grows with it.
+        vector_store: holds the vectors.
+        engine: runs the encoder.
+        shard_size: chunks that are encoded and stored together. More take more memory.
     """
 
     encoder: Encoder
@@ -56,11 +56,11 @@ class Dense:
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
         """Encode and store shard by shard.
 
-        The vectors of each batch are kept under ``scratch``, so that no run of the same model
-        computes one again, whatever ended the run before it.
+        The vectors of each batch are kept under ``scratch``, so that a later run of the same model
+        does not compute them again, however this run ends.
 
         Raises:
-            StoreError: a disk is full; what was encoded is kept.
+            StoreError: a disk is full; the vectors so far are kept.
             VectorError: the model's vector of a document cannot be used.
         """
         batches = text_shards(documents, self.shard_size)
@@ -97,28 +97,28 @@ def _full(error: OSError, folder: Path, kept: VectorCache) -> StoreError:
     return StoreError(
         f"no space left for the index: {error.strerror} at {error.filename or folder}. "
         f"{kept.chunks:,} different chunks are encoded and kept in {kept.folder}. Make space, then "
-        "run the same again: it goes on from there. docs/scale.md says how much is needed"
+        "run the same again: it resumes from there. docs/scale.md says how much is needed"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class DenseSearcher:
-    """A store and the model that its vectors came from."""
+    """A store, and the model of its vectors."""
 
     encoder: Encoder
     store: VectorSearcher
 
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
-        """For each query the ``k`` documents of highest cosine."""
+        """Return the ``k`` documents of highest cosine for each query."""
         with stopwatch("encode"):
             vectors = question_vectors(self.encoder, [query.text for query in queries])
         with stopwatch("search"):
             return self.store.nearest(vectors, k, [query.group for query in queries])
 
     def cut(self, question: str, ranking: Ranking) -> list[Cut]:  # noqa: ARG002
-        """What the model does not read of a question."""
+        """Return what the model does not read of a question."""
         return [cut_of(self.encoder, "question", [question])]
 
     def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
-        """Whether the search finds all it should, as `VectorSearcher.exactness` says it."""
+        """Return the same as `VectorSearcher.exactness`, for questions."""
         return self.store.exactness(question_vectors(self.encoder, texts), k)

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any
@@ -34,7 +35,7 @@ LEFT_ALONE = 30 * 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class TextShard:
-    """A `Shard` before its vectors are there."""
+    """A `Shard` before its vectors are computed."""
 
     number: int
     doc_ids: tuple[str, ...]
@@ -51,11 +52,11 @@ class TextShard:
         vectors = np.array([row["vector"] for row in mine], np.float32)
         tokens, unread = ([int(row[name]) for row in mine] for name in ("tokens", "unread"))
         cut = Cut.of(CALLED["document"], max(tokens), map(len, self.texts), unread)
-        return Shard(self.number, self.doc_ids, self.groups, self.texts, vectors, cut=cut)
+        return Shard(self.number, self.doc_ids, self.groups, self.texts, vectors, cut)
 
 
 def text_shards(documents: Iterable[Document], size: int) -> Iterator[TextShard]:
-    """Shards of ``size`` chunks, in order; the last one may be smaller."""
+    """Yield shards of ``size`` chunks, in order; the last one may be smaller."""
     chunks = ((document.doc_id, document.group, document.content) for document in documents)
     for number in count():
         if not (some := list(islice(chunks, size))):
@@ -63,26 +64,17 @@ def text_shards(documents: Iterable[Document], size: int) -> Iterator[TextShard]
         yield TextShard(number, *zip(*some, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Some rows of a file, found by the beginnings of their keys."""
-
-    path: Path
-    rows: NDArray[Any]
-    beginnings: NDArray[np.uint64]
-    order: NDArray[np.int64]
-
-
 class VectorCache:
     """The vectors of one model, each kept by the digest of its text.
 
     Each run appends to a file of its own, so that runs share the folder without locks, and a kill
-    costs only the batch that was being encoded. Every row has a checksum.
+    costs only the batch that was being encoded. Every row has a checksum. A run finds the vectors
+    that earlier runs kept.
 
     Args:
-        scratch: the folder that `Retriever.index` is given.
-        identity: `Encoder.identity`. Another one has another folder.
-        told: is given the number of chunks that have just been found or kept.
+        scratch: the folder given to `Retriever.index`.
+        identity: `Encoder.identity`; each identity has a folder of its own.
+        progress: called with the number of chunks that were just found or kept.
 
     Attributes:
         folder: where the files are.
@@ -93,38 +85,33 @@ class VectorCache:
         self,
         scratch: Path,
         identity: Mapping[str, Any],
-        told: Callable[[int], object] = lambda _: None,
+        progress: Callable[[int], object] = lambda _: None,
     ) -> None:
         written = json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
-        self._all, self._told = scratch / "vectors", told
+        self._all, self._progress = scratch / "vectors", progress
         self.folder, self.chunks = self._all / hashlib.sha256(written).hexdigest(), 0
-        self._read: dict[Path, int] = {}
-        self._parts: list[_Part] = []
-        self._used: set[Path] = set()
         self._own: IO[bytes] | None = None
 
     def find(self, texts: Iterable[str]) -> Rows:
         """Return those of the texts whose vectors are kept."""
-        self._refresh()
         keys = {_key(text): text for text in texts}
         short = np.array([int.from_bytes(key[:SHORT], "little") for key in keys], np.uint64)
-        names, found = list(keys), Rows()
+        names, rows = list(keys), Rows()
         for part in self._parts:
             places = np.searchsorted(part.beginnings, short)
             places[places == len(part.order)] = 0
             for number in np.flatnonzero(part.beginnings[places] == short).tolist():
                 row, key = part.rows[part.order[places[number]]], names[number]
                 if row["key"].tobytes() == key and row["sum"] == _sum(row):
-                    found[keys[key]] = row
-                    self._use(part.path)
-        self._count(len(found))
-        return found
+                    rows[keys[key]] = row
+        self._count(len(rows))
+        return rows
 
     def keep(self, batch: TextShard, texts: Sequence[str], encoded: Encoded) -> Rows:
         """Append the vectors of some texts of a batch.
 
         Raises:
-            VectorError: one of the vectors cannot be used; none of these is kept.
+            VectorError: one of the vectors cannot be used; none of them is kept.
         """
         names = dict(zip(reversed(batch.texts), reversed(batch.doc_ids), strict=True))
         check_vectors(encoded.vectors, texts, [f"the document {names[text]}" for text in texts])
@@ -143,42 +130,49 @@ class VectorCache:
             self._own.close()
 
     def remove_unused(self) -> None:
-        """Remove what no run has used for `LEFT_ALONE`."""
+        """Remove the files that no run has used for `LEFT_ALONE`."""
         for file in [path for path in self._all.rglob("*") if path.is_file()]:
-            with suppress(FileNotFoundError):  # Another run may remove the same.
+            with suppress(FileNotFoundError):  # Another run may remove it too.
                 if time.time() - file.stat().st_mtime > LEFT_ALONE:
                     file.unlink()
+
+    @cached_property
+    def _parts(self) -> list["_Part"]:
+        return list(map(_Part.read, sorted(self.folder.glob("*.vectors"))))
 
     def _append(self, rows: NDArray[Any]) -> None:
         if self._own is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             path = self.folder / f"{uuid4().hex}.{rows['vector'].shape[1]}.vectors"
-            self._own, self._read[path] = path.open("wb", buffering=0), -1
+            self._own = path.open("wb", buffering=0)
         content = memoryview(rows.tobytes())
         while content:
             content = content[self._own.write(content) :]
 
-    def _refresh(self) -> None:
-        """Take in the rows that other runs have added since the last time."""
-        for path in sorted(self.folder.glob("*.vectors")):
-            kind = _row(int(path.suffixes[-2][1:]))
-            before, rows = self._read.get(path, 0), path.stat().st_size // kind.itemsize
-            if 0 <= before < rows:
-                part = np.memmap(path, kind, "r", before * kind.itemsize, (rows - before,))
-                short = part["key"][:, :SHORT].copy().view("<u8")[:, 0]
-                order = np.argsort(short)
-                self._parts.append(_Part(path, part, short[order], order))
-                self._read[path] = rows
-
-    def _use(self, path: Path) -> None:
-        if path not in self._used:
-            self._used.add(path)
-            with suppress(FileNotFoundError):
-                os.utime(path)
-
     def _count(self, chunks: int) -> None:
         self.chunks += chunks
-        self._told(chunks)
+        self._progress(chunks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The rows of a file, found by the beginnings of their keys."""
+
+    rows: NDArray[Any]
+    beginnings: NDArray[np.uint64]
+    order: NDArray[np.int64]
+
+    @classmethod
+    def read(cls, path: Path) -> "_Part":
+        """Map a file, and mark it as used."""
+        os.utime(path)
+        kind = _row(int(path.suffixes[-2][1:]))
+        size = path.stat().st_size // kind.itemsize
+        # A file of no bytes cannot be mapped.
+        rows = np.memmap(path, kind, "r", shape=(size,)) if size else np.zeros(1, kind)
+        short = rows["key"][:, :SHORT].copy().view("<u8")[:, 0]
+        order = np.argsort(short)
+        return cls(rows, short[order], order)
 
 
 def _row(dimensions: int) -> np.dtype[Any]:

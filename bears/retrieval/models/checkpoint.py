@@ -1,4 +1,4 @@
-"""A pinned model: which one, where its files are, and how it is loaded."""
+"""A pinned model: its name, its revision and its files."""
 
 import hashlib
 import json
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from bears.config.packaged import install_command
 from bears.errors import ConfigurationError, RetrieverUnavailable, first_line
@@ -22,18 +23,18 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model*.
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Which model, of which revision.
+    """A model of one revision.
 
     Args:
-        key: of the configuration that names it, for messages: ``retriever.encoder``.
+        key: the configuration's key, for messages: ``retriever.encoder``.
         model: ``owner/name`` on the hub, a folder, or ``package:`` and the name of a Python
-            package that carries the model and tells its folder by ``get_model_path()``.
+            package that carries the model and has a function ``get_model_path()``.
         revision: 40 hexadecimal digits of a commit, for a model of the hub.
-        code_revision: the same of the Python code that comes with some models; empty: no such
-            code is run.
+        code_revision: the same for the Python code that comes with some models; empty: run no
+            such code.
 
     Raises:
-        ConfigurationError: no model, a revision that is no commit, or one where it means nothing.
+        ConfigurationError: the model is empty, or a revision is not a commit or not of the hub.
     """
 
     key: str
@@ -47,22 +48,28 @@ class Checkpoint:
                 f"{self.key}.model is empty; expected owner/name of the hub together with "
                 f"{self.key}.revision, or a folder"
             )
-        if self.code_revision and not re.fullmatch(COMMIT, self.code_revision):
-            raise self._no_commit("code_revision", self.code_revision)
-        if self._is_folder or self.model.startswith(PACKAGE):
-            if self.revision:
-                raise ConfigurationError(
-                    f"{self.key}.revision is {self.revision!r}, but {self.model} is no model of "
-                    f"the hub: its files are what they are. Leave it empty: {self.key}.revision=''"
-                )
-        elif not re.fullmatch(COMMIT, self.revision):
-            raise self._no_commit("revision", self.revision)
+        local = self._is_folder or self.model.startswith(PACKAGE)
+        if local and self.revision:
+            raise ConfigurationError(
+                f"{self.key}.revision is {self.revision!r}, but {self.model} is not a model of "
+                f"the hub, so it has no revisions. Leave it empty: {self.key}.revision=''"
+            )
+        self._check_commit("code_revision", self.code_revision, optional=True)
+        self._check_commit("revision", self.revision, optional=local)
+
+    def _check_commit(self, field: str, commit: str, optional: bool) -> None:
+        if not re.fullmatch(COMMIT, commit) and not (optional and not commit):
+            raise ConfigurationError(
+                f"{self.key}.{field} is {commit!r} for the model {self.model!r}; expected the 40 "
+                "hexadecimal digits of a commit, since a branch or tag can change under your "
+                "numbers. The model's page on the hub lists its commits under `Files and versions`"
+            )
 
     @property
     def identity(self) -> dict[str, str]:
-        """Model and what pins it: a commit, a package's version, or a digest of the files."""
+        """Return the model and its pin: a commit, a package's version, or a digest of the files."""
         if self.model.startswith(PACKAGE):
-            return {"model": self.model, "version": self._package(version)}
+            return {"model": self.model, "version": self._of_package(version)}
         if self._is_folder:
             files = sorted(path for path in self.folder().rglob("*") if path.is_file())
             digests = {str(path.relative_to(self.folder())): sha256_of(path) for path in files}
@@ -72,29 +79,28 @@ class Checkpoint:
         return {**pins, "code_revision": self.code_revision} if self.code_revision else pins
 
     def folder(self) -> Path:
-        """The folder of the model's files, fetched from the hub where need be.
+        """Return the folder of the model's files; fetch them from the hub if necessary.
 
         Raises:
-            RetrieverUnavailable: it is not here and cannot be fetched; says where it was looked
-                for and how to get it.
+            RetrieverUnavailable: it is not here and cannot be fetched.
+            ConfigurationError: the hub has no such model.
         """
         if self.model.startswith(PACKAGE):
-            return Path(self._package(lambda name: import_module(name).get_model_path()))
+            return Path(self._of_package(lambda name: import_module(name).get_model_path()))
         if self._is_folder:
             return Path(self.model).expanduser()
         return self._fetched()
 
     @property
     def _is_folder(self) -> bool:
-        # A path is one even where nothing is there, so that the message is about the path.
+        # A path is a folder even if it does not exist, so that the message is about the path.
         looks_like_one = self.model.startswith((".", "/", "~"))
         return looks_like_one or Path(self.model).expanduser().is_dir()
 
-    def _package(self, told: Callable[[str], str]) -> str:
-        """What is told of the package that carries the model."""
+    def _of_package(self, read: Callable[[str], str]) -> str:
         name = self.model.removeprefix(PACKAGE)
         try:
-            return told(name)
+            return read(name)
         except ModuleNotFoundError:
             raise RetrieverUnavailable(
                 f"{self.key}.model {self.model}: the package {name} is not installed; "
@@ -107,20 +113,12 @@ class Checkpoint:
         from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
         from huggingface_hub.utils import httpx  # type: ignore[attr-defined]  # the one it uses
 
-        def snapshot(patterns: list[str]) -> Path:
-            return Path(
-                snapshot_download(
-                    self.model,
-                    revision=self.revision,
-                    allow_patterns=patterns,
-                    ignore_patterns=EXPORTS,
-                )
-            )
-
+        where: dict[str, Any] = {"revision": self.revision, "ignore_patterns": EXPORTS}
         try:
-            folder = snapshot(FILES)
-            # Some models are kept in the older format alone.
-            return folder if has_weights(folder) else snapshot([*FILES, "*pytorch_model*.bin*"])
+            folder = Path(snapshot_download(self.model, allow_patterns=FILES, **where))
+            if not has_weights(folder):  # Some models only have weights of the older format.
+                older = [*FILES, "*pytorch_model*.bin*"]
+                folder = Path(snapshot_download(self.model, allow_patterns=older, **where))
         except (RepositoryNotFoundError, HFValidationError) as error:
             raise ConfigurationError(
                 f"{self.key}.model is {self.model!r}: no such folder ({Path(self.model).resolve()})"
@@ -136,15 +134,9 @@ class Checkpoint:
                 f"`hf download {self.model} --revision {self.revision} --local-dir FOLDER`, copy "
                 f"that here, and name it: {self.key}.model=FOLDER {self.key}.revision=''"
             ) from None
-
-    def _no_commit(self, field: str, found: str) -> ConfigurationError:
-        return ConfigurationError(
-            f"{self.key}.{field} is {found!r} for the model {self.model!r}; expected the 40 "
-            "hexadecimal digits of a commit, since a branch or tag can change under your numbers. "
-            "The model's page on the hub lists its commits under `Files and versions`"
-        )
+        return folder
 
 
 def has_weights(folder: Path) -> bool:
-    """Whether a folder holds weights in a format that is read here."""
+    """Return whether a folder holds weights in a format that can be read."""
     return any(any(folder.glob(pattern)) for pattern in WEIGHTS)

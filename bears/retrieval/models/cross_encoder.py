@@ -19,7 +19,7 @@ KEY = "retriever.reranker"
 
 
 class CrossEncoder:
-    """A model of one output. Its score is that output as it is, which no sigmoid flattens.
+    """A model with one output, which is the score, without a sigmoid.
 
     Args:
         model: ``owner/name`` on the hub, a folder, or ``package:NAME``; see `Checkpoint`.
@@ -27,11 +27,11 @@ class CrossEncoder:
         max_length: tokens of question and text together; the longer of the two is cut.
         device: auto, cuda, mps or cpu.
         dtype: auto, float32, bfloat16 or float16.
-        batch_tokens: of one batch, padding included; None: what suits the device.
-        code_revision: a commit of the code that comes with the model; empty: none is run.
+        batch_tokens: per batch, padding included; None: chosen by device.
+        code_revision: a commit of the code that comes with the model; empty: run no such code.
 
     Raises:
-        ConfigurationError: as `Checkpoint`.
+        ConfigurationError: as `Checkpoint` does.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class CrossEncoder:
         self._max_length = max_length
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The model's output for each pair, shape (texts,)."""
+        """Return the model's output for each pair, shape (texts,)."""
         scores = np.empty(len(texts), np.float32)
         most = self._max_length * CHARACTERS
         pairs = [(question[:most], text[:most]) for text in texts]
@@ -59,7 +59,7 @@ class CrossEncoder:
         return scores
 
     def cut(self, question: str, texts: Sequence[str]) -> Cut:
-        """How much of the pairs is beyond the model's length."""
+        """Return how much of the pairs is beyond the model's length."""
         most, pairs = self._model.max_seq_length, [(question, text) for text in texts]
         lengths = [len(question) + len(text) for text in texts]
         left = unread(self._model.tokenizer, most, pairs)
@@ -72,7 +72,7 @@ class CrossEncoder:
         if model.num_labels != 1:
             raise RetrieverUnavailable(
                 f"{KEY}.model {self._checkpoint.model} has {model.num_labels} outputs; expected "
-                "one, which says how well a text answers"
+                "one: how well a text answers"
             )
         model.max_seq_length = min(self._max_length, positions(model))
         return model

@@ -1,4 +1,4 @@
-"""What turns texts into vectors."""
+"""The protocol of an encoder, from texts to vectors, and checks of its vectors."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -15,48 +15,48 @@ CALLED = {"document": "indexed texts", "question": "questions"}
 
 
 class Encoder(Protocol):
-    """A model with its recipe: prefixes, pooling, length, normalisation.
+    """A model with its recipe: prefixes, pooling, length, normalization.
 
-    The constructor takes settings only; `load`, or the first text, loads the weights.
+    The constructor only takes settings; `load`, or the first text, loads the weights.
     """
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that the vectors depend on, as plain JSON values; no secret."""
+        """Return everything that the vectors depend on, as plain JSON values without secrets."""
 
     def load(self) -> None:
-        """Get ready for questions, so that the first one does not wait for the model."""
+        """Load the model, so that the first question does not wait for it."""
 
     def documents(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1, shape (texts, dimensions), in the order of ``texts``."""
+        """Return vectors of length 1, shape (texts, dimensions), in the order of ``texts``."""
 
     def questions(self, texts: Sequence[str]) -> Vectors:
-        """As `documents`, by the model's recipe for what is asked."""
+        """Return the same as `documents`, by the model's recipe for questions."""
 
 
 @runtime_checkable
 class Short(Protocol):
-    """An encoder that may not read all of a text."""
+    """An encoder that may not read a text to its end."""
 
     def unread(self, kind: Kind, texts: Sequence[str]) -> tuple[int, list[int]]:
-        """Return how many tokens of a text it reads, and the characters of each left unread."""
+        """Return how many tokens it reads of a text, and how many characters of each it skips."""
 
 
 @runtime_checkable
 class Batched(Protocol):
-    """An encoder that can say which texts it reads together."""
+    """An encoder that reads texts in batches."""
 
     def batches(self, texts: Sequence[str]) -> Iterable[Sequence[int]]:
         """Return the positions of the texts of each batch; every text is in one of them."""
 
 
 class Encoded(NamedTuple):
-    """Vectors of texts, and what of each text is not in its vector.
+    """Vectors of texts, and how much of each text is not in its vector.
 
     Args:
         vectors: shape (texts, dimensions).
-        tokens: that the model reads of a text; 0: all of them.
-        unread: characters of each text that it does not read.
+        tokens: how many the model reads of a text; 0: all.
+        unread: how many characters of each text it does not read.
     """
 
     vectors: Vectors
@@ -65,13 +65,13 @@ class Encoded(NamedTuple):
 
 
 def cut_of(encoder: Encoder, kind: Kind, texts: Sequence[str]) -> Cut:
-    """How much of texts an encoder does not read."""
+    """Return how much of some texts an encoder does not read."""
     tokens, unread = _unread(encoder, kind, texts)
     return Cut.of(CALLED[kind], tokens, map(len, texts), unread)
 
 
 def encoded(encoder: Encoder, texts: Sequence[str]) -> Encoded:
-    """Return the vectors of texts that are indexed."""
+    """Return the vectors of texts to index."""
     return Encoded(encoder.documents(texts), *_unread(encoder, "document", texts))
 
 
@@ -87,11 +87,11 @@ def batches(encoder: Encoder, texts: Sequence[str]) -> Iterable[Sequence[int]]:
 
 
 def check_vectors(vectors: NDArray[Any], texts: Sequence[str], names: Sequence[str]) -> None:
-    """Refuse what would be ranked as if it were an answer.
+    """Refuse vectors that would be found by chance.
 
     Args:
         vectors: shape (texts, dimensions).
-        texts: what they are of.
+        texts: the texts of the vectors.
         names: of the texts, for the message.
 
     Raises:
@@ -100,26 +100,26 @@ def check_vectors(vectors: NDArray[Any], texts: Sequence[str], names: Sequence[s
     """
     if vectors.ndim != 2 or len(vectors) != len(texts):
         raise VectorError(f"the model gave vectors of shape {vectors.shape} for {len(texts)} texts")
-    finite, said = np.isfinite(vectors).all(axis=1), vectors.any(axis=1)
-    for row in np.flatnonzero(~(finite & said)).tolist():
+    finite, nonzero = np.isfinite(vectors).all(axis=1), vectors.any(axis=1)
+    for row in np.flatnonzero(~(finite & nonzero)).tolist():
         if not finite[row] or any(map(str.isalnum, texts[row])):
-            found = "is all zeros" if finite[row] else "holds NaN or infinity"
+            problem = "is all zeros" if finite[row] else "holds NaN or infinity"
             raise VectorError(
-                f"the model's vector of {names[row]} {found}, so it would be found by chance. Look "
-                "at that text; if it is sound, try retriever.encoder.dtype=float32, another device "
-                "or another model"
+                f"the model's vector of {names[row]} {problem}, so it would be found by chance. "
+                "Check that text; if it is correct, try retriever.encoder.dtype=float32, another "
+                "device or another model"
             )
 
 
 def question_vectors(encoder: Encoder, texts: Sequence[str]) -> Vectors:
-    """`Encoder.questions`, checked. Raises VectorError as `check_vectors`."""
+    """Return `Encoder.questions`, checked. Raises VectorError as `check_vectors` does."""
     vectors = encoder.questions(texts)
     check_vectors(vectors, texts, [f"the question {text!r:.80}" for text in texts])
     return vectors
 
 
-def normalised(vectors: NDArray[Any]) -> Vectors:
-    """Rows of length 1, computed in float64, as float32; a row of zeros stays one."""
+def normalized(vectors: NDArray[Any]) -> Vectors:
+    """Return rows of length 1, computed in float64, as float32; a row of zeros stays zero."""
     rows = vectors.astype(np.float64)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(lengths == 0, 1, lengths), np.float32)

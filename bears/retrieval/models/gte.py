@@ -1,7 +1,7 @@
 """gte-multilingual-base without the Python code that its repository brings.
 
-Its type "new" is transformers' own "gte" under other names of settings. sentence-transformers reads
-a configuration from a folder alone, so one is laid out beside the model's files.
+Its type "new" is transformers' own "gte" with other names of settings. sentence-transformers only
+reads a configuration from a folder, so one is written next to links to the model's files.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,15 +20,15 @@ SAME = {
     "layer_norm_type": "layer_norm",
     "logn_attention_scale": False,
 }
-"""Settings of the type "new" that transformers' gte has no other value of."""
+"""Settings of the type "new" that are fixed in transformers' gte."""
 
 
 @contextmanager
 def in_transformers_layout(checkpoint: Checkpoint, folder: Path) -> Iterator[Path]:
-    """A folder that transformers can read: ``folder`` itself, or for gte one that stands for it.
+    """Yield a folder that transformers can read: ``folder``, or for gte a temporary one.
 
     Raises:
-        RetrieverUnavailable: its configuration has what transformers' gte cannot do.
+        RetrieverUnavailable: transformers' gte does not support its configuration.
     """
     file = folder / "config.json"
     config = read_json(file) if file.is_file() and not checkpoint.code_revision else {}
@@ -45,7 +45,7 @@ def in_transformers_layout(checkpoint: Checkpoint, folder: Path) -> Iterator[Pat
 
 
 def _gte(checkpoint: Checkpoint, new: Mapping[str, Any]) -> Any:
-    """The configuration of type "new" as a `transformers.GteConfig`.
+    """Return the configuration of type "new" as a `transformers.GteConfig`.
 
     NTK scaling (https://kexue.fm/archives/9706, fixed) is a larger base and one factor for all
     frequencies, which transformers calls linear:
@@ -57,7 +57,7 @@ def _gte(checkpoint: Checkpoint, new: Mapping[str, Any]) -> Any:
     if wrong or scaling["type"] != "ntk" or "mixed_b" in scaling:
         raise RetrieverUnavailable(
             f"{checkpoint.key}.model {checkpoint.model}: its config.json has {wrong or scaling}, "
-            "which transformers' gte cannot do. Allow the model's own code at one commit: "
+            "which transformers' gte does not support. Allow the model's own code at one commit: "
             f"{checkpoint.key}.code_revision=COMMIT"
         )
     factor = float(scaling["factor"])

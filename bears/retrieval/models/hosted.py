@@ -1,12 +1,12 @@
-"""Embeddings of a provider: each text is paid for once, and kept in the user's checkout.
+"""Embeddings of a provider: each text is paid for once and kept in the user's checkout.
 
-The pipeline spends nothing unless it is told to. Where vectors are missing it stops and says what
-they cost; ``python -m bears embeddings plan`` says so for the whole benchmark, ``embeddings fill``
-buys them, and with ``retriever.encoder.fill=auto`` the stages do, as soon as the key is there:
+By default the pipeline spends nothing: if vectors are missing, it stops and prints their price.
+``bears embeddings plan`` prices the whole benchmark, and ``embeddings fill`` buys it. With
+``retriever.encoder.fill=auto`` the stages buy what they need, if the key is set:
 ``dvc exp run -S retriever=text-embedding-3-small -S 'overrides=["retriever.encoder.fill=auto"]'``.
 
-The vector of a question that is kept costs no request: the time to encode that a run reports is
-the model's only for questions that were not asked before.
+A kept vector of a question needs no request, so the encoding time that a run reports is the
+model's only for new questions.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ import numpy as np
 from bears.config import checkout, parse
 from bears.config.packaged import conf_folder
 from bears.errors import RetrieverUnavailable
+from bears.layout import MODELS
 from bears.llm.budget import Budget
 from bears.llm.embedding import Embedded, EmbeddingRequest, token_range
 from bears.llm.endpoint import has_key
 from bears.llm.faults import RunStopped
 from bears.llm.models import Models, Price, load_models
 from bears.llm.rate_limits import RateLimits
-from bears.retrieval.models.encoder import Kind, Vectors, normalised
+from bears.retrieval.models.encoder import Kind, Vectors, normalized
 from bears.retrieval.models.hosted_settings import WHERE, HostedSettings
 from bears.retrieval.models.vector_journal import VectorJournal
 
@@ -43,11 +44,11 @@ Take = Callable[[EmbeddingRequest, Vectors], "list[Future[None]]"]
 
 @dataclass(frozen=True)
 class Cost:
-    """What it takes to have the vectors of some texts; ranges are (least, most).
+    """The price of the vectors of some texts; ranges are (least, most).
 
     Args:
-        texts: different ones, the empty ones left out.
-        missing: those that are not kept yet.
+        texts: how many different texts there are, without empty ones.
+        missing: how many of them have no vector yet.
         tokens: of the missing ones, estimated.
         usd: their price.
     """
@@ -73,15 +74,15 @@ class Cost:
 class Hosted:
     """A model of embeddings behind an OpenAI-compatible address.
 
-    Its memory is a folder of journals in the user's checkout, outside of DVC and git: see
-    `bears.retrieval.models.vector_journal`. Several processes may use it at the same time; the
-    budget is each one's own, so fill before a run with many workers.
+    Its vectors are kept in journals in the user's checkout, outside of DVC and git: see
+    `bears.retrieval.models.vector_journal`. Several processes may use them at the same time; each
+    has the whole budget, so fill before a run with many workers.
 
     Args:
         settings: the fields of `bears.retrieval.models.hosted_settings.HostedSettings`.
 
     Raises:
-        ConfigurationError: a setting is unknown, or no value of its type.
+        ConfigurationError: a setting is unknown or invalid.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -98,39 +99,39 @@ class Hosted:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The model, the dimensions, and which part of a long text counts."""
+        """Return the model, the dimensions, and how long texts are treated."""
         names = ("model", "dimensions", "text_tokens", "too_long")
         return {name: getattr(self.settings, name) for name in names}
 
     @property
     def price(self) -> Price:
-        """What tokens cost. Raises ConfigurationError for a model without a known price."""
+        """Return the price of tokens. Raises ConfigurationError if the model has no known price."""
         return self.settings.price_in(self._models)
 
     def documents(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1, shape (texts, dimensions); of nothing, zeros.
+        """Return vectors of length 1, shape (texts, dimensions); zeros for an empty text.
 
         Raises:
-            RetrieverUnavailable: vectors are missing, and may not or cannot be bought.
+            RetrieverUnavailable: vectors are missing and may not or cannot be bought.
             ConfigurationError: there is no price, or a text is too long.
         """
         return self._vectors("document", texts)
 
     def questions(self, texts: Sequence[str]) -> Vectors:
-        """As `documents`; kept apart from them."""
+        """Return the same as `documents`; the vectors are kept apart."""
         return self._vectors("question", texts)
 
     def unread(self, kind: Kind, texts: Sequence[str]) -> tuple[int, list[int]]:  # noqa: ARG002
-        """Return how many tokens of a text are sent, and the characters of each that are not."""
+        """Return how many tokens of a text are sent, and how many characters of each are not."""
         unread = [len(text) - len(self.settings.sent(text)) for text in texts]
         return self.settings.text_tokens, unread
 
     def load(self) -> None:
-        """Read which questions are kept, so that the first one does not wait for it."""
+        """Read which questions are kept, so that the first one does not wait for that."""
         self._journals["question"].refresh()
 
     def cost(self, kind: Kind, texts: Iterable[str]) -> Cost:
-        """What `fill` would cost."""
+        """Return the price of `fill` for these texts."""
         sent = self._sent(texts)
         missing = self._journals[kind].missing(sent)
         ranges = [token_range(text) for text in missing]
@@ -142,12 +143,12 @@ class Hosted:
         """Buy the vectors that are missing; each is kept as it comes.
 
         Args:
-            progress: told (texts that came just now, dollars spent by this encoder so far).
+            progress: called with (number of new vectors, dollars spent so far).
 
         Raises:
-            RetrieverUnavailable: some are missing still; the message says why.
+            RetrieverUnavailable: some are still missing; the message says why.
             ConfigurationError: there is no price or no key, or a text is too long.
-            OSError: what comes cannot be kept; no more is bought.
+            OSError: a vector cannot be kept; no more are bought.
         """
         sent, journal = self._sent(texts), self._journals[kind]
         budget = Budget(self.settings.budget, self.price, WHERE)
@@ -167,23 +168,23 @@ class Hosted:
                 self.spent = budget.spent
         if left := len(journal.missing(sent)):
             raise RetrieverUnavailable(
-                f"{left:,} of {len(sent):,} {kind}s have no vector yet. {problem}. What came is "
-                f"kept in {self.folder} and is not paid for again"
+                f"{left:,} of {len(sent):,} {kind}s have no vector yet. {problem}. The others are "
+                f"kept in {self.folder} and are not paid for again"
             )
 
     @cached_property
     def _models(self) -> Models:
-        own = checkout() / "conf" / "models.yaml"
+        own = checkout() / MODELS
         return load_models(own if own.exists() else conf_folder()[0] / own.name)
 
     def _client(self, budget: Budget) -> Embeddings:
         from bears.llm.client import Embeddings
 
-        # Not kept: it holds the key, and an encoder may be sent to other processes.
+        # Created each time: it holds the key, and an encoder may be sent to other processes.
         return Embeddings(self.settings, self._models, budget, checkout(), self._limits)
 
     def _sent(self, texts: Iterable[str]) -> list[str]:
-        """What is sent, once each; a text of nothing is not, since providers refuse it."""
+        """Return the texts to send, each once, without empty ones, which providers refuse."""
         return list(dict.fromkeys(self.settings.sent(text) for text in texts if text.strip()))
 
     def _vectors(self, kind: Kind, texts: Sequence[str]) -> Vectors:
@@ -192,34 +193,34 @@ class Hosted:
         if journal.missing(sent.values()):
             self._check_may_fill(kind, texts)
             self.fill(kind, texts)
-        found = np.zeros((len(texts), self.settings.dimensions), np.float32)
+        vectors = np.zeros((len(texts), self.settings.dimensions), np.float32)
         if sent:
-            found[list(sent)] = journal.vectors(sent.values())
-        return normalised(found)
+            vectors[list(sent)] = journal.vectors(sent.values())
+        return normalized(vectors)
 
     def _check_may_fill(self, kind: Kind, texts: Iterable[str]) -> None:
-        has = has_key(self.settings, checkout())
-        if self.settings.fill == "auto" and has:
+        ready = has_key(self.settings, checkout())
+        if self.settings.fill == "auto" and ready:
             return
         cost = self.cost(kind, texts)
-        lacking = "" if has else f" The variable {self.settings.api_key_env} holds no key yet."
+        lacking = "" if ready else f" The variable {self.settings.api_key_env} holds no key yet."
         raise RetrieverUnavailable(
             f"{cost.missing:,} of {cost.texts:,} {kind}s have no vector of {self.settings.model} "
-            f"in {self.folder}: {cost}.{lacking} See what the whole benchmark costs, and buy it: "
-            "python -m bears embeddings plan, then python -m bears embeddings fill. Or let the "
-            "pipeline buy what it needs: -S 'overrides=[\"retriever.encoder.fill=auto\"]'"
+            f"in {self.folder}: {cost}.{lacking} `bears embeddings plan` prices the whole "
+            "benchmark, and `bears embeddings fill` buys it. Or let the pipeline buy what it "
+            "needs: -S 'overrides=[\"retriever.encoder.fill=auto\"]'"
         )
 
 
 async def _ask(
     answers: AsyncIterator[tuple[EmbeddingRequest, Embedded | ClientError]], take: Take
 ) -> str:
-    """Hand the vectors over as they come; returns the first problem."""
+    """Pass on the vectors as they come; return the first problem."""
     problem = ""
     try:
         async for request, outcome in answers:
             if isinstance(outcome, Embedded):
-                # What cannot be kept must not be bought on: so this waits for the disk.
+                # Wait for the disk: if vectors cannot be kept, no more should be bought.
                 await asyncio.gather(*map(asyncio.wrap_future, take(request, outcome.vectors)))
             else:
                 problem = problem or str(outcome)

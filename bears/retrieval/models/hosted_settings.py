@@ -1,11 +1,14 @@
-"""The settings of a hosted model of embeddings, and what follows from them."""
+"""The settings of a hosted embedding model, and how they shape requests."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from pydantic import PositiveInt
+
 from bears.errors import ConfigurationError
+from bears.layout import EMBEDDINGS
 from bears.llm.embedding import EmbeddingRequest, token_range
 from bears.llm.endpoint import Endpoint
 from bears.llm.models import ceiling
@@ -16,23 +19,23 @@ WHERE = "retriever.encoder"
 
 @dataclass(frozen=True, kw_only=True)
 class HostedSettings(Endpoint):
-    """See conf/retriever/text-embedding-3-small.yaml for what each field means."""
+    """See conf/retriever/text-embedding-3-small.yaml for the meaning of each field."""
 
     where: ClassVar[str] = WHERE
 
     dimensions: Positive
-    memory: str = ".bears/embeddings"
-    concurrency: int = 8
+    memory: str = str(EMBEDDINGS)
+    concurrency: PositiveInt = 8
     batch_texts: Positive = 256
     batch_tokens: Positive = 300_000
     text_tokens: Positive = 8191
     too_long: Literal["cut", "refuse"] = "refuse"
 
     def sent(self, text: str) -> str:
-        """What is sent for a text: all of it, or its beginning where that is allowed.
+        """Return the part of a text to send: all of it, or its beginning if that is allowed.
 
         Raises:
-            ConfigurationError: it may be longer than the model reads, and must not be cut.
+            ConfigurationError: it may be longer than the model reads and must not be cut.
         """
         if ceiling(text) <= self.text_tokens or token_range(text)[1] <= self.text_tokens:
             return text
@@ -40,15 +43,15 @@ class HostedSettings(Endpoint):
             raise ConfigurationError(
                 f"a text of {len(text):,} characters may have {token_range(text)[1]:,} tokens, "
                 f"and {self.model} reads {self.text_tokens:,}: {text!r:.60}. Cut the documents "
-                "into chunks (chunking=tokens), or allow that only the beginning of such a text "
-                f"counts: {WHERE}.too_long=cut"
+                "into chunks (chunking=tokens), or use only the beginning of such texts: "
+                f"{WHERE}.too_long=cut"
             )
         longest = range(len(text) + 1)
         fitting = bisect_right(longest, self.text_tokens, key=lambda n: token_range(text[:n])[1])
         return text[: fitting - 1]
 
     def requests(self, texts: Iterable[str]) -> Iterator[EmbeddingRequest]:
-        """The texts in requests that the provider takes, whatever their tokens turn out to be."""
+        """Yield requests small enough for the provider, however many tokens it counts."""
         batch: list[str] = []
         size = 0
         for text in texts:

@@ -1,4 +1,4 @@
-"""From files to a model of sentence-transformers that is ready for texts."""
+"""Load a model of sentence-transformers from its files."""
 
 import logging
 import re
@@ -12,7 +12,7 @@ from bears.retrieval.models.gte import in_transformers_layout
 from bears.retrieval.models.placement import Placement, required
 
 UNUSED = ("pooler.", "position_ids")
-"""Weights that a checkpoint may lack, since nothing here reads what they make."""
+"""Weights that a checkpoint may lack, since their output is not used here."""
 
 
 def load(
@@ -21,16 +21,16 @@ def load(
     placement: Placement,
     **settings: Any,
 ) -> Any:
-    """Load a model from its folder, without a look at the hub.
+    """Load a model from its folder, without a request to the hub.
 
     Args:
-        kind: the class of sentence-transformers that it is an object of.
+        kind: its class in sentence-transformers.
         checkpoint: which model.
-        placement: where to, and in which precision.
+        placement: device and precision.
         settings: more arguments of that class.
 
     Raises:
-        RetrieverUnavailable: a package, a file or code that the model needs is not here.
+        RetrieverUnavailable: the model needs a package, a file or code that is missing.
     """
     device, dtype = placement.torch_device(), getattr(required("torch"), placement.precision())
     transformers, library = required("transformers"), required("sentence_transformers")
@@ -43,7 +43,7 @@ def load(
                 str(readable),
                 device=device,
                 trust_remote_code=bool(code),
-                # The files are all here, but for code, which may lie in another repository.
+                # All files are here, except for code, which may be in another repository.
                 local_files_only=not code,
                 model_kwargs={"dtype": dtype, **code},
                 config_kwargs=dict(code),
@@ -60,16 +60,16 @@ def load(
         raise RetrieverUnavailable(
             f"{checkpoint.key}.model {checkpoint.model}: {len(missing)} weights of this "
             f"architecture are not in its files, first {missing[0]}; they would be random numbers. "
-            "The model is of another kind than this retriever needs, or wants code of its own"
+            "The model is not of the kind that this retriever needs, or needs code of its own"
         )
     return model
 
 
 def positions(model: Any) -> int:
-    """Tokens that a model has positions for; very many where it counts none."""
+    """Return how many tokens a model has positions for; a huge number if it has no limit."""
     config = model.config
     most = getattr(config, "max_position_embeddings", None) or 10**9
-    # RoBERTa and its kin count positions from the padding token's number on.
+    # RoBERTa and related models count positions from the padding token's number on.
     if getattr(config, "model_type", "") in {"roberta", "xlm-roberta", "camembert", "mpnet"}:
         most -= config.pad_token_id + 1
     return int(most)
@@ -77,26 +77,24 @@ def positions(model: Any) -> int:
 
 @contextmanager
 def _missing() -> Iterator[list[str]]:
-    """The weights that are missing in what is loaded within, in place of a warning of them.
+    """Yield a list that collects the weights that are missing in a model loaded meanwhile.
 
-    transformers fills them with random numbers, and says so to its log alone.
+    transformers fills them with random numbers and only reports that in its log.
     """
-    found: list[str] = []
+    missing: list[str] = []
 
-    class Report(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            rows = re.findall(r"^(\S+) *\|[^|]*MISSING", record.getMessage(), re.MULTILINE)
-            found.extend(row for row in rows if not any(word in row for word in UNUSED))
+    def collect(record: logging.LogRecord) -> bool:
+        names = re.findall(r"^(\S+) *\|[^|]*MISSING", record.getMessage(), re.MULTILINE)
+        missing.extend(name for name in names if not any(word in name for word in UNUSED))
+        return False
 
-    log, handler = logging.getLogger("transformers.modeling_utils"), Report(logging.WARNING)
-    before = log.level, log.propagate
-    log.addHandler(handler)
-    # Below it: at it, transformers warns of shards that it does not make.
+    log = logging.getLogger("transformers.modeling_utils")
+    level = log.level
+    log.addFilter(collect)
+    # At the level of warnings, transformers warns of shards that it does not make.
     log.setLevel(logging.INFO)
-    log.propagate = False
     try:
-        yield found
+        yield missing
     finally:
-        log.removeHandler(handler)
-        log.setLevel(before[0])
-        log.propagate = before[1]
+        log.removeFilter(collect)
+        log.setLevel(level)

@@ -1,4 +1,4 @@
-"""Which device a local model runs on, in which precision, and how much of it at once."""
+"""The device, precision and batches of a local model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from bears.types import Positive
 Device = Annotated[str, Field(pattern=r"^(auto|cuda|mps|cpu)(:\d+)?$")]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 CPU_TOKENS, GPU_TOKENS = 2_048, 65_536
-"""Of one batch: on a CPU what stays in its caches, on a GPU what keeps it busy."""
+"""Tokens per batch: few enough for the caches of a CPU, enough to keep a GPU busy."""
 CHARACTERS = 100
-"""That a token has at most on average: longer words are one unknown token to most models."""
+"""The most per token on average: longer words are one unknown token to most models."""
 TOKEN_BYTES = 3
-"""Few texts have shorter tokens on average: English ones take about four bytes, Chinese ones three
-and more."""
+"""Few texts have shorter tokens on average: English ones have about four bytes, Chinese ones three
+or more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What a model of torch runs on.
+    """The device and precision of a model of torch.
 
     Args:
         key: of the configuration, for messages.
-        device: auto takes the best that is there: cuda, mps, cpu.
+        device: auto takes the best available: cuda, mps, cpu.
         dtype: auto is bfloat16 on a GPU that has it, float16 on an older one, else float32.
-        batch_tokens: of one batch, padding included; None: what suits the device.
+        batch_tokens: per batch, padding included; None: chosen by device.
     """
 
     key: str
@@ -39,15 +39,16 @@ class Placement:
     batch_tokens: Positive | None = None
 
     def torch_device(self) -> str:
-        """Return the device's name. Raises RetrieverUnavailable where torch is not installed."""
+        """Return the device's name. Raises RetrieverUnavailable if torch is not installed."""
         torch = required("torch")
         if self.device != "auto":
             return self.device
-        there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-        return next((name for name, present in there.items() if present), "cpu")
+        if torch.cuda.is_available():
+            return "cuda"
+        return "mps" if torch.backends.mps.is_available() else "cpu"
 
     def precision(self) -> str:
-        """The name of the dtype: what the vectors depend on, whatever the device."""
+        """Return the name of the dtype, which the vectors depend on."""
         if self.dtype != "auto":
             return self.dtype
         if not self.torch_device().startswith("cuda"):
@@ -55,13 +56,13 @@ class Placement:
         return "bfloat16" if required("torch").cuda.is_bf16_supported() else "float16"
 
     def batches(self, texts: Sequence[str], max_length: int) -> Iterator[list[int]]:
-        """Positions of the texts of each batch, those of about one length together.
+        """Yield the positions of the texts of each batch; texts of similar length share one.
 
-        Memory follows a batch's tokens, so that one long text among many does not pad the others.
+        Batches are limited by tokens, so that one long text does not pad the others.
 
         Args:
             texts: in any order.
-            max_length: tokens that are read of a text.
+            max_length: how many tokens are read of a text.
         """
         usual = CPU_TOKENS if self.torch_device() == "cpu" else GPU_TOKENS
         lengths = [min(max_length, 2 + len(text.encode()) // TOKEN_BYTES) for text in texts]
@@ -69,7 +70,7 @@ class Placement:
 
 
 def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Positions of the texts of each batch, the longest texts first.
+    """Yield the positions of the texts of each batch, the longest texts first.
 
     A batch, padded to its longest text, has at most ``tokens`` tokens, or one text.
     """
@@ -82,7 +83,7 @@ def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
 
 
 def required(package: str) -> Any:
-    """Import torch or what builds on it.
+    """Import torch or a package that builds on it.
 
     Raises:
         RetrieverUnavailable: it is not installed.

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from bears.errors import ConfigurationError
 from bears.retrieval.models.checkpoint import Checkpoint
-from bears.retrieval.models.encoder import Kind, Vectors, normalised
+from bears.retrieval.models.encoder import Kind, Vectors, normalized
 from bears.retrieval.models.loading import load, positions
 from bears.retrieval.models.placement import CHARACTERS, Device, Dtype, Placement, required
 from bears.retrieval.models.unread import unread as characters_unread
@@ -20,10 +20,9 @@ Pooling = Literal["cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", 
 
 
 class TransformerEncoder:
-    """A model with its recipe. None stands for what the model's own files say.
+    """A model with its recipe. None stands for the setting in the model's own files.
 
-    Vectors do not depend on what else is in a
-    batch, but for the last bits of their floats.
+    Vectors do not depend on the rest of the batch, except for the last bits of their floats.
 
     Args:
         model: ``owner/name`` on the hub, a folder, or ``package:NAME``; see `Checkpoint`.
@@ -31,15 +30,15 @@ class TransformerEncoder:
         question_prefix: put before a question; None: the model's prompt ``query``.
         document_prefix: put before a document; None: the first prompt of ``document``,
             ``passage`` and ``corpus`` that the model has.
-        pooling: how the tokens' vectors become one: one of `Pooling`.
-        max_length: tokens that are read of a text, the two or so that the tokenizer adds included.
+        pooling: how the tokens' vectors become one.
+        max_length: tokens read of a text, including the two or so that the tokenizer adds.
         device: auto, cuda, mps or cpu.
         dtype: auto, float32, bfloat16 or float16.
-        batch_tokens: of one batch, padding included; None: what suits the device.
-        code_revision: a commit of the code that comes with the model; empty: none is run.
+        batch_tokens: per batch, padding included; None: chosen by device.
+        code_revision: a commit of the code that comes with the model; empty: run no such code.
 
     Raises:
-        ConfigurationError: as `Checkpoint`.
+        ConfigurationError: as `Checkpoint` does.
     """
 
     def __init__(
@@ -62,7 +61,7 @@ class TransformerEncoder:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Model, revision, recipe and dtype; not the device."""
+        """Return model, revision, recipe and dtype, but not the device."""
         return {
             **self._checkpoint.identity,
             "question_prefix": self._question_prefix,
@@ -74,7 +73,7 @@ class TransformerEncoder:
 
     @property
     def dimensions(self) -> int:
-        """Of the vectors."""
+        """Return the dimensions of the vectors."""
         return int(self.model.get_embedding_dimension())
 
     def load(self) -> None:
@@ -82,15 +81,15 @@ class TransformerEncoder:
         self.questions(["warm"])
 
     def documents(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1, shape (texts, dimensions)."""
+        """Return vectors of length 1, shape (texts, dimensions)."""
         return self._encode(self.model.encode_document, self._prompt("document"), texts)
 
     def questions(self, texts: Sequence[str]) -> Vectors:
-        """As `documents`, with the questions' prefix."""
+        """Return the same as `documents`, with the questions' prefix."""
         return self._encode(self.model.encode_query, self._prompt("question"), texts)
 
     def unread(self, kind: Kind, texts: Sequence[str]) -> tuple[int, list[int]]:
-        """Return the model's length, and the characters of each text beyond it."""
+        """Return the model's length, and how many characters of each text are beyond it."""
         prompt, most = self._prompt(kind), self.model.max_seq_length
         left = np.zeros(len(texts), np.int64)
         for batch in self._placement.batches(texts, most):
@@ -105,12 +104,12 @@ class TransformerEncoder:
 
     @cached_property
     def model(self) -> Any:
-        """The `sentence_transformers.SentenceTransformer`, loaded at first use.
+        """Return the `sentence_transformers.SentenceTransformer`, loaded at first use.
 
         Raises:
-            RetrieverUnavailable: it, or what it needs, is not here.
+            RetrieverUnavailable: the model, or a package that it needs, is missing.
             ConfigurationError: neither configuration nor files say how to pool, the length is more
-                than the model reads, or its vectors are not for comparing by cosine.
+                than the model reads, or its vectors are not made for cosines.
         """
         self._check_recipe()
         model = load("SentenceTransformer", self._checkpoint, self._placement)
@@ -119,7 +118,7 @@ class TransformerEncoder:
         if model.similarity_fn_name == "dot" and "Normalize" not in kinds:
             raise ConfigurationError(
                 f"{self._checkpoint.model} is for dot products of vectors of any length; indexes "
-                "here compare by cosine. Choose a model whose vectors are normalised"
+                "here compare by cosine. Choose a model whose vectors are normalized"
             )
         if self._pooling is not None:
             pooling = required("sentence_transformers.sentence_transformer.modules").Pooling
@@ -131,21 +130,22 @@ class TransformerEncoder:
 
     def _check_recipe(self) -> None:
         folder = self._checkpoint.folder()
-        said = self._pooling is not None or (folder / "modules.json").is_file()
-        if folder.is_dir() and not said:
+        known = self._pooling is not None or (folder / "modules.json").is_file()
+        if folder.is_dir() and not known:
             raise ConfigurationError(
                 f"{KEY}.pooling is null, but {self._checkpoint.model} has no modules.json that "
-                f"says how to pool; its model card does. Give one of {', '.join(get_args(Pooling))}"
+                f"says how to pool. See its model card, and give one of "
+                f"{', '.join(get_args(Pooling))}"
             )
 
     def _length(self, model: Any) -> int:
-        """Tokens that are read of a text."""
-        asked, most = self._max_length, positions(model)
-        if asked is not None and asked > most:
+        """Return how many tokens are read of a text."""
+        wanted, most = self._max_length, positions(model)
+        if wanted is not None and wanted > most:
             raise ConfigurationError(
-                f"{KEY}.max_length is {asked}, but {self._checkpoint.model} reads {most} tokens"
+                f"{KEY}.max_length is {wanted}, but {self._checkpoint.model} reads {most} tokens"
             )
-        return min(asked or model.max_seq_length or most, most)
+        return min(wanted or model.max_seq_length or most, most)
 
     def _prompt(self, kind: Kind) -> str:
         given, *names = {
@@ -163,8 +163,8 @@ class TransformerEncoder:
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         for batch in self.batches(texts):
             some = [texts[row][:most] for row in batch]
-            # Where a package has set up logging it would draw a bar for each batch.
+            # If a package has set up logging, it would draw a bar for each batch.
             vectors[batch] = encode(
                 some, prompt=prompt, batch_size=len(some), show_progress_bar=False
             )
-        return normalised(vectors)
+        return normalized(vectors)

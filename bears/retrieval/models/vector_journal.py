@@ -1,9 +1,9 @@
-"""Vectors that were paid for, kept for good: a journal of its own for each model and kind.
+"""Hosted embeddings that were paid for: a journal for each model and kind of text.
 
-A line of `bears.files.journal` holds the key and the float32 values in base64: for 1,536
-dimensions 8.4 KB, where the bare values are 6.1. In return there is one journal format, whose
-tests cover kills, torn lines, flipped bits and several writers, and whose lines a person can take
-out or move to another machine. Only the places of the vectors are held in memory.
+A line of `bears.files.journal` holds the key and the float32 values in base64: 8.4 KB for 1,536
+dimensions, where the bare values take 6.1. In return, one journal format handles kills, torn lines,
+flipped bits and several writers, and a person can remove lines or copy them to another machine.
+Only the places of the vectors are held in memory.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ class VectorJournal:
     """The vectors of one model, dimensions and kind of text.
 
     Args:
-        folder: of all such journals; made by the first `filling`.
+        folder: of all such journals; created by the first `filling`.
         model: its name at the provider.
         dimensions: of each vector.
         kind: ``document`` or ``question``.
@@ -42,42 +42,42 @@ class VectorJournal:
         self._journal = Journal(folder / name)
         self._places: dict[str, int] = {}
         self._read_to = 0
-        self._spoilt = self._told = False
+        self._damaged = False
 
     def missing(self, texts: Iterable[str]) -> list[str]:
-        """Those of ``texts`` whose vectors are not kept, by this process or another.
+        """Return the texts whose vectors neither this process nor another one has kept.
 
-        Says on stderr if lines of the journal cannot be used, which may be why.
+        Warns if the journal has damaged lines, which may be the reason.
         """
         keys = {text: self._key(text) for text in texts}
         if not self._places.keys() >= set(keys.values()):
             self.refresh()
         missing = [text for text, key in keys.items() if key not in self._places]
-        if missing and self._spoilt and not self._told:
+        if missing and self._damaged:
             complain(
                 f"{self._journal.path} has lines that are damaged or hold no vector that can be "
-                "used (zeros, NaN, another length); they are passed over"
+                "used (zeros, NaN, another length); they are skipped"
             )
-            self._told = True
+            self._damaged = False
         return missing
 
     def refresh(self) -> None:
-        """Take in what this or another process has added since the last time."""
+        """Read the lines that this process or another one has added since the last time."""
         for place, row in self._journal.places(self._read_to):
             if self._vector(row) is not None:
                 self._places[row["key"]] = place
             else:
-                self._spoilt = True
+                self._damaged = True
             self._read_to = place
-        self._spoilt |= bool(self._journal.damaged)
+        self._damaged |= bool(self._journal.damaged)
 
     def vectors(self, texts: Collection[str]) -> Vectors:
-        """The vectors of texts that are not missing, as they came, shape (texts, dimensions).
+        """Return the vectors of texts that are kept, as they came, shape (texts, dimensions).
 
         Raises:
             FormatError: the file was changed by hand in the meantime.
         """
-        found = np.empty((len(texts), self._dimensions), np.float32)
+        vectors = np.empty((len(texts), self._dimensions), np.float32)
         keys = [self._key(text) for text in texts]
         places = [self._places[key] for key in keys]
         for number, row in enumerate(self._journal.at(places)):
@@ -87,11 +87,11 @@ class VectorJournal:
                     f"{self._journal.path}, byte {places[number]}: changed while it was read; "
                     "start again"
                 )
-            found[number] = vector
-        return found
+            vectors[number] = vector
+        return vectors
 
     def _vector(self, row: Mapping[str, Any]) -> Vectors | None:
-        """What a row holds, shape (dimensions,); None where it is no vector that says something."""
+        """Return the vector of a row, shape (dimensions,); None if it cannot be used."""
         try:
             vector = np.frombuffer(b64decode(row["vector"], validate=True), "<f4")
         except (KeyError, TypeError, ValueError):
@@ -101,10 +101,10 @@ class VectorJournal:
 
     @contextmanager
     def filling(self) -> Iterator[Keep]:
-        """Hold the journal, so that no other process asks for the same vectors.
+        """Lock the journal, so that no other process buys the same vectors.
 
-        Gives a function that keeps the vector of a text; its future is done once it is on disk.
-        All are on disk, and known here, when the block ends.
+        Yields a function that keeps the vector of a text; its future is done once the vector is on
+        disk. All are on disk, and known here, when the block ends.
 
         Raises:
             OSError: the journal cannot be written.
@@ -122,7 +122,7 @@ class VectorJournal:
                 self.refresh()
 
     def _key(self, text: str) -> str:
-        """sha256 over model, dimensions, kind and text."""
+        """Return the sha256 over model, dimensions, kind and text."""
         parts = {**self._parts, "text": text}
         canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("ascii")).hexdigest()

@@ -1,7 +1,6 @@
-"""WordLlama: static token embeddings, averaged; the weights lie in its package (MIT)."""
+"""WordLlama: static token embeddings, averaged; the weights come with its package (MIT)."""
 
 import logging
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,20 +9,17 @@ from typing import Any
 import numpy as np
 
 from bears.errors import RetrieverUnavailable
-from bears.retrieval.models.encoder import Vectors, normalised
-from bears.retrieval.parts import parts
+from bears.retrieval.models.encoder import Vectors, normalized
 
-TOGETHER = 64
-WORD_BREAK = re.compile(r"(?<=\S) (?=\S)")
-"""Of WordLlama's tokens none goes across a single space, which is counted to the word behind it,
-and its tokenizer puts one before every text: so the tokens of the parts between are the text's."""
+TOGETHER, TOKENS = 64, 50_000
+"""Texts of a batch, and tokens whose vectors are added up at once."""
 
 
 class WordLlama:
     """Embeddings without torch or network. A text is read to its end, however long it is.
 
     Args:
-        dimensions: of the vectors; the package carries 256.
+        dimensions: of the vectors; the package has 256.
     """
 
     def __init__(self, dimensions: int) -> None:
@@ -31,7 +27,7 @@ class WordLlama:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The package's version and the dimensions."""
+        """Return the package's version and the dimensions."""
         from importlib.metadata import version
 
         return {"wordllama": version("wordllama"), "dimensions": self._dimensions}
@@ -41,37 +37,32 @@ class WordLlama:
         self.documents(["warm"])
 
     def documents(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1, shape (texts, dimensions); of nothing, zeros."""
-        vectors = np.zeros((len(texts), self._dimensions), np.float32)
+        """Return vectors of length 1, shape (texts, dimensions); zeros for a text without tokens.
+
+        The package's own `embed` pads 64 texts to the longest of them. Here the tokens' vectors are
+        added one after the other, as there, so the numbers are the same to the last bit.
+        """
+        means = np.zeros((len(texts), self._dimensions), np.float32)
         for row, text in enumerate(texts):
-            vectors[row] = self._mean(text)
-        return normalised(vectors)
+            ids = self._model.tokenizer.encode(text, add_special_tokens=False).ids
+            for first in range(0, len(ids), TOKENS):
+                some = self._model.embedding[ids[first : first + TOKENS]]
+                means[row] = np.concatenate([means[row : row + 1], some]).sum(axis=0)
+            means[row] /= np.float32(max(len(ids), 1))
+        return normalized(means)
 
     def batches(self, texts: Sequence[str]) -> Iterator[range]:
-        """Return the positions of a few texts at a time."""
+        """Yield the positions of a few texts at a time."""
         for first in range(0, len(texts), TOGETHER):
             yield range(first, min(first + TOGETHER, len(texts)))
 
     def questions(self, texts: Sequence[str]) -> Vectors:
-        """The same as `documents`."""
+        """Return the same as `documents`."""
         return self.documents(texts)
-
-    def _mean(self, text: str) -> Vectors:
-        """The mean of the tokens' vectors, shape (dimensions,), in memory that a part needs.
-
-        The package's own `embed` pads 64 texts to the longest of them. Rows are added one after the
-        other, as it adds them, so the numbers are the same to the last bit.
-        """
-        total, tokens = np.zeros((1, self._dimensions), np.float32), 0
-        for part in parts(text, WORD_BREAK):
-            ids = self._model.tokenizer.encode(part, add_special_tokens=False).ids
-            rows = np.concatenate([total, self._model.embedding[ids]])
-            total, tokens = rows.sum(axis=0, keepdims=True), tokens + len(ids)
-        return np.asarray(total[0] / np.float32(max(tokens, 1)))
 
     @cached_property
     def _model(self) -> Any:
-        # The package sets logging up for whoever imports it, but for those who have.
+        # The package sets up logging when it is imported, unless somebody else already has.
         root, silent = logging.getLogger(), logging.NullHandler()
         root.addHandler(silent)
         import wordllama
@@ -87,7 +78,7 @@ class WordLlama:
                 f"retriever.encoder.dimensions is {self._dimensions}; the package carries 256 "
                 f"({error})"
             ) from None
-        # It splits no text into words, so that what it remembers of words are whole texts: they
+        # It does not split texts into words, so its cache of words would hold whole texts, which
         # never come again and take 150 MB.
         model.tokenizer.model._resize_cache(0)
         return model

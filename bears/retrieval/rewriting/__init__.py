@@ -1,1 +1,1 @@
-"""Asking well: a conversation becomes what is searched, or the decision to search nothing."""
+"""Rewriters: from a conversation to a search, or to the decision to search nothing."""

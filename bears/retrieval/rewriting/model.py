@@ -7,12 +7,13 @@ from typing import ClassVar, Literal
 
 from typing_extensions import TypedDict
 
-from bears.config import Config, parse
-from bears.errors import ConfigurationError, FormatError, MemoryCorrupt
+from bears.config.shape import LanguageNames
+from bears.config.typed import Keys
+from bears.errors import ConfigurationError, FormatError, RepliesCorrupt
 from bears.files.intake.texts import blank
 from bears.files.records import read_questions
 from bears.llm.flat import FlatUse, shown
-from bears.llm.kept import PublishedMemory
+from bears.llm.kept import KeptReplies
 from bears.llm.models import estimate
 from bears.llm.prompt import SystemPrompt
 from bears.llm.settings import AskingSettings
@@ -22,13 +23,13 @@ from bears.llm.wire import ChatAnswer
 from bears.types import Asked, Question, Turn
 
 LONGEST = 300
-"""Characters of a query, beyond those of the conversation, that a search was made of."""
+"""How many more characters a query may have than the conversation."""
 LEAST_TOKENS = 12
-"""Of an answer that searches for nothing."""
+"""Tokens of an answer that searches for nothing."""
 
 
 class Rewrite(TypedDict):
-    """What a model answers, and what is kept of it."""
+    """A model's answer, which is also what is kept."""
 
     standalone_query: str
     search: bool
@@ -64,13 +65,13 @@ class RewriteRequest:
 
 @dataclass(frozen=True)
 class RewriteTask(FlatUse[RewriteRequest]):
-    """Rewriting one benchmark's questions.
+    """Rewrites one benchmark's questions.
 
-    A question without earlier turns is asked about too, since it may be small talk; where it is
-    not, it is searched in its own words.
+    Questions without earlier turns are included, since they may be small talk; if they are not,
+    they are searched in their own words.
 
     Args:
-        settings: who rewrites.
+        settings: the model and its prompt.
         language: title and native_name of the documents' language, for the prompt.
         questions: in the benchmark's order.
     """
@@ -98,8 +99,10 @@ class RewriteTask(FlatUse[RewriteRequest]):
     def messages(self, request: RewriteRequest, reasons: Sequence[str]) -> tuple[str, str]:
         system = self.settings.prompt.system.format(**self.language).strip()
         if reasons:
-            told = "; ".join(reasons)
-            system += f"\n\nYour last answer was not taken: {told}. Mend that, silently."
+            problems = "; ".join(reasons)
+            system += (
+                f"\n\nYour last answer was not taken: {problems}. Mend that, silently."  # prompt
+            )
         earlier = [asdict(turn) for turn in request.turns]
         return system, shown({"earlier": earlier, "last_message": request.text})
 
@@ -114,12 +117,12 @@ class RewriteTask(FlatUse[RewriteRequest]):
         query = " ".join(rewrite["standalone_query"].split())
         return _judged(rewrite["search"], query, request)
 
-    def asked(self, known: PublishedMemory) -> list[Asked]:
-        """Return what is searched for each question.
+    def asked(self, known: KeptReplies) -> list[Asked]:
+        """Return the search for each question.
 
         Raises:
-            MemoryMiss: a question was never asked about.
-            MemoryCorrupt: an entry is not a rewrite.
+            RepliesMissing: a question has no kept reply.
+            RepliesCorrupt: a kept reply is not a rewrite.
         """
         return [_asked(request, line) for request, line in self.replies(known)]
 
@@ -129,16 +132,16 @@ def _judged(search: bool, query: str, request: RewriteRequest) -> CheckedReply:
     if not search:
         if blank(query):
             return CheckedReply(_line(False, ""), [], [])
-        # What small models say of real questions: searching in vain costs less than not searching.
+        # Small models often answer this for real questions; a useless search costs less than none.
         doubts.append("search is false, but there is a standalone_query")
-    said = "\n".join(turn.content for turn in request.turns)
-    if not said:
+    earlier = "\n".join(turn.content for turn in request.turns)
+    if not earlier:
         return CheckedReply(_line(True, request.text), [], doubts)
     if blank(query):
         return CheckedReply("", ["standalone_query is empty, though search is true"], [])
-    if len(query) > len(said) + len(request.text) + LONGEST:
+    if len(query) > len(earlier) + len(request.text) + LONGEST:
         return CheckedReply("", [f"standalone_query has {len(query)} characters"], [])
-    if not _pairs(query) & _pairs(f"{said}\n{request.text}"):
+    if not _pairs(query) & _pairs(f"{earlier}\n{request.text}"):
         doubts.append("standalone_query has no word of the conversation")
     return CheckedReply(_line(True, query), [], doubts)
 
@@ -148,7 +151,7 @@ def _line(search: bool, query: str) -> str:
 
 
 def _pairs(text: str) -> set[str]:
-    """Return neighbouring letters, which words of any script share."""
+    """Return pairs of neighboring letters, which related texts of any script share."""
     folded = "".join(text.casefold().split())
     return {folded[n : n + 2] for n in range(len(folded) - 1)}
 
@@ -158,24 +161,30 @@ def _asked(request: RewriteRequest, line: str) -> Asked:
     rewrite = SHAPE.kept(line, what)
     search, query = rewrite["search"], rewrite["standalone_query"]
     if search == blank(query):
-        raise MemoryCorrupt(
+        raise RepliesCorrupt(
             f"{what} has search {search} and standalone_query {query!r:.60}; expected a query "
-            "where something is searched, and nowhere else"
+            "if search is true, and an empty one otherwise"
         )
     return Asked(request.record_id, query, search)
 
 
-def read_task(config: Config, queries: Path) -> RewriteTask:
-    """Read what is to be rewritten.
+@dataclass(frozen=True)
+class RewritingKeys(Keys):
+    """The keys of the configuration that rewriting by a model reads."""
+
+    rewriter: RewriterSettings
+    written_in: LanguageNames
+
+
+def read_task(keys: RewritingKeys, queries: Path) -> RewriteTask:
+    """Read the questions to rewrite.
 
     Args:
-        config: with the keys rewriter and written_in.
         queries: of the translated benchmark.
 
     Raises:
-        ConfigurationError, FormatError: something does not fit.
+        ConfigurationError, FormatError: the settings or the questions are invalid.
     """
-    settings = parse(RewriterSettings, config["rewriter"], "rewriter")
-    title, native_name = config["written_in"]["title"], config["written_in"]["native_name"]
-    language = {"title": title, "native_name": native_name}
-    return RewriteTask(settings, language, read_questions(queries))
+    written_in = keys.written_in
+    language = {"title": written_in.title, "native_name": written_in.native_name}
+    return RewriteTask(keys.rewriter, language, read_questions(queries))

@@ -1,4 +1,4 @@
-"""The ways to ask without a model: turns as they are, and the rules of a language."""
+"""Rewriters that need no model: earlier turns, and rules of a language."""
 
 import re
 from collections.abc import Mapping
@@ -12,17 +12,17 @@ from bears.types import Asked, Closed, Question
 
 @dataclass(frozen=True)
 class Turns(Closed):
-    """What of a conversation is asked.
+    """The rewriter that joins messages.
 
     Args:
-        method: its ``last`` message alone, also the ``user``'s earlier ones, or ``all`` turns.
+        method: the ``last`` message only, with the ``user``'s earlier ones, or ``all`` turns.
     """
 
     name: str
     method: Literal["last", "user", "all"]
 
     def asked(self, question: Question) -> Asked:
-        """What is searched; every question is."""
+        """Return the search for a question; there always is one."""
         earlier = [
             turn.content
             for turn in question.turns
@@ -32,19 +32,20 @@ class Turns(Closed):
 
 
 LONGEST = 200
-"""Characters of a message that rules look at; none that is longer is small talk, or leans."""
+"""Characters of a message that rules look at; a longer message is not small talk and does not
+lean on others."""
 
 
 @dataclass(frozen=True)
 class Conversation(Closed):
-    """How messages of a language are read; all are regular expressions, found without case.
+    """The rules of a language: regular expressions, which ignore case.
 
     Args:
-        fillers: how words begin of which a message may wholly consist that says nothing.
-        small_talk: what makes a message one that needs no document.
-        asks: what asks for something.
-        statements: what is said to be talked about, where nothing is asked.
-        leans: what shows that a message is not understood without those before it.
+        fillers: beginnings of words; a message of nothing but such words is small talk.
+        small_talk: signs of a message that needs no document.
+        asks: signs of a request.
+        statements: signs of chat in a message without a request.
+        leans: signs of a message that needs the messages before it.
     """
 
     fillers: tuple[str, ...]
@@ -58,10 +59,12 @@ class Conversation(Closed):
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ConfigurationError(f"{pattern!r} is no regular expression: {error}") from None
+                raise ConfigurationError(
+                    f"{pattern!r} is not a regular expression: {error}"
+                ) from None
 
     def is_small_talk(self, message: str) -> bool:
-        """Whether a message needs no document."""
+        """Return whether a message needs no document."""
         if len(message) > LONGEST:
             return False
         words = re.findall(r"\w+", message)
@@ -72,13 +75,13 @@ class Conversation(Closed):
         )
 
     def leans_back(self, message: str) -> bool:
-        """Whether a message is not understood without those before it."""
+        """Return whether a message needs the messages before it."""
         return len(message) <= LONGEST and _found(self.leans, message)
 
     def asked(self, question: Question) -> Asked:
-        """What is searched: nothing for small talk, else the last message.
+        """Return the search for a question: none for small talk, else the last message.
 
-        The user's earlier messages go before it as far back as they lean on those before them.
+        The user's earlier messages are put before it as long as the first one leans on another.
         """
         messages = [question.question]
         if self.is_small_talk(question.question):
@@ -97,10 +100,10 @@ def _found(patterns: tuple[str, ...], text: str) -> bool:
 
 @dataclass(frozen=True)
 class Rules(Closed):
-    """The rewriter that asks no model.
+    """The rewriter by rules.
 
     Args:
-        languages: primary subtag to the rules of the language.
+        languages: primary subtag of each language, to its rules.
     """
 
     name: str
@@ -108,13 +111,13 @@ class Rules(Closed):
     languages: Mapping[str, Conversation]
 
     def of(self, language: str) -> Conversation:
-        """The rules of a language. Raises ConfigurationError where there are none."""
-        found = self.languages.get(primary(language))
-        if found is None:
+        """Return the rules of a language. Raises ConfigurationError if it has no rules."""
+        rules = self.languages.get(primary(language))
+        if rules is None:
             raise ConfigurationError(
-                f"the rewriter {self.name} has no rules of {language}, the benchmark's language; "
-                f"it has those of {', '.join(self.languages)}. Choose another rewriter, or write "
+                f"the rewriter {self.name} has no rules for {language}, the benchmark's language; "
+                f"it has rules for {', '.join(self.languages)}. Choose another rewriter, or write "
                 f"conf/conversation/{primary(language)}.yaml and name it in "
                 "conf/rewriter/rules.yaml"
             )
-        return found
+        return rules

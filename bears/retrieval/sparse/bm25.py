@@ -1,5 +1,6 @@
 """BM25 (Robertson et al. 1994) with Lucene's idf, exact in float64."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,16 +12,17 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from bears.errors import StoreError
-from bears.retrieval.parts import parts
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query
 from bears.retrieval.sparse import postings
 from bears.retrieval.sparse.analysis import ANALYZERS, Analyzer, AnalyzerName
 from bears.retrieval.sparse.postings import Postings
-from bears.retrieval.sparse.scores import BM25Scores, Numbers, Scores
-from bears.retrieval.sparse.vocabulary import BOUNDARY
+from bears.retrieval.sparse.vocabulary import changes
 from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Ranking
+
+ChunkNumbers = NDArray[np.int32]
+Scores = NDArray[np.float64]
 
 EXACT_LENGTHS = 24
 """Lengths that Lucene keeps as they are before it counts in four bits."""
@@ -31,13 +33,13 @@ class BM25:
 
     Args:
         k1: term frequency saturation.
-        b: length normalisation, 0 to 1.
+        b: length normalization, 0 to 1.
         language: of the indexed texts, a BCP 47 tag.
         analyzers: from a language, or the first part of one, to a name of
             `bears.retrieval.sparse.analysis.ANALYZERS`.
         default: the name for any other language.
         lucene_lengths: languages whose lengths are rounded as Lucene does (`lucene_length`).
-        analyzer: a name that is taken whatever the language is; empty: none is.
+        analyzer: a name that overrides the language's; empty: use the language's.
     """
 
     def __init__(
@@ -70,9 +72,9 @@ class BM25:
 
 
 def lucene_length(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Lengths as Lucene keeps them, in one byte: SmallFloat.intToByte4 and back.
+    """Round lengths as Lucene keeps them, in one byte: SmallFloat.intToByte4 and back.
 
-    What is over 24 keeps its first four bits, so that lengths up to 40 are exact.
+    The part over 24 keeps its first four bits, so that lengths up to 40 are exact.
     """
     over = np.maximum(lengths - EXACT_LENGTHS, 0)
     dropped = np.maximum(np.frexp(over.astype(np.float64))[1] - 4, 0)
@@ -89,16 +91,15 @@ class BM25Searcher:
         frequencies = np.diff(index.starts)
         n = len(lengths)
         self._idf = np.log(1 + (n - frequencies + 0.5) / (frequencies + 0.5))
-        # The average is of the lengths as they are, in Lucene too.
+        # The average is of the exact lengths, in Lucene too.
         average = index.lengths.mean() if index.lengths.any() else 1.0
         self._norms = k1 * ((1 - b) + b * lengths / average)
-        self._scores = BM25Scores(index, self._idf, self._norms)
 
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
-        """For each query its best ``k`` documents with a positive score.
+        """Return for each query its best ``k`` documents with a positive score.
 
         Raises:
-            StoreError: the postings name chunks that are not there.
+            StoreError: the postings name chunks that do not exist.
         """
         try:
             return [self._search(query, k, stopwatch) for query in queries]
@@ -110,55 +111,63 @@ class BM25Searcher:
 
     def _search(self, query: Query, k: int, stopwatch: Stopwatch) -> Ranking:
         with stopwatch("encode"):
-            terms, counts = self.query_vector(query.text)
+            counts = self._counts(query.text)
         with stopwatch("search"):
             allowed = self._groups == query.group if query.group else None
-            chunks, scores = self._scores.of(terms, counts, allowed)
+            chunks, scores = self._scored(counts, allowed)
             return best(scores, self._index.doc_ids, k, chunks)
 
-    def query_vector(self, text: str) -> tuple[Numbers, Scores]:
-        """What a question asks of an index of sparse vectors.
-
-        Returns:
-            Numbers of the terms that the index knows, ascending, and how often each is asked for.
-        """
-        number = self._index.numbers.get
-        counted: dict[int, int] = {}
-        for part in parts(text, BOUNDARY):
-            for term in map(number, self._analyze(part)):
-                if term is not None:
-                    counted[term] = counted.get(term, 0) + 1
-        terms = sorted(counted)
-        return np.array(terms, np.int64), np.array([counted[t] for t in terms], np.float64)
-
     def weights(self, text: str) -> dict[int, float]:
-        """The numbers of the terms of a text that the index knows, ascending, with their idf."""
-        terms, _ = self.query_vector(text)
-        return dict(zip(terms.tolist(), self._idf[terms].tolist(), strict=True))
+        """Return the numbers of the known terms of a text, ascending, with their idf."""
+        return {term: float(self._idf[term]) for term in sorted(self._counts(text))}
 
-    def document_vector(self, chunk: int) -> tuple[Numbers, Scores]:
-        """A chunk as a sparse vector; its product with a `query_vector` is the BM25 score.
+    def _counts(self, text: str) -> Counter[int]:
+        """Return the numbers of the known terms of a text, and how often it has them."""
+        numbers = map(self._index.numbers.get, self._analyze(text))
+        return Counter(number for number in numbers if number is not None)
+
+    def _scored(
+        self, counts: Mapping[int, int], allowed: NDArray[np.bool_] | None
+    ) -> tuple[ChunkNumbers, Scores]:
+        """Return every chunk that holds a term, ascending, with its score.
 
         Args:
-            chunk: its place in the order of indexing, from 0.
-
-        Returns:
-            Numbers of the terms, ascending, and their weights.
+            counts: terms of the question, to how often it has them.
+            allowed: of each chunk, whether it may be found; None: all may.
         """
-        terms, counts, ends = self._by_chunk
-        own = slice(ends[chunk], ends[chunk + 1])
-        tf = counts[own].astype(np.float64)
-        return terms[own], self._idf[terms[own]] * (tf / (tf + self._norms[chunk]))
-
-    @cached_property
-    def _by_chunk(self) -> tuple[Numbers, NDArray[Any], Numbers]:
-        """The postings by chunk: terms, counts, and where each chunk begins."""
+        terms = np.array(sorted(counts), np.int64)
+        weights = np.array([counts[term] for term in terms.tolist()]) * self._idf[terms]
+        # Sums of floats depend on their order, and a ranking on the sums.
+        order = (-weights).argsort(kind="stable")
+        terms, weights = terms[order], weights[order]
         index = self._index
-        order = np.argsort(index.chunks, kind="stable")
-        terms = np.repeat(np.arange(len(self._idf)), np.diff(index.starts))
-        ends = np.cumsum(np.bincount(index.chunks, minlength=len(index.lengths)))
-        return terms[order], index.counts[order], np.concatenate(([0], ends))
+        starts, ends = index.starts[terms], index.starts[terms + 1]
+        slices = list(map(slice, starts.tolist(), ends.tolist()))
+        chunks = np.concatenate([index.chunks[place] for place in slices] or [index.chunks[:0]])
+        held = np.concatenate([index.counts[place] for place in slices] or [index.counts[:0]])
+        values = self._norms.take(chunks)
+        values += held
+        np.divide(held, values, out=values)
+        values *= weights.repeat(ends - starts)
+        if allowed is not None:
+            keep = allowed[chunks]
+            chunks, values = chunks[keep], values[keep]
+        return _summed(chunks, values, len(index.lengths))
 
     @cached_property
     def _groups(self) -> NDArray[np.str_]:
         return np.array(self._index.groups)
+
+
+def _summed(chunks: ChunkNumbers, values: Scores, n: int) -> tuple[ChunkNumbers, Scores]:
+    """Return each chunk once, ascending, with the sum of its values, added in their order."""
+    if len(chunks) > n / 16:
+        scores = np.bincount(chunks, values, n).astype(np.float64, copy=False)
+        # Comparing first is several times faster than looking for nonzero floats.
+        (held,) = (scores != 0).nonzero()
+        return held.astype(np.int32), scores.take(held)
+    order = np.argsort(chunks, kind="stable")
+    chunks = chunks.take(order)
+    first = changes(chunks)
+    summed = np.bincount(np.cumsum(first) - 1, values.take(order))
+    return chunks[first], summed.astype(np.float64, copy=False)

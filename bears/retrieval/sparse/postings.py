@@ -18,19 +18,22 @@ from bears.files.progress import Progress
 from bears.files.records import atomic_write, write_text
 from bears.retrieval.index_files import damaged, map_array, read_value
 from bears.retrieval.sparse.analysis import Analyzer
-from bears.retrieval.sparse.vocabulary import TOGETHER, Counts, Vocabulary, changes
+from bears.retrieval.sparse.vocabulary import Counts, Vocabulary, changes
 from bears.types import Document
+
+TOGETHER = 2 << 20
+"""Characters that are counted together; they and the vocabulary set how much memory is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """What `write` wrote, memory-mapped where it is large.
+    """An index that `write` wrote, memory-mapped if it is large.
 
     Args:
         numbers: term to its place in the order in which they first appear.
         starts: where the postings of a term begin, shape (terms + 1,).
         chunks: number of the chunk, ascending within a term, shape (postings,).
-        counts: how often the term stands in the chunk, shape (postings,).
+        counts: how often the chunk holds the term, shape (postings,).
         lengths: terms of each chunk, shape (chunks,).
         doc_ids: of each chunk.
         groups: of each chunk.
@@ -93,8 +96,7 @@ def write(documents: Iterable[Document], analyze: Analyzer, folder: Path) -> Non
             lengths.append(counted.lengths)
             bar.update(len(batch))
         _write_postings(vocabulary.terms, spilled, folder)
-    with atomic_write(folder / "lengths.npy") as file:
-        np.save(file, np.concatenate(lengths))
+    _save(folder / "lengths.npy", np.concatenate(lengths))
     for name, values in (("doc_ids", doc_ids), ("groups", groups)):
         write_text(folder / f"{name}.json", json.dumps(values, ensure_ascii=False))
 
@@ -131,7 +133,7 @@ class _Spilled:
         self.highest = max(self.highest, highest)
 
     def __iter__(self) -> Iterator[tuple[NDArray[Any], ...]]:
-        """Terms, chunks and counts of each batch; see `Counts`."""
+        """Yield terms, chunks and counts of each batch; see `Counts`."""
         self._stream.seek(0)
         for _ in range(self._batches):
             yield np.load(self._stream), np.load(self._stream), np.load(self._stream)
@@ -139,41 +141,42 @@ class _Spilled:
 
 def _write_postings(terms: list[str], spilled: _Spilled, folder: Path) -> None:
     starts = np.zeros(len(terms) + 1, np.int64)
-    for of_batch, _, _ in spilled:
-        starts[1:] += np.bincount(of_batch, minlength=len(terms))
+    for batch_terms, _, _ in spilled:
+        starts[1:] += np.bincount(batch_terms, minlength=len(terms))
     np.cumsum(starts, out=starts)
     free = starts[:-1].copy()
     write_text(folder / "terms.txt", "\n".join([*terms, ""]))
-    with atomic_write(folder / "starts.npy") as stream:
-        np.save(stream, starts)
+    _save(folder / "starts.npy", starts)
     size, smallest = int(starts[-1]), np.min_scalar_type(spilled.highest)
     with (
         _array(folder / "pieces.npy", size, np.dtype(np.int32)) as chunks,
         _array(folder / "counts.npy", size, smallest) as counts,
     ):
-        for of_batch, of_chunk, count in spilled:
-            firsts = np.flatnonzero(changes(of_batch))
-            sizes = np.diff(firsts, append=len(of_batch))
-            places = np.arange(len(of_batch)) + np.repeat(free[of_batch[firsts]] - firsts, sizes)
-            free[of_batch[firsts]] += sizes
-            chunks[places], counts[places] = of_chunk, count
+        for batch_terms, batch_chunks, batch_counts in spilled:
+            firsts = np.flatnonzero(changes(batch_terms))
+            sizes = np.diff(firsts, append=len(batch_terms))
+            shifts = np.repeat(free[batch_terms[firsts]] - firsts, sizes)
+            places = np.arange(len(batch_terms)) + shifts
+            free[batch_terms[firsts]] += sizes
+            chunks[places], counts[places] = batch_chunks, batch_counts
+
+
+def _save(path: Path, array: NDArray[Any]) -> None:
+    with atomic_write(path) as stream:
+        np.save(stream, array)
 
 
 @contextmanager
 def _array(path: Path, size: int, dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
-    """An array that is filled in place in its file."""
+    """Write an array that is filled in place in its file."""
     with atomic_write(path) as stream:
         header = {"descr": dtype.str, "fortran_order": False, "shape": (size,)}
         np.lib.format.write_array_header_1_0(stream, header)
         stream.flush()
+        start = stream.tell()
+        if size and hasattr(os, "posix_fallocate"):
+            # On a full disk this raises; a write to a mapped hole would end the process (SIGBUS).
+            os.posix_fallocate(stream.fileno(), start, size * dtype.itemsize)
         # A file of no bytes cannot be mapped.
-        array = np.zeros(0, dtype) if not size else _map(stream, size, dtype)
-        yield array
-
-
-def _map(stream: IO[bytes], size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    start = stream.tell()
-    if hasattr(os, "posix_fallocate"):
-        # On a full disk this raises; a write to what is only mapped would end the process (SIGBUS).
-        os.posix_fallocate(stream.fileno(), start, size * dtype.itemsize)
-    return np.memmap(stream, dtype, "r+", start, (size,)).view(np.ndarray)
+        array = np.memmap(stream, dtype, "r+", start, (size,)) if size else np.zeros(0, dtype)
+        yield array.view(np.ndarray)

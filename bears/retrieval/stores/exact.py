@@ -1,4 +1,4 @@
-"""From float32 scores to the ranking that exact arithmetic gives, in every store alike."""
+"""From float32 scores to the ranking of exact arithmetic, the same in every store."""
 
 from collections.abc import Sequence
 
@@ -13,33 +13,33 @@ _UNIT = 2.0**-24
 
 
 def dense_slack(dimensions: int) -> float:
-    """How far below the last wanted float32 cosine a chunk may lie and still belong to the best.
+    """Return how far below the last wanted float32 cosine a chunk may still belong to the best.
 
-    Twice the error of a float32 dot product of vectors of length 1, in whatever order it is
-    summed (Higham 2002, equation 3.5), and one step of the rounding of scores.
+    This is twice the error of a float32 dot product of vectors of length 1, in whatever order it
+    is summed (Higham 2002, equation 3.5), and one step of the rounding of scores.
     """
     error = dimensions * _UNIT / (1 - dimensions * _UNIT)
     return 2 * error + 2.0 ** (1 - BITS)
 
 
 def cosines(vectors: Vectors, vector: Vectors) -> NDArray[np.float64]:
-    """Dot products in float64; shapes (n, dimensions), (dimensions,) to (n,)."""
+    """Return dot products in float64; shapes (n, dimensions), (dimensions,) to (n,)."""
     return np.asarray(vectors.astype(np.float64) @ vector.astype(np.float64))
 
 
 def check_dimensions(vectors: Vectors, dimensions: int) -> None:
-    """Raise StoreError where questions have other dimensions than the index."""
+    """Raise StoreError if the questions' dimensions differ from those of the index."""
     if vectors.shape[1] != dimensions:
         raise StoreError(
             f"the question has {vectors.shape[1]} dimensions, the index {dimensions}; "
-            "index again with the encoder that is asked: `dvc repro index`"
+            "index again with the encoder of the questions: `dvc repro index`"
         )
 
 
 def candidates(
     scores: NDArray[np.float32], doc_ids: Sequence[str], k: int, slack: float
 ) -> NDArray[np.int64]:
-    """Positions of every chunk that may be the best one of one of the ``k`` best documents.
+    """Return the positions of all chunks that may be the best of one of the ``k`` best documents.
 
     Args:
         scores: shape (n,).

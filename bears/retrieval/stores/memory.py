@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from bears.files.records import atomic_write, problems_of, read_lines, to_line
@@ -18,7 +19,7 @@ from bears.retrieval.stores.vector_store import Shard
 from bears.types import Closed, Ranking
 
 PRODUCT = 1 << 24
-"""Scores that are computed at once, of 4 bytes each."""
+"""How many scores are computed at once, of 4 bytes each."""
 
 
 class Memory:
@@ -30,7 +31,7 @@ class Memory:
         One shard is in memory at a time. ``pieces.jsonl`` has a line for each.
 
         Raises:
-            StoreError: the shards differ in their dimensions, or there are none.
+            StoreError: the shards differ in their dimensions, or the corpus is empty.
         """
         chunks, dimensions = 0, 0
         with (
@@ -49,62 +50,76 @@ class Memory:
             _write_header(vectors, chunks, dimensions)
 
     def open(self, folder: Path) -> "MemorySearcher":
-        """Map what `write` wrote.
+        """Map what `write` wrote. Raises StoreError and FormatError as `read_chunks` does."""
+        return MemorySearcher(read_chunks(folder))
 
-        Raises:
-            StoreError: a file is damaged.
-            FormatError: a file is missing.
-        """
-        doc_ids: list[str] = []
-        groups: dict[str, list[int]] = {}
-        shape = TypeAdapter(_Pieces)
-        for number, line in read_lines(folder / "pieces.jsonl"):
-            try:
-                pieces = shape.validate_python(line)
-            except ValidationError as error:
-                problem = problems_of(error, f"line {number}")
-                raise damaged(folder / "pieces.jsonl", problem) from None
-            for position, group in enumerate(pieces.groups, len(doc_ids)):
-                groups.setdefault(group, []).append(position)
-            doc_ids += pieces.doc_ids
-        vectors = map_array(folder / "vectors.npy", "f", (len(doc_ids), None))
-        return MemorySearcher(vectors, doc_ids, groups)
+
+class StoredChunks(NamedTuple):
+    """All chunks of an index: their vectors, shape (chunks, dimensions), and what they are of."""
+
+    vectors: Vectors
+    doc_ids: list[str]
+    groups: list[str]
+
+
+def read_chunks(folder: Path) -> StoredChunks:
+    """Read what `Memory.write` wrote; the vectors stay in their file.
+
+    Raises:
+        StoreError: a file is damaged.
+        FormatError: a file is missing.
+    """
+    path, shape = folder / "pieces.jsonl", TypeAdapter(_Pieces)
+    doc_ids: list[str] = []
+    groups: list[str] = []
+    for number, line in read_lines(path):
+        try:
+            pieces = shape.validate_python(line)
+        except ValidationError as error:
+            raise damaged(path, problems_of(error, f"line {number}")) from None
+        doc_ids += pieces.doc_ids
+        groups += pieces.groups or [""] * len(pieces.doc_ids)
+    if len(groups) != len(doc_ids):
+        raise damaged(path, f"{len(groups)} groups for {len(doc_ids)} chunks")
+    return StoredChunks(
+        map_array(folder / "vectors.npy", "f", (len(doc_ids), None)), doc_ids, groups
+    )
 
 
 @dataclass(frozen=True)
 class _Pieces(Closed):
-    """A shard's chunks: the id of each one's document and, where there are any, its group."""
+    """A shard's chunks: the doc_id and group of each; no groups if all are empty."""
 
     doc_ids: list[str]
     groups: list[str]
 
 
 def _write_header(stream: IO[bytes], chunks: int, dimensions: int) -> None:
-    """NumPy leaves room in a header for its first number to grow, so the length never changes."""
+    """Write the header. NumPy leaves room for its first number to grow, so its length is fixed."""
     np.lib.format.write_array_header_1_0(
         stream, {"descr": "<f4", "fortran_order": False, "shape": (chunks, dimensions)}
     )
 
 
 class MemorySearcher:
-    """A matrix product for some questions at once; the system pages the vectors in and out.
+    """A matrix product for several questions at once; the system pages the vectors in and out."""
 
-    Args:
-        vectors: shape (chunks, dimensions).
-        doc_ids: of each chunk.
-        groups: group to the positions of its chunks.
-    """
-
-    def __init__(self, vectors: Vectors, doc_ids: list[str], groups: dict[str, list[int]]) -> None:
-        self._vectors, self._doc_ids = vectors, doc_ids
-        self._groups = {group: np.array(positions) for group, positions in groups.items()}
-        self._slack = dense_slack(vectors.shape[1])
+    def __init__(self, chunks: StoredChunks) -> None:
+        self._vectors, self._doc_ids, groups = chunks
+        positions: dict[str, list[int]] = {}
+        for position, group in enumerate(groups):
+            if group:
+                positions.setdefault(group, []).append(position)
+        self._groups: dict[str, NDArray[np.int64]] = {
+            group: np.array(places) for group, places in positions.items()
+        }
+        self._slack = dense_slack(self._vectors.shape[1])
 
     def nearest(self, vectors: Vectors, k: int, groups: Sequence[str]) -> list[Ranking]:
-        """For each vector the ``k`` documents of highest cosine.
+        """Return for each vector the ``k`` documents of highest cosine.
 
         Raises:
-            StoreError: the vectors have other dimensions than the index.
+            StoreError: the vectors' dimensions differ from those of the index.
         """
         check_dimensions(vectors, self._vectors.shape[1])
         together = max(1, PRODUCT // len(self._vectors))
@@ -129,5 +144,5 @@ class MemorySearcher:
         return rankings
 
     def exactness(self, vectors: Vectors, k: int) -> dict[str, Any]:  # noqa: ARG002
-        """This search is exact."""
+        """Return that this search is exact."""
         return {"exact": True}

@@ -1,4 +1,4 @@
-"""Shards as points: numbered, with payloads and a digest that tells whether a store has them."""
+"""Shards as points: numbered, with payloads, and a digest that shows if a store has them."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ class NumberedShard:
 
     Args:
         start: number of its first chunk.
-        digest: of everything in it and of its place.
+        digest: of its content and its place.
         payloads: of each chunk: ``doc_id``, ``text``, ``group``, ``chunk`` (its number within
             its document, from 0) and ``shard`` (the digest).
         shard: the shard.
@@ -30,7 +30,7 @@ class NumberedShard:
 
     @property
     def dimensions(self) -> int:
-        """Of the dense vectors."""
+        """Return the dimensions of the vectors."""
         return int(self.shard.vectors.shape[1])
 
     def __len__(self) -> int:
@@ -41,7 +41,7 @@ def numbered(shards: Iterable[Shard]) -> Iterator[NumberedShard]:
     """Number the chunks of ``shards``, one shard in memory at a time.
 
     Raises:
-        StoreError: the shards differ in their dimensions, or there are none.
+        StoreError: the shards differ in their dimensions, or the corpus is empty.
     """
     start, chunk, last = 0, -1, None
     for shard in checked(shards):
@@ -57,10 +57,10 @@ def numbered(shards: Iterable[Shard]) -> Iterator[NumberedShard]:
 
 
 def checked(shards: Iterable[Shard]) -> Iterator[Shard]:
-    """The shards, all of the same dimensions and at least one.
+    """Yield the shards and check that there are any and that all have the same dimensions.
 
     Raises:
-        StoreError: they differ, or there are none.
+        StoreError: they differ, or the corpus is empty.
     """
     dimensions = 0
     for shard in shards:
@@ -68,8 +68,8 @@ def checked(shards: Iterable[Shard]) -> Iterator[Shard]:
         if shard.vectors.shape != (len(shard.doc_ids), dimensions):
             raise StoreError(
                 f"shard {shard.number} has vectors of shape {shard.vectors.shape}; expected "
-                f"{(len(shard.doc_ids), dimensions)}, as those before it. One encoder makes them "
-                "all"
+                f"{(len(shard.doc_ids), dimensions)}, as in the shards before it. All must come "
+                "from one encoder"
             )
         yield shard
     if not dimensions:
@@ -77,14 +77,11 @@ def checked(shards: Iterable[Shard]) -> Iterator[Shard]:
 
 
 def _digest(shard: Shard, *before: object) -> str:
-    """Of a shard and of what its points' numbers depend on besides."""
+    """Return a digest of a shard and of whatever else the numbers of its points depend on."""
     digest = hashlib.sha256(repr((shard.vectors.shape, before)).encode())
     digest.update(np.ascontiguousarray(shard.vectors, "<f4").data)
     for column in (shard.doc_ids, shard.groups, shard.texts):
         for value in column:
             encoded = value.encode("utf-8", "surrogatepass")
             digest.update(b"%d:" % len(encoded) + encoded)
-    for sparse in shard.sparse:
-        digest.update(np.asarray(sparse.indices, "<i8").tobytes() + b";")
-        digest.update(np.asarray(sparse.values, "<f4").tobytes() + b";")
     return digest.hexdigest()[:32]

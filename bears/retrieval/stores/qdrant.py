@@ -3,29 +3,24 @@
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-from pydantic import FiniteFloat, TypeAdapter
-
 from bears.errors import ConfigurationError, StoreError
-from bears.files.records import atomic_write, read_lines, to_line, write_json
-from bears.retrieval.index_files import damaged, read_value
-from bears.retrieval.stores.numbered_shards import NumberedShard, checked, numbered
+from bears.files.records import write_json
+from bears.retrieval.index_files import read_value
+from bears.retrieval.stores.memory import Memory, read_chunks
+from bears.retrieval.stores.numbered_shards import NumberedShard, numbered
 from bears.retrieval.stores.qdrant_search import QdrantSearcher
 from bears.retrieval.stores.qdrant_server import IN_PROCESS, Collection, Hnsw, Server
-from bears.retrieval.stores.vector_store import Shard, Sparse
+from bears.retrieval.stores.vector_store import Shard
 from bears.types import Closed, Positive
-
-POINTS = "points.jsonl"
 
 
 @dataclass(frozen=True)
-class _Noted(Closed):
-    """What the collection held when it was complete: among it the first chunk of each shard, to
-    the shard's digest."""
+class _Contents(Closed):
+    """The complete collection; ``shards``: the first chunk of each shard, to its digest."""
 
     collection: str
     dimensions: int
@@ -34,38 +29,27 @@ class _Noted(Closed):
 
 
 @dataclass(frozen=True)
-class _KeptShard(Closed):
-    """A shard as a line of `POINTS`."""
-
-    doc_ids: list[str]
-    groups: list[str]
-    texts: list[str]
-    vectors: list[list[FiniteFloat]]
-    sparse: list[tuple[list[int], list[FiniteFloat]]]
-
-
-@dataclass(frozen=True)
 class Qdrant:
     """A collection of named vectors.
 
     On a server, the index folder only says where the collection is and what it holds. A shard
-    that the collection holds already is not sent again, so a run that was interrupted goes on, and
-    an index of the same vectors is reused. In this process, the folder holds the points, and
-    opening it fills a collection in memory: the files of the client's own local mode are pickles,
-    which would run the code of whoever made an index.
+    that the collection already holds is not sent again, so an interrupted run goes on, and
+    an index of the same vectors is reused. In this process, the folder holds the files of
+    `Memory`, and opening it fills a collection in memory: the files of the client's own local mode
+    are pickles, which can run code.
 
     Args:
         url: of the server, or of any node of a cluster; ``:memory:``: in this process.
-        api_key_env: the environment variable that holds the key; empty: none is wanted.
-        collection: its name; none: ``label`` and a digest of the first shard and of the settings.
-        label: what a collection without a name of its own is called after.
-        exact: every vector is compared; otherwise by a graph that misses some.
-        hnsw: see `Hnsw`; read where the search is not exact.
+        api_key_env: the environment variable that holds the key; empty: the server needs none.
+        collection: its name; None: ``label`` and a digest of the first shard and of the settings.
+        label: the beginning of the name of a collection without a name of its own.
+        exact: compare every vector; otherwise search a graph, which misses some.
+        hnsw: see `Hnsw`; used if the search is not exact.
         shards: parts of a new collection, for a cluster to spread over its nodes.
         replicas: nodes that hold each part of a new collection.
-        batch: points of a request.
+        batch: points per request.
         timeout_s: for one request.
-        patience_s: how long a server that has stopped to answer is asked again.
+        patience_s: how long to retry when the server stops answering.
 
     Raises:
         ConfigurationError: an approximate search in this process, which has none.
@@ -91,7 +75,7 @@ class Qdrant:
             )
 
     def write(self, shards: Iterable[Shard], folder: Path) -> None:
-        """Send every shard that the collection does not hold, and note what it holds then.
+        """Send every shard that the collection does not hold, and record what it then holds.
 
         Raises:
             ConfigurationError: the key or the address is missing.
@@ -99,27 +83,25 @@ class Qdrant:
                 points or vectors of other dimensions.
         """
         if self.url == IN_PROCESS:
-            with atomic_write(folder / POINTS) as file:
-                for shard in checked(shards):
-                    file.write(to_line(asdict(_kept(shard))).encode())
+            Memory().write(shards, folder)
             return
         server = self._server()
         collection, starts, total, dimensions = None, dict[int, str](), 0, 0
-        for some in numbered(shards):
+        for shard in numbered(shards):
             if collection is None:
-                dimensions = some.dimensions
-                collection = self._prepared(server, some)
-            if collection.count(some.digest) < len(some):
-                collection.upsert(some, self.batch)
-            starts[some.start] = some.digest
-            total += len(some)
+                dimensions = shard.dimensions
+                collection = self._prepared(server, shard)
+            if collection.count(shard.digest) < len(shard):
+                collection.upsert(shard, self.batch)
+            starts[shard.start] = shard.digest
+            total += len(shard)
         assert collection is not None
-        if (found := collection.count()) != total:
-            raise _other(collection.name, server.url, f"{found} points in place of {total}")
+        if (points := collection.count()) != total:
+            raise _unexpected(collection.name, server.url, f"{points} points in place of {total}")
         if not self.exact:
             _wait_for_graph(collection)
-        noted = _Noted(collection.name, dimensions, total, starts)
-        write_json(folder / "store.json", asdict(noted))
+        contents = _Contents(collection.name, dimensions, total, starts)
+        write_json(folder / "store.json", asdict(contents))
 
     def open(self, folder: Path) -> QdrantSearcher:
         """Find the collection again, or fill one in memory.
@@ -129,30 +111,28 @@ class Qdrant:
                 damaged.
         """
         if self.url == IN_PROCESS:
-            return self._filled(folder / POINTS)
-        noted = read_value(folder / "store.json", _Noted)
+            return self._filled(folder)
+        expected = read_value(folder / "store.json", _Contents)
         server = self._server()
-        collection = self._named(server, noted.collection)
-        if collection.dimensions() != noted.dimensions:
-            raise _other(collection.name, server.url, "no points, or some of other dimensions")
-        if (found := collection.count()) != noted.points:
-            raise _other(collection.name, server.url, f"{found} of {noted.points} points")
-        if list(collection.shards_at([*noted.shards])) != [*noted.shards.values()]:
-            raise _other(collection.name, server.url, "other points")
-        return QdrantSearcher(collection, noted.dimensions)
+        collection = self._named(server, expected.collection)
+        if collection.dimensions() != expected.dimensions:
+            raise _unexpected(
+                collection.name, server.url, "no points, or points of other dimensions"
+            )
+        if (points := collection.count()) != expected.points:
+            raise _unexpected(collection.name, server.url, f"{points} of {expected.points} points")
+        if collection.shards_at([*expected.shards]) != [*expected.shards.values()]:
+            raise _unexpected(collection.name, server.url, "other points")
+        return QdrantSearcher(collection, expected.dimensions)
 
-    def _filled(self, file: Path) -> QdrantSearcher:
+    def _filled(self, folder: Path) -> QdrantSearcher:
+        vectors, doc_ids, groups = read_chunks(folder)
         collection = self._named(self._server(), "points")
-        dimensions = 0
-        try:
-            for some in numbered(_read(file)):
-                if not dimensions:
-                    dimensions = some.dimensions
-                    collection.create(dimensions, self.shards, self.replicas)
-                collection.upsert(some, self.batch)
-        except ValueError as error:
-            raise damaged(file, " ".join(f"{error!s:.200}".split())) from None
-        return QdrantSearcher(collection, dimensions)
+        texts = ("",) * len(doc_ids)
+        for shard in numbered([Shard(0, tuple(doc_ids), tuple(groups), texts, vectors)]):
+            collection.create(shard.dimensions, self.shards, self.replicas)
+            collection.upsert(shard, self.batch)
+        return QdrantSearcher(collection, vectors.shape[1])
 
     def _server(self) -> Server:
         server = Server(self.url, self.api_key_env, self.timeout_s, self.patience_s)
@@ -164,19 +144,19 @@ class Qdrant:
         return Collection(server, name, None if self.exact else self.hnsw)
 
     def _prepared(self, server: Server, first: NumberedShard) -> Collection:
-        """The collection, made where it is not there, and refused where it is another one's."""
+        """Return the collection; create it if it is absent, refuse it if it holds other points."""
         collection = self._named(server, self.collection or self._derived(first))
-        there = collection.dimensions()
-        if there is None:
+        dimensions = collection.dimensions()
+        if dimensions is None:
             collection.create(first.dimensions, self.shards, self.replicas)
-        elif there != first.dimensions:
+        elif dimensions != first.dimensions:
             raise StoreError(
-                f"the collection {collection.name} at {server.url} has vectors of {there} "
-                f"dimensions, the encoder makes {first.dimensions}. Name another one in "
+                f"the collection {collection.name} at {server.url} has vectors of {dimensions} "
+                f"dimensions, the encoder makes {first.dimensions}. Choose another name in "
                 "vector_store.collection, or leave that empty"
             )
         elif collection.count() and collection.shards_at([0]) != [first.digest]:
-            raise _other(collection.name, server.url, "other points")
+            raise _unexpected(collection.name, server.url, "other points")
         else:
             collection.set_graph()
         collection.index_fields()
@@ -189,32 +169,17 @@ class Qdrant:
         return f"bears-{self.label}-{digest}"
 
 
-def _kept(shard: Shard) -> _KeptShard:
-    sparse = [(one.indices.tolist(), one.values.tolist()) for one in shard.sparse]
-    ids, groups, texts = map(list, (shard.doc_ids, shard.groups, shard.texts))
-    return _KeptShard(ids, groups, texts, shard.vectors.tolist(), sparse)
-
-
-def _read(file: Path) -> Iterator[Shard]:
-    shape = TypeAdapter(_KeptShard)
-    for number, line in read_lines(file):
-        kept = shape.validate_python(line)
-        sparse = tuple(Sparse(np.array(terms), np.array(values)) for terms, values in kept.sparse)
-        ids, groups, texts = map(tuple, (kept.doc_ids, kept.groups, kept.texts))
-        yield Shard(number - 1, ids, groups, texts, np.array(kept.vectors, np.float32), sparse)
-
-
 def _wait_for_graph(collection: Collection) -> None:
-    """Until the server has been idle for a while, since it starts on its own some time later."""
+    """Wait until the server is idle for a while; it starts to build its graph a little later."""
     idle = 0
     while idle < 4:
         idle = idle + 1 if collection.indexed() else 0
         time.sleep(0.2)
 
 
-def _other(name: str, url: str, what: str) -> StoreError:
+def _unexpected(name: str, url: str, contents: str) -> StoreError:
     return StoreError(
-        f"the collection {name} at {url} holds {what}, which is not this index. Index again "
-        "(`dvc repro --force --single-item index`), under another name in "
-        "vector_store.collection if what is there is still wanted"
+        f"the collection {name} at {url} holds {contents}, which is not this index. Index again "
+        "(`dvc repro --force --single-item index`). To keep what the collection holds, choose "
+        "another name in vector_store.collection first"
     )

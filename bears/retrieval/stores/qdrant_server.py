@@ -1,4 +1,4 @@
-"""A collection of points on a Qdrant server, in a cluster, or in this process."""
+"""A connection to Qdrant and one of its collections: on a server, in a cluster, or in process."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -12,7 +12,6 @@ from bears.config import checkout
 from bears.errors import ConfigurationError, StoreError
 from bears.llm.endpoint import check_variable, environment
 from bears.retrieval.stores.numbered_shards import NumberedShard
-from bears.retrieval.stores.vector_store import Sparse
 from bears.types import Positive
 
 T = TypeVar("T")
@@ -26,7 +25,7 @@ class Hnsw:
     """The graph of an approximate search (Malkov and Yashunin 2018).
 
     Args:
-        m: edges of each node; 0: there is no graph.
+        m: edges of each node; 0: build no graph.
         ef_construct: neighbors that are looked at while the graph is built.
         ef: neighbors that are looked at in a search; more is slower and misses less.
         from_kb: segments with fewer kilobytes of vectors get no graph and are searched whole.
@@ -42,10 +41,10 @@ NO_GRAPH = Hnsw(m=0, ef_construct=100, ef=1, from_kb=10_000)
 
 
 def api_key(name: str) -> str | None:
-    """Return what the environment variable ``name``, or ``.env`` of the user's checkout, holds.
+    """Return the value of the environment variable ``name``, which ``.env`` may also define.
 
     Raises:
-        ConfigurationError: it holds nothing, or ``name`` cannot be a variable.
+        ConfigurationError: it is empty, or ``name`` cannot be a variable.
     """
     if not name:
         return None
@@ -54,29 +53,28 @@ def api_key(name: str) -> str | None:
         return key
     raise ConfigurationError(
         f"the environment variable {name} holds no key for Qdrant. Set it, or write {name}=… into "
-        ".env; for a server that wants none: vector_store.api_key_env=''"
+        ".env; if the server needs no key: vector_store.api_key_env=''"
     )
 
 
 class Server:
-    """A connection. Nothing is asked before the first call.
+    """A connection; nothing is sent before the first call.
 
     Args:
         url: of one node, since a cluster answers through each of them; or `IN_PROCESS`.
-        key_env: the environment variable of the key; empty: none is sent.
+        key_env: the environment variable of the key; empty: send none.
         timeout_s: for one request.
-        patience_s: how long a server that does not answer is asked again.
+        patience_s: how long to retry when the server does not answer.
     """
 
     def __init__(self, url: str, key_env: str, timeout_s: int, patience_s: float) -> None:
         from qdrant_client import QdrantClient
 
         self.url, self._key_env, self._patience_s = url, key_env, patience_s
-        self.in_process = url == IN_PROCESS
-        # It would log every request, wherever a package has set up logging.
+        # It would log every request if a package has set up logging.
         logging.getLogger("httpx").setLevel(logging.WARNING)
+        where: dict[str, Any] = {"location" if url == IN_PROCESS else "url": url}
         key = api_key(key_env)
-        where: dict[str, Any] = {"location": url} if self.in_process else {"url": url}
         try:
             # The versions are not compared: only calls that 1.16 knows are made.
             self.client = QdrantClient(
@@ -89,7 +87,7 @@ class Server:
             ) from None
 
     def ask(self, call: Callable[[], T], patient: bool = True) -> T:
-        """Return what ``call`` returns, asking again while the server is away or overloaded.
+        """Return the result of ``call``; retry while the server is away or overloaded.
 
         Raises:
             StoreError: it stays away, or refuses.
@@ -98,37 +96,37 @@ class Server:
         from qdrant_client.http.exceptions import ApiException
         from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
-        again = Retrying(
-            retry=retry_if_exception(_passes),
+        retrying = Retrying(
+            retry=retry_if_exception(_is_temporary),
             stop=stop_after_delay(self._patience_s if patient else 0),
             wait=wait_exponential(multiplier=0.1, max=3),
             reraise=True,
         )
         try:
-            return again(call)
+            return retrying(call)
         except (ApiException, QdrantException) as error:
             raise StoreError(f"vector_store.url is {self.url}; {self._explained(error)}") from None
 
     def _explained(self, error: Exception) -> str:
         status = getattr(error, "status_code", None)
-        said = " ".join(str(getattr(error, "source", error)).split())
+        reason = " ".join(str(getattr(error, "source", error)).split())
         if status in (401, 403):
-            sent = f"the key in {self._key_env}" if self._key_env else "no key"
+            sent = f"the key in {self._key_env}" if self._key_env else "a request without a key"
             return (
-                f"Qdrant there refuses {sent} ({said}). Name the environment variable of the right "
-                "key in vector_store.api_key_env"
+                f"Qdrant there refuses {sent} ({reason}). Set vector_store.api_key_env to the "
+                "environment variable of the right key"
             )
         if status is None:
-            problem = f"no Qdrant answers there ({said}). Start it, or correct the address"
+            problem = f"no Qdrant answers there ({reason}). Start it, or correct the address"
         else:
             problem = (
-                f"Qdrant there cannot do it ({said}). Expected Qdrant 1.16 or later with space on "
-                "its disk; where a node of its cluster is lost, start that again"
+                f"Qdrant there cannot do it ({reason}). Expected Qdrant 1.16 or later with free "
+                "disk space; if a node of its cluster is lost, start that again"
             )
         return f"{problem}, then run the same again: the shards that it holds are not sent twice"
 
 
-def _passes(error: BaseException) -> bool:
+def _is_temporary(error: BaseException) -> bool:
     """Return whether the same call may succeed later."""
     from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
     from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
@@ -144,26 +142,26 @@ class Collection:
     Args:
         server: where they are.
         name: of the collection.
-        hnsw: how the approximate search goes; none: the search is exact.
+        hnsw: the graph of the approximate search; None: the search is exact.
     """
 
     def __init__(self, server: Server, name: str, hnsw: Hnsw | None) -> None:
         from qdrant_client import models
 
-        self.api: Any = models
-        self.name, self._server, self.hnsw = name, server, hnsw
-        self._client = server.client
+        self.name, self.hnsw = name, hnsw
+        self._api: Any = models
+        self._server, self._client = server, server.client
 
     def count(self, shard: str = "") -> int:
         """Return how many points there are, or how many of this shard."""
-        only = self.where("shard", shard)
-        asked = self._server.ask(
+        only = self._where("shard", shard)
+        result = self._server.ask(
             lambda: self._client.count(self.name, count_filter=only, exact=True)
         )
-        return int(asked.count)
+        return int(result.count)
 
     def dimensions(self) -> int | None:
-        """Return the dimensions of the vectors called ``dense``; None: no such collection.
+        """Return the dimensions of the vectors called ``dense``; None without such a collection.
 
         Raises:
             StoreError: the collection has other vectors.
@@ -171,19 +169,18 @@ class Collection:
         ask = self._server.ask
         if not ask(lambda: self._client.collection_exists(self.name)):
             return None
-        parameters = ask(lambda: self._client.get_collection(self.name)).config.params
-        named = parameters.vectors if isinstance(parameters.vectors, dict) else {}
-        if "dense" not in named or "sparse" not in (parameters.sparse_vectors or {}):
+        vectors = ask(lambda: self._client.get_collection(self.name)).config.params.vectors
+        named = vectors if isinstance(vectors, dict) else {}
+        if "dense" not in named:
             raise StoreError(
                 f"the collection {self.name} at {self._server.url} has the vectors "
-                f"{sorted(named) or 'without a name'} and "
-                f"{sorted(parameters.sparse_vectors or {}) or 'no sparse ones'}; expected 'dense' "
-                "and 'sparse'. Name another one in vector_store.collection"
+                f"{sorted(named) or 'without a name'}; expected 'dense'. Choose another name in "
+                "vector_store.collection"
             )
         return int(named["dense"].size)
 
     def shards_at(self, starts: Sequence[int]) -> list[str]:
-        """Return the digest of the shard of each of these points; empty: no such point."""
+        """Return the digest of the shard of each of these points; empty for absent points."""
         records = self._server.ask(
             lambda: self._client.retrieve(self.name, list(starts), with_payload=["shard"])
         )
@@ -191,14 +188,12 @@ class Collection:
         return [str(known.get(start, "")) for start in starts]
 
     def create(self, dimensions: int, shards: int, replicas: int) -> None:
-        """Make the collection."""
+        """Create the collection."""
+        vector = self._api.VectorParams(size=dimensions, distance=self._api.Distance.DOT)
         self._server.ask(
             lambda: self._client.create_collection(
                 self.name,
-                vectors_config={
-                    "dense": self.api.VectorParams(size=dimensions, distance=self.api.Distance.DOT)
-                },
-                sparse_vectors_config={"sparse": self.api.SparseVectorParams()},
+                vectors_config={"dense": vector},
                 shard_number=shards,
                 replication_factor=replicas,
                 **self._graph(),
@@ -206,37 +201,33 @@ class Collection:
         )
 
     def set_graph(self) -> None:
-        """Give a collection that is there the graph of the present settings."""
+        """Give an existing collection the graph of the present settings."""
         self._server.ask(lambda: self._client.update_collection(self.name, **self._graph()))
 
     def _graph(self) -> dict[str, Any]:
-        # Without edges no graph is built at all.
         graph = self.hnsw or NO_GRAPH
         return {
-            "hnsw_config": self.api.HnswConfigDiff(
+            "hnsw_config": self._api.HnswConfigDiff(
                 m=graph.m, ef_construct=graph.ef_construct, full_scan_threshold=graph.from_kb
             ),
-            "optimizers_config": self.api.OptimizersConfigDiff(indexing_threshold=graph.from_kb),
+            "optimizers_config": self._api.OptimizersConfigDiff(indexing_threshold=graph.from_kb),
         }
 
     def index_fields(self) -> None:
-        """Index what points are found by; nothing happens where that is done."""
-        keyword = self.api.PayloadSchemaType.KEYWORD
+        """Index the fields by which points are found, if they are not indexed yet."""
+        keyword = self._api.PayloadSchemaType.KEYWORD
         for field in ("shard", "group"):
             self._server.ask(
                 partial(self._client.create_payload_index, self.name, field, keyword, wait=True)
             )
 
-    def upsert(self, some: NumberedShard, size: int) -> None:
-        """Store a shard, ``size`` points in a request; sent twice, they are there once."""
-        for first in range(0, len(some), size):
-            part = slice(first, first + size)
-            vectors: dict[str, Any] = {"dense": some.shard.vectors[part].tolist()}
-            if some.shard.sparse:
-                vectors["sparse"] = [self.sparse(one) for one in some.shard.sparse[part]]
-            payloads = some.payloads[part]
-            ids = range(some.start + first, some.start + first + len(payloads))
-            batch = self.api.Batch(ids=list(ids), vectors=vectors, payloads=payloads)
+    def upsert(self, numbered: NumberedShard, size: int) -> None:
+        """Store a shard, ``size`` points per request; sending it twice stores it once."""
+        for first in range(0, len(numbered), size):
+            vectors = numbered.shard.vectors[first : first + size].tolist()
+            payloads = numbered.payloads[first : first + size]
+            ids = range(numbered.start + first, numbered.start + first + len(payloads))
+            batch = self._api.Batch(ids=list(ids), vectors={"dense": vectors}, payloads=payloads)
             self._server.ask(partial(self._client.upsert, self.name, batch, wait=True))
 
     def indexed(self) -> bool:
@@ -244,25 +235,32 @@ class Collection:
         status = self._server.ask(lambda: self._client.get_collection(self.name)).status
         return bool(status.value == "green")
 
+    def request(self, vector: list[float], limit: int, exact: bool, group: str) -> Any:
+        """Return a request for the ``limit`` nearest points of ``group``; empty: any group.
+
+        The points of an exact search come with their vectors.
+        """
+        ef = self.hnsw.ef if self.hnsw and not exact else None
+        # The local mode warns of parameters that it ignores.
+        in_process = self._server.url == IN_PROCESS
+        return self._api.QueryRequest(
+            query=vector,
+            using="dense",
+            limit=limit,
+            filter=self._where("group", group),
+            params=None if in_process else self._api.SearchParams(exact=exact, hnsw_ef=ef),
+            with_payload=["doc_id"],
+            with_vector=["dense"] if exact else False,
+        )
+
     def search(self, requests: list[Any]) -> list[list[Any]]:
-        """Return the points of each request, best first; all are asked at once."""
+        """Return the points of each request, best first; all are sent together."""
         answers = self._server.ask(lambda: self._client.query_batch_points(self.name, requests))
         return [answer.points for answer in answers]
 
-    def parameters(self, exact: bool) -> Any:
-        """Return how a request is to be searched; the local mode warns of what it ignores."""
-        if self._server.in_process:
-            return None
-        ef = self.hnsw.ef if self.hnsw and not exact else None
-        return self.api.SearchParams(exact=exact, hnsw_ef=ef)
-
-    def sparse(self, sparse: Sparse) -> Any:
-        """Return a sparse vector as a request or a point has it."""
-        return self.api.SparseVector(indices=sparse.indices.tolist(), values=sparse.values.tolist())
-
-    def where(self, field: str, value: str) -> Any:
-        """Return a filter for points with this value; None where it is empty."""
+    def _where(self, field: str, value: str) -> Any:
+        """Return a filter for points with this value; None if it is empty."""
         if not value:
             return None
-        match = self.api.FieldCondition(key=field, match=self.api.MatchValue(value=value))
-        return self.api.Filter(must=[match])
+        match = self._api.FieldCondition(key=field, match=self._api.MatchValue(value=value))
+        return self._api.Filter(must=[match])

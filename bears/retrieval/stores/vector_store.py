@@ -1,30 +1,15 @@
-"""What keeps vectors and finds the nearest ones."""
+"""The protocols of vector stores: keep vectors, and find the nearest ones."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from numpy.typing import NDArray
-
 from bears.retrieval.cut import Cut
 from bears.retrieval.models.encoder import CALLED, Vectors
 from bears.types import Ranking
 
 UNCUT = Cut(CALLED["document"], 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Sparse:
-    """A vector of which only the entries that are not zero are written down.
-
-    Args:
-        indices: the terms' numbers, each once; shape (entries,).
-        values: their weights in the same order.
-    """
-
-    indices: NDArray[Any]
-    values: NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +22,6 @@ class Shard:
         groups: `Document.group` of each chunk.
         texts: of each chunk.
         vectors: shape (chunks, dimensions), length 1 each.
-        sparse: of each chunk, for a store that holds both kinds; empty: there are none.
         cut: how much of the texts is not in their vectors.
     """
 
@@ -46,28 +30,27 @@ class Shard:
     groups: tuple[str, ...]
     texts: tuple[str, ...]
     vectors: Vectors
-    sparse: tuple[Sparse, ...] = ()
     cut: Cut = UNCUT
 
 
 class VectorSearcher(Protocol):
-    """A store that was opened."""
+    """An open store."""
 
     def nearest(self, vectors: Vectors, k: int, groups: Sequence[str]) -> list[Ranking]:
-        """For each vector the ``k`` documents whose best chunk has the highest cosine (MaxP).
+        """Return for each vector the ``k`` documents whose best chunk has the highest cosine.
 
         Args:
-            vectors: the questions', shape (questions, dimensions), length 1 each.
+            vectors: of the questions, shape (questions, dimensions), length 1 each.
             k: how many documents, not chunks.
-            groups: for each vector, the group whose documents alone count; empty: any.
+            groups: for each vector, the only group to search; empty: all documents.
         """
 
     def exactness(self, vectors: Vectors, k: int) -> dict[str, Any]:
-        """What a run has to say about its search, as plain JSON values.
+        """Return how exact the search is, as plain JSON values.
 
         Args:
-            vectors: the questions', shape (questions, dimensions).
-            k: how many documents a question.
+            vectors: of the questions, shape (questions, dimensions).
+            k: how many documents per question.
 
         Returns:
             ``{"exact": True}``, or ``exact`` False with ``recall``: the mean share of the exact
@@ -76,12 +59,12 @@ class VectorSearcher(Protocol):
 
 
 class VectorStore(Protocol):
-    """Makes a store of vectors, and opens it again. The constructor takes its settings only."""
+    """Makes a store of vectors and opens it again. The constructor only takes settings."""
 
     def write(self, shards: Iterable[Shard], folder: Path) -> None:
         """Store every shard; ``folder`` holds the store, or what is needed to find it again.
 
-        A store that survives a killed run (a server) may skip what it has already.
+        A store that survives a killed run (a server) may skip what it already has.
 
         Raises:
             StoreError: the store cannot be reached, or cannot take the shards.
@@ -91,13 +74,13 @@ class VectorStore(Protocol):
         """Open what `write` wrote.
 
         Raises:
-            StoreError: the store cannot be reached, or holds something else by now.
+            StoreError: the store cannot be reached, or its content has changed.
         """
 
 
 @runtime_checkable
 class Approximate(Protocol):
-    """A searcher that may miss something, and says how much."""
+    """A searcher that may miss documents and measures how many."""
 
     def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
-        """As `VectorSearcher.exactness`, for questions."""
+        """Return the same as `VectorSearcher.exactness`, for questions."""

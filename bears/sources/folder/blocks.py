@@ -1,4 +1,4 @@
-"""The blocks of a document: what its author kept together, and the headings above it."""
+"""Split a document into blocks, which its author kept together, and headings."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
 FRONT = re.compile(
     r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
-"""What programs read before a Markdown text."""
+"""YAML before a Markdown text, for programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Block:
 
 
 def blocks_of_text(text: str) -> Iterator[Block]:
-    """The paragraphs of a plain text; one with a line of signs below it is a heading."""
+    """Yield the paragraphs of a plain text; one with a line of signs below it is a heading."""
     lines: list[str] = []
     for line in [*text.splitlines(), ""]:
         if line.strip():
@@ -36,9 +36,9 @@ def blocks_of_text(text: str) -> Iterator[Block]:
 
 
 def blocks_of_markdown(text: str) -> tuple[list[Block], int]:
-    """The blocks of a Markdown text, as they are written; code within fences is one block.
+    """Return the blocks of a Markdown text, and how many characters of YAML before it are left out.
 
-    And how many characters of YAML before it are left out; its title is kept as `titled` says.
+    Code within fences is one block. The title in the YAML is kept, see `titled`.
     """
     front = FRONT.match(text)
     try:
@@ -52,7 +52,7 @@ def blocks_of_markdown(text: str) -> tuple[list[Block], int]:
 
 
 def titled(title: str, blocks: list[Block]) -> list[Block]:
-    """The blocks below a title, unless they have headings of their own."""
+    """Return the blocks below a title, which is left out if they have headings of their own."""
     headed = not title or any(block.heading for block in blocks)
     return blocks if headed else [Block(title, heading=True), *blocks]
 

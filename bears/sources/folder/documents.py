@@ -1,4 +1,4 @@
-"""One file of a folder as blocks, whatever it was written with."""
+"""Read one file of a folder as blocks, whatever it was written with."""
 
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -20,21 +20,21 @@ KINDS = {
     ".pdf": "pdf",
     ".docx": "word",
 }
-"""How a name ends, in small letters, to what the file is."""
+"""The end of a name, in lower case, to the kind of the file."""
 WORD_BYTES = 32 << 20
-"""Of XML, to which a file of Word may unpack: some thousand pages, read in a minute or two."""
+"""The size of the unpacked XML of a Word file: some thousand pages, read in a minute or two."""
 PAGE_EDGE, PAGE_SHARE = 3, 0.5
-"""Lines at the edges of a PDF's pages that may be headers, if so many pages have them."""
+"""The number of lines at a page's edges that may be headers, and the share of pages with them."""
 
 
 @dataclass
 class Content:
-    """What stands in one file.
+    """The content of one file.
 
     Args:
         kind: one of `KINDS`.
         blocks: in its order.
-        remarks: what was done to it that its author may not expect: what, and an example.
+        remarks: what was done to it that its author may not expect, each with an example.
     """
 
     kind: str
@@ -46,13 +46,13 @@ def read_document(path: Path, encoding: str, most: int) -> Content:
     """Read a file of one of `KINDS`.
 
     Args:
-        path: its name says what it is.
-        encoding: of texts that are not UTF-8, carry no byte order mark and declare nothing.
+        path: its name gives the kind.
+        encoding: of texts that are not UTF-8, have no byte order mark and declare nothing.
         most: characters of a paragraph of a PDF.
 
     Raises:
-        FormatError: it is no such file, is damaged or protected, or is in an unknown encoding.
-        SourceError: the same of a PDF; or there is no text in it.
+        FormatError: it is of another kind, damaged or protected, or has an unknown encoding.
+        SourceError: there is no text in it.
     """
     kind = KINDS[path.suffix.lower()]
     if kind == "pdf":
@@ -94,7 +94,7 @@ def _pdf(path: Path, most: int) -> Content:
 
 
 def _word(path: Path) -> str:
-    """A file of Word as HTML, without its pictures."""
+    """Return a Word file as HTML, without its pictures."""
     # It takes 0.1 s to import.
     import mammoth
 
@@ -104,6 +104,6 @@ def _word(path: Path) -> str:
         found = mammoth.convert_to_html(data, convert_image=lambda _: [])
     except Exception as error:
         # A damaged file makes the converter fail in ways that it does not list.
-        reason = f"it cannot be read as Word's ({first_line(error)})"
+        reason = f"it cannot be read as a Word file ({first_line(error)})"
         raise FormatError(f"{path}: {reason}") from None
     return str(found.value)

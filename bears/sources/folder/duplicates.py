@@ -1,4 +1,4 @@
-"""Texts that are nearly the same, by the n-grams that they share."""
+"""Find texts that are nearly the same, by the n-grams that they share."""
 
 import re
 from collections import Counter, defaultdict
@@ -12,18 +12,18 @@ from bears.language.scripts import HAN, KANA, SOUTH_EAST_ASIAN
 UNSPACED = SOUTH_EAST_ASIAN + KANA + HAN
 TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
 LENGTH = 4
-"""Tokens of an n-gram."""
+"""The number of tokens in an n-gram."""
 TRIED = 200
-"""Earlier texts that one text is held against at most, those with the most n-grams in common."""
+"""The most earlier texts that a text is compared with: those with most n-grams in common."""
 
 
 def near_duplicates(texts: Sequence[str], least: float) -> Iterator[tuple[int, int, float]]:
-    """Each text that is nearly the same as an earlier one that is not itself such a text.
+    """Find each text that is nearly the same as an earlier one that is not itself a duplicate.
 
-    Texts with other numbers in them say something else, however much they share.
+    Texts that contain different numbers count as different, however much they share.
 
     Args:
-        texts: in the order in which they are kept.
+        texts: the first of several duplicates is kept.
         least: the share of their distinct n-grams that two texts have in common (Jaccard).
 
     Yields:

@@ -1,4 +1,4 @@
-"""The blocks of an HTML page, without what is there for browsers and for finding one's way."""
+"""Split an HTML page into blocks, without scripts, styles, navigation and footers."""
 
 import re
 from html.parser import HTMLParser
@@ -15,7 +15,7 @@ LINES = frozenset({"br", "dt", "li", "tr", "option"})
 CELLS = frozenset({"td", "th"})
 UNSEEN = frozenset({"template", "noscript", "svg"})
 AROUND = frozenset({"nav", "footer"})
-"""What a page says of the site that it is a page of."""
+"""Elements about the whole site."""
 CHARSET = re.compile(
     rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([\w.:-]{1,40})"
 )
@@ -28,13 +28,13 @@ UNREAD = re.compile(
 
 
 def declared_encoding(data: bytes) -> str:
-    """What a page says of its own encoding; empty where it says nothing."""
+    """Return the encoding that a page declares, or an empty text."""
     found = CHARSET.search(data[:4096].lower())
     return found[1].decode("ascii", "replace") if found else ""
 
 
 def blocks_of_html(text: str) -> tuple[list[Block], int]:
-    """The blocks of a page, and how many characters of navigation and footers are left out."""
+    """Return the blocks of a page, and the number of characters left out around them."""
     page = _Page()
     markup, end, rest = UNREAD.sub("", text).rpartition(">")
     # After the last > no tag ends.
@@ -51,7 +51,7 @@ class _Page(HTMLParser):
         self.title, self.around = "", 0
         self._text: list[str] = []
         self._heading = self._verbatim = self._in_title = False
-        # The outermost element that is left out, how deep we are in it, and its texts.
+        # The outermost element that is left out, the depth in it, and its texts.
         self._left_out, self._depth, self._within = "", 0, list[str]()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -86,7 +86,7 @@ class _Page(HTMLParser):
             self._text.append(data if self._verbatim else re.sub(r"\s+", " ", data))
 
     def end(self) -> None:
-        """What stands after the last tag; and what an element that was never closed took in."""
+        """Add the text after the last tag, and the text of an element that was never closed."""
         if self._left_out:
             self._text += self._within
         self._break()

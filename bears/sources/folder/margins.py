@@ -1,26 +1,26 @@
-"""What stands at the edges of many sheets alike: headers, footers, menus."""
+"""Find the texts that many sheets have at their edges: headers, footers, menus."""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
 
 LONGEST = 300
-"""Characters. What is longer is no header."""
+"""The most characters of a margin."""
 LEAST = 3
-"""Sheets that have a margin in common."""
+"""The least number of sheets with the same margin."""
 
 
 def margins(
     sheets: Sequence[Sequence[str]], edge: int, share: float, counted: bool = False
 ) -> list[set[int]]:
-    """Which texts of each sheet are a margin.
+    """Return the positions of the margins in each sheet.
 
     Args:
         sheets: the texts of each, in order.
-        edge: so many texts at the begin and at the end of a sheet can be margins, of a short one
-            fewer: what stands in its middle is none.
-        share: of the sheets, and three of them, have a text at their edge for it to be a margin.
-        counted: whether its numbers may be others on each sheet.
+        edge: how many texts at the beginning and at the end of a sheet can be margins. In a short
+            sheet there are fewer, since its middle is never a margin.
+        share: the share of the sheets, and three of them at least, that have a margin.
+        counted: whether its numbers may differ from sheet to sheet.
     """
     found = []
     for sheet in sheets:

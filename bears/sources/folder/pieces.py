@@ -1,4 +1,4 @@
-"""Cutting a document where its author did: at headings, else between paragraphs."""
+"""Cut a document at headings, or else between paragraphs."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,22 +9,22 @@ BETWEEN = "\n\n"
 
 
 def cut(blocks: Iterable[Block], least: int, most: int) -> Iterator[str]:
-    """The pieces of a document, in its order.
+    """Yield the pieces of a document, in its order.
 
     Args:
         blocks: of the document.
         least: a piece of fewer characters does not end before a heading.
-        most: characters of a piece. Paragraphs fill it up; one that is longer is cut where
-            sentences end.
+        most: the characters of a piece. Paragraphs fill it up, and a longer paragraph is cut at
+            the ends of sentences.
     """
     current: list[Block] = []
-    # Its length, with what goes before the next block; how many blocks until the last paragraph.
+    # Its length, and the number of its blocks up to the last paragraph.
     size, body = -len(BETWEEN), 0
     for block in _short(blocks, most):
         longer = size + len(BETWEEN) + len(block.text)
         ends = longer > most or (block.heading and body and size >= least)
         if current and ends:
-            # Headings at its end belong to what stands below them.
+            # Headings at its end belong to what comes after them.
             headings = current[body:] if body else []
             if _size([*headings, block]) > most:
                 headings = []

@@ -1,4 +1,4 @@
-"""A folder of documents as the rows of a benchmark, and a report of what became of its files."""
+"""Read a folder of documents as a benchmark, and report what became of its files."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,34 +16,34 @@ from bears.sources.folder.places import Places
 from bears.sources.folder.settings import FolderSettings
 from bears.sources.folder.walk import files_below, identifier_of, leads_outside
 from bears.sources.parts import Parts
-from bears.sources.records import PoolDocument, PoolQuestion
+from bears.sources.records import RowRecords, pool_document
 
 QUESTIONS = "questions.csv"
 MANY = 3
 """A question with more gold pieces is reported by name, since some of them may be wrong."""
 
 
-def read_folder(parts: Parts, folder: Path) -> Iterator[PoolDocument | PoolQuestion]:
+def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
     """Yield the pieces of a folder's documents, then the questions, if there are any.
 
-    A document keeps its path within the folder as its id; a piece of one that was cut has its
-    number after it, ``guide/setup.md#2``. What is left out, dropped or read in an unexpected way
-    goes into the report.
+    A document's id is its path within the folder. A piece of one that was cut has its number after
+    it, ``guide/setup.md#2``. What is left out, dropped or read in an unexpected way goes into the
+    report.
 
     Raises:
-        ConfigurationError: a setting.
+        ConfigurationError: a setting is wrong.
         SourceError: there is no document, a question cannot be used, or questions.csv is a link
             to a file outside.
-        FormatError: the file of questions is no CSV.
+        FormatError: the file of questions is not CSV.
     """
     settings = parse(FolderSettings, dict(parts.settings), f"sources.{parts.name}.settings")
-    asked = folder / (settings.questions or QUESTIONS)
-    if not settings.questions and leads_outside(asked, folder):
+    table = folder / (settings.questions or QUESTIONS)
+    if not settings.questions and leads_outside(table, folder):
         raise SourceError(
-            f"{asked} is a link to a file outside of the folder, which is not read. Copy the file "
+            f"{table} is a link to a file outside of the folder, which is not read. Copy the file "
             f"into the folder, or name it as sources.{parts.name}.settings.questions"
         )
-    contents, left_out = _documents(parts, folder, settings, asked)
+    contents, left_out = _documents(parts, folder, settings, table)
     if settings.repeated:
         _drop_repeated(parts, contents, settings.edge, settings.repeated)
     files = {name: _pieces(name, content, settings) for name, content in contents.items()}
@@ -51,35 +51,35 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[PoolDocument | PoolQuest
         parts.count(path, len(files[name]))
     texts = {piece: text for pieces in files.values() for piece, text in pieces.items()}
     stand_ins = _stand_ins(parts, texts, settings.near_duplicate)
-    yield from (
-        PoolDocument(piece, text) for piece, text in texts.items() if piece not in stand_ins
-    )
-    if settings.questions or asked.exists():
-        found, remarks = questions(asked, parts.name, Places(files, stand_ins, left_out))
-        parts.count(asked, len(found))
-        for line, text in remarks:
-            parts.report.append((f"{asked.name}, line {line}", text, ""))
-            parts.notes[f"lines of {asked.name} that the report tells of"] += 1
-        parts.warnings += [_many(parts.name, one) for one in found if len(one.gold) > MANY]
-        yield from found
-
-
-def _many(source: str, question: PoolQuestion) -> str:
-    return (
-        f"source {source}: {len(question.gold)} pieces are gold for the question "
-        f"{one_line(question.question)!r}, expected at most {MANY}; name the right piece "
-        "(guide.md#2) or quote from it under document"
-    )
+    for piece, text in texts.items():
+        if piece not in stand_ins:
+            yield [pool_document(parts.dataset, piece, text)]
+    if not settings.questions and not table.exists():
+        return
+    places = Places(files, stand_ins, left_out)
+    found, remarks = questions(table, parts.name, parts.dataset, places)
+    parts.count(table, len(found))
+    for line, text in remarks:
+        parts.report.append((f"{table.name}, line {line}", text, ""))
+        parts.notes[f"lines of {table.name} with a remark in the report"] += 1
+    for question in found:
+        if (gold := len(question.question.gold_doc_ids)) > MANY:
+            parts.warnings.append(
+                f"source {parts.name}: {gold} pieces are gold for the question "
+                f"{one_line(question.question.question)!r}, expected at most {MANY}; name the "
+                "right piece (guide.md#2) or quote from it under document"
+            )
+        yield [question]
 
 
 def _documents(
-    parts: Parts, folder: Path, settings: FolderSettings, asked: Path
+    parts: Parts, folder: Path, settings: FolderSettings, table: Path
 ) -> tuple[dict[str, Content], dict[str, str]]:
-    """Every file that is a document by its id, and of every other one why it is none."""
+    """Return each file that is a document by its id, and for every other one why it is not."""
     contents: dict[str, Content] = {}
     left_out: dict[str, str] = {}
     for path, reason in Progress(files_below(folder), desc="files", unit=" files"):
-        if path == asked:
+        if path == table:
             continue
         name = identifier_of(path.relative_to(folder).as_posix())
         if not reason and path.suffix.lower() not in KINDS:
@@ -107,7 +107,7 @@ def _documents(
 
 
 def _drop_repeated(parts: Parts, contents: Mapping[str, Content], edge: int, share: float) -> None:
-    """Drop what many files of one kind have at their edges; none of them becomes empty."""
+    """Drop what many files of one kind have at their edges, unless a file would become empty."""
     for kind in sorted({content.kind for content in contents.values()}):
         same = {name: c for name, c in contents.items() if c.kind == kind}
         sheets = [[block.text for block in content.blocks] for content in same.values()]
@@ -123,7 +123,7 @@ def _drop_repeated(parts: Parts, contents: Mapping[str, Content], edge: int, sha
 
 
 def _pieces(name: str, content: Content, settings: FolderSettings) -> dict[str, str]:
-    """Id to text."""
+    """Return the pieces of a document by their ids."""
     texts = list(cut(content.blocks, settings.min_characters, settings.max_characters))
     if len(texts) == 1:
         return {name: texts[0]}
@@ -131,7 +131,7 @@ def _pieces(name: str, content: Content, settings: FolderSettings) -> dict[str, 
 
 
 def _stand_ins(parts: Parts, texts: Mapping[str, str], least: float | None) -> dict[str, str]:
-    """Each piece that says nearly the same as an earlier one, and that one."""
+    """Map each piece that is nearly the same as an earlier one to that one."""
     if least is None:
         return {}
     ids, found = list(texts), dict[str, str]()
@@ -139,5 +139,5 @@ def _stand_ins(parts: Parts, texts: Mapping[str, str], least: float | None) -> d
         piece, kept = ids[position], ids[earlier]
         found[piece] = kept
         parts.report.append((piece, f"dropped: {share:.0%} the same as {kept}", texts[piece]))
-        parts.notes["pieces dropped that nearly say what another does"] += 1
+        parts.notes["pieces dropped as near duplicates"] += 1
     return found

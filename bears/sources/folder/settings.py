@@ -1,4 +1,4 @@
-"""How a folder of documents is read."""
+"""The settings of a folder of documents."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -18,13 +18,13 @@ class FolderSettings(Closed):
     Args:
         questions: a CSV file, see `bears.sources.folder.asked`; empty: questions.csv in the folder,
             if there is one.
-        encoding: of texts that are not UTF-8 and say nothing themselves, such as ``cp1252``; empty:
+        encoding: of texts that are not UTF-8 and declare no encoding, such as ``cp1252``; empty:
             they are left out.
-        min_characters: a piece of a document ends before a heading if it has so many.
+        min_characters: a piece of a document ends before a heading if it has at least so many.
         max_characters: of a piece; a longer document is cut.
-        repeated: a short text near the begin or end of a file is dropped if so large a share of
-            the files of its kind, and three of them, have it there; null: never.
-        edge: how many blocks are near.
+        repeated: a short text near the beginning or end of a file is dropped if at least this
+            share of the files of its kind, and three of them, have it there; null: never.
+        edge: how many blocks count as near.
         near_duplicate: a piece is dropped if it shares so much with an earlier one; null: never.
     """
 

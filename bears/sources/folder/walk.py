@@ -1,4 +1,4 @@
-"""The files below a folder, in an order that is the same everywhere, and what they are called."""
+"""List the files below a folder, in an order that is the same everywhere, and name them."""
 
 import os
 from collections.abc import Iterator
@@ -6,10 +6,10 @@ from pathlib import Path
 
 
 def files_below(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each file, and the reason why it is not to be read, which is empty for most.
+    """Yield each file, and the reason why it is not read, which is empty for most.
 
-    Left out are what a dot hides, links to folders, since they may lead to where we are, and links
-    to files outside of the folder. A folder that cannot be read is yielded with that reason too.
+    Hidden files are not read, nor are links to folders, since they may form a loop, nor links to
+    files outside of the folder. A folder that cannot be read is yielded with that reason too.
     """
     waiting = [folder]
     while waiting:
@@ -43,10 +43,10 @@ def leads_outside(path: Path, folder: Path) -> bool:
 
 
 def identifier_of(path: str) -> str:
-    """What a file is called, by its path within the folder.
+    """Return the id of a file, from its path within the folder.
 
-    White space, # and %, and what is no visible character are written as in addresses (``%20``),
-    since an id is one word in a run.
+    White space, # and %, and characters that are not visible are written as in addresses
+    (``%20``), since an id is one word in a run.
     """
     return "".join(map(_written, path))
 
@@ -54,5 +54,5 @@ def identifier_of(path: str) -> str:
 def _written(character: str) -> str:
     if character.isprintable() and not character.isspace() and character not in "#%":
         return character
-    # Of a name that is not UTF-8 this gives the bytes.
+    # A name that is not UTF-8 gives its bytes.
     return "".join(f"%{byte:02X}" for byte in os.fsencode(character))

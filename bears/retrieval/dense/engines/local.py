@@ -8,12 +8,12 @@ from bears.retrieval.stores.vector_store import Shard
 
 
 class Local:
-    """One batch after the other."""
+    """Encodes one batch after the other."""
 
     def shards(
         self, texts: Iterable[TextShard], encoder: Encoder, kept: VectorCache
     ) -> Generator[Shard, None, None]:
-        """The shards with their vectors; one of them is in memory at a time."""
+        """Yield the shards with their vectors; one of them is in memory at a time."""
         for shard in texts:
             rows = kept.find(shard.texts)
             missing = shard.missing(rows)

@@ -4,7 +4,7 @@ import logging
 import os
 import socket
 from collections import deque
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -20,10 +20,10 @@ from bears.retrieval.stores.vector_store import Shard
 from bears.types import Positive
 
 OBJECT_STORE = 512 * 2**20
-"""Bytes for the texts and vectors under way; what does not fit lies on the disk meanwhile."""
+"""Bytes for the texts and vectors in transit; Ray puts the rest on disk."""
 
 AHEAD = 2
-"""Shards of each worker at a time: the second waits while the first is encoded."""
+"""Shards per worker at a time: the second waits while the first is encoded."""
 
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 TOKEN_FILE = Path("~/.ray/auth_token")
@@ -31,15 +31,14 @@ TOKEN_FILE = Path("~/.ray/auth_token")
 
 @dataclass(frozen=True, slots=True)
 class RayTasks:
-    """Ray runs a task for each shard, and runs it again elsewhere where its worker is lost.
+    """Runs one task of Ray per shard; Ray runs it again elsewhere if its worker is lost.
 
     One shard is one call, so the encoder sees the same texts together as with the local engine.
-    Shards are handed on in order.
 
     Args:
-        workers: tasks that run at a time; a process keeps its model for the next one.
-        cpus: that one worker takes.
-        gpus: that one worker takes; a fraction lets workers share one.
+        workers: how many tasks run at a time; a process keeps its model for the next task.
+        cpus: of one worker.
+        gpus: of one worker; a fraction lets workers share one.
         address: host:port of a running cluster, whose token Ray reads from RAY_AUTH_TOKEN or
             ~/.ray/auth_token; empty: a cluster on this machine, which ends with the run.
     """
@@ -60,12 +59,12 @@ class RayTasks:
             ConfigurationError: the cluster is too small for the workers.
         """
         ray, task = _ray(), None
-        under_way: deque[tuple[TextShard, Rows, list[str], Any]] = deque()
+        pending: deque[tuple[TextShard, Rows, list[str], Any]] = deque()
 
         def finished() -> Shard:
-            shard, rows, missing, reply = under_way.popleft()
+            shard, rows, missing, reply = pending.popleft()
             if missing:
-                rows |= kept.keep(shard, missing, _answer(ray, reply))
+                rows |= kept.keep(shard, missing, _result(ray, reply))
             return shard.with_vectors(rows)
 
         try:
@@ -73,13 +72,13 @@ class RayTasks:
                 rows = kept.find(shard.texts)
                 missing = shard.missing(rows)
                 if missing and task is None:
-                    # Not every run needs a cluster.
+                    # A run that finds all vectors needs no cluster.
                     task, model = self._start(ray), ray.put(encoder)
                 reply = task.remote(model, missing) if task and missing else None
-                under_way.append((shard, rows, missing, reply))
-                if len(under_way) > AHEAD * self.workers:
+                pending.append((shard, rows, missing, reply))
+                if len(pending) > AHEAD * self.workers:
                     yield finished()
-            while under_way:
+            while pending:
                 yield finished()
         finally:
             ray.shutdown()
@@ -89,81 +88,77 @@ class RayTasks:
         from ray.util.placement_group import placement_group
         from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-        quiet = {"configure_logging": False, "log_to_driver": False}
+        settings: dict[str, Any] = {"address": self.address}
+        if not self.address:
+            settings = {
+                "address": "local",
+                "num_cpus": ceil(self.workers * self.cpus),
+                "include_dashboard": False,
+                "object_store_memory": OBJECT_STORE,
+            }
         try:
-            if self.address:
-                _knock(self.address)
-                ray.init(address=self.address, **quiet)
-            else:
-                ray.init(
-                    address="local",
-                    num_cpus=ceil(self.workers * self.cpus),
-                    include_dashboard=False,
-                    object_store_memory=OBJECT_STORE,
-                    **quiet,
-                )
+            _connect(self.address)
+            ray.init(**settings, configure_logging=False, log_to_driver=False)
         except (OSError, ray.exceptions.RayError) as error:
             raise RetrieverUnavailable(
-                f"engine.address is {self.address!r}: no Ray cluster answers there, or it wants "
-                f"another token than {TOKENS[0]} or {TOKEN_FILE} has ({error})"
+                f"engine.address is {self.address!r}: no Ray cluster answers there, or its token "
+                f"is not the one in {TOKENS[0]} or {TOKEN_FILE} ({error})"
             ) from None
-        self._check_size(ray.cluster_resources())
-        each = {"CPU": self.cpus, **({"GPU": self.gpus} if self.gpus else {})}
-        # On a larger cluster too, no more than the workers run at a time.
-        places = PlacementGroupSchedulingStrategy(placement_group([each] * self.workers))
-        # By default Ray ends a process that has used a GPU, and its model with it.
-        made = ray.remote(num_cpus=self.cpus, num_gpus=self.gpus, max_calls=0)(_encode)
-        return made.options(scheduling_strategy=places)
-
-    def _check_size(self, there: Mapping[str, float]) -> None:
-        for kind, each in (("CPU", self.cpus), ("GPU", self.gpus)):
-            if self.workers * each > there.get(kind, 0):
+        bundle = {"CPU": self.cpus, **({"GPU": self.gpus} if self.gpus else {})}
+        there = ray.cluster_resources()
+        for kind, amount in bundle.items():
+            if self.workers * amount > there.get(kind, 0):
                 raise ConfigurationError(
-                    f"engine.workers is {self.workers}: they take {self.workers * each:g} {kind}, "
-                    f"but the cluster has {there.get(kind, 0):g}; choose fewer workers or a larger "
-                    "cluster"
+                    f"engine.workers is {self.workers}: they take {self.workers * amount:g} "
+                    f"{kind}, but the cluster has {there.get(kind, 0):g}; choose fewer workers or "
+                    "a larger cluster"
                 )
+        # A placement group limits the tasks to this many workers on a larger cluster too.
+        workers = PlacementGroupSchedulingStrategy(placement_group([bundle] * self.workers))
+        # By default Ray ends a process that has used a GPU, and its model with it.
+        task = ray.remote(num_cpus=self.cpus, num_gpus=self.gpus, max_calls=0)(_encode)
+        return task.options(scheduling_strategy=workers)
 
 
 _MODELS: list[Encoder] = []
-"""In a worker, the encoder of its run, whose weights are read at its first text."""
+"""In a worker: the encoder of its run, which loads its weights at its first text."""
 
 
 def _encode(model: Encoder, texts: Sequence[str]) -> Encoded:
-    # Ray makes a copy for each task, and workers of its own for each run.
+    # Ray passes a copy to each task, and starts new workers for each run.
     if not _MODELS:
         _MODELS.append(model)
-    found = encoded(_MODELS[0], texts)
-    return found._replace(vectors=np.asarray(found.vectors, np.float32))
+    result = encoded(_MODELS[0], texts)
+    return result._replace(vectors=np.asarray(result.vectors, np.float32))
 
 
-def _answer(ray: Any, reply: Any) -> Encoded:
+def _result(ray: Any, reply: Any) -> Encoded:
     try:
-        answered: Encoded = ray.get(reply)
+        result: Encoded = ray.get(reply)
     except ray.exceptions.RayTaskError as error:
         if isinstance(error.cause, BearsError | OSError):
-            raise error.cause from None  # What the user can fix, as it is.
+            raise error.cause from None  # The user can fix it.
         raise
     except ray.exceptions.RayError as error:
         raise RetrieverUnavailable(
-            f"the worker of a shard was lost, and so were those that took over: {error}. What is "
-            "encoded is kept; run the same again to go on"
+            f"the worker of a shard was lost, and so were those that took over: {error}. The "
+            "vectors so far are kept; run the same again to resume"
         ) from None
-    return answered
+    return result
 
 
-def _knock(address: str) -> None:
-    """Raise OSError where nobody listens; Ray itself tries for many minutes."""
+def _connect(address: str) -> None:
+    """Raise OSError if no server listens at the address; Ray itself retries for many minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def _ray() -> Any:
-    # Ray reports on its use to its makers otherwise, and writes of its own affairs to stderr.
+    # By default Ray sends usage statistics, and writes its own messages to stderr.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    # A cluster wants its token by default, but Ray shows it to one only where this says so.
+    # A cluster expects a token by default, but Ray only sends it in this mode.
     if any(os.environ.get(name) for name in TOKENS) or TOKEN_FILE.expanduser().exists():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:

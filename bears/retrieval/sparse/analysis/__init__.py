@@ -10,10 +10,10 @@ from bears.retrieval.sparse.analysis.stems import prefixes, snowball
 from bears.retrieval.sparse.analysis.unspaced import cjk_bigrams, segmented, words
 
 Analyzer = Callable[[str], list[str]]
-"""The terms of a text, in order; a term is never empty and holds no white space.
+"""Returns the terms of a text, in order; a term is never empty and holds no white space.
 
-White space parts terms, and what stands on one side of it has no say in the terms of the
-other side: a word is analysed once for a whole corpus.
+White space separates terms, and the text on one side of it does not change the terms of the
+other side, so that a word is analyzed once for a whole corpus.
 """
 
 _SNOWBALL = (
@@ -38,4 +38,4 @@ def _known(name: str) -> str:
 
 
 AnalyzerName = Annotated[str, AfterValidator(_known)]
-"""One of `ANALYZERS`; empty: none is named."""
+"""One of `ANALYZERS`, or empty."""

@@ -1,4 +1,4 @@
-"""Lucene's EnglishAnalyzer, which Anserini's BM25 baselines of BEIR are made with."""
+"""Lucene's EnglishAnalyzer, which Anserini uses for its BM25 baselines of BEIR."""
 
 from bears.retrieval.sparse.analysis.standard import tokens
 from bears.retrieval.sparse.analysis.stems import porter
@@ -12,7 +12,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def english(text: str) -> list[str]:
-    """Words without ``'s``, in lower case, without stop words, stemmed by Porter."""
+    """Return words without ``'s``, in lower case, without stop words, stemmed by Porter."""
     lowered = (_without_possessive(token).lower() for token in tokens(text))
     return [porter(word) for word in lowered if word not in STOP_WORDS]
 

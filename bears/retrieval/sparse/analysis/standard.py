@@ -7,7 +7,7 @@ from functools import cache
 from itertools import groupby
 
 LONGEST = 255
-"""Characters of a token; a longer word falls into several, as in Lucene."""
+"""Characters of a token; a longer word becomes several tokens, as in Lucene."""
 
 # The parts of regular expressions' classes.
 _SINGLE = (
@@ -21,9 +21,9 @@ _BETWEEN_EITHER = ".'\u2018\u2019\u2024\ufe52\uff07\uff0e"
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text; Han characters and hiragana one by one, katakana in runs.
+    """Return the words of a text; Han characters and hiragana one by one, katakana in runs.
 
-    Emoji, which Lucene keeps, are left out, and U+202F, a space, joins nothing.
+    Unlike in Lucene, emoji are left out, and U+202F, a space, does not join words.
     """
     if text.isascii() and text.isalpha() and len(text) <= LONGEST:
         return [text]
@@ -46,10 +46,10 @@ def _pattern() -> re.Pattern[str]:
 
 
 def _classes() -> dict[str, str]:
-    """The parts of classes, made from Python's own Unicode tables."""
+    """Return the parts of classes, made from Python's own Unicode tables."""
     by_kind: dict[str, list[int]] = {"letter": [], "digit": [], "mark": [], "joiner": []}
     other = re.compile(f"[{_SINGLE}{_KATAKANA}\u200b]")
-    for code in range(0x20000):  # beyond lie Han characters only
+    for code in range(0x20000):  # only Han characters follow
         kind = _kind(chr(code))
         if kind and not other.match(chr(code)):
             by_kind[kind].append(code)
@@ -68,6 +68,6 @@ def _kind(character: str) -> str:
 
 
 def _ranges(codes: Iterable[int]) -> str:
-    """Ascending codes as ``a-z`` parts of a class."""
+    """Return ascending codes as ``a-z`` parts of a class."""
     runs = (list(run) for _, run in groupby(enumerate(codes), key=lambda pair: pair[1] - pair[0]))
     return "".join(f"{re.escape(chr(run[0][1]))}-{re.escape(chr(run[-1][1]))}" for run in runs)

@@ -1,4 +1,4 @@
-"""Words reduced to what their forms share, for languages with spaces."""
+"""Stemmed words, for languages with spaces."""
 
 import re
 from collections.abc import Callable
@@ -9,26 +9,26 @@ from bears.retrieval.sparse.analysis.standard import tokens
 from bears.retrieval.sparse.analysis.unspaced import words
 
 LETTERS = 5
-"""What `prefixes` keeps of a word."""
+"""Letters that `prefixes` keeps of a word."""
 
 _UNDOUBLED = re.compile(r"((?:[aeiou]|.y).*([^aeioubdfglmnprstyz]))\2(?:ed|ing)s?$")
 """A double consonant that Snowball's ``porter`` keeps, in a stem with a vowel."""
 _BLI_OR_LOGI = re.compile("(?:bl|log)[iy](?:s|es|ed|ing)?$")
-"""Words whose stem may end so because Snowball's ``porter`` lacks two rules."""
+"""Words whose stem may end like this because Snowball's ``porter`` lacks two rules."""
 _MEASURED = re.compile("(?:[aeiou][^aeiou]|[^aeiou]y[^aeiou]).*(?:bli|logi)$")
-"""Either after a vowel and a consonant: Porter's measure of what stands before is not 0."""
+"""Either after a vowel and a consonant: Porter's measure of the part before it is not 0."""
 
 
 def prefixes(text: str) -> list[str]:
-    """Words cut after five letters; what holds a digit stays whole."""
+    """Cut words after five letters; words with a digit stay whole."""
     return [word[:LETTERS] if word.isalpha() else word for word in words(text)]
 
 
 def snowball(algorithm: str) -> Callable[[str], list[str]]:
-    """Words in lower case, stemmed by a Snowball algorithm.
+    """Return an analyzer that lowers words and stems them by a Snowball algorithm.
 
-    Lucene's analyzers for these languages also leave out stop words, and some have a lighter
-    stemmer of their own.
+    Lucene's analyzers for these languages also leave out stop words, and some use a lighter
+    stemmer.
 
     Args:
         algorithm: its name, such as ``german``.
@@ -42,7 +42,7 @@ def snowball(algorithm: str) -> Callable[[str], list[str]]:
 
 
 def porter(word: str) -> str:
-    """The stem of a word in lower case, as Porter published his stemmer in C, and Lucene has it.
+    """Return the stem of a word in lower case, by Porter's stemmer in C, which Lucene also has.
 
     Snowball's ``porter`` follows the article (Porter, 1980) instead. The published program leaves
     words of one and two letters alone, replaces ``bli`` rather than ``abli``, knows ``logi``, and

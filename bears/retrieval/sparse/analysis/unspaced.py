@@ -1,4 +1,4 @@
-"""Terms of Chinese, Japanese and Korean, and whole words of whatever else has spaces."""
+"""Terms of Chinese, Japanese and Korean, and whole words of scripts with spaces."""
 
 import re
 import unicodedata
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bears.language.scripts import HAN, HANGUL, KANA
 
-# Han, kana and Hangul are written without spaces between words, or with suffixes glued on.
+# Han, kana and Hangul are written without spaces between words, or with suffixes attached.
 _UNSPACED = HAN + KANA + HANGUL
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _RUN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
@@ -14,7 +14,7 @@ _FIRST = re.compile(f"[{_UNSPACED}]")
 
 
 def normalise(text: str) -> str:
-    """NFKC and lower case, without accents, with 臺 read as 台, its everyday form."""
+    """Return NFKC in lower case without accents, with 台, the everyday form, for 臺."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", text).lower().replace("臺", "台")
@@ -26,14 +26,14 @@ def _bare(match: re.Match[str]) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Runs of letters and digits, unspaced scripts as one run."""
+    """Return runs of letters and digits, unspaced scripts as one run."""
     if text.isascii() and text.isalnum():
         return [text.lower()]
     return _RUN.findall(normalise(text))
 
 
 def cjk_bigrams(text: str) -> list[str]:
-    """Characters and overlapping pairs of them for unspaced scripts, whole words for others."""
+    """Return characters and overlapping pairs for unspaced scripts, whole words for others."""
     return [term for run in words(text) for term in _characters_and_pairs(run)]
 
 
@@ -46,7 +46,7 @@ def _characters_and_pairs(run: str) -> Iterator[str]:
 
 
 def segmented(text: str) -> list[str]:
-    """jieba's words for Chinese (as rjieba gives them), whole words for what has spaces."""
+    """Return jieba's words (from rjieba) for Chinese, whole words for scripts with spaces."""
     import rjieba
 
     # rjieba alone would split accented Latin letters from their words.

@@ -1,0 +1,198 @@
+"""``bears replies``: import, plan, fill, publish, review, glossary, serve."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from bears.cli import spending
+from bears.cli.judgements import candidate_rows, judged_pairs
+from bears.cli.proxied import serve
+from bears.cli.selection import composed, files_of, selected
+from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
+from bears.config import Config
+from bears.config.ledger.entries import LedgerPart
+from bears.config.ledger.update import add
+from bears.config.typed import select
+from bears.errors import ConfigurationError, RepliesMissing
+from bears.files.shown import complain
+from bears.layout import ledger_of
+from bears.llm.kept import KeptReplies, KeptReply, extend
+from bears.llm.use import missing_message
+from bears.questions.made import for_review
+from bears.translation.glossary import Term, write_glossary
+from bears.translation.published import import_published
+from bears.translation.review import (
+    COLUMNS,
+    check_against,
+    flagged,
+    read_decisions,
+    write_review,
+)
+from bears.translation.source_texts import Place
+from bears.translation.task import TranslateKeys
+from bears.translation.translator import NAME
+
+MADE = ("question", "gold_answer")
+"""The texts of a made question that a person may decide on."""
+
+
+def import_set(benchmark: str, folder: Path, overrides: Sequence[str] = ()) -> None:
+    """Import the translations of a published set.
+
+    Adds them to data/memory/BENCHMARK.jsonl.
+
+    Args:
+        benchmark: the name of the benchmark
+        folder: holds queries_raw.json, corpus_raw.json, queries.json and corpus.json
+    """
+    config = composed(benchmark, overrides)
+    keys = select(TranslateKeys, config)
+    languages = {name: source.language for name, source in keys.sources.items()}
+    entries = import_published(folder, languages, keys.translator.translator(keys.language))
+    coverage = _coverage(config, entries)
+    path = files_of(config).replies()
+    total, new = extend(path, NAME, entries)
+    print(f"{path}: {total} entries, {new} of them new; {coverage}")
+
+
+def _coverage(config: Config, entries: Sequence[KeptReply]) -> str:
+    """Describe how much of what the benchmark needs is in a published set.
+
+    Raises:
+        ConfigurationError: nothing is: it is a set of another benchmark.
+    """
+    name = selected(config).benchmark.name
+    if not (files_of(config).sampled / "queries_raw.json").is_file():
+        return f"`dvc repro sample` will show how many of them {name} asks for"
+    needs = workflow_of(config, *TRANSLATION).use.resolve(KeptReplies(entries))
+    used, missing = len(needs.used), len(needs.missing) + len(needs.waiting)
+    if missing and not used:
+        raise ConfigurationError(
+            f"none of the {len(entries)} texts is one of the {missing} that {name} asks for as it "
+            "is configured; nothing was imported. Look at the benchmark, its sample and the "
+            "translator"
+        )
+    coverage = f"{used} of the {used + missing} texts that {name} asks for are among them"
+    if missing:
+        complain(f"{missing} texts are still missing: {coverage}")
+    return coverage
+
+
+def plan(overrides: Sequence[str] = ()) -> None:
+    """Estimate the calls, the tokens and the price of filling."""
+    for workflow in workflows(composed("", overrides)):
+        spending.show_plan(workflow, workflow.plan())
+
+
+def fill(overrides: Sequence[str] = (), *, yes: bool = False) -> None:
+    """Ask the models for everything that is missing.
+
+    Shows the plan first. Replies go to the journal as they arrive (.bears/journal.jsonl): stop it
+    at any time, the next fill continues from there. Exits with 0 only when nothing is missing.
+    """
+    for workflow in workflows(composed("", overrides)):
+        spending.fill(workflow, yes)
+
+
+def publish(overrides: Sequence[str] = (), *, give_up: bool = False) -> None:
+    """Publish the journal's replies to data/memory/, for git.
+
+    Writes what the benchmark uses: translations to BENCHMARK.jsonl, a generator's answers to
+    BENCHMARK.answers.jsonl. If some are still missing, writes what is there, lists what is missing,
+    and exits with 1.
+
+    Args:
+        give_up: publish as unscored every verdict, and as given up every answer, that was tried
+            and failed, not only those of requests that the server refuses for good
+    """
+    for workflow in workflows(composed("", overrides)):
+        for entry in workflow.given_up(give_up):
+            complain(f"given up: {entry.text!r:.70}: {entry.answer}")
+        total, new, missing = workflow.publish(give_up)
+        print(f"{workflow.replies}: {total} entries, {new} of them new")
+        if missing:
+            lacking = missing_message(workflow.resolve(), workflow.use.wanted)
+            raise RepliesMissing(
+                f"what is there was written, {missing} texts are still missing: {lacking}\n"
+                "To fill it from a model: bears replies fill"
+            )
+
+
+def review(
+    overrides: Sequence[str] = (), *, export: Path | None = None, import_: Path | None = None
+) -> None:
+    """Export doubtful texts for a person, or import the decisions.
+
+    The file (.csv or .jsonl) lists what the gates flag, made questions that wait for a person, and
+    what `audit` found. The decisions are accept, correct or retranslate for a text; relevant,
+    partial or not for a document. They become entries of the ledger.
+
+    Args:
+        export: write the file
+        import_: read a person's decisions from the file
+    """
+    if bool(export) == bool(import_):
+        raise ConfigurationError("expected either --export FILE or --import FILE")
+    config = composed("", overrides)
+    made = made_questions(config)
+    # Made questions that are not sampled yet have nothing to translate.
+    sampled = files_of(config).sampled / "queries_raw.json"
+    workflow = workflow_of(config, *TRANSLATION) if sampled.is_file() or not made else None
+    if export:
+        rows = [dict.fromkeys(COLUMNS, "") | row for row in for_review(made)]
+        if workflow:
+            found = workflow.use.resolve(workflow.kept.known())
+            rows += flagged(workflow.use, found, workflow.failures())
+        candidates = candidate_rows(config)
+        write_review(export, [*rows, *candidates])
+        more = f", {len(candidates)} documents that may answer" if candidates else ""
+        print(f"{export}: {len(rows)} texts to look at{more}")
+        return
+    assert import_
+    places: set[Place] = {(each.unit.question_id, name) for each in made for name in MADE}
+    if workflow:
+        places |= {(each.record_id, each.field) for each in workflow.use.source_texts.requests()}
+    earlier_reviews = select(LedgerPart, config).ledger.reviews
+    again = {(each.record_id, each.field): each.sent_back for each in earlier_reviews}
+    decisions = read_decisions(import_, places)
+    check_against(decisions, earlier_reviews)
+    entries = []
+    for decision in decisions:
+        earlier = again.get((decision.record_id, decision.field), 0)
+        counted = replace(decision, times=earlier + (decision.decision == "retranslate"))
+        entries.append({name: value for name, value in asdict(counted).items() if value})
+    judged = judged_pairs(config, import_)
+    path = ledger_of(selected(config).benchmark.name)
+    # What may be refused comes first, so that an import is complete or has no effect.
+    add(path, "judgements", judged, ("question_id", "doc_id"), final=True)
+    add(path, "reviews", entries, ("record_id", "field"))
+    print(f"{path}: {len(entries) + len(judged)} decisions")
+
+
+def glossary(file: Path, overrides: Sequence[str] = ()) -> None:
+    """Write the learned terms as CSV.
+
+    Correct them, and name the file under translator.glossary: its renderings override learned ones.
+
+    Args:
+        file: the CSV file
+    """
+    workflow = workflow_of(composed("", overrides), *TRANSLATION)
+    task, languages = workflow.use, workflow.use.languages()
+    terms = (
+        Term(source, rendering, languages[question_id], task.language.name)
+        for question_id, pairs in task.resolve(workflow.kept.known()).terms.items()
+        for source, rendering in pairs
+    )
+    print(f"{file}: {write_glossary(file, terms)} terms")
+
+
+COMMAND = {
+    "import": import_set,
+    "plan": plan,
+    "fill": fill,
+    "publish": publish,
+    "review": review,
+    "glossary": glossary,
+    "serve": serve,
+}

@@ -1,1 +1,0 @@
-"""What translation costs a retriever: questions and documents before and after it."""

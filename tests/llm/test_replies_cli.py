@@ -1,0 +1,271 @@
+"""The commands around a fill: price, budget, terminals, glossaries, keys, `fill: auto`."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from bears.files.records import read_questions
+from bears.translation.glossary import read_glossary
+from stages import translate
+from tests.desk import ASKED, SAMPLED, SMALL, Desk, Here, asked, here
+
+__all__ = ["here"]
+
+KEY = "sk-test-SECRET"
+
+# ------------------------------------------------------------------------- price and budget
+
+
+def test_the_plan_shows_the_price_and_its_source(here: Here) -> None:
+    at, server = here()
+    printed = at.run("plan")
+    lines = dict(line.split("  ", 1) for line in printed.splitlines())
+    plan = {name: value.strip() for name, value in lines.items()}
+    assert plan["calls"] == "44 content, 8 question, 8 terms"
+    low, high = plan["price"].removeprefix("US$ ").split(" to ")
+    assert 0 < float(low) < float(high)
+    assert plan["per million tokens"] == "2.0 in, 8.0 out"
+    assert plan["price from"].startswith("tokenmath.io")
+    assert plan["price from"].endswith("(2026-06-21)")
+    assert server.stats().get("requests", 0) == 0
+    at.run("fill")
+    rows = at.rows()
+    for name, counted in (("input", "input_tokens"), ("output", "output_tokens")):
+        least, most = plan[f"{name} tokens"].replace(",", "").split(" to ")
+        assert int(least) <= sum(row[counted] for row in rows) <= int(most)
+    assert "calls               none" in at.run("plan")
+
+
+@pytest.mark.parametrize("command", ["plan", "fill"])
+def test_a_model_without_a_price_is_refused_unless_one_is_given(command: str, here: Here) -> None:
+    at, server = here()
+    at = at.also("translator.model=nobody")
+    printed = at.run(command, code=1)
+    assert "no price is known for the model 'nobody'" in printed
+    assert server.stats().get("requests", 0) == 0
+    printed = at.run(command, "translator.price={input: 1, output: 2}")
+    assert "1.0 in, 2.0 out" in printed
+    assert "translator.price (no date)" in printed
+
+
+def test_a_budget_is_not_exceeded_and_the_next_fill_continues(here: Here) -> None:
+    at, server = here(latency=0.01)
+    printed = at.run("fill", "translator.budget=0.05", code=1)
+    rows = at.rows()
+    spent = sum(2 * row["input_tokens"] + 8 * row["output_tokens"] for row in rows) / 1e6
+    assert 0.005 < spent <= 0.05
+    assert server.stats()["requests"] == len(rows)
+    assert "the budget of 0.05 USD is used up" in printed
+    missing = int(printed.split("bears: ")[1].split()[0])
+    assert missing == ASKED - len(rows)
+    assert "nothing is missing" in at.run("fill", "translator.budget=1")
+    wanted = asked(server.prompts())
+    assert len(wanted) == len(set(wanted)) == ASKED
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("translator.budget=-1", "translator.budget: Input should be greater than or equal to 0"),
+        ("translator.asks=0", "translator.asks: Input should be greater than 0, found 0"),
+    ],
+)
+def test_an_impossible_limit_is_refused(override: str, message: str, here: Here) -> None:
+    at, server = here()
+    assert message in at.run("fill", override, code=1)
+    assert server.stats().get("requests", 0) == 0
+
+
+# ------------------------------------------------------------------------------- terminals
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "code"), [("n\n", 1), ("\n", 1), ("y\n", 0)])
+def test_at_a_terminal_nothing_is_spent_without_a_yes(
+    typed: str, code: int, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, server = here()
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    printed = at.run("fill", code=code)
+    assert "Ask the model now? [y/N]" in printed
+    assert server.stats().get("requests", 0) == (0 if code else ASKED)
+
+
+# ------------------------------------------------------------------------------- glossaries
+
+
+def test_a_corrected_glossary_enters_the_requests(here: Here) -> None:
+    at, server = here("moody")
+    at.run("fill")
+    file = at.root / "terms.csv"
+    assert " terms" in at.run("glossary", str(file))
+    term = next(term for term in read_glossary(file) if term.source_language == "en")
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(term.rendering, "ԶԶԶԶ", 1), encoding="utf-8")
+    before = len(server.prompts())
+    corrected = at.also(f"translator.glossary={file.name}")
+    corrected.run("fill")
+    printed = [p["messages"][-1]["content"] for p in server.prompts()[before:]]
+    assert any(f"- {term.source} → ԶԶԶԶ" in prompt for prompt in printed)
+    corrected.run("publish")
+    corrected.stage("translate", translate.main)
+    texts = corrected.texts().values()
+    holding = [after for source, after in texts if f" {term.source} " in source]
+    assert holding
+    assert all("ԶԶԶԶ" in after for after in holding)
+    assert not any(term.rendering in after for after in holding)
+
+
+# ------------------------------------------------------------------------------------ keys
+
+
+def _assert_secret(at: Desk, *printed: str) -> None:
+    """Assert that neither the output nor any file contains the key, or much of it."""
+    for text in printed:
+        assert "sk-test" not in text
+    for path in at.root.rglob("*"):
+        if path.is_file() and path.name != ".env":
+            assert b"sk-test" not in path.read_bytes(), path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["online", "batch"])
+def test_a_key_that_a_server_repeats_is_never_shown(backend: str, here: Here) -> None:
+    at, server = here(status=400)
+    words = ("translator.api_key_env=OPENAI_API_KEY", f"translator.backend={backend}")
+    if backend == "batch":
+        server.change(key="another", status=0)
+    process = at.start("fill", *words, OPENAI_API_KEY=KEY)
+    printed, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "[key]" in errors
+    assert (at.root / ".bears").is_dir()
+    _assert_secret(at, printed, errors)
+
+
+def test_a_key_at_the_edge_of_a_message_is_not_shown_in_part(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, _ = here("leaky")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    printed = at.run("fill", "translator.api_key_env=OPENAI_API_KEY", code=1)
+    assert "[key]" in printed
+    file = at.root / "review.csv"
+    printed += at.run("review", "--export", str(file), "translator.api_key_env=OPENAI_API_KEY")
+    assert "status 400" in file.read_text(encoding="utf-8")
+    _assert_secret(at, printed)
+
+
+def test_without_a_key_nothing_is_sent(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    at, server = here()
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    printed = at.run("fill", "translator.api_key_env=OPENAI_API_KEY", code=1)
+    assert "the environment variable OPENAI_API_KEY is not set" in printed
+    assert server.stats().get("requests", 0) == 0
+
+
+# ------------------------------------------------------------------------------- fill: auto
+
+
+def test_the_stage_fills_by_itself_if_allowed_and_the_key_is_set(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, server = here(key=KEY)
+    keyed = at.also("translator.api_key_env=OPENAI_API_KEY")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    printed = keyed.stage("translate", translate.main, "translator.fill=auto", code=1)
+    assert "missing from the kept replies" in printed
+    (keyed.root / ".env").write_text(f"OPENAI_API_KEY={KEY}\n", encoding="utf-8")
+    assert "missing from the kept replies" in keyed.stage("translate", translate.main, code=1)
+    assert server.stats().get("requests", 0) == 0
+    keyed.stage("translate", translate.main, "translator.fill=auto")
+    assert server.stats()["requests"] == ASKED
+    assert keyed.replies.count(b"\n") == ASKED
+    keyed.stage("translate", translate.main)
+    written = keyed.root / "data/mini/translated"
+    assert {path.name for path in written.iterdir()} == {
+        "queries.json",
+        "corpus.json",
+        "sidecar.json",
+        "manifest.json",
+    }
+    _assert_secret(keyed, json.dumps(sorted(map(str, Path(keyed.root).rglob("*")))))
+
+
+# ------------------------------------------------------- other samples and sets
+
+
+def ledger(at: Desk, **parts: list[dict[str, str]]) -> None:
+    path = at.root / "conf/ledger/mini.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(parts), encoding="utf-8")
+
+
+def test_a_sample_that_does_not_follow_the_ledger_is_not_filled(here: Here) -> None:
+    at, server = here()
+    first = read_questions(at.root / SAMPLED / "queries_raw.json")[0]
+    entry = {"question_id": first.question_id, "reason": "it is wrong"}
+    ledger(at, replacements=[entry])
+    late = f"the ledger was changed (question {first.question_id}); run `dvc repro sample`"
+    for command in ("plan", "fill", "publish"):
+        assert late in at.run(command, code=1)
+    edit = {"record_id": first.question_id, "field": "question", "reason": "a typo"}
+    ledger(at, edits=[{**edit, "old": first.question, "new": "Who?"}])
+    assert late in at.run("fill", code=1)
+    assert server.stats().get("requests", 0) == 0
+
+
+def test_a_sample_that_follows_an_undone_entry_is_not_filled(here: Here) -> None:
+    at, server = here()
+    first = read_questions(at.root / SAMPLED / "queries_raw.json")[0].question_id
+    notes = {"unmatched_ledger_entries": [], "ledger": sorted([[first], ["a"]])}
+    (at.root / SAMPLED / "notes.json").write_text(json.dumps(notes), encoding="utf-8")
+    (at.root / SAMPLED / "manifest.json").unlink()
+    entries = [{"question_id": each, "reason": f"{each} is wrong"} for each in ("a", first)]
+    for every in (entries, entries[::-1]):
+        ledger(at, replacements=every)
+        at.run("plan")
+    for left, gone in ((entries[:1], first), (entries[1:], "a")):
+        ledger(at, replacements=left)
+        assert f"changed (question {gone}); run `dvc repro sample`" in at.run("fill", code=1)
+    assert server.stats().get("requests", 0) == 0
+
+
+def test_a_set_of_another_benchmark_is_not_imported(here: Here) -> None:
+    at, _ = here()
+    at = Desk(at.root, SMALL)
+    folder = at.root / "published"
+    folder.mkdir()
+    for name in ("queries", "corpus"):
+        rows = json.loads((at.root / SAMPLED / f"{name}_raw.json").read_bytes())
+        for suffix in ("_raw", ""):
+            (folder / f"{name}{suffix}.json").write_text(json.dumps(rows), encoding="utf-8")
+    words = ("mini", str(folder), "translator.name=published")
+    printed = at.run("import", *words)
+    assert re.search(r"(\d+) of the \1 texts that mini asks for are among them", printed)
+    text = (folder / "corpus_raw.json").read_text(encoding="utf-8")
+    for suffix in ("_raw", ""):
+        rows = json.loads(text)
+        for row in rows:
+            row["content"] = f"Another pool. {row['content']}"
+        (folder / f"corpus{suffix}.json").write_text(json.dumps(rows), encoding="utf-8")
+    assert re.search(r"\d+ texts are still missing: \d+ of the", at.run("import", *words))
+    rows = json.loads((folder / "queries.json").read_bytes())
+    for row in rows:
+        row["question"] = f"Another set: {row['question']}"
+        row["gold_answer"] = f"Another answer: {row['gold_answer']}"
+    for suffix in ("_raw", ""):
+        (folder / f"queries{suffix}.json").write_text(json.dumps(rows), encoding="utf-8")
+    before = at.replies
+    assert "nothing was imported" in at.run("import", *words, code=1)
+    assert at.replies == before
