@@ -1,8 +1,9 @@
 # `make repro` and `make test` set up .venv themselves, from locked and hashed requirements.
 PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
-# uv takes seconds where pip takes minutes; where it cannot be had, pip does the same.
-INSTALL = (uv pip install --quiet --require-hashes --no-deps -r $(1) || pip install --quiet --require-hashes --no-deps -r $(1))
+# uv takes seconds where pip takes minutes; where it cannot be had, pip does the same. Compiled
+# packages start in a third of the time where PYTHONDONTWRITEBYTECODE is set.
+INSTALL = (uv pip install --quiet --compile-bytecode --require-hashes --no-deps -r $(1) || pip install --quiet --require-hashes --no-deps -r $(1))
 
 # The command `bears`, from this checkout.
 COMMAND = $(1) pip install --quiet --no-deps --no-build-isolation --editable .
@@ -97,7 +98,7 @@ LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url -
 # It holds openai at another version than ours.
 .venv-ragas/ragas: requirements/ragas.txt .venv/core
 	$(PYTHON) -m venv --clear .venv-ragas
-	VIRTUAL_ENV=$(CURDIR)/.venv-ragas uv pip install --quiet --require-hashes --no-deps -r $< || \
+	VIRTUAL_ENV=$(CURDIR)/.venv-ragas uv pip install --quiet --compile-bytecode --require-hashes --no-deps -r $< || \
 	  .venv-ragas/bin/pip install --quiet --require-hashes --no-deps -r $<
 	@touch $@
 
