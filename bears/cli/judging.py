@@ -85,8 +85,7 @@ def judge_files(
         rows = read_unjudged(records_in(records.folder, file), language)
         cases = [row.case for row in rows]
         rulings = _verdicts(judges, cases, language, records.settings.benchmark.name, yes)
-        rows = with_rulings(rows, rulings)
-        rows = [replace(row, oracle=known.get(row.case.question_id, "unscored")) for row in rows]
+        rows = with_rulings(rows, rulings, known)
         results[name] = judged_results(rows, rulings)
     state = records.state
     if questions:

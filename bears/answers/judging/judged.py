@@ -79,10 +79,15 @@ class JudgedQuestion:
         return "fail" if self.score.answer_f1 == 0 else "unscored"
 
 
-def with_rulings(rows: Sequence[JudgedQuestion], rulings: Rulings) -> list[JudgedQuestion]:
-    """Add the rulings of each judge, in the order of the rows."""
+def with_rulings(
+    rows: Sequence[JudgedQuestion], rulings: Rulings, oracle: Mapping[str, Verdict]
+) -> list[JudgedQuestion]:
+    """Add the rulings of each judge, in the order of the rows, and the oracle by question_id."""
     columns = list(zip(*rulings.values(), strict=True)) or [()] * len(rows)
-    return [replace(row, rulings=own) for row, own in zip(rows, columns, strict=True)]
+    return [
+        replace(row, rulings=own, oracle=oracle.get(row.case.question_id, "unscored"))
+        for row, own in zip(rows, columns, strict=True)
+    ]
 
 
 def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, Any]:
