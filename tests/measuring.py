@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Sequence
 
 from bears.evaluation.evaluate import Columns
 from bears.evaluation.judged_rankings import judged_rankings
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.measure import Measure, parse_measure
+from bears.files.trec import order
+from bears.types import Hit, Ranking
 
+Gold = dict[str, dict[str, int]]
+Run = dict[str, Ranking]
+Scores = dict[str, dict[str, float]]
 Values = dict[str, float | None]
 
 
@@ -27,6 +33,35 @@ def by_question(columns: Columns, question_ids: Iterable[str]) -> dict[str, Valu
     return {
         question_id: {name: _plain(column[row]) for name, column in columns.items()}
         for row, question_id in enumerate(question_ids)
+    }
+
+
+def measures(*names: str) -> list[Measure]:
+    """Return the measures of these names."""
+    return [parse_measure(name) for name in names]
+
+
+def random_case(dice: random.Random, n_questions: int, ties: bool = True) -> tuple[Run, Gold]:
+    """Rankings of up to 15 documents, with gold that is partly absent from them.
+
+    pytrec_eval keeps scores in 32 bits; these are exact in them, so that both see the same ties.
+    """
+    documents = [f"d{n}" for n in range(12)] + ["文件", "\uff21", "\U0001f43b"]
+    run: Run = {}
+    gold: Gold = {}
+    for n in range(n_questions):
+        found = dice.sample(documents, dice.randint(1, len(documents)))
+        scores = [dice.randint(0, 6) / 4 for _ in found] if ties else range(len(found))
+        run[f"q{n}"] = order(map(Hit, found, map(float, scores)))
+        judged = dice.sample([*documents, "lost1", "lost2"], dice.randint(1, 8))
+        gold[f"q{n}"] = {doc_id: dice.randint(0, 3) for doc_id in judged} | {judged[0]: 1}
+    return run, gold
+
+
+def as_scores(run: Run) -> Scores:
+    return {
+        question_id: {hit.doc_id: hit.score for hit in ranking}
+        for question_id, ranking in run.items()
     }
 
 

@@ -16,10 +16,10 @@ from bears.config.ledger.update import add
 from bears.errors import ConfigurationError
 from bears.evaluation.audited import audited, evaluate_audited, judged_share
 from bears.evaluation.evaluate import gold_of
-from bears.evaluation.measure import parse_measure
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.run_table import table_of_run
 from bears.types import Hit, Question
+from tests.measuring import as_scores, measures
 
 PAIR = ("question_id", "doc_id")
 
@@ -53,13 +53,12 @@ def test_trec_eval_measures_the_audited_gold_alike(seed: int) -> None:
         grades[one.question_id][one.doc_id] = {"relevant": 2, "partial": 1, "not": 0}[one.decision]
     found = audited(questions, {hit.doc_id for hits in run.values() for hit in hits}, judgements)
     names = {"ndcg@10": "ndcg_cut_10", "map": "map", "recall@5": "recall_5", "mrr": "recip_rank"}
-    ours = evaluate_audited(table_of_run(run), found.gold, list(map(parse_measure, names)))
-    scored = {q: {hit.doc_id: hit.score for hit in hits} for q, hits in run.items()}
-    for level, measures in ((1, ["ndcg@10"]), (2, ["map", "recall@5", "mrr"])):
+    ours = evaluate_audited(table_of_run(run), found.gold, measures(*names))
+    for level, chosen in ((1, ["ndcg@10"]), (2, ["map", "recall@5", "mrr"])):
         theirs = pytrec_eval.RelevanceEvaluator(
-            grades, {names[name] for name in measures}, relevance_level=level
-        ).evaluate(scored)
-        for name in measures:
+            grades, {names[name] for name in chosen}, relevance_level=level
+        ).evaluate(as_scores(run))
+        for name in chosen:
             expected = [theirs[one.question_id][names[name]] for one in questions]
             assert ours.values[name].tolist() == pytest.approx(expected)
 
@@ -69,9 +68,8 @@ def test_judged_at_ten_is_that_of_ir_measures(seed: int) -> None:
     questions, judgements, run = drawn(seed)
     found = audited(questions, {hit.doc_id for hits in run.values() for hit in hits}, judgements)
     qrels = {q: dict.fromkeys(ids, 1) for q, ids in found.judged.items()}
-    scored = {q: {hit.doc_id: hit.score for hit in hits} for q, hits in run.items()}
     share = judged_share(table_of_run(run), found.judged)
-    theirs = ir_measures.calc_aggregate([ir_measures.Judged @ 10], qrels, scored)
+    theirs = ir_measures.calc_aggregate([ir_measures.Judged @ 10], qrels, as_scores(run))
     assert share["judged@10"] == pytest.approx(theirs[ir_measures.Judged @ 10])
     unjudged = [d for q, hits in run.items() for d, _ in hits[:10] if d not in qrels[q]]
     assert share["unjudged@10"] == len(unjudged)
@@ -105,7 +103,7 @@ def test_decisions_on_what_is_gone_are_told_apart_and_refused_gold_leaves_no_zer
     ours = evaluate_audited(
         table_of_run({q: (Hit("d2", 1.0),) for q in found.gold}),
         found.gold,
-        [parse_measure("success@1"), parse_measure("ndcg@10")],
+        measures("success@1", "ndcg@10"),
     )
     assert str(ours.values["success@1"].tolist()) == "[nan, 1.0, nan]"
     assert str(ours.values["ndcg@10"].tolist()) == "[nan, 1.0, 1.0]"
@@ -133,22 +131,18 @@ HEADER = "record_id,doc_id,decision,reason,author\n"
 
 
 @pytest.mark.parametrize(
-    ("rows", "error", "told"),
+    ("rows", "told"),
     [
-        ("q,d,maybe,,\n", ConfigurationError, "row 2.decision: Input should be 'relevant'"),
-        ("q,other,not,,\n", ConfigurationError, "row 2: the benchmark has no document other"),
-        ("other,d,not,,\n", ConfigurationError, "row 2: the benchmark has no question other"),
-        (
-            "q,d,not,,\nq,d,partial,,\n",
-            ConfigurationError,
-            "row 3: a row above has another decision",
-        ),
+        ("q,d,maybe,,\n", "row 2.decision: Input should be 'relevant'"),
+        ("q,other,not,,\n", "row 2: the benchmark has no document other"),
+        ("other,d,not,,\n", "row 2: the benchmark has no question other"),
+        ("q,d,not,,\nq,d,partial,,\n", "row 3: a row above has another decision"),
     ],
 )
 def test_a_decision_that_cannot_be_meant_is_refused_by_its_row(
-    rows: str, error: type[Exception], told: str, tmp_path: Path
+    rows: str, told: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "decided.csv"
     path.write_text(HEADER + rows)
-    with pytest.raises(error, match=told):
+    with pytest.raises(ConfigurationError, match=told):
         read_judgements(path, {"q"}, {"d"})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,19 @@ import pytrec_eval
 from ir_measures import RR
 
 from bears.errors import FormatError
-from bears.evaluation.evaluate import evaluate, summarize
-from bears.evaluation.measure import parse_measure
-from bears.evaluation.tie_bounds import Gold
-from bears.types import Hit, Run
+from bears.evaluation.evaluate import Evaluation, evaluate, summarize
+from bears.types import Hit
+from tests.measuring import (
+    Gold,
+    Run,
+    Scores,
+    Values,
+    as_scores,
+    by_question,
+    measures,
+    random_case,
+)
 from tests.runs import read_run
-
-Scores = dict[str, dict[str, float]]
 
 
 def run_of(scores: Scores) -> Run:
@@ -40,7 +47,7 @@ RUN: Scores = {
     "many": {"a": 5.0, "b": 4.0, "x": 3.0, "c": 2.0, "d": 1.0},
     "lost": {"x": 2.0, "y": 1.0},
 }
-GOLD: dict[str, dict[str, int]] = {
+GOLD: Gold = {
     "tie": {"a": 1},  # c, b, a, d: third
     "graded": {"a": 1, "b": 0, "c": 3, "z": 2},
     "many": {"a": 1, "b": 1, "c": 1, "d": 1},
@@ -48,7 +55,7 @@ GOLD: dict[str, dict[str, int]] = {
     "missing": {"a": 1},
 }
 EXPECTED: dict[str, tuple[float, float, float, float, float]] = {
-    "success@2": (0, 1, 1, 0, 0),
+    "success@1": (0, 1, 1, 0, 0),
     "success@3": (1, 1, 1, 0, 0),
     "strict@3": (1, 0, 0, 0, 0),
     "strict@5": (1, 0, 1, 0, 0),
@@ -58,9 +65,12 @@ EXPECTED: dict[str, tuple[float, float, float, float, float]] = {
     "precision@5": (1 / 5, 2 / 5, 4 / 5, 0, 0),
     "r_precision": (0, 2 / 3, 3 / 4, 0, 0),
     "mrr@2": (0, 1, 1, 0, 0),
+    "mrr@3": (1 / 3, 1, 1, 0, 0),
     "mrr": (1 / 3, 1, 1, 0, 0),
     "map@2": (0, 1 / 3, 2 / 4, 0, 0),
     "map": (1 / 3, (1 + 2 / 3) / 3, (1 + 1 + 3 / 4 + 4 / 5) / 4, 0, 0),
+    "map@4": (1 / 3, (1 + 2 / 3) / 3, (1 + 1 + 3 / 4) / 4, 0, 0),
+    "ndcg@1": (0, 1 / 3, 1, 0, 0),
     "ndcg@2": (0, 1 / (3 + 2 / log2(3)), 1, 0, 0),
     "ndcg": (
         1 / 2,
@@ -77,7 +87,7 @@ EXPECTED: dict[str, tuple[float, float, float, float, float]] = {
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_fractions_that_the_definition_gives(name: str) -> None:
-    evaluation = evaluate(run_of(RUN), GOLD, [parse_measure(name)])
+    evaluation = evaluate(run_of(RUN), GOLD, measures(name))
     assert evaluation.values[name] == pytest.approx(EXPECTED[name], abs=1e-15)
     mean = summarize(evaluation)[name]
     assert mean == pytest.approx(sum(EXPECTED[name]) / 5, abs=1e-13)
@@ -88,15 +98,12 @@ def test_the_fractions_that_the_definition_gives(name: str) -> None:
     [
         ({"tie": {"a": math.nan}}, "question 'tie', document 'a': the score nan is not finite"),
         ({"tie": {"a": -math.inf}}, "the score -inf is not finite"),
-        ({"extra": {"a": 1.0}}, "the gold lacks: 'extra'"),
+        ({f"q{n}": {"a": 1.0} for n in range(5)}, "the gold lacks: 'q0', 'q1', 'q2' and 2 more"),
     ],
 )
 def test_what_is_no_ranking_of_the_questions_is_refused(scores: Scores, problem: str) -> None:
     with pytest.raises(FormatError, match=problem):
-        evaluate(run_of(scores), GOLD, [parse_measure("mrr")])
-
-
-# --- trec_eval, through pytrec_eval --------------------------------------------------------------
+        evaluate(run_of(scores), GOLD, measures("mrr"))
 
 
 def theirs(gold: Any, run: Scores, *names: str) -> dict[str, dict[str, float]]:
@@ -106,19 +113,13 @@ def theirs(gold: Any, run: Scores, *names: str) -> dict[str, dict[str, float]]:
 
 
 def ours(gold: Gold, run: Scores, *names: str) -> dict[str, float | int | None]:
-    return summarize(evaluate(run_of(run), gold, list(map(parse_measure, names))))
+    return summarize(evaluate(run_of(run), gold, measures(*names)))
 
 
 def test_trec_eval_reads_32_bits_of_a_score_and_sees_more_ties() -> None:
     run = {"q": {"a": 1 + 1e-9, "b": 1.0}}
     assert theirs({"q": {"a": 1}}, run, "recip_rank")["q"]["recip_rank"] == 1 / 2
     assert ours({"q": {"a": 1}}, run, "mrr")["mrr"] == 1
-
-
-def test_pytrec_eval_leaves_out_a_question_that_the_run_lacks() -> None:
-    gold = {"q": {"a": 1}, "missing": {"a": 1}}
-    assert list(theirs(gold, {"q": {"a": 1.0}}, "recip_rank")) == ["q"]
-    assert ours(gold, {"q": {"a": 1.0}}, "mrr")["mrr"] == 1 / 2
 
 
 def test_trec_eval_gives_0_where_all_judged_documents_are_irrelevant() -> None:
@@ -129,17 +130,14 @@ def test_trec_eval_gives_0_where_all_judged_documents_are_irrelevant() -> None:
     assert ours({"q": {"a": 0}}, {"q": {"a": 1.0}}, "success@1")["success@1"] == 0
 
 
-def test_pytrec_eval_leaves_out_a_question_without_judgements_also_where_nothing_was_right() -> (
-    None
-):
-    gold: dict[str, dict[str, int]] = {"q": {"a": 1}, "nothing": {}}
-    run: Scores = {"q": {"a": 1.0}, "nothing": {}}
+@pytest.mark.parametrize("missing", [{"missing": {"a": 1}}, {"nothing": {}}])
+def test_pytrec_eval_leaves_out_a_question_without_documents_or_judgements(missing: Gold) -> None:
+    gold: Gold = {"q": {"a": 1}, **missing}
+    run: Scores = {"q": {"a": 1.0}, **({"nothing": {}} if "nothing" in missing else {})}
     assert list(theirs(gold, run, "success.1")) == ["q"]
-    summary = ours(gold, run, "success@1", "mrr")
-    assert (summary["success@1"], summary["mrr"]) == (2 / 2, 1 / 1)
-
-
-# --- ir_measures ---------------------------------------------------------------------------------
+    right = "nothing" in missing
+    assert ours(gold, run, "success@1")["success@1"] == (2 / 2 if right else 1 / 2)
+    assert ours(gold, run, "mrr")["mrr"] == (1 / 1 if right else 1 / 2)
 
 
 def test_ir_measures_orders_ties_in_two_ways_within_one_call() -> None:
@@ -150,24 +148,13 @@ def test_ir_measures_orders_ties_in_two_ways_within_one_call() -> None:
     assert ours(gold, run, "mrr", "mrr@10") == {"mrr": 1 / 2, "mrr@10": 1 / 2, "n": 1}
 
 
-# --- Repeated documents --------------------------------------------------------------------------
-
-
-@pytest.fixture
-def repeated(tmp_path: Path) -> Path:
+def test_a_repeated_document_is_an_error_of_pytrec_eval_and_of_ours(tmp_path: Path) -> None:
     path = tmp_path / "run.trec"
     path.write_text("q Q0 a 1 3 tag\nq Q0 b 2 2 tag\nq Q0 a 3 1 tag\n")
-    return path
-
-
-def test_a_repeated_document_is_an_error_of_pytrec_eval_and_of_ours(repeated: Path) -> None:
-    with repeated.open() as stream, pytest.raises(AssertionError):
+    with path.open() as stream, pytest.raises(AssertionError):
         pytrec_eval.parse_run(stream)
     with pytest.raises(FormatError, match=r"line 3: question 'q' already has document 'a'"):
-        read_run(repeated, None)
-
-
-# --- ranx, which compiles for half a minute ------------------------------------------------------
+        read_run(path, None)
 
 
 @pytest.fixture(scope="module")
@@ -175,40 +162,14 @@ def ranx() -> Any:
     return pytest.importorskip("ranx", reason="ranx is only needed to compare with it")
 
 
-NAMES = {
-    "success@5": "hit_rate@5",
-    "recall@5": "recall@5",
-    "precision@5": "precision@5",
-    "r_precision": "r-precision",
-    "mrr@5": "mrr@5",
-    "mrr": "mrr",
-    "ndcg@5": "ndcg@5",
-    "ndcg": "ndcg",
-    "map@5": "map@5",
-    "map": "map",
-}
-
-
-def random_case(questions: int) -> tuple[Scores, dict[str, dict[str, int]]]:
-    """Rankings of 20 documents without ties; three judged ones in five are in them."""
-    dice = random.Random(5)
-    run: Scores = {}
-    gold: dict[str, dict[str, int]] = {}
-    for n in range(questions):
-        ranked = dice.sample(range(30), 20)
-        run[f"q{n}"] = {f"d{doc_id}": float(-rank) for rank, doc_id in enumerate(ranked)}
-        gold[f"q{n}"] = {f"d{d}": dice.randint(1, 3) for d in dice.sample(range(50), 5)}
-    return run, gold
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_ranx_agrees_question_by_question_where_nothing_ties(ranx: Any) -> None:
-    run, gold = random_case(300)
-    their_run = ranx.Run(run)
-    ranx.evaluate(ranx.Qrels(gold), their_run, list(NAMES.values()))
-    evaluation = evaluate(run_of(run), gold, list(map(parse_measure, NAMES)))
-    for name, their_name in NAMES.items():
+    run, gold = random_case(random.Random(5), 300, ties=False)
+    their_run = ranx.Run(as_scores(run))
+    ranx.evaluate(ranx.Qrels(gold), their_run, [name for *_, name in ELSEWHERE.values()])
+    evaluation = evaluate(run, gold, measures(*ELSEWHERE))
+    for name, (*_, their_name) in ELSEWHERE.items():
         theirs = [their_run.scores[their_name][question_id] for question_id in gold]
         assert evaluation.values[name] == pytest.approx(theirs, abs=1e-12), name
 
@@ -221,3 +182,155 @@ def test_ranx_keeps_the_order_of_insertion_in_a_tie(ranx: Any) -> None:
     assert ranx.evaluate(qrels, ranx.Run({"q": {"b": 1.0, "a": 1.0}}), "mrr") == 1 / 2
     for run in ({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1.0, "a": 1.0}}):
         assert ours({"q": {"a": 1}}, run, "mrr")["mrr"] == 1 / 2
+
+
+ELSEWHERE = {
+    "success@1": ("success_1", "Success@1", "hit_rate@1"),
+    "success@5": ("success_5", "Success@5", "hit_rate@5"),
+    "recall@5": ("recall_5", "R@5", "recall@5"),
+    "recall@100": ("recall_100", "R@100", "recall@100"),
+    "precision@5": ("P_5", "P@5", "precision@5"),
+    "precision@100": ("P_100", "P@100", "precision@100"),
+    "r_precision": ("Rprec", "Rprec", "r-precision"),
+    "mrr@5": ("", "RR@5", "mrr@5"),
+    "mrr": ("recip_rank", "RR", "mrr"),
+    "ndcg@5": ("ndcg_cut_5", "nDCG@5", "ndcg@5"),
+    "ndcg@10": ("ndcg_cut_10", "nDCG@10", "ndcg@10"),
+    "ndcg": ("ndcg", "nDCG", "ndcg"),
+    "map@5": ("map_cut_5", "AP@5", "map@5"),
+    "map": ("map", "AP", "map"),
+}
+"""Our name, to that of pytrec_eval (it has no RR@5), of ir_measures and of ranx."""
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_pytrec_eval_agrees_question_by_question(ties: bool) -> None:
+    run, gold = random_case(random.Random(1), 300, ties)
+    names = {name: theirs for name, (theirs, *_) in ELSEWHERE.items() if theirs}
+    asked = {re.sub(r"_(\d+)$", r".\1", name) for name in names.values()}
+    theirs = pytrec_eval.RelevanceEvaluator(gold, asked).evaluate(as_scores(run))
+    ours = by_question(evaluate(run, gold, measures(*names)).values, gold)
+    assert len(theirs) == len(ours) == 300
+    for question_id, values in ours.items():
+        for name, their_name in names.items():
+            expected = theirs[question_id][their_name]
+            assert values[name] == pytest.approx(expected, abs=1e-12), (question_id, name)
+
+
+def test_ir_measures_agrees_and_also_counts_the_missing_questions() -> None:
+    # Without ties: RR@k comes from another program there, which orders them otherwise.
+    run, gold = random_case(random.Random(2), 300, ties=False)
+    for question_id in list(run)[::10]:
+        del run[question_id]
+    asked = {name: ir_measures.parse_measure(theirs) for name, (_, theirs, _) in ELSEWHERE.items()}
+    theirs = ir_measures.calc_aggregate(list(asked.values()), gold, as_scores(run))
+    evaluation = evaluate(run, gold, measures(*ELSEWHERE))
+    summary = summarize(evaluation)
+    assert evaluation.n_answered == 270
+    for name, measure in asked.items():
+        assert summary[name] == pytest.approx(theirs[measure], abs=1e-12), name
+
+
+OUR_NAMES = {
+    "map": "map",
+    "Rprec": "r_precision",
+    "recip_rank": "mrr",
+    "ndcg": "ndcg",
+    "P": "precision",
+    "recall": "recall",
+    "success": "success",
+    "ndcg_cut": "ndcg",
+    "map_cut": "map",
+}
+
+
+def our_name(theirs: str) -> str | None:
+    """Our name of a measure of trec_eval, or None if we do not have it."""
+    match = re.fullmatch(r"(.*?)(?:_(\d+))?", theirs)
+    assert match is not None
+    word, k = match.groups()
+    ours = OUR_NAMES.get(word)
+    return f"{ours}@{k}" if ours and k else ours
+
+
+def read_qrels(path: Path) -> Gold:
+    gold: Gold = {}
+    for line in path.read_text(encoding="ascii").splitlines():
+        question_id, _, doc_id, grade = line.split()
+        gold.setdefault(question_id, {})[doc_id] = int(grade)
+    return gold
+
+
+def read_values(path: Path) -> dict[str, dict[str, str]]:
+    """The table that trec_eval printed: question_id or "all" to our name to four decimals."""
+    table: dict[str, dict[str, str]] = {}
+    for line in path.read_text(encoding="ascii").splitlines():
+        theirs, question_id, value = line.split()
+        if name := our_name(theirs):
+            table.setdefault(question_id, {})[name] = value
+    return table
+
+
+def printed(values: Values) -> dict[str, str]:
+    return {name: f"{value:.4f}" for name, value in values.items()}
+
+
+def measured(run: Run, gold: Gold, expected: dict[str, dict[str, str]]) -> Evaluation:
+    return evaluate(run, gold, measures(*expected["all"]))
+
+
+def all_topics(evaluation: Evaluation) -> dict[str, str]:
+    summary = summarize(evaluation)
+    return printed({name: summary[name] for name in evaluation.values})
+
+
+@pytest.fixture
+def trec_eval(shared_data: Path) -> Path:
+    return shared_data / "reference" / "trec_eval"
+
+
+def test_the_published_values_of_trec_eval(trec_eval: Path) -> None:
+    gold = read_qrels(trec_eval / "qrels.test")
+    expected = {
+        "map": ".1785",
+        "r_precision": ".2174",
+        "mrr": ".4064",
+        "precision@5": ".2667",
+        "precision@10": ".3000",
+        "recall@10": ".0317",
+        "ndcg": ".4021",
+        "ndcg@10": ".3016",
+        "map@10": ".0259",
+    }
+    run = read_run(trec_eval / "results.test", gold)
+    values = all_topics(evaluate(run, gold, measures(*expected)))
+    assert values == {name: f"0{value}" for name, value in expected.items()}
+
+
+@pytest.mark.parametrize("file", ["out.test", "out.test.a"])
+def test_all_topics_of_the_whole_run(trec_eval: Path, file: str) -> None:
+    expected = read_values(trec_eval / file)
+    gold = read_qrels(trec_eval / "qrels.test")
+    evaluation = measured(read_run(trec_eval / "results.test", gold), gold, expected)
+    assert all_topics(evaluation) == expected["all"]
+    assert len(expected["all"]) >= 12
+
+
+def test_every_topic_of_a_run_that_lacks_one(trec_eval: Path) -> None:
+    """``trec_eval -q -c -M100``: topic 302 has no line in the run.
+
+    -c averages over all judged topics (the missing one is 0), not over the answered ones; -M100
+    looks at no more than 100 documents a topic. Words follow some of its tags.
+    """
+    expected = read_values(trec_eval / "out.test.aqcM")
+    gold = read_qrels(trec_eval / "qrels.test")
+    whole = read_run(trec_eval / "results.trunc", gold)
+    run = {question_id: ranking[:100] for question_id, ranking in whole.items()}
+    evaluation = measured(run, gold, expected)
+    assert sorted(run) == ["301", "303"]
+    assert evaluation.n_answered == 2
+    assert {q: printed(values) for q, values in by_question(evaluation.values, gold).items()} == {
+        question_id: expected[question_id] for question_id in ("301", "302", "303")
+    }
+    assert all_topics(evaluation) == expected["all"]
+    assert len(expected["all"]) == 4 + 4 * 9 + 3  # whole ranking, nine cutoffs, success

@@ -1,15 +1,12 @@
-"""Each measure on literal rankings, with the fraction that the definition gives.
-
-``grades`` is the ranking, best first; ``judged`` holds the grades of all relevant documents.
-"""
+"""Measures on literal rankings: the grades of a ranking, and of all relevant documents."""
 
 from __future__ import annotations
 
 import json
-from math import log2
 from pathlib import Path
 
 import pytest
+from scipy import stats
 
 from bears.errors import ConfigurationError
 from bears.evaluation.intervals import share_interval, wilson
@@ -27,70 +24,6 @@ NOTHING_IS_RIGHT = [
     *("retrieval_accuracy@1", "retrieval_accuracy@10", "kor_map_official", "kor_map_strict"),
 ]
 """The measures that are defined where nothing is relevant."""
-
-# Relevant documents at ranks 2 and 4; a third one was not found.
-FOUND_TWO_OF_THREE = ([0, 1, 0, 1, 0], [1, 1, 1])
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("success@1", 0),
-        ("success@2", 1),
-        ("recall@1", 0),
-        ("recall@2", 1 / 3),
-        ("recall@4", 2 / 3),
-        ("recall@10", 2 / 3),
-        ("strict@10", 0),
-        ("precision@2", 1 / 2),
-        ("precision@4", 2 / 4),
-        ("precision@10", 2 / 10),  # a ranking of five is still divided by ten
-        ("r_precision", 1 / 3),  # one among the first three
-        ("mrr@1", 0),
-        ("mrr@2", 1 / 2),
-        ("mrr", 1 / 2),
-        ("map@1", 0),
-        ("map@2", (1 / 2) / 3),
-        ("map@4", (1 / 2 + 2 / 4) / 3),  # all relevant documents divide, found or not
-        ("map", (1 / 2 + 2 / 4) / 3),
-        ("ndcg@1", 0),
-        ("ndcg@2", (1 / log2(3)) / (1 + 1 / log2(3))),
-        ("ndcg@10", (1 / log2(3) + 1 / log2(5)) / (1 + 1 / log2(3) + 1 / log2(4))),
-        ("ndcg", (1 / log2(3) + 1 / log2(5)) / (1 + 1 / log2(3) + 1 / log2(4))),
-        ("retrieval_accuracy@1", 0),
-        ("retrieval_accuracy@2", 100),
-        ("kor_map_official", (1 / 2) / 1),  # one hit among the top three divides
-        ("kor_map_strict", (1 / 2) / 3),
-    ],
-)
-def test_two_of_three_found(name: str, expected: float) -> None:
-    assert value(name, *FOUND_TWO_OF_THREE) == pytest.approx(expected, abs=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("ndcg@1", 1 / 3),
-        ("ndcg@2", (1 + 3 / log2(3)) / (3 + 2 / log2(3))),  # the gain is 3, not 2^3 - 1
-        ("ndcg", (1 + 3 / log2(3)) / (3 + 2 / log2(3) + 1 / log2(4))),  # 2 was never found
-        ("recall@2", 2 / 3),
-        ("map", (1 / 1 + 2 / 2) / 3),
-        ("mrr", 1),
-        ("r_precision", 2 / 3),
-    ],
-)
-def test_only_ndcg_looks_at_the_height_of_a_grade(name: str, expected: float) -> None:
-    assert value(name, [1, 3, 0], [1, 2, 3]) == pytest.approx(expected, abs=1e-15)
-
-
-def test_more_gold_than_k_caps_some_measures_below_one() -> None:
-    perfect, judged = [1, 1, 1], [1, 1, 1]
-    assert value("strict@2", perfect, judged) == 0
-    assert value("recall@2", perfect, judged) == 2 / 3
-    assert value("map@2", perfect, judged) == 2 / 3
-    assert value("ndcg@2", perfect, judged) == 1
-    assert value("precision@2", perfect, judged) == 1
-    assert value("strict@3", perfect, judged) == 1
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "precision@10"])
@@ -119,9 +52,6 @@ def test_without_gold_the_right_answer_is_nothing(name: str) -> None:
 def test_without_a_cutoff_precision_divides_by_what_was_returned() -> None:
     values = precision(judged_rankings([[1, 0, 0], []], [[1], [1]]), None)
     assert values.tolist() == [1 / 3, 0]
-
-
-# --- The Korean science task's score, with its holes and without ---------------------------------
 
 
 @pytest.mark.parametrize(
@@ -177,9 +107,6 @@ def test_the_official_score_adds_up_in_the_order_of_the_rows() -> None:
     assert official_score(predictions, gold) == total / 499
 
 
-# --- PandaChat -----------------------------------------------------------------------------------
-
-
 def test_each_entry_of_a_source_list_takes_a_place() -> None:
     sources = [["x", "a"], ["x", "x", "a"], ["a"], [], ["x", "y"]]
     gold = [["a"]] * 5
@@ -208,9 +135,6 @@ def test_the_published_counts_of_pandachat(
     assert (len(dataset), counts) == (206, [top_1, top_2])
 
 
-# --- The interval of a share ---------------------------------------------------------------------
-
-
 def test_the_published_wilson_interval() -> None:
     low, high = wilson(48, 60)
     assert (f"{low:.0%}", f"{high:.0%}") == ("68%", "88%")
@@ -218,7 +142,6 @@ def test_the_published_wilson_interval() -> None:
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 1), (1, 1), (0, 18), (18, 18), (7, 18), (999, 1000)])
 def test_the_interval_is_that_of_scipy(hits: int, n: int) -> None:
-    stats = pytest.importorskip("scipy.stats")
     theirs = stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
     assert wilson(hits, n) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
     assert 0 <= wilson(hits, n)[0] < wilson(hits, n)[1] <= 1
@@ -226,14 +149,10 @@ def test_the_interval_is_that_of_scipy(hits: int, n: int) -> None:
 
 def test_the_interval_of_a_mean_is_wilsons_and_never_narrower_than_students() -> None:
     assert share_interval([1] * 48 + [0] * 12) == wilson(48, 60)
-    stats = pytest.importorskip("scipy.stats")
     values = [0.2, 0.4, 0.5, 0.5, 0.9] * 12
     low, high = share_interval(values)
     theirs = stats.t.interval(0.95, 59, loc=0.5, scale=stats.sem(values))
     assert low < theirs[0] < theirs[1] < high
-
-
-# --- Names ---------------------------------------------------------------------------------------
 
 
 def test_a_measure_knows_the_name_it_was_asked_by() -> None:
