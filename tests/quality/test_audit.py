@@ -319,10 +319,8 @@ def test_candidates_go_into_the_review_table_until_they_are_decided(
 
 
 def through_evaluate(at: Desk) -> str:
-    for name, program in (
-        ("audit", stage), ("index", index), ("rewrite", rewrite), ("retrieve", retrieve),
-        ("evaluate", evaluate),
-    ):  # fmt: skip
+    programs = {"audit": stage, "index": index, "rewrite": rewrite, "retrieve": retrieve}
+    for name, program in {**programs, "evaluate": evaluate}.items():
         printed = at.stage(name, program.main)
     return printed
 
