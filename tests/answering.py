@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,13 @@ def lines(at: Desk, *overrides: str) -> list[Line]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def bought(at: Desk) -> list[Line]:
+    """Fill, publish, and return what the stage writes from the published replies."""
+    at.run("fill")
+    at.run("publish")
+    return lines(at)
+
+
 def answers(at: Desk) -> dict[str, str]:
     """Return the published answers, markers included, by the question's text."""
     rows = map(json.loads, (at.root / MEMORY).read_text(encoding="utf-8").splitlines())
@@ -103,16 +111,14 @@ Answering = Callable[..., tuple[Desk, ProviderServer]]
 @pytest.fixture
 def answering(tmp_path: Path) -> Iterator[Answering]:
     """Give a function that makes a desk beside a server with faults."""
-    servers: list[ProviderServer] = []
+    with ExitStack() as servers:
 
-    def begin(behaviour: str = "good", *overrides: str, **faults: Any) -> Any:
-        server = ProviderServer(f"tests.scripted_model:{behaviour}", **faults).__enter__()
-        servers.append(server)
-        return made(tmp_path / f"answers{len(servers)}", server.url, *overrides), server
+        def begin(behaviour: str = "good", *overrides: str, **faults: Any) -> Any:
+            server = ProviderServer(f"tests.scripted_model:{behaviour}", **faults)
+            servers.enter_context(server)
+            return made(tmp_path / str(len([*tmp_path.iterdir()])), server.url, *overrides), server
 
-    yield begin
-    for server in servers:
-        server.__exit__()
+        yield begin
 
 
 def offline(at: Desk) -> Desk:

@@ -14,6 +14,7 @@ from tests.answering import (
     Answering,
     answering,
     answers,
+    bought,
     colour,
     document,
     lines,
@@ -73,9 +74,6 @@ def test_without_a_model_nothing_can_be_bought(answering: Answering) -> None:
     assert "generator sentence and judge none have no model" in told
 
 
-# ------------------------------------------------------------------------------------- keys
-
-
 def test_another_retriever_of_the_same_texts_is_not_paid_for_and_other_texts_are(
     answering: Answering,
 ) -> None:
@@ -102,17 +100,12 @@ def test_what_changes_the_words_is_asked_anew_and_nothing_else(answering: Answer
         "generator.model=gpt-4.1-mini",
         "generator.request.temperature=0.5",
         "generator.prompt.version=2",
-        "generator.documents=2",
-        "generator.context=none",
         "language=ko",
     )
     for override in asked_anew:
         assert f"{STONES} answer\n" in at.run("plan", override), override
     same = ("concurrency=3", "tokens=5000", "budget=5", "answer_tokens=99", "timeout_s=9", "asks=1")
     assert "calls               none" in at.run("plan", *(f"generator.{one}" for one in same))
-
-
-# ------------------------------------------------------------------- what is shown to whom
 
 
 def test_gold_documents_are_shown_by_falling_grade_and_a_closed_book_shows_none(
@@ -123,14 +116,9 @@ def test_gold_documents_are_shown_by_falling_grade_and_a_closed_book_shows_none(
     at, server = answering("good", "language=en-none")
     at = replace(at, overrides=at.overrides[:-1])
     retrieved(at.root, questions, documents, {})
-    for word in ("gold", "none"):
-        own = at.also(f"generator.context={word}")
-        own.run("fill")
-        own.run("publish")
-    oracle = lines(at, "generator.context=gold")
+    oracle, closed = (bought(at.also(f"generator.context={w}")) for w in ("gold", "none"))
     assert [line["shown"] for line in oracle] == [["d0"], ["d1", "d0", "d2"], ["d2"]]
     assert [line["answer"] for line in oracle] == ["red", "green", "blue"]
-    closed = lines(at, "generator.context=none")
     assert {(*line["shown"], line["answer"]) for line in closed} == {("Unanswerable",)}
     assert (
         sum("No documents are given" in p["messages"][0]["content"] for p in server.prompts()) == 3
@@ -141,10 +129,8 @@ def test_a_question_of_a_group_can_be_asked_of_its_group_alone(answering: Answer
     at, _ = answering()
     questions, documents = stones(2)
     retrieved(at.root, questions, documents, {"q0": ["d1"]}, within={"q0": ["d0"], "q1": ["d1"]})
-    own = at.also("generator.within=true")
-    own.run("fill")
-    own.run("publish")
-    assert [(line["shown"], line["answer"]) for line in lines(own)] == [
+    found = bought(at.also("generator.within=true"))
+    assert [(line["shown"], line["answer"]) for line in found] == [
         (["d0"], "red"),
         (["d1"], "green"),
     ]
@@ -160,10 +146,8 @@ def test_what_nothing_answers_is_said_in_the_language_and_written_in_one_word(
     at, server = answering("good", f"language={language}")
     questions, documents = stones(2)
     retrieved(at.root, questions, documents, {"q0": ["d1"]})
-    at.run("fill")
-    at.run("publish")
+    assert [line["answer"] for line in bought(at)] == ["Unanswerable", "Unanswerable"]
     assert set(answers(at).values()) == {form}
-    assert [line["answer"] for line in lines(at)] == ["Unanswerable", "Unanswerable"]
     system = [prompt["messages"][0]["content"] for prompt in server.prompts()]
     assert all(f"nothing but: {form}" in said for said in system)
     # Nothing was retrieved for the second one.
@@ -189,9 +173,7 @@ def test_a_long_document_is_cut_and_what_has_no_room_is_told(answering: Answerin
     questions, documents = stones(2)
     documents[1] = document("d1", "Stone 1 is green. " + "It is a stone. " * 50)
     retrieved(at.root, questions, documents, {"q1": ["d1", "d0"], "q0": ["d0", "d1"]})
-    at.run("fill")
-    at.run("publish")
-    one, two = lines(at)
+    one, two = bought(at)
     assert (one["shown"], one["cut"], one["left_out"]) == (["d0", "d1"], ["d1"], [])
     assert (two["shown"], two["cut"], two["left_out"]) == (["d1"], ["d1"], ["d0"])
 
@@ -209,18 +191,13 @@ def test_no_document_gets_out_of_its_marks(answering: Answering) -> None:
     pool = [*documents, *(document(f"e{n}", text) for n, text in enumerate(evil))]
     run = {"q0": ["e0", "e1", "e2", "e3", "d0"]}
     retrieved(at.root, questions, pool, run)
-    at.run("fill")
-    at.run("publish")
-    assert lines(at)[0]["answer"] == "red"
+    assert bought(at)[0]["answer"] == "red"
     (prompt,) = server.prompts()
     system, user = (message["content"] for message in prompt["messages"])
     own = re.search(r"<(document-\w+)>", system)
     assert own is not None
     assert not any(own[1] in text for text in evil)
     assert user.count(f"<{own[1]} number=") == user.count(f"</{own[1]}>") == 5
-
-
-# ------------------------------------------------------------------------- what goes wrong
 
 
 @pytest.mark.slow
@@ -276,10 +253,8 @@ def test_an_answer_that_cites_what_it_was_not_given_is_asked_for_again(
 
 def test_if_nothing_better_comes_it_is_kept_and_counted(answering: Answering) -> None:
     at, server = answering("stubborn")
-    at.run("fill")
-    at.run("publish")
+    found = bought(at)
     assert server.stats()["requests"] == 3 * STONES
-    found = lines(offline(at))
     assert {line["cited_not_given"] for line in found} == {2}
     assert [line["answer"] for line in found] == [colour(n) for n in range(STONES)]
     assert [line["evidence"] for line in found] == [[f"d{n}"] for n in range(STONES)]
@@ -297,9 +272,7 @@ def test_verdicts_are_not_bought_on_answers_that_the_generator_no_longer_gives(
     answering: Answering,
 ) -> None:
     at, server = answering()
-    at.run("fill")
-    at.run("publish")
-    lines(at)
+    bought(at)
     judged = ("judge=local", f"judge.base_url={server.url}")
     assert "verdicts by" in at.run("plan", *judged)
     asked = server.stats()["requests"]

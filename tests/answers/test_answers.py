@@ -38,7 +38,7 @@ from bears.layout import LEADERBOARD
 from bears.results.board import read_board
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import sample
-from bears.sampling.whole import WholeSettings, sample_whole
+from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
 from bears.sources import qasper, squad
 from bears.sources.parts import Parts
 from bears.sources.qasper_papers import type_and_text
@@ -57,9 +57,6 @@ def tokens(text: str, language: str) -> list[str]:
 
 def f1(answer: str, reference: str, language: str = "en") -> float:
     return token_f1(answer, reference, normalisation_of(language))
-
-
-# --- What is the same answer ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -138,18 +135,11 @@ def test_citation_markers_are_no_part_of_an_answer() -> None:
     assert without_citations("[1] CITE:12") == "[1] CITE:12"
 
 
-# --- One answer against one reference ------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("answer", "reference", "expected"),
     [
         ("the cat sat", "a cat sat down", 2 * (2 / 2) * (2 / 3) / (2 / 2 + 2 / 3)),
-        (
-            "cat cat",
-            "cat",
-            2 * (1 / 2) * 1 / (1 / 2 + 1),
-        ),  # a token counts as often as both have it
+        ("cat cat", "cat", 2 * (1 / 2) * 1 / (1 / 2 + 1)),  # counted as often as both have it
         ("Paris", "paris.", 1),
         ("London", "Paris", 0),
         ("", "Paris", 0),
@@ -201,12 +191,8 @@ def test_the_first_word_of_yes_or_no_decides(answer: str, language: str, expecte
 
 
 def test_unanswerable_is_looked_for_among_other_words() -> None:
-    assert unanswerable_detection("This question is unanswerable.") == 1
-    assert unanswerable_detection("Unanswerable") == 1
-    assert unanswerable_detection("") == unanswerable_detection("I do not know") == 0
-
-
-# --- Questions with several annotators, as QASPER's official evaluation has it -------------------
+    said = ("This question is unanswerable.", "Unanswerable", "", "I do not know")
+    assert [unanswerable_detection(answer) for answer in said] == [1, 1, 0, 0]
 
 
 def question(question_id: str, *answers: Answer, gold_answer: str = "") -> Question:
@@ -261,11 +247,7 @@ def test_a_missing_answer_scores_0_everywhere_and_has_no_type() -> None:
     assert scores["q2"] == AnswerScore(0, 0, 0, None, None, 0)
     assert scores["q3"] == AnswerScore(None, None, None, None, None, None)
     summary = summarize_answers(scores, answered=1)
-    assert {name: summary[name] for name in ("answer_f1", "exact_match", "evidence_f1")} == {
-        "answer_f1": 1 / 2,
-        "exact_match": 1 / 2,
-        "evidence_f1": 1 / 2,
-    }
+    assert (summary["answer_f1"], summary["exact_match"], summary["evidence_f1"]) == (0.5,) * 3
     assert summary["by_type"]["yes-no"] == {"answer_f1": 1, "exact_match": 1, "n": 1}
     assert summary["by_type"]["free-form"] == {"answer_f1": None, "exact_match": None, "n": 0}
     assert (summary["n"], summary["answered"], summary["n_undefined"]) == (3, 1, 1)
@@ -279,14 +261,9 @@ def test_keywords_are_counted_where_an_annotator_used_them() -> None:
         "q3": Prediction("It is unanswerable"),
     }
     summary = summarize_answers(score_answers(questions, predictions, "en"), 3)
+    assert summary["evidence_f1"] is None
     assert (summary["yes_no_accuracy"], summary["n_yes_no"]) == (1 / 2, 2)
     assert (summary["unanswerable_detection"], summary["n_unanswerable"]) == (1, 1)
-
-
-def test_without_any_evidence_its_score_is_undefined() -> None:
-    scores = score_answers([question("q1", YES)], {"q1": Prediction("Yes")}, "en")
-    assert scores["q1"].evidence_f1 is None
-    assert summarize_answers(scores, 1)["evidence_f1"] is None
 
 
 def test_a_gold_answer_without_a_type_is_the_one_reference() -> None:
@@ -299,9 +276,6 @@ def test_a_gold_answer_without_a_type_is_the_one_reference() -> None:
 def test_an_answer_to_no_question_is_refused() -> None:
     with pytest.raises(FormatError, match="match no question, such as 'q9'"):
         score_answers([question("q1", YES)], {"q9": Prediction("Yes")}, "en")
-
-
-# --- The official evaluation on real papers ------------------------------------------------------
 
 
 def official_f1(answer: str, reference: str) -> float:
@@ -328,51 +302,24 @@ def official_evidence_f1(named: list[str], answers: list[dict[str, Any]], text_o
     return max(values)
 
 
-def official_references(answers: list[dict[str, Any]]) -> list[Answer]:
-    references = []
-    for answer in (each["answer"] for each in answers):
-        evidence = tuple(text for text in answer["evidence"] if "FLOAT SELECTED" not in text)
-        if answer["unanswerable"]:
-            references.append(Answer("unanswerable", "", ()))
-        elif answer["extractive_spans"]:
-            spans = ", ".join(answer["extractive_spans"])
-            references.append(Answer("extractive", spans, evidence))
-        elif answer["free_form_answer"]:
-            references.append(Answer("free-form", answer["free_form_answer"], evidence))
-        else:
-            references.append(Answer("yes-no", "Yes" if answer["yes_no"] else "No", evidence))
-    return references
+def benchmark_of(path: Path, floats: bool) -> WholeBenchmark:
+    """Return all questions of six papers."""
+    rows = list(qasper.read(Parts("qasper", {"papers": [path]}, {"floats": floats})))
+    return sample_whole(WholeSettings("whole", "qasper"), {"qasper": collected(rows)}, Ledger())
 
 
-@pytest.fixture(scope="module")
-def papers(shared_data: Path) -> list[Question]:
-    """The questions of six papers, with the texts of their evidence in place of ids."""
-    content = json.loads((shared_data / "qasper" / "qasper-dev-v0.3.sample.json").read_bytes())
-    return [
-        question(asked["question_id"], *official_references(asked["answers"]))
-        for paper in content.values()
-        for asked in paper["qas"]
-    ]
+@pytest.fixture
+def six_papers(shared_data: Path) -> Path:
+    return shared_data / "qasper" / "qasper-dev-v0.3.sample.json"
 
 
 def said(reference: Answer) -> str:
     return "Unanswerable" if reference.type == "unanswerable" else reference.text
 
 
-def test_an_annotators_own_answers_are_perfect(papers: list[Question]) -> None:
-    for last in (0, -1):
-        predictions = {
-            q.question_id: Prediction(said(q.answers[last]), q.answers[last].evidence_doc_ids)
-            for q in papers
-        }
-        summary = summarize_answers(score_answers(papers, predictions, "en"), len(papers))
-        assert summary["n"] == summary["answered"] == len(papers) == 39
-        assert (summary["answer_f1"], summary["exact_match"], summary["evidence_f1"]) == (1, 1, 1)
-        assert sum(row["n"] for row in summary["by_type"].values()) == 39
-
-
-def test_garbled_answers_score_as_the_official_rules_say(papers: list[Question]) -> None:
-    dice = random.Random(11)
+def test_garbled_answers_score_as_the_official_rules_say(six_papers: Path) -> None:
+    papers, dice = benchmark_of(six_papers, floats=False).questions, random.Random(11)
+    assert len(papers) == 39
     pool = [word for q in papers for reference in q.answers for word in said(reference).split()]
     predictions = {}
     for asked in papers[:-5]:
@@ -399,22 +346,18 @@ def test_garbled_answers_score_as_the_official_rules_say(papers: list[Question])
         assert summary["by_type"][kind]["answer_f1"] == mean
 
 
-@pytest.mark.parametrize("floats", [True, False])
+@pytest.mark.parametrize(("floats", "annotator"), [(True, 0), (True, -1), (False, 0)])
 def test_the_gold_of_real_papers_scores_as_in_the_official_script(
-    shared_data: Path, tmp_path: Path, floats: bool
+    six_papers: Path, tmp_path: Path, floats: bool, annotator: int
 ) -> None:
-    path = shared_data / "qasper" / "qasper-dev-v0.3.sample.json"
-    rows = list(qasper.read(Parts("qasper", {"papers": [path]}, {"floats": floats})))
-    benchmark = sample_whole(
-        WholeSettings("whole", "qasper"), {"qasper": collected(rows)}, Ledger()
-    )
-    questions = [q for paper in json.loads(path.read_bytes()).values() for q in paper["qas"]]
+    benchmark = benchmark_of(six_papers, floats)
+    questions = [q for paper in json.loads(six_papers.read_bytes()).values() for q in paper["qas"]]
     annotated = [[each["answer"] for each in asked["answers"]] for asked in questions]
     given = [
         {
             "question_id": asked["question_id"],
-            "predicted_answer": type_and_text(answers[0])[1],
-            "predicted_evidence": answers[0]["evidence"],
+            "predicted_answer": type_and_text(answers[annotator])[1],
+            "predicted_evidence": answers[annotator]["evidence"],
         }
         for asked, answers in zip(questions, annotated, strict=True)
     ]
@@ -441,9 +384,6 @@ def test_a_caption_that_no_figure_has_is_wrong_where_captions_are_documents(
     found = read_predictions(file, QUESTIONS, [*DOCUMENTS, caption])
     assert found["q1"].evidence == ("paper:float:0", texts[1])
     assert read_predictions(file, QUESTIONS, DOCUMENTS)["q1"].evidence == tuple(texts)
-
-
-# --- Sources of articles, with several annotators and no types -----------------------------------
 
 
 def test_every_annotator_of_drcd_counts_and_the_records_keep_their_first(
@@ -515,8 +455,6 @@ def test_a_gold_answer_of_yes_or_no_makes_a_yes_no_question(
     assert references_of(asked, language)[0].type == kind
 
 
-# --- Files, and the command ----------------------------------------------------------------------
-
 QUESTIONS = [question("q1", YES), question("q2", EXTRACTIVE, FREE), question("q3", NONE)]
 DOCUMENTS = [
     Document(f"p{n}", f"Paragraph {n} of\n the paper.", "qasper", f"{n}", True, group="paper")
@@ -527,24 +465,6 @@ DOCUMENTS = [
 def written(path: Path, *rows: Any) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
-
-
-def test_our_form_and_the_official_one_are_read(tmp_path: Path) -> None:
-    path = written(
-        tmp_path / "predictions.jsonl",
-        {"question_id": "q1", "answer": "Yes", "evidence": ["p3"]},
-        {"question_id": "q2", "answer": "BERT", "model": "ignored"},
-        {
-            "question_id": "q3",
-            "predicted_answer": "Unanswerable",
-            "predicted_evidence": [" Paragraph 1 of the  paper.", "Not in it."],
-        },
-    )
-    assert read_predictions(path, QUESTIONS, DOCUMENTS) == {
-        "q1": Prediction("Yes", ("p3",)),
-        "q2": Prediction("BERT", None),
-        "q3": Prediction("Unanswerable", ("p1", "Not in it.")),
-    }
 
 
 @pytest.mark.parametrize(
@@ -663,16 +583,8 @@ def scoring(folder: Path, path: Path, *options: str) -> list[str]:
     write_records(folder / "queries.json", QUESTIONS)
     write_records(folder / "corpus.json", DOCUMENTS)
     write_json(folder / "sidecar.json", {"language": "en"})
-    return [
-        "answers",
-        "score",
-        str(path),
-        "--benchmark",
-        "qasper",
-        "--folder",
-        str(folder),
-        *options,
-    ]
+    options = ("--benchmark", "qasper", "--folder", str(folder), *options)
+    return ["answers", "score", str(path), *options]
 
 
 def test_the_command_scores_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,9 +26,6 @@ def document(doc_id: str, text: str) -> Document:
 SKY = "The sky is blue. It is so by day. At night it is black."
 
 
-# ------------------------------------------------------------------------------------ shown
-
-
 def test_what_fits_is_shown_whole_and_in_order() -> None:
     shown = show([document("b", SKY), document("a", "Grass is green.")], 100)
     assert shown.doc_ids == ("b", "a")
@@ -83,9 +80,6 @@ def test_no_word_of_a_chat_template_reaches_a_model_whole() -> None:
     assert "x < y [1]" in user
 
 
-# -------------------------------------------------------------------------------- citations
-
-
 @pytest.mark.parametrize(
     ("answer", "text", "positions", "unknown"),
     [
@@ -122,9 +116,6 @@ def test_no_marker_is_left_however_they_are_nested() -> None:
     assert "[CITE:" not in cited(deep, 3).text
 
 
-# --------------------------------------------------------------------------------- baseline
-
-
 @pytest.mark.parametrize(
     ("language", "question", "texts", "expected"),
     [
@@ -148,9 +139,6 @@ def test_the_baseline_answers_with_the_sentence_that_holds_most_of_the_question(
     assert best_sentence(question, texts, normalisation_of(language)) == expected
 
 
-# ------------------------------------------------------------------------------------ words
-
-
 @pytest.mark.parametrize(
     "words",
     ["{nope}", "{mark", "}", "{}", "{0}", "{title.__class__}", "{title!r}", "{mark:>9999999999}"],
@@ -160,9 +148,6 @@ def test_a_prompt_names_what_there_is_and_nothing_else(words: str) -> None:
     for pair in ((words, ""), ("", words)):
         with pytest.raises(ConfigurationError, match=r"prompt p, (no_)?documents"):
             AnswerPrompt("p", 1, *pair)
-
-
-# ----------------------------------------------------------------------------- unanswerable
 
 
 @pytest.mark.parametrize("form", ["無法回答", "답할 수 없음", "Nicht beantwortbar"])

@@ -26,14 +26,13 @@ from bears.cli.selection import composed
 from bears.config.typed import select
 from bears.errors import FormatError
 from bears.files.manifest import seal
+from bears.files.spreadsheet import write_csv
 from stages import generate
 from tests.provider_server import ROOT, ProviderServer
-from tests.workspace import Workspace, finished
+from tests.workspace import Workspace
 
 HEADER = "question,ground_truth,answer,contexts\n"
 WHOLE = 'Where?,Oslo,In Oslo.,"[""It is in Oslo.""]"\n'
-
-# -------------------------------------------------------------------------------- what is read
 
 
 def read(folder: Path, text: str) -> Any:
@@ -67,9 +66,6 @@ def test_a_file_that_cannot_be_scored_is_refused_naming_the_place(
         read(tmp_path, text)
 
 
-# ----------------------------------------------------------------------------- what is counted
-
-
 def test_a_mean_is_of_what_was_scored_and_the_rest_is_counted_by_its_reason() -> None:
     scores = [
         Score(0, "faithfulness", 0.5),
@@ -88,8 +84,6 @@ def test_a_mean_is_of_what_was_scored_and_the_rest_is_counted_by_its_reason() ->
     assert found["context_recall"]["unscored"] == {"never came": 5}
 
 
-# ------------------------------------------------------------------------------- the command
-
 PLAYED = """#!{python}
 import json, sys
 asked = json.load(sys.stdin)
@@ -107,32 +101,22 @@ for row in range(len(asked["rows"])):
 SEEN = 'print(json.dumps(asked["rows"]), file=open("seen.json", "w"))'
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return finished(tmp_path_factory.getbasetemp())[0]
-
-
-@pytest.fixture
-def project(made: Workspace, tmp_path: Path) -> Workspace:
-    return made.copied(tmp_path / "project")
-
-
-def played(project: Workspace, body: str) -> None:
+def played(workspace: Workspace, body: str) -> None:
     """Put a program in the place of the environment's Python."""
-    program = project.root / ENVIRONMENT / "bin" / "python"
+    program = workspace.root / ENVIRONMENT / "bin" / "python"
     program.parent.mkdir(parents=True)
     program.write_text(PLAYED.format(python=sys.executable, body=body), encoding="utf-8")
     program.chmod(0o755)
 
 
-def ragas(project: Workspace, *words: str, code: int = 0) -> str:
+def ragas(workspace: Workspace, *words: str, code: int = 0) -> str:
     out, errors = io.StringIO(), io.StringIO()
     with (
         pytest.MonkeyPatch.context() as patch,
         redirect_stdout(out),
         redirect_stderr(errors),
     ):
-        patch.chdir(project.root)
+        patch.chdir(workspace.root)
         patch.delenv("BEARS_RAGAS", raising=False)
         status = main(["ragas", *words])
     told = out.getvalue() + errors.getvalue()
@@ -140,104 +124,101 @@ def ragas(project: Workspace, *words: str, code: int = 0) -> str:
     return told
 
 
-def given(project: Workspace, rows: list[list[str]]) -> Path:
-    file = project.root / "mine.csv"
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream).writerows([HEADER.strip().split(","), *rows])
-    return file
+def given(workspace: Workspace, rows: list[list[str]]) -> None:
+    write_csv(workspace.root / "mine.csv", HEADER.strip().split(","), rows)
 
 
-def questions(project: Workspace) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(project.text("data/mini/translated/queries.json"))
+def questions(workspace: Workspace) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(workspace.text("data/mini/translated/queries.json"))
     return found
 
 
-def test_without_its_environment_it_says_how_to_make_one(project: Workspace) -> None:
-    file = given(project, [["Where?", "Oslo", "In Oslo.", "[]"]])
-    told = ragas(project, str(file), code=1)
+def test_without_its_environment_it_says_how_to_make_one(workspace: Workspace) -> None:
+    given(workspace, [["Where?", "Oslo", "In Oslo.", "[]"]])
+    told = ragas(workspace, "mine.csv", code=1)
     assert "make ragas" in told
     assert len(told.splitlines()) == 1
 
 
 def test_what_is_not_scored_stands_beside_the_mean_and_on_the_leaderboard(
-    project: Workspace,
+    workspace: Workspace,
 ) -> None:
-    played(project, SCORES)
-    rows = [[q["question"], q["gold_answer"], "an answer", "[]"] for q in questions(project)]
-    given(project, rows)
-    told = ragas(project, "mine.csv", "--out", "out/scores.json", "--system", "mine")
+    played(workspace, SCORES)
+    rows = [[q["question"], q["gold_answer"], "an answer", "[]"] for q in questions(workspace)]
+    given(workspace, rows)
+    told = ragas(workspace, "mine.csv", "--out", "out/scores.json", "--system", "mine")
     assert "17 of 18  1 NaN" in told
     assert re.match(r"mine\.csv on mini, state \w+, 18 questions\n\n", told)
-    result = json.loads(project.text("out/scores.json"))
+    result = json.loads(workspace.text("out/scores.json"))
     metric = result["metrics"]["answer_relevancy"]
     assert (metric["mean"], metric["n_scored"], metric["n_total"]) == (0.25, 17, 18)
     assert result["versions"] == {"ragas": "0.0.1"}
-    by_row = list(csv.DictReader(project.text("out/scores.csv").splitlines()))
+    by_row = list(csv.DictReader(workspace.text("out/scores.csv").splitlines()))
     assert [row["context_recall"] for row in by_row] == ["0.750000"] * 18
     assert by_row[0]["answer_relevancy"] == ""
-    board = list(csv.DictReader(project.text("metrics/leaderboard.csv").splitlines()))
+    board = list(csv.DictReader(workspace.text("metrics/leaderboard.csv").splitlines()))
     assert [row["system"] for row in board] == ["mine"]
     assert (board[0]["context_precision"], board[0]["questions"]) == ("0.5", "18")
     assert "answer_relevancy of 17 of 18 questions" in board[0]["warnings"]
 
 
 def test_scores_that_another_run_may_give_keep_the_means_off_the_leaderboard(
-    project: Workspace,
+    workspace: Workspace,
 ) -> None:
     codes = ["reply_missing", "budget_exhausted", "no_answer", "not_kept"]
     told = "InstructorRetryException: Error code: 402 - {'error': {'code': 'CODE'}}"
     body = SCORES.replace("if (row, place) == (0, 1)", f"if row < {len(codes)} and place == 1")
     body = body.replace('"NaN"', f"{told!r}.replace('CODE', {codes!r}[row])")
-    played(project, body)
-    given(project, [[q["question"], q["gold_answer"], "x", "[]"] for q in questions(project)])
-    told = ragas(project, "mine.csv", "--out", "scores.json", "--system", "mine", code=1)
+    played(workspace, body)
+    given(workspace, [[q["question"], q["gold_answer"], "x", "[]"] for q in questions(workspace)])
+    told = ragas(workspace, "mine.csv", "--out", "scores.json", "--system", "mine", code=1)
     assert "replies for 4 of 72 scores are missing" in told
-    assert '"n_scored": 14' in project.text("scores.json")
-    assert not (project.root / "metrics" / "leaderboard.csv").exists()
+    assert '"n_scored": 14' in workspace.text("scores.json")
+    assert not (workspace.root / "metrics" / "leaderboard.csv").exists()
 
 
 @pytest.mark.parametrize("repeated", [False, True])
 def test_other_questions_than_the_benchmark_s_come_on_no_leaderboard(
-    repeated: bool, project: Workspace
+    repeated: bool, workspace: Workspace
 ) -> None:
-    played(project, SCORES)
-    first = questions(project)[0]
+    played(workspace, SCORES)
+    first = questions(workspace)[0]
     moon = [["Where on the moon?", "Mare", "Here.", "[]"]]
     given(
-        project, [[first["question"], first["gold_answer"], "x", "[]"]] * 18 if repeated else moon
+        workspace, [[first["question"], first["gold_answer"], "x", "[]"]] * 18 if repeated else moon
     )
-    assert "mine.csv on mini, " in ragas(project, "mine.csv")
-    told = ragas(project, "mine.csv", "--system", "mine", code=1)
+    assert "mine.csv on mini, " in ragas(workspace, "mine.csv")
+    told = ragas(workspace, "mine.csv", "--system", "mine", code=1)
     assert "the questions of mine.csv are not all those of mini, each once" in told
-    assert not (project.root / "metrics" / "leaderboard.csv").exists()
+    assert not (workspace.root / "metrics" / "leaderboard.csv").exists()
 
 
-def test_without_a_file_what_the_generator_answered_is_scored(project: Workspace) -> None:
-    played(project, SCORES + SEEN)
-    assert "generator is none; choose another one" in ragas(project, code=1)
+def test_without_a_file_what_the_generator_answered_is_scored(workspace: Workspace) -> None:
+    played(workspace, SCORES + SEEN)
+    assert "generator is none; choose another one" in ragas(workspace, code=1)
     words = ["generator=sentence", "generator.documents=2"]
     stale = "data/mini/answers/bm25.sentence.jsonl does not exist; run `dvc repro generate`"
-    assert stale in ragas(project, *words, code=1)
+    assert stale in ragas(workspace, *words, code=1)
     names = ("queries", "corpus")
     paths = {name: Path(f"data/mini/translated/{name}.json") for name in names}
     paths |= {"run": Path("data/mini/runs/bm25.trec"), "replies": Path("data/memory")}
     paths |= {"within": Path("data/mini/runs/bm25.within.trec")}
     answers = Path("data/mini/answers/bm25.sentence.jsonl")
-    with chdir(project.root):
+    with chdir(workspace.root):
         generate.main(select(generate.GenerateKeys, composed("", words)), {**paths, "out": answers})
         seal([answers], {})
-    ragas(project, *words, "--system", "ours")
-    seen = json.loads(project.text("seen.json"))
-    documents = json.loads(project.text("data/mini/translated/corpus.json"))
+    ragas(workspace, *words, "--system", "ours")
+    seen = json.loads(workspace.text("seen.json"))
+    documents = json.loads(workspace.text("data/mini/translated/corpus.json"))
     texts = {document["doc_id"]: document["content"] for document in documents}
-    lines = [json.loads(line) for line in project.text(str(answers)).splitlines()]
-    for asked, row, line in zip(questions(project), seen, lines, strict=True):
+    lines = [json.loads(line) for line in workspace.text(str(answers)).splitlines()]
+    for asked, row, line in zip(questions(workspace), seen, lines, strict=True):
         assert (row["question"], row["ground_truth"]) == (asked["question"], asked["gold_answer"])
         assert row["answer"] == line["answer"]
         assert row["contexts"] == [texts[doc_id] for doc_id in line["shown"]]
         assert len(row["contexts"]) == 2
-    assert "ours" in project.text("metrics/leaderboard.csv")
-    told = ragas(project, "generator=sentence", code=1)
+    assert "ours" in workspace.text("metrics/leaderboard.csv")
+    told = ragas(workspace, "generator=sentence", code=1)
     assert "bm25.sentence.jsonl is not what the generator answers now" in told
 
 
@@ -250,11 +231,11 @@ def test_without_a_file_what_the_generator_answered_is_scored(project: Workspace
         ("print('{}'); import os; os.kill(os.getpid(), 9)", "ragas ended with status -9"),
     ],
 )
-def test_a_ragas_that_fails_is_a_sentence(body: str, told: str, project: Workspace) -> None:
-    played(project, body)
-    given(project, [["Where?", "Oslo", "x", "[]"]])
-    assert told in ragas(project, "mine.csv", code=1)
-    assert not (project.root / "metrics" / "leaderboard.csv").exists()
+def test_a_ragas_that_fails_is_a_sentence(body: str, told: str, workspace: Workspace) -> None:
+    played(workspace, body)
+    given(workspace, [["Where?", "Oslo", "x", "[]"]])
+    assert told in ragas(workspace, "mine.csv", code=1)
+    assert not (workspace.root / "metrics" / "leaderboard.csv").exists()
 
 
 PAYING = """
@@ -274,15 +255,17 @@ time.sleep(60)
 
 
 @pytest.mark.slow
-def test_an_interrupt_says_what_was_spent_though_nothing_is_scored_yet(project: Workspace) -> None:
-    played(project, PAYING)
-    given(project, [["Where?", "Oslo", "x", "[]"]])
+def test_an_interrupt_says_what_was_spent_though_nothing_is_scored_yet(
+    workspace: Workspace,
+) -> None:
+    played(workspace, PAYING)
+    given(workspace, [["Where?", "Oslo", "x", "[]"]])
     with ProviderServer("tests.scripted_model:ragas") as server:
         words = [f"proxy.chat.base_url={server.url}", "proxy.chat.api_key_env=''"]
         words += ["proxy.chat.price={input: 1000, output: 1000}", "--fill", "--yes"]
         done = subprocess.run(
             [sys.executable, "-m", "bears", "ragas", "mine.csv", *words],
-            cwd=project.root,
+            cwd=workspace.root,
             env={name: value for name, value in os.environ.items() if name != "BEARS_RAGAS"},
             capture_output=True,
             text=True,
@@ -295,8 +278,6 @@ def test_an_interrupt_says_what_was_spent_though_nothing_is_scored_yet(project: 
     assert said, told
     assert float(said[1]) > 0
 
-
-# --------------------------------------------------------------------------------- ragas itself
 
 ROWS = [
     ["Where was Ada born?", "Ada was born in London.", "Ada was born in London. She liked cats.",
@@ -311,14 +292,14 @@ ROWS = [
 
 
 @pytest.fixture
-def environment(project: Workspace) -> None:
+def environment(workspace: Workspace) -> None:
     here = Path(os.environ.get("BEARS_RAGAS", ROOT / ENVIRONMENT))
     if not (here / "bin" / "python").exists():
         pytest.skip(f"ragas is not in {here}; `make ragas` puts it there")
-    (project.root / ENVIRONMENT).symlink_to(here)
+    (workspace.root / ENVIRONMENT).symlink_to(here)
 
 
-def direct(project: Workspace, url: str) -> dict[tuple[int, str], Any]:
+def direct(workspace: Workspace, url: str) -> dict[tuple[int, str], Any]:
     """What ragas says with nothing of ours between it and the provider."""
     rows = [
         {"question": q, "ground_truth": gold, "answer": answer, "contexts": json.loads(contexts)}
@@ -327,7 +308,7 @@ def direct(project: Workspace, url: str) -> dict[tuple[int, str], Any]:
     asked = {"base_url": url, "key": "none", "concurrency": 4, "rows": rows}
     asked |= {"model": "gpt-4.1-mini", "embedding_model": "text-embedding-3-small"}
     done = subprocess.run(
-        [project.root / ENVIRONMENT / "bin" / "python", "-I", PROGRAM],
+        [workspace.root / ENVIRONMENT / "bin" / "python", "-I", PROGRAM],
         input=json.dumps(asked),
         capture_output=True,
         text=True,
@@ -340,19 +321,19 @@ def direct(project: Workspace, url: str) -> dict[tuple[int, str], Any]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("environment")
-def test_the_replayed_numbers_are_those_of_a_direct_run(project: Workspace) -> None:
+def test_the_replayed_numbers_are_those_of_a_direct_run(workspace: Workspace) -> None:
     with ProviderServer("tests.scripted_model:ragas") as server:
-        wanted = direct(project, server.url)
-    given(project, ROWS)
+        wanted = direct(workspace, server.url)
+    given(workspace, ROWS)
     with ProviderServer("tests.scripted_model:ragas") as server:
         words = [f"proxy.chat.base_url={server.url}", "proxy.chat.api_key_env=''"]
         more = ["--publish", "--out", "out/scores.json"]
-        filled = ragas(project, "mine.csv", *words, "--fill", "--yes", *more)
+        filled = ragas(workspace, "mine.csv", *words, "--fill", "--yes", *more)
         asked = server.stats()["requests"]
-    out = project.bytes_below("out")
-    (project.root / ".bears" / "journal.jsonl").unlink()
-    replayed = ragas(project, "mine.csv", "--out", "out/scores.json")
-    assert project.bytes_below("out") == out
+    out = workspace.bytes_below("out")
+    (workspace.root / ".bears" / "journal.jsonl").unlink()
+    replayed = ragas(workspace, "mine.csv", "--out", "out/scores.json")
+    assert workspace.bytes_below("out") == out
     assert "\n".join(replayed.splitlines()[:6]) in filled
     found = {
         (place, metric): float(row[metric]) if row[metric] else None
