@@ -11,6 +11,8 @@ import pytest
 from hydra.core.global_hydra import GlobalHydra
 from hypothesis import settings
 
+from tests.workspace import Workspace, finished
+
 # How long an example may take is wall time, which a busy machine does not keep.
 settings.register_profile("without-deadline", deadline=None)
 settings.load_profile("without-deadline")
@@ -23,6 +25,12 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the real datasets are not here ({folder})")
     return folder
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A copy of the project in which the pipeline ran once."""
+    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
 
 
 @pytest.fixture(scope="session", autouse=True)

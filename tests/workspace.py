@@ -80,7 +80,8 @@ class Workspace:
         return {str(path.relative_to(top)): path.read_bytes() for path in files}
 
     def copied(self, to: Path) -> Workspace:
-        shutil.copytree(self.root, to, symlinks=True)
+        # Three times as fast as shutil.copytree, and hundreds of tests wait for it.
+        subprocess.run(["cp", "-a", self.root, to], check=True)
         return Workspace(to)
 
 
@@ -148,6 +149,8 @@ def finished(folder: Path) -> tuple[Workspace, str]:
             assert re.search(r"^benchmark: mini$", selection, re.MULTILINE), "commit it with mini"
             output = workspace.dvc("repro", "--force")
             workspace.commit()
+            # A thousand loose objects are slow to copy.
+            workspace.git("gc", "--quiet")
             printed.write_text(output, encoding="utf-8")
     return workspace, printed.read_text(encoding="utf-8")
 

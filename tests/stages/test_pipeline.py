@@ -7,22 +7,33 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.workspace import STAGES, Workspace, cached, finished, fresh, ran, sampled_with
+from bears.config import read_mapping
+from bears.errors import BearsError
+from tests.workspace import (
+    STAGES,
+    Workspace,
+    cached,
+    environment_for,
+    finished,
+    fresh,
+    ran,
+    sampled_with,
+)
 
 COMMITTED = ["dvc.lock", "metrics", "data/code.yaml", "data/config.yaml", "data/language.yaml"]
 AFTER_A_RETRIEVER = ["config", "index", "retrieve", "evaluate", "generate", "judge"]
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
 
 
 def questions(workspace: Workspace, benchmark: str = "mini") -> list[dict[str, str]]:
@@ -143,6 +154,7 @@ def test_a_missing_translation_stops_the_run_until_it_is_there(workspace: Worksp
     assert workspace.git("status", "--short") == ""
 
 
+@pytest.mark.slow
 def test_a_translation_that_is_none_stops_the_run_at_verify(workspace: Workspace) -> None:
     path = workspace.root / "data/memory/mini.jsonl"
     entries = [json.loads(line) for line in path.read_bytes().splitlines()]
@@ -204,9 +216,6 @@ def test_no_committed_file_holds_a_timing(workspace: Workspace) -> None:
         found = re.search(r"stages_ms|seconds_per_question\"|load_s|index_s", workspace.text(name))
         assert not found, name
     assert "outs:\n    - path: data/mini/runs/bm25.timing.json" not in workspace.text("dvc.lock")
-
-
-# From here on: minutes.
 
 
 @pytest.mark.slow
@@ -302,3 +311,53 @@ def test_bears_runs_from_raw_data_to_metrics(workspace: Workspace, shared_data: 
     assert json.loads(workspace.text("metrics/verification.json"))["errors"] == 0
     assert len(json.loads(workspace.text("data/bears/translated/corpus.json"))) == 600
     assert json.loads(workspace.text("metrics/retrieval.json"))["all"]["n"] == 60
+
+
+def killed_in(workspace: Workspace, stage: str, moment: float, whole: bool) -> None:
+    """Kill a forced run so many seconds after it began a stage.
+
+    Args:
+        whole: its stages are killed with it, as by a machine that stops; else dvc alone is, and
+            the stage goes on as an orphan.
+    """
+    site = str(workspace.root.parent / f"{workspace.root.name}.site")
+    with subprocess.Popen(
+        ["dvc", "repro", "--force"],
+        cwd=workspace.root,
+        env={**environment_for(sys.executable), "DVC_SITE_CACHE_DIR": site},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as dvc:
+        assert dvc.stdout
+        assert any(f"Running stage '{stage}'" in line for line in dvc.stdout)
+        time.sleep(moment)
+        (os.killpg if whole else os.kill)(dvc.pid, signal.SIGKILL)
+        # An orphan holds the pipe open for as long as it works.
+        dvc.stdout.close()
+
+
+@pytest.mark.slow
+def test_after_a_kill_in_any_stage_the_next_run_makes_what_is_committed(
+    workspace: Workspace,
+) -> None:
+    outputs, dice = workspace.bytes_below("data/mini/runs"), random.Random(14)
+    lock = yaml.safe_load(workspace.text("dvc.lock"))
+    for number, stage in enumerate(STAGES):
+        killed_in(workspace, stage, dice.random(), whole=number % 2 == 0)
+        # DVC writes dvc.lock in place, so a kill may cut it; README says what to do then.
+        try:
+            cut = not read_mapping(workspace.root / "dvc.lock")
+        except BearsError:
+            cut = True
+        if cut:
+            workspace.git("checkout", "HEAD", "--", "dvc.lock")
+        workspace.dvc("repro")
+        # A lock file that was cut by the kill is made again, in the order of the stages.
+        assert workspace.git("status", "--short", ":!dvc.lock") == "", (number, stage)
+        assert yaml.safe_load(workspace.text("dvc.lock")) == lock, (number, stage)
+    after = workspace.bytes_below("data/mini/runs")
+    same = {name for name in outputs if not name.endswith("timing.json")}
+    assert {name: after[name] for name in same} == {name: outputs[name] for name in same}
+    assert not [name for name in workspace.bytes_below("data") if name.endswith(".tmp")]
