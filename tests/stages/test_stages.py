@@ -132,23 +132,24 @@ def test_an_input_that_is_not_there_yet_is_named(
 
 
 @pytest.mark.parametrize("name", ["config", "language"])
-def test_without_a_composed_configuration_a_stage_says_how_to_get_one(
-    kitchen: Path, name: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "no such file; run `dvc repro config` first\n"),
+        ("<<<<<<< HEAD\nkettle: 1\n", "not valid YAML"),
+        ("", "expected a mapping"),
+        ("- kettle\n", "expected a mapping"),
+    ],
+)
+def test_a_configuration_that_is_missing_or_damaged_is_named(
+    kitchen: Path, name: str, text: str | None, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (kitchen / "data" / f"{name}.yaml").unlink()
+    file = kitchen / "data" / f"{name}.yaml"
+    file.unlink()
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
     assert run("boil", KettleKeys, Boil(), []) == 1
-    message = f"boil: data/{name}.yaml: no such file; run `dvc repro config` first\n"
-    assert capsys.readouterr().err == message
-
-
-@pytest.mark.parametrize("name", ["config", "language"])
-@pytest.mark.parametrize("text", ["<<<<<<< HEAD\nkettle: 1\n", "", "- kettle\n"])
-def test_a_damaged_configuration_is_named(
-    kitchen: Path, name: str, text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (kitchen / "data" / f"{name}.yaml").write_text(text, encoding="utf-8")
-    assert run("boil", KettleKeys, Boil(), []) == 1
-    assert capsys.readouterr().err.startswith(f"boil: data/{name}.yaml: ")
+    assert capsys.readouterr().err.startswith(f"boil: data/{name}.yaml: {told}")
 
 
 def test_a_declared_key_that_is_not_there_is_named(
