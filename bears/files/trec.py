@@ -80,6 +80,7 @@ def read_table(
     if not known.all():
         kept = known[questions]
         if not ignore_unknown:
+            _walked(path)  # Arrow also ends lines at a lone CR, which would change their numbers.
             line = int(kept.argmin())
             raise FormatError(
                 f"{path}, line {line + 1}: question {lines.question_ids[questions[line]]!r} is not "
@@ -91,7 +92,7 @@ def read_table(
     try:
         table = run_table(kept_ids, questions, lines.doc_ids, documents, scores, ascending_ids)
     except RepeatedDocument as error:
-        _walked(path)  # Arrow also ends lines at a lone CR, which would change their numbers.
+        _walked(path)  # As above.
         number, (question_id, doc_id) = _second_line(path, *error.line), error.line
         raise FormatError(
             f"{path}, line {number}: question {question_id!r} already has document {doc_id!r}"
