@@ -117,7 +117,7 @@ class _GroupCommit:
     """One thread that writes everything queued at once: one write and one fsync for many rows."""
 
     def __init__(self, path: Path) -> None:
-        self.error: OSError | None = None
+        self.error: Exception | None = None
         self._path, self._stream = path, _open(path)
         self._queued: deque[tuple[bytes, Future[None]]] = deque()
         self._pool = ThreadPoolExecutor(1, f"journal {path.name}")
@@ -148,6 +148,8 @@ class _GroupCommit:
                 os.fsync(self._stream.fileno())
         except OSError as error:
             self.error = OSError(error.errno, error.strerror, str(self._path))
+        except Exception as error:  # Otherwise the wait for these rows would never end.
+            self.error = error
         for _, future in batch:
             if self.error is None:
                 future.set_result(None)
