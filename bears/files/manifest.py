@@ -7,7 +7,6 @@ after the first file: ``bm25.trec`` and ``bm25.within.trec`` have ``bm25.manifes
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from bears.errors import FormatError
 from bears.files.digest import sha256_of
 from bears.files.intake.files import read_whole
-from bears.files.records import problems_of, write_json
+from bears.files.records import adapter_of, problems_of, write_json
 from bears.types import Closed
 
 NAME = "manifest.json"
@@ -71,15 +70,11 @@ def read_manifest(path: Path) -> Manifest:
     Raises:
         FormatError: it is missing or malformed.
     """
+    shape: TypeAdapter[Manifest] = adapter_of(Manifest)
     try:
-        return _shape().validate_json(read_whole(path), strict=True)
+        return shape.validate_json(read_whole(path), strict=True)
     except ValidationError as error:
         raise FormatError(f"{path} is not a manifest: {problems_of(error)}") from None
-
-
-@cache
-def _shape() -> TypeAdapter[Manifest]:
-    return TypeAdapter(Manifest)
 
 
 def manifest_of(path: Path) -> Path | None:

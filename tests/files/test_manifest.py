@@ -15,7 +15,9 @@ from bears.errors import FormatError
 from bears.files.digest import sha256_of
 from bears.files.manifest import check, manifest_of, seal
 from bears.files.records import write_json
-from tests.workspace import finished, ran
+from stages import retrieve
+from tests.desk import Desk
+from tests.workspace import Workspace, finished, ran
 
 FILES = {"a.json": b'{"x": 1}', "below/b.npy": bytes(range(256)), "empty": b""}
 
@@ -73,16 +75,15 @@ def test_any_bit_of_any_file_is_missed(
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_is_gone_or_no_file_is_named(output: Path, name: str) -> None:
-    (output / name).unlink()
+    path = output / name
+    path.unlink()
     with pytest.raises(FormatError, match=f"{name} is missing"):
         check(output)
-    os.mkfifo(output / name)
-    with pytest.raises(FormatError, match=f"{name} has no bytes, but"):
-        check(output)
-    (output / name).unlink()
-    (output / name).symlink_to("/nowhere")
-    with pytest.raises(FormatError, match=f"{name} has no bytes, but"):
-        check(output)
+    for put in (os.mkfifo, lambda path: path.symlink_to("/nowhere")):
+        put(path)
+        with pytest.raises(FormatError, match=f"{name} has no bytes, but"):
+            check(output)
+        path.unlink()
 
 
 def test_a_file_that_nobody_sealed_is_damage_too(output: Path) -> None:
@@ -151,29 +152,25 @@ CHANGED = {
 }
 
 
-def test_the_metrics_tell_the_run_and_the_index_that_were_measured(
-    tmp_path_factory: pytest.TempPathFactory,
+@pytest.fixture
+def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+
+
+def test_metrics_tell_what_was_measured_and_an_index_of_another_corpus_is_refused(
+    workspace: Workspace,
 ) -> None:
-    workspace = finished(tmp_path_factory.getbasetemp())[0]
     data = workspace.root / "data/mini"
     assert json.loads(workspace.text("metrics/retrieval.json"))["measured"] == {
         "run": sha256_of(data / "runs/bm25.trec")[:12],
         "index": sha256_of(data / "index/bm25/manifest.json")[:12],
     }
-
-
-def test_an_index_of_another_corpus_is_refused(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
-    data = workspace.root / "data/mini"
+    whole = (data / "translated/corpus.json").read_bytes()
     made_from = json.loads((data / "index/bm25/made_from.json").read_bytes())
-    assert made_from == {"corpus": hexdigest((data / "translated/corpus.json").read_bytes())}
-    corpus = json.loads((data / "translated/corpus.json").read_bytes())
-    corpus.pop()
-    write_json(data / "translated/corpus.json", corpus)
+    assert made_from == {"corpus": hexdigest(whole)}
+    write_json(data / "translated/corpus.json", json.loads(whole)[:-1])
     seal([data / "translated"], {})
-    told = workspace.dvc("repro", "--single-item", "retrieve", code=255)
+    told = Desk(workspace.root, ()).stage("retrieve", retrieve.main, code=1)
     assert "data/mini/index/bm25 was made from a corpus with sha256 " in told
     assert "`dvc repro index`" in told
 
@@ -181,9 +178,8 @@ def test_an_index_of_another_corpus_is_refused(
 @pytest.mark.slow
 @pytest.mark.parametrize("path", DAMAGED)
 def test_a_damaged_object_of_the_cache_stops_the_next_stage_and_the_mend_mends(
-    path: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    path: str, workspace: Workspace
 ) -> None:
-    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
     md5 = hashlib.md5((workspace.root / path).read_bytes()).hexdigest()
     kept = workspace.root / ".dvc/cache/files/md5" / md5[:2] / md5[2:]
     kept.chmod(0o644)
