@@ -8,6 +8,7 @@ from typing import Any
 
 import hydra
 import pytest
+import yaml
 from hydra.core.global_hydra import GlobalHydra
 from hypothesis import settings
 
@@ -35,7 +36,7 @@ def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Works
 
 @pytest.fixture(scope="session", autouse=True)
 def composed_once() -> Iterator[None]:
-    """Hydra takes 0.2 s, and tests ask a thousand times for what it composed of the same bytes."""
+    """Hydra takes 0.5 s, and tests ask a thousand times for what it composed of the same bytes."""
     compose, kept = hydra.compose, {}
 
     def once(name: str, overrides: Sequence[str]) -> Any:
@@ -51,4 +52,6 @@ def composed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hydra, "compose", once)
+        # OmegaConf parses with this one, which takes half of Hydra's time.
+        patch.setattr(yaml, "SafeLoader", yaml.CSafeLoader)
         yield

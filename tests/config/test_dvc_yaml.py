@@ -32,10 +32,12 @@ def names(group: str) -> list[str]:
     return [path.stem for path in CHOICES if path.parent.name == group]
 
 
+SELECTION = read_selection(ROOT / "params.yaml")
+
+
 @cache
-def composed(benchmark: str, retriever: str) -> Config:
-    selection = read_selection(ROOT / "params.yaml")
-    return compose(CONF, {**selection, "benchmark": benchmark, "retriever": retriever})
+def composed(benchmark: str) -> Config:
+    return compose(CONF, {**SELECTION, "benchmark": benchmark})
 
 
 def targets(value: Any) -> Iterator[str]:
@@ -58,21 +60,20 @@ def test_every_stage_depends_on_its_code_by_one_line(stage: str) -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_dependencies_and_parameters_are_sorted_and_named_once(stage: str) -> None:
-    params = DEFINITIONS[stage]["params"]
-    keys = [item["data/config.yaml"] for item in params if "data/config.yaml" in item]
-    for listed in (DEFINITIONS[stage]["deps"], *keys):
+    for listed in (DEFINITIONS[stage]["deps"], *declared_keys(stage)):
         assert listed == sorted(set(listed))
+
+
+def declared_keys(stage: str) -> list[list[str]]:
+    params = DEFINITIONS[stage]["params"]
+    return [item["data/config.yaml"] for item in params if "data/config.yaml" in item]
 
 
 @pytest.mark.parametrize("stage", STAGES[1:])
 def test_params_are_the_keys_of_the_settings_class(stage: str) -> None:
     settings = keys_read(import_module(f"stages.{stage}").main)
     keys = [key for key in keys_of(settings) if key.split(".")[0] != "language"]
-    (declared,) = (
-        item["data/config.yaml"]
-        for item in DEFINITIONS[stage]["params"]
-        if "data/config.yaml" in item
-    )
+    (declared,) = declared_keys(stage)
     language = [key for key in declared if key.split(".")[0] == "language"]
     whole = "language" in keys_of(settings)
     assert [key for key in declared if key not in language] == keys
@@ -84,12 +85,11 @@ def test_every_benchmark_has_the_keys_of_every_stage() -> None:
     for benchmark in names("benchmark"):
         for stage in STAGES[1:]:
             settings = keys_read(import_module(f"stages.{stage}").main)
-            pick(composed(benchmark, "bm25"), keys_of(settings), benchmark)
+            pick(composed(benchmark), keys_of(settings), benchmark)
 
 
 def test_only_the_first_stage_depends_on_the_selection_and_the_files_behind_it() -> None:
-    selection = read_selection(ROOT / "params.yaml")
-    assert DEFINITIONS["config"]["params"] == sorted(selection)
+    assert DEFINITIONS["config"]["params"] == sorted(SELECTION)
     for stage in STAGES[1:]:
         assert "conf" not in DEFINITIONS[stage]["deps"]
         assert not [item for item in DEFINITIONS[stage]["params"] if isinstance(item, str)]
@@ -107,6 +107,7 @@ def declared_paths(stage: str) -> set[str]:
 def test_every_path_of_the_command_is_declared(stage: str) -> None:
     words = shlex.split(DEFINITIONS[stage]["cmd"])
     assert words[:3] == ["python", "-m", f"stages.{stage}"]
+    assert not [path for path in declared_paths(stage) if "timing" in path]
     for option, path in zip(words[3::2], words[4::2], strict=True):
         # The timing differs on every machine and in every run, so it must not be an output.
         if option != "--timing":
@@ -124,29 +125,13 @@ def test_every_output_is_a_path_of_the_command(stage: str) -> None:
                 assert path in shlex.split(definition["cmd"]), f"{stage} does not write {path}"
 
 
-def test_no_output_holds_a_timing() -> None:
-    for stage in STAGES:
-        assert not [path for path in declared_paths(stage) if "timing" in path]
-
-
-@pytest.mark.parametrize(
-    ("benchmark", "retriever"),
-    [(each, "bm25") for each in names("benchmark")]
-    + [("mini", each) for each in names("retriever")],
-)
-def test_every_choice_composes_and_names_code_that_exists(benchmark: str, retriever: str) -> None:
-    config = composed(benchmark, retriever)
-    assert (config["benchmark"]["name"], config["retriever"]["name"]) == (benchmark, retriever)
-    for target in targets(config["retriever"]):
-        get_class(target)
-    for entry in config["sources"].values():
-        if entry.get("shape") not in SHAPES:
-            get_method(entry["reader"])
-
-
-def test_shares_and_negatives_of_every_benchmark_are_sources_of_it() -> None:
+def test_every_benchmark_names_code_that_exists_and_its_own_sources() -> None:
     for benchmark in names("benchmark"):
-        config = composed(benchmark, "bm25")
+        config = composed(benchmark)
+        assert config["benchmark"]["name"] == benchmark
+        for entry in config["sources"].values():
+            if entry.get("shape") not in SHAPES:
+                get_method(entry["reader"])
         sampling = config["sample"]
         if sampling["sampler"] in ("whole", "made"):
             assert [sampling["source"]] == [*config["sources"]]
@@ -156,17 +141,20 @@ def test_shares_and_negatives_of_every_benchmark_are_sources_of_it() -> None:
         assert all(entry["name"] == name for name, entry in config["sources"].items())
 
 
-def test_a_choice_is_called_what_its_file_is_called() -> None:
+def test_a_choice_is_called_what_its_file_is_called_and_names_code_that_exists() -> None:
     # Ledgers are not choices, parts of other choices have no names, and the test above composes
-    # benchmarks and retrievers.
-    elsewhere = ("ledger", "endpoint", "conversation", "benchmark", "retriever")
+    # benchmarks.
+    elsewhere = ("ledger", "endpoint", "conversation", "benchmark")
     called = [
         (path.parent.name, path.stem) for path in CHOICES if path.parent.name not in elsewhere
     ]
     probes = [f"+{group}@probe.p{n}={name}" for n, (group, name) in enumerate(called)]
-    config = compose(CONF, read_selection(ROOT / "params.yaml"), probes)
-    names = [config["probe"][f"p{n}"]["name"] for n, _ in enumerate(called)]
-    assert names == [name for _, name in called]
+    config = compose(CONF, SELECTION, probes)
+    found = [config["probe"][f"p{n}"] for n, _ in enumerate(called)]
+    assert [each["name"] for each in found] == [name for _, name in called]
+    for (group, _), each in zip(called, found, strict=True):
+        for target in targets(each) if group == "retriever" else ():
+            get_class(target)
 
 
 def test_a_ledger_belongs_to_a_benchmark() -> None:
@@ -182,10 +170,8 @@ def test_a_hub_source_is_pinned_to_a_commit(path: Path) -> None:
 
 
 def test_params_yaml_names_one_word_a_group() -> None:
-    selection = read_selection(ROOT / "params.yaml")
-    assert selection.keys() == {*GROUPS, "mirror", "overrides"}
-    assert selection["overrides"] == []
-    assert selection["mirror"] == ""
+    assert SELECTION.keys() == {*GROUPS, "mirror", "overrides"}
+    assert (SELECTION["overrides"], SELECTION["mirror"]) == ([], "")
 
 
 @pytest.mark.parametrize("name", ["core.txt", "dense.txt", "dev.txt", "uv.txt", "torch.txt"])
@@ -210,5 +196,5 @@ def test_the_core_needs_no_torch() -> None:
 def test_a_benchmark_that_is_not_translated_has_its_empty_memory_in_git() -> None:
     """A queued experiment has only what git tracks, and DVC wants every dependency."""
     for benchmark in names("benchmark"):
-        if composed(benchmark, "bm25")["sample"]["sampler"] == "whole":
+        if composed(benchmark)["sample"]["sampler"] == "whole":
             assert (ROOT / "data" / "memory" / f"{benchmark}.jsonl").read_bytes() == b""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bears.config.edge import ended
+from bears.files.records import to_line
 from tests.workspace import ROOT, environment_for
 
 
@@ -58,23 +59,16 @@ def test_what_no_door_foresees_is_one_sentence(
     assert told.count("\n") == 1
 
 
-def test_who_develops_sees_the_traceback(
+def test_of_a_bug_users_see_our_line_and_developers_the_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert ended("boil", lambda: print(to_line({"a": object()}))) == 70
+    assert "(bears/files/records.py, line " in capsys.readouterr().err
     monkeypatch.setenv("BEARS_TRACEBACK", "1")
     assert ended("boil", mistyped) == 70
     told = capsys.readouterr().err
     assert told.startswith("Traceback (most recent call last):")
     assert "    len(5)" in told
-
-
-def test_a_bug_says_the_line_of_ours_that_it_passed_through(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    from bears.files.records import to_line
-
-    assert ended("boil", lambda: print(to_line({"a": object()}))) == 70
-    assert "(bears/files/records.py, line " in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -103,14 +97,17 @@ def test_a_file_that_does_not_fit_is_named_and_the_earlier_one_kept(tmp_path: Pa
 
 
 def test_an_error_without_a_reader_still_has_its_exit_status() -> None:
-    assert shell("$P -m bears attest nosuch 2> /dev/full") == (1, "")
+    assert shell("$P -m bears memory 2> /dev/full") == (1, "")
 
 
 def test_a_terminal_without_chinese_is_told_in_escapes(tmp_path: Path) -> None:
-    work = "import sys; from bears.config.edge import ended; ended('boil', lambda: print('無'))"
-    assert shell(f'$P -c "{work}" > {tmp_path}/out', PYTHONIOENCODING="ascii") == (0, "")
+    work = (
+        "import sys, pathlib; from bears.config.edge import ended\n"
+        "ended('boil', lambda: print('無'))\n"
+        "sys.exit(ended('boil', pathlib.Path('無').read_bytes))"
+    )
+    status, told = shell(f'$P -c "{work}" > {tmp_path}/out', PYTHONIOENCODING="ascii")
     assert (tmp_path / "out").read_bytes() == b"\\u7121\n"
-    status, told = shell("$P -m bears attest 無", PYTHONIOENCODING="ascii")
     assert (status, told.isascii(), told.count("\n")) == (1, True, 1)
 
 

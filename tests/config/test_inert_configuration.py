@@ -12,14 +12,13 @@ import yaml
 from omegaconf import OmegaConf
 from omegaconf.basecontainer import BaseContainer
 
-from bears.config import build, compose
+from bears.config import build, compose, read_ledger
 from bears.config.ledger.update import add
 from bears.config.secrets import refuse_secrets
 from bears.errors import BearsError, ConfigurationError
 from bears.files.addresses import without_passwords
 from bears.llm.endpoint import Endpoint
-from stages import config
-from tests.config.test_configuration import CONF, MINI, RETRIEVER, compose_stage, project
+from tests.config.test_configuration import CONF, MINI, RETRIEVER, project, run_stage
 from tests.workspace import ROOT
 
 __all__ = ["project"]
@@ -266,12 +265,13 @@ def ledger_of(project: Path, text: str) -> Path:
     return ledger
 
 
-def test_a_ledger_is_read_as_it_was_written(project: Path) -> None:
+def test_a_ledger_is_read_as_it_was_written(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "${oc.env:OPENAI_API_KEY} \\${a.b} ${benchmark.name} ??? ${"
     entry = {"record_id": "r", "field": "question", "old": text, "new": text, "reason": text}
     add(ledger_of(project, ""), "edits", [entry], ("record_id", "field"))
-    done = compose_stage(project, OPENAI_API_KEY=SECRET)
-    assert (done.returncode, done.stderr) == (0, "")
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.chdir(project)
+    run_stage()
     written = (project / "data" / "config.yaml").read_text(encoding="utf-8")
     ledger = {"replacements": [], "edits": [entry], "reviews": [], "judgements": []}
     assert yaml.safe_load(written)["ledger"] == ledger
@@ -305,20 +305,12 @@ def test_a_ledger_that_would_not_do_what_it_says_is_refused(
     content: Any, message: str, project: Path
 ) -> None:
     ledger_of(project, yaml.safe_dump(content))
-    out, language, code = (Path(f"data/{n}.yaml") for n in ("config", "language", "code"))
     with chdir(project), pytest.raises(BearsError, match=re.escape(message)):
-        config.main(Path("conf"), out, language, code, [])
+        run_stage()
     assert not (project / "data").exists()
 
 
 @pytest.mark.parametrize("text", ["", "# nothing decided\n", "edits:\n"])
 def test_an_emptied_ledger_is_none(text: str, project: Path) -> None:
-    ledger_of(project, text)
     nothing: dict[str, Any] = {"replacements": [], "edits": [], "reviews": [], "judgements": []}
-    assert compose(project / "conf", MINI)["ledger"] == nothing
-
-
-@pytest.mark.parametrize("name", ["../mini", "a/b", "", ".", "-x"])
-def test_a_benchmark_is_called_by_a_word_that_can_name_files(name: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"^benchmark\.name"):
-        compose(CONF, MINI, [f"benchmark.name='{name}'"])
+    assert read_ledger(ledger_of(project, text)) == nothing

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -17,78 +17,79 @@ import pytest
 from bears.config import guard
 from bears.config.guard import StageFiles, guarded, locked_paths
 from bears.errors import StageConflict
-from tests.workspace import Workspace, environment_for, finished
+from tests.workspace import Workspace, environment_for
 
 HOLD = """
 import sys
 from pathlib import Path
 from bears.config.guard import locked_paths
-reads, writes = [[Path(word) for word in words.split()] for words in sys.argv[1:3]]
-with locked_paths(reads, writes, "index"):
-    print("held", flush=True)
-    sys.stdin.read()
+for line in sys.stdin:
+    reads, writes = [[Path(word) for word in words.split()] for words in line.split("|")]
+    with locked_paths(reads, writes, "index"):
+        print("held", flush=True)
+        sys.stdin.readline()
+    print("free", flush=True)
 """
 
 
 @contextmanager
-def holder(reads: str = "", writes: str = "") -> Iterator[subprocess.Popen[str]]:
-    """Another process that holds locks until it ends."""
+def holder() -> Iterator[tuple[subprocess.Popen[str], Callable[[str], str]]]:
+    """Another process; it takes the locks of a line "READS|WRITES" and frees them at the next."""
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD, reads, writes],
+        [sys.executable, "-c", HOLD],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         encoding="utf-8",
     ) as process:
-        assert process.stdout
-        assert process.stdout.readline() == "held\n"
-        yield process
+        taken, told = process.stdin, process.stdout
+        assert taken
+        assert told
+
+        def send(line: str) -> str:
+            print(line, file=taken, flush=True)
+            return told.readline()
+
+        yield process, send
         process.kill()
 
 
-@pytest.fixture
-def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+REFUSED = [
+    *(("|run", "|run"), ("|run", "run|"), ("run|", "|run")),
+    *(("|set", "set/queries.json|"), ("set/queries.json|", "|set")),
+]
+"""What another process reads and writes, and what this one would."""
+TAKEN = [
+    *(("run|", "run|"), ("|run", "|other")),
+    *(("|runs/bm25.trec", "|runs/e5.trec"), ("runs/bm25.trec|", "|runs/e5.trec")),
+]
+
+
+def test_who_writes_is_alone_and_a_reader_of_a_file_holds_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(guard, "PATIENCE_S", 0.0)
-
-
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(
-    ("theirs", "ours", "refused"),
-    [
-        (("", "run"), ("", "run"), True),
-        (("", "run"), ("run", ""), True),
-        (("run", ""), ("", "run"), True),
-        (("run", ""), ("run", ""), False),
-        (("", "run"), ("", "other"), False),
-        (("", "set"), ("set/queries.json", ""), True),
-        (("set/queries.json", ""), ("", "set"), True),
-        (("", "runs/bm25.trec"), ("", "runs/e5.trec"), False),
-        (("runs/bm25.trec", ""), ("", "runs/e5.trec"), False),
-    ],
-)
-def test_who_writes_is_alone_and_a_reader_of_a_file_holds_its_folder(
-    theirs: tuple[str, str], ours: tuple[str, str], refused: bool
-) -> None:
-    reads, writes = ([Path(word) for word in words.split()] for words in ours)
-    with holder(*theirs) as process:
-        if not refused:
-            with locked_paths(reads, writes, "retrieve"):
-                return
-        with (
-            pytest.raises(
-                StageConflict, match=rf"^process {process.pid} \(index\) is still working on"
-            ),
-            locked_paths(reads, writes, "retrieve"),
-        ):
-            pass
+    with holder() as (process, send):
+        told = rf"^process {process.pid} \(index\) is still working on"
+        for theirs, ours in [*REFUSED, *TAKEN]:
+            reads, writes = ([Path(word) for word in words.split()] for words in ours.split("|"))
+            refused = pytest.raises(StageConflict, match=told)
+            assert send(theirs) == "held\n"
+            with (
+                refused if (theirs, ours) in REFUSED else nullcontext(),
+                locked_paths(reads, writes, "retrieve"),
+            ):
+                pass
+            assert send("") == "free\n"
 
 
 def test_a_killed_process_leaves_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with holder(writes="run") as process:
+    with holder() as (process, send):
+        assert send("|run") == "held\n"
         killing = threading.Timer(0.5, process.kill)
         killing.start()
         with locked_paths([], [Path("run")], "retrieve"):
@@ -150,9 +151,8 @@ def at_work(workspace: Workspace) -> Iterator[int]:
 
 @pytest.mark.slow
 def test_config_does_not_write_while_another_stage_of_this_checkout_runs(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    workspace: Workspace, tmp_path: Path
 ) -> None:
-    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
     workspace.edit("bears/config/guard.py", "PATIENCE_S = 30.0", "PATIENCE_S = 0.5")
     other = workspace.copied(tmp_path / "other")
     workspace.commit()
@@ -181,9 +181,8 @@ ASLEEP = """
 
 @pytest.mark.slow
 def test_an_orphan_of_a_killed_dvc_cannot_write_what_the_next_run_measures(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    workspace: Workspace,
 ) -> None:
-    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
     workspace.edit("stages/retrieve.py", "\n    started = perf_counter()\n    searcher = ", ASLEEP)
     workspace.dvc("repro")
     workspace.commit()
