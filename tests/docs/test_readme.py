@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.workspace import ROOT, Workspace, finished
+from tests.workspace import ROOT, Workspace
 
 READMES = ("README.md", "README.zh-TW.md")
 
@@ -35,11 +35,6 @@ def assert_shown(workspace: Workspace, *pages: str) -> None:
         rows = table_of(name)
         assert len(rows) > 5
         assert [row for row in rows if row not in shown] == [], name
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
 
 
 def test_the_table_of_mini_is_what_the_pipeline_gives(workspace: Workspace) -> None:

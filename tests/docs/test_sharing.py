@@ -6,18 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.workspace import ROOT, Workspace, finished
+from tests.workspace import ROOT, Workspace
 
 
 def commands(page: str, section: int) -> list[str]:
     """Return the commands of one block of a page."""
     blocks = re.findall(r"```\n(\$ .*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
     return [line.removeprefix("$ ") for line in blocks[section].splitlines()]
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
 
 
 @pytest.mark.slow

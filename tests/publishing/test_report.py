@@ -36,7 +36,7 @@ from bears.publishing.report.words import part, phrase, words
 from bears.results.system import System
 from bears.types import Document, Hit, Question
 from tests.browser import dom
-from tests.workspace import Workspace, finished
+from tests.workspace import Workspace
 
 RUN = "document.documentElement.setAttribute('data-ran','1')"
 HOSTILE = (
@@ -272,9 +272,8 @@ def test_intervals_of_groups_are_those_of_compare() -> None:
 
 @pytest.mark.slow
 def test_a_thousand_questions_cost_what_the_plan_says(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace: Workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
     monkeypatch.chdir(workspace.root)
     runs = [Path(f"data/mini/runs/bm25{within}.trec") for within in ("", ".within")]
     config = composed("mini", ["generator=gpt-4.1-mini", "retriever=bm25"])
@@ -374,10 +373,7 @@ def test_systems_are_ordered_by_group_and_untested_ones_come_last(
 
 
 @pytest.mark.slow
-def test_the_command_writes_one_page_that_needs_no_network(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    workspace: Workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+def test_the_command_writes_one_page_that_needs_no_network(workspace: Workspace) -> None:
     workspace.python("bears", "report")
     html = workspace.text("report.html")
     assert workspace.git("status", "--short") == ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from bears.config import build, parse
 from bears.errors import ConfigurationError
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.types import Hit, Question
-from tests.workspace import Workspace, finished
+from tests.workspace import Workspace
 
 RANKING = (Hit("a", 3.0), Hit("b", 2.0), Hit("c", -1.0))
 
@@ -92,10 +91,7 @@ def test_what_is_built_says_which_of_its_settings_is_out_of_bounds(
         build({"_target_": f"bears.retrieval.{name}", "name": "of a file", **setting}, "part")
 
 
-def test_a_threshold_beyond_every_score_answers_nothing(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    workspace: Workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+def test_a_threshold_beyond_every_score_answers_nothing(workspace: Workspace) -> None:
     run: Callable[..., str] = workspace.python
     files = ["--run", "mine/run.trec", "--within", "mine/within.trec", "--timing", "mine/t.json"]
     run("stages.retrieve", "retrieve.score_threshold=1000", *files)
