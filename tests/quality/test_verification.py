@@ -625,7 +625,7 @@ def test_mini_has_no_error_at_any_seed(tmp_path: Path) -> None:
     languages = {name: source["language"] for name, source in config["sources"].items()}
     replies = load(ROOT / "data" / "memory" / "mini.jsonl", "translation")
     translator = Translator("published", {}, "zh-Hant-TW")
-    for seed in (42, *range(5)):
+    for seed in (42, 0, 1):
         mixture = replace(parse(Mixture, config["sample"], "sample"), seed=seed)
         drawn = sample(mixture, rows, Ledger())
         raw = drawn.questions, drawn.documents
