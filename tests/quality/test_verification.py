@@ -76,7 +76,7 @@ def after(kind: str, position: int, **changes: Any) -> TranslatedBenchmark:
 
 
 def altered(
-    benchmark: TranslatedBenchmark = SOUND, **kinds: Mapping[int, Mapping[str, Any] | str]
+    benchmark: TranslatedBenchmark = SOUND, /, **kinds: Mapping[int, Mapping[str, Any] | str]
 ) -> TranslatedBenchmark:
     """Change records by their position; a text stands for a gold answer or a content."""
     fields: dict[str, Any] = {}
