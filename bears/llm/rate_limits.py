@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 
 from bears.llm.refusals import Reaction, Refusals
 
@@ -28,7 +29,8 @@ def duration(text: str) -> float | None:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that the server asks to wait, at most `LONGEST_WAIT_S`.
 
-    They are in ``retry-after-ms`` or ``retry-after``. A date is ignored: the backoff applies then.
+    They are in ``retry-after-ms`` or ``retry-after``, or there is a date in ``retry-after``, which
+    is compared with the server's own ``date``.
 
     Args:
         headers: with lowercase names.
@@ -36,6 +38,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     milliseconds = duration(headers.get("retry-after-ms", ""))
     seconds = duration(headers.get("retry-after", ""))
     wait = seconds if milliseconds is None else milliseconds / 1000
+    # The values may not be dates, or only one of them may have a time zone.
+    with suppress(KeyError, ValueError, TypeError, OverflowError):
+        if wait is None:
+            then, now = (parsedate_to_datetime(headers[name]) for name in ("retry-after", "date"))
+            wait = max(0.0, (then - now).total_seconds())
     return None if wait is None else min(LONGEST_WAIT_S, wait)
 
 
