@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.files.intake.texts import blank
@@ -151,14 +152,7 @@ class Form:
 
 def _run(one: Sequence[str], other: Sequence[str]) -> int:
     """Return the length of the longest piece that occurs in both, in tokens."""
-    best, before = 0, [0] * (len(other) + 1)
-    for token in one:
-        row = [0] * (len(other) + 1)
-        for place, found in enumerate(other, start=1):
-            if token == found:
-                row[place] = before[place - 1] + 1
-        best, before = max(best, *row), row
-    return best
+    return SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
 
 
 def _found(patterns: Sequence[str], text: str, message: str) -> str:
