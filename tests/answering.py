@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -17,8 +16,8 @@ from bears.files.records import write_records
 from bears.files.trec import order, run_writer
 from bears.types import Document, Hit, Question
 from stages import generate
-from tests.desk import Desk
-from tests.provider_server import ROOT, ProviderServer
+from tests.desk import Desk, checkout
+from tests.provider_server import ProviderServer
 
 COLOURS = ("red", "green", "blue", "black")
 STONES = 12
@@ -74,10 +73,7 @@ def retrieved(
 def made(to: Path, url: str, *overrides: str) -> Desk:
     """Return a desk with `stones`, whose generator uses the server at ``url``."""
     root = to / "desk"
-    shutil.copytree(ROOT / "conf", root / "conf")
-    shutil.rmtree(root / "conf" / "ledger", ignore_errors=True)
-    for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(ROOT / name, root / name)
+    checkout(root)
     (root / MEMORY).parent.mkdir(parents=True)
     retrieved(root, *stones(), neighbours())
     usual = ("generator=gpt-4.1", f"generator.base_url={url}", "generator.api_key_env=''")
@@ -109,16 +105,14 @@ Answering = Callable[..., tuple[Desk, ProviderServer]]
 
 
 @pytest.fixture
-def answering(tmp_path: Path) -> Iterator[Answering]:
-    """Give a function that makes a desk beside a server with faults."""
-    with ExitStack() as servers:
+def answering(tmp_path: Path, provider: Callable[..., ProviderServer]) -> Answering:
+    """Return a function that makes a desk beside a server with faults."""
 
-        def begin(behaviour: str = "good", *overrides: str, **faults: Any) -> Any:
-            server = ProviderServer(f"tests.scripted_model:{behaviour}", **faults)
-            servers.enter_context(server)
-            return made(tmp_path / str(len([*tmp_path.iterdir()])), server.url, *overrides), server
+    def begin(behaviour: str = "good", *overrides: str, **faults: Any) -> Any:
+        server = provider(behaviour, **faults)
+        return made(Path(mkdtemp(dir=tmp_path)), server.url, *overrides), server
 
-        yield begin
+    return begin
 
 
 def offline(at: Desk) -> Desk:

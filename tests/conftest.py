@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import yaml
 from hydra.core.global_hydra import GlobalHydra
 from hypothesis import settings
 
+from tests.provider_server import ProviderServer
 from tests.workspace import Workspace, finished
 
 # How long an example may take is wall time, which a busy machine does not keep.
@@ -32,6 +34,18 @@ def shared_data() -> Path:
 def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A copy of the project in which the pipeline ran once."""
     return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+
+
+@pytest.fixture
+def provider() -> Iterator[Callable[..., ProviderServer]]:
+    """Give a function that starts a server of a scripted model; it stops after the test."""
+    with ExitStack() as stack:
+
+        def started(behaviour: str = "good", **faults: Any) -> ProviderServer:
+            server = ProviderServer(f"tests.scripted_model:{behaviour}", **faults)
+            return stack.enter_context(server)
+
+        yield started
 
 
 @pytest.fixture(scope="session", autouse=True)

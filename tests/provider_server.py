@@ -45,11 +45,10 @@ class Faults:
     Args:
         latency: seconds before every answer.
         seed: of the dice.
-        chances: kind of fault to its probability; see `ERRORS`, `ANSWERS` and `_Fault`.
+        chances: kind of fault to its probability; see `ERRORS`, `ANSWERS` and `_spoilt`.
         content: text within the user's message to the kind of fault it always meets.
         limit: requests a minute; 0: no limit.
         limiter: ``bucket``, ``sliding`` or ``fixed``.
-        capacity: of the bucket; 0: the limit.
         headers: whether ``x-ratelimit-…`` headers report the limit.
         key: only this key is taken; empty: any.
         no_schema: requests with a response_format are refused.
@@ -68,7 +67,6 @@ class Faults:
     content: dict[str, str] = field(default_factory=dict)
     limit: float = 0
     limiter: str = "bucket"
-    capacity: float = 0
     headers: bool = True
     key: str = ""
     no_schema: bool = False
@@ -160,9 +158,6 @@ def repeat(request: Json) -> str:
     return f"[{request['messages'][-1]['content']}]"
 
 
-# The server itself, in its own process -------------------------------------------------------
-
-
 @dataclass
 class Reply:
     """An HTTP response."""
@@ -215,7 +210,7 @@ class Provider:
     def __init__(self, behaviour: Behaviour, faults: Faults) -> None:
         self.behaviour, self.faults = behaviour, faults
         self.dice = random.Random(faults.seed)
-        self.limiter = Limiter(faults.limiter, faults.limit, faults.capacity)
+        self.limiter = Limiter(faults.limiter, faults.limit)
         self.counts: Counter[str] = Counter()
         self.prompts: list[Json] = []
         self.files: dict[str, bytes] = {}
@@ -291,10 +286,7 @@ class Provider:
             return error(*ERRORS[kind])
         if kind in ANSWERS:
             return self.answer(request, **ANSWERS[kind])
-        if not hasattr(_Fault, kind):
-            return self.answer(request, rows=_faulty_rows(kind, request))
-        reply: Reply = getattr(_Fault, kind)(self, request)
-        return reply
+        return _spoilt(kind, self, request)
 
     def text(self, request: Json) -> str:
         """Return the text of a good answer."""
@@ -331,9 +323,7 @@ class Provider:
             name = f"file-{len(self.files)}"
             self.files[name] = multipart_file(headers["content-type"], body)
             self.counts["files"] += 1
-            return as_json({"id": name, "object": "file", "bytes": len(self.files[name]),
-                            "created_at": 0, "filename": "batch.jsonl", "purpose": "batch",
-                            "status": "processed"})  # fmt: skip
+            return as_json({**FILE, "id": name, "bytes": len(self.files[name]), "created_at": 0})
         name = path.split("/")[3]
         if name not in self.files:
             return error(404, "not_found", f"No such File object: {name}")
@@ -343,8 +333,8 @@ class Provider:
         if method == "POST" and path == "/v1/batches":
             return as_json(self._new_batch(json.loads(body)))
         if path.split("?")[0] == "/v1/batches":
-            return as_json({"object": "list", "data": list(self.batches.values()),
-                            "has_more": False})  # fmt: skip
+            batches = list(self.batches.values())
+            return as_json({"object": "list", "data": batches, "has_more": False})
         batch = self.batches.get(path.split("/")[3])
         if batch is None:
             return error(404, "not_found", "No such batch")
@@ -392,6 +382,7 @@ class Provider:
                 self.files[batch[name]] = text.encode()
 
 
+FILE = {"object": "file", "filename": "batch.jsonl", "purpose": "batch", "status": "processed"}
 ERRORS = {
     "limited_bare": (429, "rate_limit_exceeded", "Rate limit reached"),
     "server_error": (500, "server_error", "The server had an error"),
@@ -407,54 +398,32 @@ ANSWERS: dict[str, dict[str, Any]] = {
 """Kinds of faults that are another answer: what differs in it."""
 
 
-class _Fault:
-    """The other kinds of faults: each returns the reply that is sent instead of a good one."""
-
-    @staticmethod
-    def limited(provider: Provider, _: Json) -> Reply:
+def _spoilt(kind: str, provider: Provider, request: Json) -> Reply:
+    """Return a reply with one of the other kinds of faults."""
+    if kind == "invalid_json":
+        return Reply(200, b'{"choices": [{"mess')
+    if kind == "no_choices":
+        return as_json({"choices": []})
+    if kind == "bomb":
+        # An answer, or an error, of 30 MB in 30 kB.
+        status = 400 if "error" in request["messages"][-1]["content"] else 200
+        return Reply(status, gzip.compress(b" " * 30_000_000), {"Content-Encoding": "gzip"})
+    if kind == "limited":
         reply = error(*ERRORS["limited_bare"])
         reply.headers["Retry-After"] = f"{provider.faults.limited_s}"
         return reply
-
-    @staticmethod
-    def hang(provider: Provider, request: Json) -> Reply:
+    if kind in ("hang", "cut"):
         reply = provider.answer(request)
-        reply.delay = 3600
+        reply.delay, reply.cut = 3600 * (kind == "hang"), kind == "cut"
         return reply
-
-    @staticmethod
-    def cut(provider: Provider, request: Json) -> Reply:
-        reply = provider.answer(request)
-        reply.cut = True
-        return reply
-
-    @staticmethod
-    def invalid_json(_: Provider, __: Json) -> Reply:
-        return Reply(200, b'{"choices": [{"mess')
-
-    @staticmethod
-    def no_choices(_: Provider, __: Json) -> Reply:
-        return as_json({"choices": []})
-
-    @staticmethod
-    def truncated(provider: Provider, request: Json) -> Reply:
-        text = provider.text(request)
-        return provider.answer(request, text=text[: len(text) // 2], finish_reason="length")
-
-    @staticmethod
-    def chatter(provider: Provider, request: Json) -> Reply:
-        text = f"Sure! Here is the translation:\n\n{provider.text(request)}"
-        return provider.answer(request, text=text)
-
-    @staticmethod
-    def echo(provider: Provider, request: Json) -> Reply:
+    if kind == "echo":
         return provider.answer(request, text=request["messages"][-1]["content"])
-
-    @staticmethod
-    def bomb(_: Provider, request: Json) -> Reply:
-        """Return an answer, or an error, of 60 MB in 60 kB."""
-        status = 400 if "error" in request["messages"][-1]["content"] else 200
-        return Reply(status, gzip.compress(b" " * 60_000_000), {"Content-Encoding": "gzip"})
+    if kind not in ("truncated", "chatter"):
+        return provider.answer(request, rows=_faulty_rows(kind, request))
+    text = provider.text(request)
+    if kind == "truncated":
+        return provider.answer(request, text=text[: len(text) // 2], finish_reason="length")
+    return provider.answer(request, text=f"Sure! Here is the translation:\n\n{text}")
 
 
 def _faulty_rows(kind: str, request: Json) -> list[Json]:

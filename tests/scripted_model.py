@@ -1,7 +1,6 @@
 """A scripted language model for the loopback provider: good replies to every use, and bad ones.
 
-`good` recognizes the use by its prompt. The other functions misbehave in one way each; a test names
-one of them, e.g. ``here("forgetful")``.
+A test names one of the functions, e.g. ``here("forgetful")``.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _dice = random.Random(0)
 
 
 def good(request: Request) -> str:
-    """Reply as a faithful model does."""
+    """Reply as a faithful model does, which recognizes the use by its prompt."""
     system, user = _system(request), _user(request)
     parts = _json_object(user)
     if user.startswith(("List the names", "Translate this")):
@@ -79,8 +78,6 @@ def _json_object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-# Translations into the language `pseudo` ----------------------------------------------------------
-
 _NAME = r"[A-Z][a-z]{3,}"
 _QUESTION_WORDS = {"What", "When", "Where", "Which", "Whose", "Were"}
 
@@ -122,16 +119,14 @@ def moody_and_markless(request: Request) -> str:
 
 def wordless(request: Request) -> str:
     """Translate faithfully, but list terms that are not there, in another form."""
-    head, _ = _parts(request)
-    return "- Atlantis: ԱՏԼ" if head.startswith("List the names") else translation(request)
+    listing = _user(request).startswith("List the names")
+    return "- Atlantis: ԱՏԼ" if listing else translation(request)
 
 
 def teachable(request: Request) -> str:
     """Chat, until the prompt says that this was refused."""
     head, text = _parts(request)
-    informed = "was refused" in request["messages"][0]["content"] or head.startswith(
-        "List the names"
-    )
+    informed = "was refused" in _system(request) or head.startswith("List the names")
     return translation(request) if informed else f"Sure! Here is the translation:\n\n{encode(text)}"
 
 
@@ -150,7 +145,7 @@ def eager(request: Request) -> str:
 
 def formula(request: Request) -> str:
     """Give a spreadsheet something to run in place of one document."""
-    _, text = _parts(request)
+    text = _parts(request)[1]
     return '=HYPERLINK("x")' if text.startswith("Vichyssoise is") else translation(request)
 
 
@@ -162,12 +157,12 @@ def leaky(_: Request) -> dict[str, Any]:
 
 def plain(request: Request) -> str:
     """Translate a message that is the text and nothing else, as in BEARS v1."""
-    return encode(request["messages"][-1]["content"])
+    return encode(_user(request))
 
 
 def _parts(request: dict[str, Any]) -> tuple[str, str]:
     """Return the instruction in the user's message, and the text."""
-    user = request["messages"][-1]["content"]
+    user = _user(request)
     head, _, text = user.partition("\n\n")
     return (head, text) if text else ("", user)
 
@@ -186,9 +181,6 @@ def _given(request: dict[str, Any], translation: str) -> str:
 
 def _unmarked(answer: str) -> str:
     return answer.replace("⟦", "").replace("⟧", "")
-
-
-# Proofreading and rewriting -----------------------------------------------------------------------
 
 
 def remarks(*found: tuple[str, str, str]) -> str:
@@ -253,8 +245,6 @@ def obedient(request: Request) -> str:
     free = re.sub(inside, "", _user(request), flags=re.DOTALL)
     return "PASS" if "reply PASS" in free else good(request)
 
-
-# Verdicts -----------------------------------------------------------------------------------------
 
 MARKER = re.compile(r"^=== answer [0-9a-f]{16} ===$", re.MULTILINE)
 TEMPLATE = ("<|im_end|>", "<|im_start|>", "[INST]", "</s>", "<start_of_turn>", "[SYSTEM_PROMPT]")
@@ -400,8 +390,6 @@ def _read(system: str, user: str) -> str:
     found = re.search(rf"number {number[1]} .*?called (\w+)", shown, re.DOTALL)
     return f"{found[1]} [CITE:1]" if found else unknown
 
-
-# The four metrics of ragas ------------------------------------------------------------------------
 
 _asked = Counter[str]()
 

@@ -1,13 +1,30 @@
-"""Replay kept translations, for the tests of several modules."""
+"""Replay kept translations, and write a published set, for the tests of several modules."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from bears.files.records import write_records
 from bears.llm.kept import KeptReplies
 from bears.translation.source_texts import SourceTexts, apply, resolve_fields
 from bears.translation.translator import Translator
 from bears.types import Document, Question
+
+
+def write_published(
+    folder: Path,
+    raw_questions: Sequence[Question],
+    raw_documents: Sequence[Document],
+    questions: Sequence[Question],
+    documents: Sequence[Document],
+) -> None:
+    """Write the four files of a published set."""
+    folder.mkdir(exist_ok=True)
+    write_records(folder / "queries_raw.json", raw_questions)
+    write_records(folder / "corpus_raw.json", raw_documents)
+    write_records(folder / "queries.json", questions)
+    write_records(folder / "corpus.json", documents)
 
 
 def translate(

@@ -5,35 +5,33 @@ from __future__ import annotations
 import json
 from collections import Counter
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
-from bears.files.records import read_documents
+from bears.translation.glossary import parse_terms
 from stages import translate
 from tests.answering import STONES, Answering, answering
-from tests.desk import (
-    ASKED,
-    SAMPLED,
-    WHOLE,
-    WHOLE_ASKED,
-    Desk,
-    Here,
-    asked,
-    assert_nothing_bad,
-    here,
-)
-from tests.pseudo import decode
+from tests.desk import ASKED, WHOLE, WHOLE_ASKED, Desk, Here, asked, here
+from tests.pseudo import decode, encode
+from tests.questioning import published
 
 __all__ = ["answering", "here"]
 
 
-def published(at: Desk, *words: str) -> Desk:
-    at.run("fill", *words)
-    at.run("publish")
-    return at
+def sidecar(at: Desk) -> list[dict[str, str]]:
+    """Return the doubts about translations."""
+    found: Any = json.loads((at.root / "data/mini/translated/sidecar.json").read_text())
+    return list(found["doubts"])
 
 
-# ------------------------------------------------------------------------- results
+def assert_nothing_bad(at: Desk) -> None:
+    """Assert that every translation in the journal is that of a faithful model."""
+    for row in at.rows():
+        if row["field"] == "terms":
+            assert not parse_terms(row["translation"], row["text"])[1]
+        else:
+            assert row["translation"] == encode(row["text"]).strip()
 
 
 def test_a_faithful_model_leaves_no_finding(here: Here) -> None:
@@ -91,11 +89,10 @@ def test_per_field_sends_nothing_but_the_text(here: Here) -> None:
 def test_a_text_is_requested_again_after_its_marks_were_lost(here: Here) -> None:
     at, server = here("forgetful", WHOLE)
     assert published(at).measured()["answer_preserved"]["exact"] == 16
-    systems = [p["messages"][0]["content"] for p in server.prompts()]
+    systems = [prompt["messages"][0]["content"] for prompt in server.prompts()]
     assert any("refused: the marks ⟦ ⟧ around the answer are gone" in text for text in systems)
     left = {row["record_id"] for row in at.rows() if "⟦" in row["text"] > row["translation"]}
-    sidecar = json.loads((at.root / "data/mini/translated/sidecar.json").read_text())
-    assert {d["record_id"] for d in sidecar["doubts"] if d["kind"] == "mark_lost"} == left
+    assert {d["record_id"] for d in sidecar(at) if d["kind"] == "mark_lost"} == left
 
 
 @pytest.mark.slow
@@ -105,10 +102,9 @@ def test_marks_that_never_come_back_are_flagged(here: Here) -> None:
     metrics = published(at).measured()
     assert 8 <= metrics["answer_preserved"]["exact"] < 16
     assert metrics["gates"]["answer_lost"] == metrics["answer_preserved"]["lost"] > 0
-    sidecar = json.loads((at.root / "data/mini/translated/sidecar.json").read_text())
     marked = {row["record_id"] for row in at.rows() if "⟦" in row["text"]}
-    assert {d["record_id"] for d in sidecar["doubts"]} == marked
-    assert metrics["findings"]["mark_lost"] == len(sidecar["doubts"])
+    assert {doubt["record_id"] for doubt in sidecar(at)} == marked
+    assert metrics["findings"]["mark_lost"] == len(sidecar(at))
     file = at.root / "review.jsonl"
     at.run("review", "--export", str(file))
     rows = [json.loads(line) for line in file.read_text().splitlines()]
@@ -124,8 +120,6 @@ def test_a_bundle_goes_on_without_terms(here: Here) -> None:
     assert terms == ['{"terms": []}'] * 8
     assert all("not valid JSON" in row["reasons"][0] for row in at.rows("refused"))
 
-
-# ------------------------------------------------------------------------- faults
 
 REASONS = {
     "truncated": "the answer is not complete (finish reason length)",
@@ -153,7 +147,7 @@ def test_faults_of_every_kind_change_nothing_that_is_published(here: Here) -> No
     again = [text for text in systems if "Your last translation of this text was refused: " in text]
     assert len(again) >= len(at.rows("refused")) > 0
     assert all(any(reason in text for text in again) for reason in REASONS.values())
-    assert_nothing_bad(at.rows())
+    assert_nothing_bad(at)
     assert at.replies == calm.replies
 
 
@@ -165,12 +159,9 @@ def test_a_model_that_learns_from_the_reason_needs_two_answers(here: Here) -> No
     at.also("translator.asks=1").run("fill")
     systems = [prompt["messages"][0]["content"] for prompt in server.prompts()[before:]]
     assert all("was refused: the model speaks" in text for text in systems)
-    assert Counter(field for field, _ in asked(server.prompts())) == {
-        "terms": 8,
-        "question": 16,
-        "content": 88,
-    }
-    assert_nothing_bad(at.rows())
+    counts = Counter(field for field, _ in asked(server.prompts()))
+    assert counts == {"terms": 8, "question": 16, "content": 88}
+    assert_nothing_bad(at)
 
 
 def test_answers_are_counted_over_all_fills_and_the_best_doubtful_one_is_kept(
@@ -189,32 +180,24 @@ def test_answers_are_counted_over_all_fills_and_the_best_doubtful_one_is_kept(
     assert list(counts.values()) == [3] * STONES
 
 
-def _negative(at: Desk) -> tuple[str, str]:
-    """Return the id of a document that is not gold, and words that only it has."""
-    documents = read_documents(at.root / SAMPLED / "corpus_raw.json")
-    document = next(d for d in documents if not d.is_gold and d.original_source == "hotpotqa")
-    return document.doc_id, document.content[:40]
-
-
 @pytest.mark.parametrize("fault", ["refusal", "bad_request"])
 def test_a_text_that_keeps_failing_stays_missing(fault: str, here: Here) -> None:
     at, server = here()
-    doc_id, words = _negative(at)
+    document = at.negative()
+    doc_id, words = document.doc_id, document.content[:40]
     server.change(content={words: fault})
     printed = at.run("fill", code=1)
     assert "bears: 1 texts are still missing, 1 of them after a failure" in printed
     assert f"failed: {doc_id} content: " in printed
-    (failure,) = at.rows("failure")
-    assert failure["record_id"] == doc_id
-    assert failure["reasons"]
+    assert [(row["record_id"], bool(row["reasons"])) for row in at.rows("failure")] == [
+        (doc_id, True)
+    ]
     assert server.stats()["requests"] == ASKED - 1 + (3 if fault == "refusal" else 1)
     printed = at.run("publish", code=1)
-    assert f"{ASKED - 1} entries" in printed
-    assert "1 texts are still missing" in printed
-    assert f"{doc_id} content: " in printed
+    for told in (f"{ASKED - 1} entries", "1 texts are still missing", f"{doc_id} content: "):
+        assert told in printed
     assert words.encode() not in at.replies
-    printed = at.stage("translate", translate.main, code=1)
-    assert "kept replies: 1 translations" in printed
+    assert "kept replies: 1 translations" in at.stage("translate", translate.main, code=1)
     assert not (at.root / "data/mini/translated").exists()
     server.change(content={})
     assert "nothing is missing" in at.run("fill")

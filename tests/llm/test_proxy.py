@@ -44,10 +44,11 @@ FLOATS = {"model": "e", "input": "x", "encoding_format": "float"}
 Scenario = Callable[[openai.AsyncOpenAI, Proxy], Awaitable[Any]]
 
 
-def counting(request: Json) -> str:
-    """Never give the same answer twice."""
+def counting(request: Json) -> Any:
+    """Never give the same answer twice, and refuse the first request if it is for luck."""
     counting.calls += 1  # type: ignore[attr-defined]
-    return f"{counting.calls}: {request['messages'][-1]['content']}"  # type: ignore[attr-defined]
+    text, number = request["messages"][-1]["content"], counting.calls  # type: ignore[attr-defined]
+    return {"status": 400, "text": ""} if (text, number) == ("luck", 1) else f"{number}: {text}"
 
 
 counting.calls = 0  # type: ignore[attr-defined]
@@ -93,14 +94,23 @@ def front(tmp_path: Path) -> Iterator[Front]:
         yield Front(tmp_path, server)
 
 
-async def say(client: openai.AsyncOpenAI, text: str = "hello", sample: int = 0, **more: Any) -> str:
+async def say(client: openai.AsyncOpenAI, text: Any = "hello", sample: int = 0, **more: Any) -> str:
+    messages: Any = [{"role": "user", "content": text}]
     answer = await client.chat.completions.create(
-        model="m",
-        messages=[{"role": "user", "content": text}],
-        extra_headers={SAMPLE: str(sample)},
-        **more,
+        model="m", messages=messages, extra_headers={SAMPLE: str(sample)}, **more
     )
     return str(answer.model_dump_json())
+
+
+def refused(send: Callable[[openai.AsyncOpenAI], Awaitable[object]]) -> Scenario:
+    """Return a scenario that gives the status, code and message of an error."""
+
+    async def sent(client: openai.AsyncOpenAI, _: Proxy) -> tuple[int, Any, str]:
+        with pytest.raises(openai.APIStatusError) as error:
+            await send(client)
+        return error.value.status_code, error.value.code, error.value.message
+
+    return sent
 
 
 def test_answers_are_replayed_to_the_byte_without_a_model(front: Front) -> None:
@@ -127,14 +137,19 @@ def test_the_published_replies_alone_need_no_key(front: Front, tmp_path: Path) -
     assert front.asked() == 1
 
 
-def test_equal_requests_in_flight_are_sent_once(front: Front) -> None:
+def test_equal_requests_in_flight_are_paid_once_also_after_the_first_one_failed(
+    front: Front,
+) -> None:
     front.server.change(latency=0.2)
 
-    async def many(client: openai.AsyncOpenAI, _: Proxy) -> list[str]:
-        return await asyncio.gather(*(say(client) for _ in range(20)))
+    async def many(client: openai.AsyncOpenAI, _: Proxy) -> list[Any]:
+        asked = (say(client, "luck") for _ in range(20))
+        return await asyncio.gather(*asked, return_exceptions=True)
 
-    assert len(set(front.run(many))) == 1
-    assert front.asked() == 1
+    found = front.run(many)
+    assert len({str(each) for each in found}) == 2
+    assert [type(each) for each in found].count(str) == 19
+    assert front.server.stats()["status 200"] == 1
 
 
 def test_an_answer_is_kept_if_its_client_has_left(front: Front) -> None:
@@ -161,72 +176,41 @@ def test_a_second_sample_of_a_request_is_kept_separately(front: Front) -> None:
 
 
 def test_a_text_has_one_vector_in_every_form_of_a_request(front: Front) -> None:
-    async def ways(client: openai.AsyncOpenAI, _: Proxy) -> list[list[float]]:
-        forms: list[dict[str, Any]] = [{"input": ["x y", "z"]}, {"input": "x y"}, {"input": "x y"}]
-        encodings: list[Any] = ["base64", "base64", "float"]
-        found = []
-        for form, encoding in zip(forms, encodings, strict=True):
-            answer = await client.post(
-                "/embeddings",
-                cast_to=object,
-                body={"model": "e", "encoding_format": encoding, **form},
-            )
-            found.append(json.loads(json.dumps(answer))["data"][0]["embedding"])
+    async def ways(client: openai.AsyncOpenAI, _: Proxy) -> list[Any]:
+        found: list[Any] = []
+        for form, texts in (("base64", ["x y", "z"]), ("base64", "x y"), ("float", "x y")):
+            body = {"model": "e", "encoding_format": form, "input": texts}
+            answer: Any = await client.post("/embeddings", cast_to=object, body=body)
+            found.append(answer["data"][0]["embedding"])
         plain = await client.embeddings.create(model="e", input="x y")
-        assert found[0] == found[1]
-        return [found[2], plain.data[0].embedding]
+        return [*found, plain.data[0].embedding]
 
-    by_number, by_client = front.run(ways)
-    assert by_number == by_client
+    packed, again, by_number, by_client = front.run(ways)
+    assert (packed, by_number) == (again, by_client)
     assert front.asked() == 1
 
 
+PICTURE = {"type": "image_url", "image_url": {"url": "http://a/b.png"}}
+
+
 @pytest.mark.parametrize(
-    ("status", "code", "send"),
+    ("status", "send"),
     [
-        (404, "reply_missing", lambda client: say(client, "unheard")),
-        (400, "invalid_request_error", lambda client: say(client, stream=True)),
-        (400, "invalid_request_error", lambda client: say(client, max_tokens=-1)),
-        (400, "invalid_request_error", lambda client: say(client, sample=-1)),
-        (
-            400,
-            "invalid_request_error",
-            lambda client: client.chat.completions.create(model="other", messages=[]),
-        ),
-        (
-            400,
-            "invalid_request_error",
-            lambda client: client.chat.completions.create(
-                model="m",
-                messages=[
-                    {
-                        "role": "user",
-                        "content": [{"type": "image_url", "image_url": {"url": "http://a/b.png"}}],
-                    }
-                ],
-            ),
-        ),
-        (
-            400,
-            "invalid_request_error",
-            lambda client: client.embeddings.create(model="e", input=[[1, 2]]),
-        ),
-        (
-            401,
-            "invalid_api_key",
-            lambda client: say(client.with_options(api_key="guessed")),
-        ),
+        (404, lambda client: say(client, "unheard")),
+        (400, lambda client: say(client, stream=True)),
+        (400, lambda client: say(client, max_tokens=-1)),
+        (400, lambda client: say(client, sample=-1)),
+        (400, lambda client: client.chat.completions.create(model="other", messages=[])),
+        (400, lambda client: say(client, [PICTURE])),
+        (400, lambda client: client.embeddings.create(model="e", input=[[1, 2]])),
+        (401, lambda client: say(client.with_options(api_key="guessed"))),
     ],
 )
 def test_a_request_that_is_not_served_gets_an_error_of_the_protocol_and_costs_nothing(
-    status: int, code: str, send: Any, front: Front
+    status: int, send: Any, front: Front
 ) -> None:
-    async def refused(client: openai.AsyncOpenAI, _: Proxy) -> tuple[int, Any]:
-        with pytest.raises(openai.APIStatusError) as error:
-            await send(client)
-        return error.value.status_code, error.value.code
-
-    assert front.run(refused, ask=status != 404) == (status, code)
+    codes = {404: "reply_missing", 400: "invalid_request_error", 401: "invalid_api_key"}
+    assert front.run(refused(send), ask=status != 404)[:2] == (status, codes[status])
     assert front.asked() == 0
 
 
@@ -271,18 +255,13 @@ def test_a_key_that_is_refused_is_tried_once_and_never_shown(
     monkeypatch.setenv("PROXY_KEY", "sk-secret-of-mine")
     front.server.change(key="another")
 
-    async def refused(client: openai.AsyncOpenAI, _: Proxy) -> list[str]:
-        messages = []
-        for text in ("a", "b", "c"):
-            with pytest.raises(openai.APIStatusError) as error:
-                await say(client, text)
-            messages.append(f"{error.value.status_code} {error.value.message}")
-        return messages
+    async def three(*given: Any) -> list[Any]:
+        return [await refused(lambda client, t=text: say(client, t))(*given) for text in "abc"]  # type: ignore[misc]
 
-    messages = front.run(refused, api_key_env="PROXY_KEY")
-    assert all(each.startswith("502") for each in messages)
+    found = front.run(three, api_key_env="PROXY_KEY")
+    assert [status for status, *_ in found] == [502] * 3
     assert front.asked() == 0  # the provider counts those that it lets in
-    assert "sk-secret-of-mine" not in "".join(messages)
+    assert "sk-secret-of-mine" not in str(found)
 
 
 @pytest.mark.parametrize("damaged", ["no JSON", "[]", '{"choice": 1}', "[" * 100_000])
@@ -296,33 +275,19 @@ def test_a_damaged_reply_is_refused(damaged: str, front: Front) -> None:
     entries = [replace(entry, answer=damaged) for entry in front.run(used).values()]
     extend(front.kept.replies, NAME, entries)
 
-    async def statuses(client: openai.AsyncOpenAI, _: Proxy) -> list[int]:
-        found = []
-        for asked in (say(client), client.post("/embeddings", cast_to=object, body=FLOATS)):
-            with pytest.raises(openai.APIStatusError, match="a kept reply") as error:
-                await asked
-            found.append(error.value.status_code)
-        return found
-
-    assert front.run(statuses, ask=False) == [500, 500]
+    for send in (say, lambda client: client.post("/embeddings", cast_to=object, body=FLOATS)):
+        status, _, message = front.run(refused(send), ask=False)
+        assert (status, "a kept reply" in message) == (500, True)
 
 
 @pytest.mark.parametrize("fault", ["empty", "no_choices", "invalid_json", "bad_request", "cut"])
 def test_a_fault_is_not_kept(fault: str, front: Front) -> None:
     front.server.change(chances={fault: 1.0})
 
-    async def once(client: openai.AsyncOpenAI, _: Proxy) -> str:
-        try:
-            return await say(client)
-        except openai.APIStatusError as error:
-            return str(error.status_code)
-
-    first = front.run(once)
+    front.run(refused(say))
     assert list(front.kept.rows()) == []
     front.server.change(chances={})
-    again = front.run(once)
-    assert "hello" in again
-    assert "hello" not in first
+    assert "hello" in front.run(lambda client, _: say(client))
 
 
 MESSAGES = [{"role": "user", "content": "?"}]
@@ -351,9 +316,6 @@ def test_any_value_of_any_part_is_accepted_or_refused(value: Any) -> None:
             assert chat_body({"model": "m", "messages": MESSAGES, name: value}, 9)["max_tokens"]
     with suppress(RequestRefused):
         assert all(isinstance(text, str) for text in wanted_texts({"model": "e", "input": value}))
-
-
-# ------------------------------------------------------------------------------ replies serve
 
 
 class Served:

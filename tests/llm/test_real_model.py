@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -17,6 +18,7 @@ from bears.config.typed import select
 from bears.files.records import write_lines, write_records
 from bears.language.gates import check
 from bears.language.text import Text
+from bears.llm.client import Connection
 from bears.llm.fill import FillReport
 from bears.llm.workflow import Workflow
 from bears.sources.parts import Parts
@@ -27,7 +29,6 @@ from bears.translation.task import TranslateKeys, TranslationTask, read_task
 from bears.translation.translator import TranslationRequest
 from bears.types import Document
 from tests import real_model
-from tests.real_model import Exchange
 from tests.sampled import collected
 
 pytestmark = [
@@ -42,6 +43,30 @@ ROOT = Path(__file__).resolve().parents[2]
 ASKS = 2
 PRICE = (1.0, 2.0)
 Row = dict[str, Any]
+
+
+class Exchange(NamedTuple):
+    """One request and its answer."""
+
+    request: Mapping[str, Any]
+    status: int
+    answer: dict[str, Any]
+
+
+@contextmanager
+def recorded() -> Iterator[list[Exchange]]:
+    """Record the exchanges between client and server."""
+    exchanges: list[Exchange] = []
+    send = Connection._send
+
+    async def recording(self: Connection[Any, Any], body: Mapping[str, Any]) -> Any:
+        came = await send(self, body)
+        exchanges.append(Exchange(body, came.status_code, json.loads(came.content)))
+        return came
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Connection, "_send", recording)
+        yield exchanges
 
 
 @dataclass(frozen=True)
@@ -77,17 +102,15 @@ class Filled:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     """A question of mini, its gold documents and a hard negative, cut to one sentence each."""
     folder = tmp_path_factory.mktemp("real_model")
-    _write_benchmark(folder / "sampled", {"mini-2wiki-07": 1})
+    _write_benchmark(folder / "sampled")
     (folder / "conf").mkdir()
     shutil.copy(ROOT / "conf" / "models.yaml", folder / "conf")
     model = real_model.joined(folder / "model.gguf")
-    with (
-        real_model.served(model, folder / "server.log") as address,
-        real_model.tapped(address) as (url, exchanges),
-    ):
+    with real_model.served(model, folder / "server.log") as address, recorded() as exchanges:
         # The server has it open, so the gigabyte is freed when the server ends.
         model.unlink()
-        config = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), _overrides(url))
+        overrides = _overrides(f"{address}/v1")
+        config = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), overrides)
         task = read_task(select(TranslateKeys, config), folder / "sampled", folder)
         workflow = Workflow(task, folder / "memory.jsonl", folder)
         first = _fill(workflow, exchanges)
@@ -97,40 +120,29 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 
 
 def _overrides(url: str) -> list[str]:
-    return [
-        "benchmark=mini",
-        "language=zh-Hant-TW",
-        "translator=gpt-4.1",
-        f"translator.model={real_model.NAME}",
-        f'translator.base_url="{url}"',
-        "translator.api_key_env=''",
-        "translator.concurrency=2",
-        "translator.timeout_s=300",
-        f"translator.asks={ASKS}",
-        f"translator.price={{input:{PRICE[0]},output:{PRICE[1]}}}",
-        "+translator.request.seed=7",
-    ]
+    settings = [f"model={real_model.NAME}", f'base_url="{url}"', "api_key_env=''", f"asks={ASKS}"]
+    settings += ["concurrency=2", "timeout_s=300", f"price={{input:{PRICE[0]},output:{PRICE[1]}}}"]
+    chosen = ("benchmark=mini", "language=zh-Hant-TW", "translator=gpt-4.1")
+    return [*chosen, *(f"translator.{each}" for each in settings), "+translator.request.seed=7"]
 
 
-def _write_benchmark(folder: Path, wanted: Mapping[str, int]) -> None:
-    """Write the wanted questions, each with its gold documents and so many hard negatives."""
+def _write_benchmark(folder: Path) -> None:
+    """Write a question with its gold documents and a hard negative."""
     file = ROOT / "data" / "local" / "mini" / "2wiki.json"
     source = collected(multi_hop(Parts("2wiki", {"rows": [file]})))
-    questions, documents, lineage = [], [], []
-    for row in source.questions:
-        if (row_id := row.question.question_id) not in wanted:
-            continue
-        gold = [passage for passage in row.passages if passage.is_gold]
-        negatives = [passage for passage in row.passages if not passage.is_gold]
-        for passage in gold + negatives[: wanted[row_id]]:
-            name = passage.key.replace("_", "/", 1)
-            sentence = source.documents[passage.place].content.partition(". ")[0].rstrip(".") + "."
-            documents.append(Document(name, sentence, "2wiki", row_id, passage.is_gold))
-            lineage.append({"record_id": name, "questions": [row_id]})
-        ids = tuple(passage.key.replace("_", "/", 1) for passage in gold)
-        questions.append(replace(row.question, gold_doc_ids=ids))
-    write_records(folder / "queries_raw.json", questions)
+    row_id = "mini-2wiki-07"
+    row = next(row for row in source.questions if row.question.question_id == row_id)
+    documents = []
+    # Gold comes first.
+    for passage in sorted(row.passages, key=lambda passage: not passage.is_gold):
+        sentence = source.documents[passage.place].content.partition(". ")[0].rstrip(".") + "."
+        name = passage.key.replace("_", "/", 1)
+        documents.append(Document(name, sentence, "2wiki", row_id, passage.is_gold))
+    ids = tuple(document.doc_id for document in documents if document.is_gold)
+    documents = documents[: len(ids) + 1]
+    write_records(folder / "queries_raw.json", [replace(row.question, gold_doc_ids=ids)])
     write_records(folder / "corpus_raw.json", documents)
+    lineage = ({"record_id": each.doc_id, "questions": [row_id]} for each in documents)
     write_lines(folder / "lineage.jsonl", lineage)
 
 
@@ -142,8 +154,7 @@ def _fill(workflow: Workflow[TranslationTask], exchanges: list[Exchange]) -> Fil
         report, list(workflow.kept.journal.rows())[journalled:], exchanges[passed:], spent[-1]
     )
     # Shown with -s, and where a test fails.
-    seconds = sorted(round(exchange.seconds, 1) for exchange in filling.exchanges)
-    print(f"{report.answered} answers, {report.stored} stored, {report.missing} missing", seconds)
+    print(f"{report.answered} answers, {report.stored} stored, {report.missing} missing")
     for row in filling.rows:
         text = f"{row['text']!r:.70} → {row['translation']!r:.70}"
         print(row["kind"], row["record_id"], row["field"], text, row["reasons"], file=sys.stderr)
@@ -156,10 +167,10 @@ def test_every_request_is_answered_in_the_schema(filled: Filled) -> None:
         asked = exchange.request["response_format"]["json_schema"]["schema"]["required"]
         assert exchange.answer["model"] == exchange.request["model"] == real_model.NAME
         assert exchange.request["seed"] == 7
-        if exchange.finish_reason == "stop":
-            assert list(json.loads(exchange.content)) == asked
-        else:
-            assert exchange.finish_reason == "length"
+        choice = exchange.answer["choices"][0]
+        assert choice["finish_reason"] in ("stop", "length")
+        if choice["finish_reason"] == "stop":
+            assert list(json.loads(choice["message"]["content"])) == asked
 
 
 def test_the_servers_counts_are_journalled_and_charged(filled: Filled) -> None:
@@ -176,7 +187,7 @@ def test_the_servers_counts_are_journalled_and_charged(filled: Filled) -> None:
 def test_a_refused_answer_is_requested_again_with_the_reasons(filled: Filled) -> None:
     again = 0
     for filling in filled.both:
-        asked = [exchange.asked for exchange in filling.exchanges]
+        asked = [each.request["messages"][-1]["content"] for each in filling.exchanges]
         for key in {row["key"] for row in filling.rows}:
             rows = [row for row in filling.rows if row["key"] == key and "model" in row]
             assert 1 <= len(rows) <= ASKS

@@ -6,52 +6,48 @@ import io
 import json
 import re
 import sys
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
-from bears.files.records import read_questions
 from bears.translation.glossary import read_glossary
 from stages import translate
 from tests.desk import ASKED, SAMPLED, SMALL, Desk, Here, asked, here
+from tests.translating import write_published
 
 __all__ = ["here"]
 
 KEY = "sk-test-SECRET"
 
-# ------------------------------------------------------------------------- price and budget
-
 
 def test_the_plan_shows_the_price_and_its_source(here: Here) -> None:
     at, server = here()
     printed = at.run("plan")
-    lines = dict(line.split("  ", 1) for line in printed.splitlines())
-    plan = {name: value.strip() for name, value in lines.items()}
+    lines = (line.split("  ", 1) for line in printed.splitlines())
+    plan = {name: value.strip() for name, value in lines}
     assert plan["calls"] == "44 content, 8 question, 8 terms"
     low, high = plan["price"].removeprefix("US$ ").split(" to ")
     assert 0 < float(low) < float(high)
     assert plan["per million tokens"] == "2.0 in, 8.0 out"
-    assert plan["price from"].startswith("tokenmath.io")
-    assert plan["price from"].endswith("(2026-06-21)")
+    assert re.fullmatch(r"tokenmath\.io.*\(2026-06-21\)", plan["price from"])
     assert server.stats().get("requests", 0) == 0
     at.run("fill")
-    rows = at.rows()
-    for name, counted in (("input", "input_tokens"), ("output", "output_tokens")):
+    for name in ("input", "output"):
         least, most = plan[f"{name} tokens"].replace(",", "").split(" to ")
-        assert int(least) <= sum(row[counted] for row in rows) <= int(most)
+        assert int(least) <= sum(row[f"{name}_tokens"] for row in at.rows()) <= int(most)
     assert "calls               none" in at.run("plan")
 
 
-@pytest.mark.parametrize("command", ["plan", "fill"])
-def test_a_model_without_a_price_is_refused_unless_one_is_given(command: str, here: Here) -> None:
+def test_a_model_without_a_price_is_refused_unless_one_is_given(here: Here) -> None:
     at, server = here()
     at = at.also("translator.model=nobody")
-    printed = at.run(command, code=1)
-    assert "no price is known for the model 'nobody'" in printed
+    for command in ("plan", "fill"):
+        assert "no price is known for the model 'nobody'" in at.run(command, code=1)
     assert server.stats().get("requests", 0) == 0
-    printed = at.run(command, "translator.price={input: 1, output: 2}")
-    assert "1.0 in, 2.0 out" in printed
-    assert "translator.price (no date)" in printed
+    for command in ("plan", "fill"):
+        printed = at.run(command, "translator.price={input: 1, output: 2}")
+        assert "1.0 in, 2.0 out" in printed
+        assert "translator.price (no date)" in printed
 
 
 def test_a_budget_is_not_exceeded_and_the_next_fill_continues(here: Here) -> None:
@@ -69,20 +65,18 @@ def test_a_budget_is_not_exceeded_and_the_next_fill_continues(here: Here) -> Non
     assert len(wanted) == len(set(wanted)) == ASKED
 
 
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ("translator.budget=-1", "translator.budget: Input should be greater than or equal to 0"),
-        ("translator.asks=0", "translator.asks: Input should be greater than 0, found 0"),
-    ],
-)
-def test_an_impossible_limit_is_refused(override: str, message: str, here: Here) -> None:
+def test_without_a_key_or_with_an_impossible_limit_nothing_is_sent(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
     at, server = here()
-    assert message in at.run("fill", override, code=1)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for override, message in (
+        ("budget=-1", "translator.budget: Input should be greater than or equal to 0"),
+        ("asks=0", "translator.asks: Input should be greater than 0, found 0"),
+        ("api_key_env=OPENAI_API_KEY", "the environment variable OPENAI_API_KEY is not set"),
+    ):
+        assert message in at.run("fill", f"translator.{override}", code=1)
     assert server.stats().get("requests", 0) == 0
-
-
-# ------------------------------------------------------------------------------- terminals
 
 
 class Terminal(io.StringIO):
@@ -90,18 +84,15 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("typed", "code"), [("n\n", 1), ("\n", 1), ("y\n", 0)])
 def test_at_a_terminal_nothing_is_spent_without_a_yes(
-    typed: str, code: int, here: Here, monkeypatch: pytest.MonkeyPatch
+    here: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at, server = here()
-    monkeypatch.setattr(sys, "stdin", Terminal(typed))
-    printed = at.run("fill", code=code)
-    assert "Ask the model now? [y/N]" in printed
-    assert server.stats().get("requests", 0) == (0 if code else ASKED)
-
-
-# ------------------------------------------------------------------------------- glossaries
+    for typed, code in (("n\n", 1), ("\n", 1), ("y\n", 0)):
+        assert server.stats().get("requests", 0) == 0
+        monkeypatch.setattr(sys, "stdin", Terminal(typed))
+        assert "Ask the model now? [y/N]" in at.run("fill", code=code)
+    assert server.stats()["requests"] == ASKED
 
 
 def test_a_corrected_glossary_enters_the_requests(here: Here) -> None:
@@ -124,9 +115,6 @@ def test_a_corrected_glossary_enters_the_requests(here: Here) -> None:
     assert holding
     assert all("ԶԶԶԶ" in after for after in holding)
     assert not any(term.rendering in after for after in holding)
-
-
-# ------------------------------------------------------------------------------------ keys
 
 
 def _assert_secret(at: Desk, *printed: str) -> None:
@@ -166,17 +154,6 @@ def test_a_key_at_the_edge_of_a_message_is_not_shown_in_part(
     _assert_secret(at, printed)
 
 
-def test_without_a_key_nothing_is_sent(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    at, server = here()
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    printed = at.run("fill", "translator.api_key_env=OPENAI_API_KEY", code=1)
-    assert "the environment variable OPENAI_API_KEY is not set" in printed
-    assert server.stats().get("requests", 0) == 0
-
-
-# ------------------------------------------------------------------------------- fill: auto
-
-
 def test_the_stage_fills_by_itself_if_allowed_and_the_key_is_set(
     here: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,17 +169,9 @@ def test_the_stage_fills_by_itself_if_allowed_and_the_key_is_set(
     assert server.stats()["requests"] == ASKED
     assert keyed.replies.count(b"\n") == ASKED
     keyed.stage("translate", translate.main)
-    written = keyed.root / "data/mini/translated"
-    assert {path.name for path in written.iterdir()} == {
-        "queries.json",
-        "corpus.json",
-        "sidecar.json",
-        "manifest.json",
-    }
-    _assert_secret(keyed, json.dumps(sorted(map(str, Path(keyed.root).rglob("*")))))
-
-
-# ------------------------------------------------------- other samples and sets
+    written = {path.stem for path in (keyed.root / "data/mini/translated").iterdir()}
+    assert written == {"queries", "corpus", "sidecar", "manifest"}
+    _assert_secret(keyed, *map(str, keyed.root.rglob("*")))
 
 
 def ledger(at: Desk, **parts: list[dict[str, str]]) -> None:
@@ -213,7 +182,7 @@ def ledger(at: Desk, **parts: list[dict[str, str]]) -> None:
 
 def test_a_sample_that_does_not_follow_the_ledger_is_not_filled(here: Here) -> None:
     at, server = here()
-    first = read_questions(at.root / SAMPLED / "queries_raw.json")[0]
+    first = at.questions()[0]
     entry = {"question_id": first.question_id, "reason": "it is wrong"}
     ledger(at, replacements=[entry])
     late = f"the ledger was changed (question {first.question_id}); run `dvc repro sample`"
@@ -227,7 +196,7 @@ def test_a_sample_that_does_not_follow_the_ledger_is_not_filled(here: Here) -> N
 
 def test_a_sample_that_follows_an_undone_entry_is_not_filled(here: Here) -> None:
     at, server = here()
-    first = read_questions(at.root / SAMPLED / "queries_raw.json")[0].question_id
+    first = at.questions()[0].question_id
     notes = {"unmatched_ledger_entries": [], "ledger": sorted([[first], ["a"]])}
     (at.root / SAMPLED / "notes.json").write_text(json.dumps(notes), encoding="utf-8")
     (at.root / SAMPLED / "manifest.json").unlink()
@@ -243,29 +212,20 @@ def test_a_sample_that_follows_an_undone_entry_is_not_filled(here: Here) -> None
 
 def test_a_set_of_another_benchmark_is_not_imported(here: Here) -> None:
     at, _ = here()
-    at = Desk(at.root, SMALL)
-    folder = at.root / "published"
-    folder.mkdir()
-    for name in ("queries", "corpus"):
-        rows = json.loads((at.root / SAMPLED / f"{name}_raw.json").read_bytes())
-        for suffix in ("_raw", ""):
-            (folder / f"{name}{suffix}.json").write_text(json.dumps(rows), encoding="utf-8")
+    at, folder = Desk(at.root, SMALL), at.root / "published"
+    questions, documents = at.questions(), at.documents()
+    write_published(folder, questions, documents, questions, documents)
     words = ("mini", str(folder), "translator.name=published")
     printed = at.run("import", *words)
     assert re.search(r"(\d+) of the \1 texts that mini asks for are among them", printed)
-    text = (folder / "corpus_raw.json").read_text(encoding="utf-8")
-    for suffix in ("_raw", ""):
-        rows = json.loads(text)
-        for row in rows:
-            row["content"] = f"Another pool. {row['content']}"
-        (folder / f"corpus{suffix}.json").write_text(json.dumps(rows), encoding="utf-8")
+    documents = [replace(each, content=f"Another pool. {each.content}") for each in documents]
+    write_published(folder, questions, documents, questions, documents)
     assert re.search(r"\d+ texts are still missing: \d+ of the", at.run("import", *words))
-    rows = json.loads((folder / "queries.json").read_bytes())
-    for row in rows:
-        row["question"] = f"Another set: {row['question']}"
-        row["gold_answer"] = f"Another answer: {row['gold_answer']}"
-    for suffix in ("_raw", ""):
-        (folder / f"queries{suffix}.json").write_text(json.dumps(rows), encoding="utf-8")
+    questions = [
+        replace(each, question=f"Also: {each.question}", gold_answer=f"Also {each.gold_answer}")
+        for each in questions
+    ]
+    write_published(folder, questions, documents, questions, documents)
     before = at.replies
     assert "nothing was imported" in at.run("import", *words, code=1)
     assert at.replies == before

@@ -50,33 +50,18 @@ __all__ = ["making"]
 
 def test_each_mistake_of_a_writer_is_thrown_away_for_its_own_reason(making: Making) -> None:
     at, _ = making("messy", stones(KINDS))
-    published(at)
-    sampled(at)
-    assert {int(key[1:]): why for key, why in outcomes(at).items()} == {
-        0: "",
-        1: "answer_not_in_passage",
-        2: "names_passage",
-        3: "leaks_answer",
-        4: "copies_passage",
-        5: "leans",
-        6: "nothing_written",
-        7: "closed_book",
-        8: "unanswerable",
-        9: "nothing_written",
-        10: "several_answers",
-        11: "other_question",
-    }
+    reasons = ["", "answer_not_in_passage", "names_passage", "leaks_answer", "copies_passage"]
+    reasons += ["leans", "nothing_written", "closed_book", "unanswerable", "nothing_written"]
+    reasons += ["several_answers", "other_question"]
+    assert outcomes(published(at)) == {f"d{n}": why for n, why in enumerate(reasons)}
 
 
 def test_what_a_writer_is_told_it_mends_and_what_nothing_mends_is_counted(making: Making) -> None:
     at, _ = making("patient", stones(KINDS))
-    published(at)
-    printed = sampled(at)
-    thrown = {key: why for key, why in outcomes(at).items() if why}
-    assert thrown == {
-        **{"d7": "closed_book", "d8": "unanswerable", "d10": "several_answers"},
-        "d11": "other_question",
-    }
+    printed = sampled(published(at))
+    assert {row["documents"]: row["filter"] for row in not_kept(at)} == {
+        "d7": "closed_book", "d8": "unanswerable", "d10": "several_answers", "d11": "other_question"
+    }  # fmt: skip
     assert "8 questions, 12 documents" in printed
     assert "thrown: 1: closed_book" in printed
 
@@ -90,24 +75,21 @@ TWIN = pool_document(
 OTHER = pool_document(
     "drcd", "other", "The boulder with number 11 was unearthed by one called Zoe, not Al."
 )
+STONES_ONLY = ("sample.passages=12", "sample.passage_bytes=[100,6000]")
+"""No questions about the documents above."""
 
 
 def test_what_answers_too_is_gold_too_and_what_says_otherwise_waits_for_a_person(
     making: Making,
 ) -> None:
-    documents = stones(KINDS, TWIN, OTHER, HOLDS)
-    at, _ = making("good", documents, "sample.passages=12", "sample.passage_bytes=[100,6000]")
-    published(at)
-    sampled(at)
+    at, _ = making("good", stones(KINDS, TWIN, OTHER, HOLDS), *STONES_ONLY)
+    found = outcomes(published(at))
     gold = {each["gold_answer"]: each["gold_doc_ids"] for each in questions(at)}
     assert gold[miner(10)] == ["d10", "twin"]
-    assert {why for key, why in outcomes(at).items() if key != "d11"} == {""}
+    assert {why for key, why in found.items() if key != "d11"} == {""}
     [row] = not_kept(at)
-    assert (row["outcome"], row["filter"], row["question"]) == (
-        "waiting",
-        "other_answer",
-        asked(11),
-    )
+    told = row["outcome"], row["filter"], row["question"]
+    assert told == ("waiting", "other_answer", asked(11))
     assert "'Zoe'" in row["reason"]
     verified(at)
 
@@ -116,10 +98,8 @@ def test_what_another_document_seems_to_answer_is_asked_about_beside_the_gold(
     making: Making,
 ) -> None:
     rumour = replace(OTHER, content=OTHER.content.replace("Zoe,", "Zoe, it is said,"))
-    documents = stones(KINDS, rumour)
-    at, _ = making("good", documents, "sample.passages=12", "sample.passage_bytes=[100,6000]")
-    published(at)
-    assert set(outcomes_after(at).values()) == {""}
+    at, _ = making("good", stones(KINDS, rumour), *STONES_ONLY)
+    assert set(outcomes(published(at)).values()) == {""}
     [read] = [row["readings"] for row in lineage(at) if row["written_about"] == ["d11"]]
     assert read["other document other"] == "Zoe"
     assert read["every answer beside others"] == miner(11)
@@ -159,9 +139,7 @@ def decided(at: Desk, decide: Callable[[dict[str, str]], dict[str, str]]) -> Non
 def test_a_person_accepts_corrects_or_sends_back_what_waits(
     making: Making, decision: dict[str, str], expected: str | None
 ) -> None:
-    documents = stones(KINDS, OTHER)
-    words = ("sample.passages=12", "sample.passage_bytes=[100,6000]")
-    at, server = making("good", documents, *words)
+    at, server = making("good", stones(KINDS, OTHER), *STONES_ONLY)
     published(at)
     decided(at, lambda row: decision if row["field"] == "question" else {})
     if expected is None:
@@ -169,16 +147,11 @@ def test_a_person_accepts_corrects_or_sends_back_what_waits(
         published(at)
         sent = [each["messages"][0]["content"] for each in server.prompts()[before:]]
         assert "A person sent back question number 1; ask another." in sent[0]
-        assert outcomes_after(at)["d11"] == "other_answer"
+        assert outcomes(at)["d11"] == "other_answer"
     else:
-        assert outcomes_after(at)["d11"] == ""
+        assert outcomes(at)["d11"] == ""
         assert expected in {each["question"] for each in questions(at)}
         verified(at)
-
-
-def outcomes_after(at: Desk) -> dict[str, str]:
-    sampled(at)
-    return outcomes(at)
 
 
 def unlike(number: int) -> Document:
@@ -190,8 +163,7 @@ def unlike(number: int) -> Document:
 @pytest.mark.slow
 def test_two_hops_need_two_passages(making: Making) -> None:
     at, _ = making("good", [unlike(n) for n in range(8)], "sample.passages=0", "sample.pairs=4")
-    published(at)
-    for pair, why in outcomes_after(at).items():
+    for pair, why in outcomes(published(at)).items():
         odd = int(pair.split()[1][1:]) % 2
         assert why == ("one_hop" if odd else ""), pair
     assert {len(each["gold_doc_ids"]) for each in questions(at)} == {2}
@@ -202,26 +174,19 @@ def test_two_hops_need_two_passages(making: Making) -> None:
 def test_the_quota_and_likeness_take_the_first_that_pass(making: Making) -> None:
     kinds = "[{question_type: single-hop, difficulty: easy, questions: 2}]"
     at, _ = making("good", stones(KINDS), f"sample.quota={kinds}")
-    published(at)
-    found = Counter(outcomes_after(at).values())
+    found = Counter(outcomes(published(at)).values())
     assert found[""] == 2
     assert set(found) <= {"", "quota"}
     # All ask alike where little has to be common.
-    alike = Counter(outcomes_with(at, "sample.quota=[]", "sample.alike=0.4").values())
+    alike = Counter(outcomes(at, "sample.quota=[]", "sample.alike=0.4").values())
     assert alike == {"": 1, "near_duplicate": KINDS - 1}
-
-
-def outcomes_with(at: Desk, *overrides: str) -> dict[str, str]:
-    sampled(at, *overrides)
-    return outcomes(at)
 
 
 def test_without_key_and_server_the_same_bytes_come_again_and_say_that_a_model_wrote_them(
     making: Making,
 ) -> None:
     at, server = making("messy", stones(KINDS))
-    published(at)
-    sampled(at)
+    sampled(published(at))
     first = {file.name: file.read_bytes() for file in (at.root / SAMPLED).iterdir()}
     before = server.stats()["requests"]
     shutil.rmtree(at.root / SAMPLED)

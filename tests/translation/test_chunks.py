@@ -24,22 +24,15 @@ def sentences(text: str) -> list[str]:
 
 
 @given(text=TEXTS, limit=st.integers(1, 30))
-def test_the_pieces_are_the_text_and_none_is_too_long(text: str, limit: int) -> None:
+def test_the_pieces_are_the_text_none_is_too_long_and_unchanged_they_join_to_it(
+    text: str, limit: int
+) -> None:
     pieces = split(text, limit)
     assert "".join(pieces) == text
     assert all(0 < len(piece) <= limit for piece in pieces)
-
-
-@given(text=TEXTS, limit=st.integers(1, 30))
-def test_unchanged_pieces_join_to_the_text(text: str, limit: int) -> None:
-    pieces = split(text, limit)
     assert join(pieces, pieces, target_spaced=True) == text
     assert join([piece.strip() for piece in pieces], pieces, target_spaced=True) == text
-
-
-@given(text=TEXTS, limit=st.integers(1, 30))
-def test_joining_without_spaces_changes_nothing_but_white_space(text: str, limit: int) -> None:
-    pieces = split(text, limit)
+    # Without spaces, nothing but white space changes.
     joined = join(pieces, pieces, target_spaced=False)
     assert "".join(joined.split()) == "".join(text.split())
     assert joined.count("\n") == text.count("\n")
@@ -120,9 +113,8 @@ def test_translated_pieces_are_joined_as_the_target_is_written() -> None:
     assert originals == ["One. ", "Two.\n\n", "Three.", " Four."]
     assert join(["一。", "二。", "三。 ", "四。"], originals, False) == "一。二。\n\n三。四。"
     assert join(["Ena.", "Dve.", "Tri.", "Štiri."], originals, True) == "Ena. Dve.\n\nTri. Štiri."
-    assert join(["用 Python", "Django 寫"], ["With Python ", "Django."], False) == (
-        "用 Python Django 寫"
-    )
+    english = ["With Python ", "Django."]
+    assert join(["用 Python", "Django 寫"], english, False) == "用 Python Django 寫"
     assert join(["一", "made up", "二"], ["One", "   ", "Two"], True) == "一   二"
     with pytest.raises(ValueError, match="zip"):
         join(["一"], originals, False)

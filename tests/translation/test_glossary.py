@@ -83,15 +83,11 @@ LINE = st.one_of(
     st.text(min_size=1, max_size=8),
 ).filter(lambda t: t == t.strip() != "" and not CONTROL.search(t) and not set(t) & {"\n", "\t"})
 NOTE = st.text(max_size=8).filter(lambda t: t == t.strip() and not CONTROL.search(t))
-TERMS = st.lists(
-    st.builds(Term, LINE, LINE, st.just("en"), st.just("zh-TW"), NOTE),
-    min_size=1,
-    max_size=5,
-)
+TERM = st.builds(Term, LINE, LINE, st.just("en"), st.just("zh-TW"), NOTE)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(terms=TERMS)
+@given(terms=st.lists(TERM, min_size=1, max_size=5))
 def test_a_csv_brings_back_what_was_written(tmp_path: Path, terms: list[Term]) -> None:
     first = {each.source: each for each in reversed(terms)}
     assert write_glossary(tmp_path / "terms.csv", terms) == len(first)
@@ -133,10 +129,7 @@ def test_csv_as_spreadsheets_save_it(tmp_path: Path, text: str) -> None:
         (HEADER.encode() + b'"x\ny",b,en,ja,\n', "line 2, column source: holds control"),
         (HEADER.encode() + b'a,b,en,ja,"x\ny"\n,b,en,ja,\n', "line 4, column source: is empty"),
         (HEADER.encode() + b"a,b,en,ja,\na,,en,ja,\n", "line 3, column target: is empty"),
-        (
-            HEADER.encode() + b"a,b,en,ja,\na,c,en,ja,\n",
-            "line 3: 'a' is rendered 'c' here and 'b'",
-        ),
+        (HEADER.encode() + b"a,b,en,ja,\na,c,en,ja,\n", "line 3: 'a' is rendered 'c' here and"),
     ],
 )
 def test_the_line_of_an_error_in_a_csv_is_named(tmp_path: Path, data: bytes, message: str) -> None:

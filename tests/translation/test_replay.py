@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from bears.translation.source_texts import SourceTexts
 from bears.translation.translator import Translator
 from bears.types import Document, Question
 from tests.sampled import BEARS, CHOICES, V1, Rows, read_sources
-from tests.translating import translate
+from tests.translating import translate, write_published
 from tests.workspace import ROOT
 
 TRANSLATOR = Translator("published", {}, "zh-Hant-TW")
@@ -36,9 +35,6 @@ def published(shared_data: Path) -> Path:
 @pytest.fixture(scope="module")
 def replies(published: Path) -> KeptReplies:
     return KeptReplies(import_published(published, BEARS_LANGUAGES, TRANSLATOR))
-
-
-# ------------------------------------------------------------------------- the published BEARS
 
 
 def test_the_published_files_come_out_to_the_byte(
@@ -60,11 +56,7 @@ def test_the_published_files_come_out_to_the_byte(
 
 @pytest.mark.parametrize("mixture", [V1, BEARS], ids=lambda mixture: mixture.sampler)
 def test_the_same_replies_serve_v1_and_the_fixed_sample(
-    mixture: Mixture,
-    published: Path,
-    replies: KeptReplies,
-    shared_data: Path,
-    tmp_path: Path,
+    mixture: Mixture, published: Path, replies: KeptReplies, shared_data: Path, tmp_path: Path
 ) -> None:
     drawn = sample(mixture, read_sources("bears", shared_data / "raw", tmp_path), Ledger())
     questions, documents = translate(
@@ -72,18 +64,10 @@ def test_the_same_replies_serve_v1_and_the_fixed_sample(
     )
     assert questions == read_questions(published / "queries.json")
     known = {d.content: d.content for d in drawn.documents if d.original_source == "drcd"}
-    known |= {
-        raw.content: translated.content
-        for raw, translated in zip(
-            read_documents(published / "corpus_raw.json"),
-            read_documents(published / "corpus.json"),
-            strict=True,
-        )
-    }
+    both = (read_documents(published / f"{name}.json") for name in ("corpus_raw", "corpus"))
+    known |= {raw.content: translated.content for raw, translated in zip(*both, strict=True)}
     assert documents == [replace(d, content=known[d.content]) for d in drawn.documents]
 
-
-# -------------------------------------------------------------------------------- requests
 
 LANGUAGES = {"hop": "en", "read": "zh-Hant-TW", "neu": "de"}
 QUESTIONS = [
@@ -120,40 +104,27 @@ def test_missing_translations_are_counted_and_listed() -> None:
     assert "q2" not in message
 
 
-# ------------------------------------------------------------------- one text, two translations
-
-
-def publish(folder: Path, *translations: Mapping[str, str]) -> KeptReplies:
-    """Publish questions with the same text, each with its own translation."""
-    folder.mkdir(exist_ok=True)
+def publish(folder: Path, *translations: tuple[str, str]) -> KeptReplies:
+    """Publish questions with the same text, each with its own translation and answer."""
     raw = [replace(QUESTIONS[0], question_id=f"q{n}") for n in range(len(translations))]
     done = [
-        replace(question, question=t["question"], gold_answer=t["gold_answer"])
-        for question, t in zip(raw, translations, strict=True)
+        replace(question, question=text, gold_answer=answer)
+        for question, (text, answer) in zip(raw, translations, strict=True)
     ]
-    write_records(folder / "queries_raw.json", raw)
-    write_records(folder / "queries.json", done)
-    write_records(folder / "corpus_raw.json", DOCUMENTS[1:2])
-    write_records(folder / "corpus.json", DOCUMENTS[1:2])
+    write_published(folder, raw, DOCUMENTS[1:2], done, DOCUMENTS[1:2])
     replies = KeptReplies(import_published(folder, LANGUAGES, TRANSLATOR))
     assert translate(raw, [], LANGUAGES, replies, TRANSLATOR) == (done, [])
     return replies
 
 
 def test_translations_that_differ_are_bound_to_their_records(tmp_path: Path) -> None:
-    replies = publish(
-        tmp_path,
-        {"question": "誰？", "gold_answer": "安"},
-        {"question": "是誰？", "gold_answer": "安"},
-        {"question": "誰？", "gold_answer": "安"},
-    )
+    replies = publish(tmp_path, ("誰？", "安"), ("是誰？", "安"), ("誰？", "安"))
     assert len(replies) == 4, "three questions, and the one answer that all share"
     stranger = replace(QUESTIONS[0], question_id="another")
     with pytest.raises(RepliesMissing, match=r"kept replies: 1 .*\n  another question"):
         translate([stranger], [], LANGUAGES, replies, TRANSLATOR)
     # Translations that agree serve every record.
-    same = {"question": "誰？", "gold_answer": "安"}
-    replies = publish(tmp_path / "same", same, same)
+    replies = publish(tmp_path / "same", ("誰？", "安"), ("誰？", "安"))
     assert len(replies) == 2
     (done,), _ = translate([stranger], [], LANGUAGES, replies, TRANSLATOR)
     assert (done.question, done.gold_answer) == ("誰？", "安")
@@ -163,17 +134,11 @@ def test_two_documents_with_one_id_keep_their_own_texts(tmp_path: Path) -> None:
     """v1 gives one id to the two texts of a title that a row lists twice."""
     raw = [DOCUMENTS[0], replace(DOCUMENTS[0], doc_id="d9", content="Bob read it.")]
     done = [replace(raw[0], content="安寫了它。"), replace(raw[1], content="鮑伯讀了它。")]
-    write_records(tmp_path / "queries_raw.json", [QUESTIONS[1]])
-    write_records(tmp_path / "queries.json", [QUESTIONS[1]])
-    write_records(tmp_path / "corpus_raw.json", raw)
-    write_records(tmp_path / "corpus.json", done)
+    write_published(tmp_path, QUESTIONS[1:], raw, QUESTIONS[1:], done)
     replies = KeptReplies(import_published(tmp_path, LANGUAGES, TRANSLATOR))
     twins = [raw[0], replace(raw[1], doc_id="d1")]
     _, documents = translate([], twins, LANGUAGES, replies, TRANSLATOR)
     assert [d.content for d in documents] == ["安寫了它。", "鮑伯讀了它。"]
-
-
-# ---------------------------------------------------------------------------------- mini
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
 import pytest
 
@@ -25,40 +24,28 @@ def judge() -> ReplyCheck:
     return ReplyCheck(parse(Language, config["language"], "language"), config["gates"])
 
 
-def kept(judge: ReplyCheck, terms: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return the terms of a model's list that are kept, and the doubts about the others."""
+PERSON, CITY, HOUSE = "Jørn Utzon", "Copenhagen", "Sydney Opera House"
+
+
+@pytest.mark.parametrize(
+    ("terms", "dropped"),
+    [
+        ({CITY: "哥本哈根", HOUSE: "雪梨歌劇院"}, []),
+        ({PERSON: "約恩・烏松", HOUSE: "悉尼歌剧院"}, [HOUSE]),
+        ({PERSON: "約恩・烏松", CITY: "翻譯：哥本哈根"}, [CITY]),
+        ({PERSON: "約恩・烏松", CITY: "哥本哈根是丹麥王國的首都" * 8}, [CITY]),
+        # One rendering for everything.
+        (dict.fromkeys((CITY, HOUSE, PERSON), "台北"), [CITY, HOUSE, PERSON]),
+    ],
+)
+def test_a_rendering_that_fails_a_gate_is_dropped_with_a_doubt(
+    judge: ReplyCheck, terms: dict[str, str], dropped: list[str]
+) -> None:
     rows = [{"source": source, "target": target} for source, target in terms.items()]
     answer = ChatAnswer(json.dumps({"terms": rows}), "stop", None, 1, 1, "m")
     verdict = judge(TranslationRequest("q", "terms", "en", TEXT), answer)
     assert not verdict.refusals
-    return dict(parse_terms(verdict.text, TEXT)[0]), verdict.doubts
-
-
-def test_good_terms_are_kept_without_a_doubt(judge: ReplyCheck) -> None:
-    terms = {"Copenhagen": "哥本哈根", "Sydney Opera House": "雪梨歌劇院"}
-    assert kept(judge, terms) == (terms, [])
-
-
-@pytest.mark.parametrize(
-    ("source", "rendering"),
-    [
-        ("Sydney Opera House", "悉尼歌剧院"),
-        ("Copenhagen", "翻譯：哥本哈根"),
-        ("Copenhagen", "哥本哈根是丹麥王國的首都" * 8),
-    ],
-)
-def test_a_rendering_that_fails_a_gate_is_dropped(
-    judge: ReplyCheck, source: str, rendering: str
-) -> None:
-    terms, doubts = kept(judge, {"Jørn Utzon": "約恩・烏松", source: rendering})
-    assert terms == {"Jørn Utzon": "約恩・烏松"}
-    assert len(doubts) == 1
-    assert doubts[0].startswith(source)
-
-
-def test_one_rendering_for_everything_is_dropped(judge: ReplyCheck) -> None:
-    terms, doubts = kept(
-        judge, dict.fromkeys(("Copenhagen", "Jørn Utzon", "Sydney Opera House"), "台北")
-    )
-    assert terms == {}
-    assert len(doubts) == 3
+    kept = dict(parse_terms(verdict.text, TEXT)[0])
+    assert kept == {source: terms[source] for source in terms if source not in dropped}
+    pairs = zip(sorted(verdict.doubts), sorted(dropped), strict=True)
+    assert all(doubt.startswith(source) for doubt, source in pairs)
