@@ -108,7 +108,7 @@ class Simulation:
 def test_a_known_limit_is_used_up_and_not_exceeded(
     kind: str, limit: float, configured: bool, headers: bool, with_wait: bool
 ) -> None:
-    limits, number = RateLimits(limit if configured else None), int(5 * limit)
+    limits, number = RateLimits(limit if configured else None), int(3 * limit)
     simulation = Simulation(Limiter(kind, limit), limits, headers, with_wait)
     took = simulation.run(number)
     assert took <= 1.1 * number / limit * 60 + LATENCY
