@@ -21,11 +21,11 @@ class DownloadKeys(Keys):
     sources: dict[str, Source]
 
 
-def main(settings: DownloadKeys, paths: Paths) -> None:
+def main(keys: DownloadKeys, paths: Paths) -> None:
     """Fetch and check every source, and convert its rows to documents and questions."""
-    mirror = checkout() / settings.mirror if settings.mirror else None
+    mirror = checkout() / keys.mirror if keys.mirror else None
     provenance = []
-    for name, source in settings.sources.items():
+    for name, source in keys.sources.items():
         out = paths["rows"] / name
         # Papers that are fetched one by one are kept here, outside of what DVC manages.
         local = checkout() / LOCAL
@@ -38,7 +38,7 @@ def main(settings: DownloadKeys, paths: Paths) -> None:
                 f"({FETCHED}). `bears source pin` writes it into conf"
             )
     write_json(paths["provenance"], provenance)
-    for name, entry in zip(settings.sources, provenance, strict=True):
+    for name, entry in zip(keys.sources, provenance, strict=True):
         if trusted := [f for f in entry["files"] if f.get("checksum") == "first fetch"]:
             pins = ", ".join(f"{file['name']}: {file['sha256']}" for file in trusted)
             print(

@@ -19,9 +19,9 @@ class GenerateKeys(Keys):
     written_in: dict[str, str]
 
 
-def main(settings: GenerateKeys, paths: Paths) -> None:
+def main(keys: GenerateKeys, paths: Paths) -> None:
     """Answer every question, without key or network unless the generator has ``fill: auto``."""
-    if settings.generator.name == "none":
+    if keys.generator.name == "none":
         # DVC warns about empty files.
         write_text(paths["out"], "\n")
         return
@@ -31,10 +31,10 @@ def main(settings: GenerateKeys, paths: Paths) -> None:
     from bears.files.shown import complain
     from bears.llm.workflow import Workflow
 
-    generator, written_in = settings.generator, settings.written_in
-    keys = parse(AnswerKeys, {"generator": generator, "written_in": written_in}, "")
-    task = read_task(keys, *(paths[name] for name in ("queries", "corpus", "run", "within")))
-    replies = replies_below(paths["replies"], settings.benchmark.name, "answers")
+    own = {"generator": keys.generator, "written_in": keys.written_in}
+    files = (paths[name] for name in ("queries", "corpus", "run", "within"))
+    task = read_task(parse(AnswerKeys, own, ""), *files)
+    replies = replies_below(paths["replies"], keys.benchmark.name, "answers")
     rows = list(answered(task, Workflow(task, replies).replay()))
     for row in rows:
         if "given_up" in row:

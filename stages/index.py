@@ -27,12 +27,12 @@ class IndexKeys(Keys):
     retriever: Choice
 
 
-def main(settings: IndexKeys, paths: Paths) -> None:
+def main(keys: IndexKeys, paths: Paths) -> None:
     """Build the index of the selected retriever."""
     check_digest(paths["corpus"], paths["verified"])
     paths["out"].mkdir(parents=True, exist_ok=True)
-    retriever = build(settings.retriever, "retriever")
-    chunking = build(settings.chunking, "chunking")
+    retriever = build(keys.retriever, "retriever")
+    chunking = build(keys.chunking, "chunking")
     # The number of chunks is known in advance only if each document is one.
     expected = document_count(paths["corpus"]) if isinstance(chunking, NoChunking) else 0
     counted = _Counted(chunks(stream_documents(paths["corpus"]), chunking), expected)

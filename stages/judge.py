@@ -33,9 +33,9 @@ class JudgeKeys(Keys):
     sources: dict[str, SourceOrigin]
 
 
-def main(settings: JudgeKeys, paths: Paths) -> None:
+def main(keys: JudgeKeys, paths: Paths) -> None:
     """Score and judge every answer, without key or network unless the judge has ``fill: auto``."""
-    generator, figures = settings.generator, asdict(settings.headline)
+    generator, figures = keys.generator, asdict(keys.headline)
     if generator.name == "none":
         write_csv(paths["questions"], ["question_id"], [])
         write_json(paths["metrics"], {})
@@ -49,45 +49,45 @@ def main(settings: JudgeKeys, paths: Paths) -> None:
     context = generator.get("context", "retrieved")
     run = paths["within" if generator.get("within") else "run"]
     run_shown = run if context == "retrieved" else None
-    language = settings.benchmark.language
+    language = keys.benchmark.language
     rows = read_unjudged(paths, language, run_shown, closed_book=context == "none")
-    rulings = _rulings(settings, paths, [row.case for row in rows])
+    rulings = _rulings(keys, paths, [row.case for row in rows])
     rows = with_rulings(rows, rulings, {})
-    results = {**_measured(settings, paths, len(rows)), **results_of(rows, rulings)}
+    results = {**_measured(keys, paths, len(rows)), **results_of(rows, rulings)}
     write_json(paths["metrics"], results)
     write_headline(paths["headline"], figures, read_json(paths["retrieval"]), results)
     write_judged(paths["questions"], rows)
     print(table(results))
 
 
-def _rulings(settings: JudgeKeys, paths: Paths, cases: "list[Case]") -> "Rulings":
+def _rulings(keys: JudgeKeys, paths: Paths, cases: "list[Case]") -> "Rulings":
     from bears.answers.judging.bench import judges_of, rulings_of, tasks_of
     from bears.answers.judging.model import NAME
     from bears.llm.kept import load
     from bears.llm.workflow import Workflow
 
-    judges, language = judges_of(settings.judge), settings.benchmark.language
-    replies = replies_below(paths["replies"], settings.benchmark.name, "verdicts")
+    judges, language = judges_of(keys.judge), keys.benchmark.language
+    replies = replies_below(paths["replies"], keys.benchmark.name, "verdicts")
     for task in tasks_of(judges, cases, language):
         Workflow(task, replies).replay()
     return rulings_of(judges, cases, language, load(replies, NAME))
 
 
-def _measured(settings: JudgeKeys, paths: Paths, questions: int) -> dict[str, Any]:
+def _measured(keys: JudgeKeys, paths: Paths, questions: int) -> dict[str, Any]:
     """Describe what was judged."""
     from bears.files.benchmark_state import benchmark_state
     from bears.files.digest import sha256_of
 
-    generator, source = settings.generator, source_of(settings.sources)
+    generator, source = keys.generator, source_of(keys.sources)
     files = paths["queries"], paths["corpus"]
-    state = benchmark_state(settings.benchmark.name, source, questions, *files)
+    state = benchmark_state(keys.benchmark.name, source, questions, *files)
     return {
         "benchmark": state.as_dict(),
         "generator": generator.name,
         "retriever": paths["run"].stem,
         # The documents it answered from: all of them, or only those of the question's group.
         **{name: generator[name] for name in ("context", "within") if name in generator},
-        "judge": settings.judge.name,
+        "judge": keys.judge.name,
         # As short as the digests in metrics/retrieval.json.
         "measured": {"answers": sha256_of(paths["answers"])[:12]},
     }

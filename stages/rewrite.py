@@ -23,29 +23,29 @@ class RewriteKeys(Keys):
     written_in: LanguageNames
 
 
-def main(settings: RewriteKeys, paths: Paths) -> None:
+def main(keys: RewriteKeys, paths: Paths) -> None:
     """Write what is searched for each question, or that nothing is."""
-    rewritten = _by_a_model if settings.rewriter.word("method") == "model" else _by_rule
-    write_rewritten(paths["out"], rewritten(settings, paths))
+    rewritten = _by_a_model if keys.rewriter.word("method") == "model" else _by_rule
+    write_rewritten(paths["out"], rewritten(keys, paths))
 
 
-def _by_rule(settings: RewriteKeys, paths: Paths) -> Iterable[Asked]:
+def _by_rule(keys: RewriteKeys, paths: Paths) -> Iterable[Asked]:
     rule: Turns | Conversation
-    if settings.rewriter.word("method") == "rules":
-        rule = parse(Rules, settings.rewriter, "rewriter").of(settings.written_in.name)
+    if keys.rewriter.word("method") == "rules":
+        rule = parse(Rules, keys.rewriter, "rewriter").of(keys.written_in.name)
     else:
-        rule = parse(Turns, settings.rewriter, "rewriter")
+        rule = parse(Turns, keys.rewriter, "rewriter")
     return map(rule.asked, read_questions(paths["queries"]))
 
 
-def _by_a_model(settings: RewriteKeys, paths: Paths) -> Iterable[Asked]:
+def _by_a_model(keys: RewriteKeys, paths: Paths) -> Iterable[Asked]:
     """Replay kept replies, without key or network unless the rewriter has ``fill: auto``."""
     from bears.llm.workflow import Workflow
     from bears.retrieval.rewriting.model import RewriterSettings, RewritingKeys, read_task
 
-    rewriter = parse(RewriterSettings, settings.rewriter, "rewriter")
-    task = read_task(RewritingKeys(rewriter, settings.written_in), paths["queries"])
-    replies = replies_below(paths["replies"], settings.benchmark.name, "rewrites")
+    rewriter = parse(RewriterSettings, keys.rewriter, "rewriter")
+    task = read_task(RewritingKeys(rewriter, keys.written_in), paths["queries"])
+    replies = replies_below(paths["replies"], keys.benchmark.name, "rewrites")
     return task.asked(Workflow(task, replies).replay())
 
 

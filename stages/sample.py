@@ -1,7 +1,7 @@
 """sample: rows → questions and documents in their source languages."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +34,15 @@ class SampleKeys(Keys):
     written_in: dict[str, str]
 
 
-def main(settings: SampleKeys, paths: Paths) -> None:
+def main(keys: SampleKeys, paths: Paths) -> None:
     """Draw the benchmark from its sources, take a source as it is, or replay made questions."""
-    sampling = {"made": _make, "whole": _take}.get(settings.sample.sampler, _draw)
-    sampling(settings, paths)
+    sampling = {"made": _make, "whole": _take}.get(keys.sample.sampler, _draw)
+    sampling(keys, paths)
 
 
-def _draw(settings: SampleKeys, paths: Paths) -> None:
-    out, ledger = paths["out"], settings.ledger
-    drawn = sample(parse(Mixture, settings.sample, "sample"), sources_in(paths["rows"]), ledger)
+def _draw(keys: SampleKeys, paths: Paths) -> None:
+    out, ledger = paths["out"], keys.ledger
+    drawn = sample(parse(Mixture, keys.sample, "sample"), sources_in(paths["rows"]), ledger)
     _write(out, drawn.questions, drawn.documents, drawn.lineage)
     counts = count_reasons(drawn.passed_over)
     notes = {
@@ -56,10 +56,10 @@ def _draw(settings: SampleKeys, paths: Paths) -> None:
         complain(f"ledger: no record {record_id} in this sample")
 
 
-def _take(settings: SampleKeys, paths: Paths) -> None:
-    out, whole = paths["out"], parse(WholeSettings, settings.sample, "sample")
-    taken = sample_whole(whole, sources_in(paths["rows"]), settings.ledger)
-    licence = settings.sources[whole.source].licence
+def _take(keys: SampleKeys, paths: Paths) -> None:
+    out, whole = paths["out"], parse(WholeSettings, keys.sample, "sample")
+    taken = sample_whole(whole, sources_in(paths["rows"]), keys.ledger)
+    licence = keys.sources[whole.source].licence
     _write(out, taken.questions, taken.documents(), taken.lineage(licence))
     counts = {whole.source: taken.passed_over} if taken.passed_over else {}
     notes = {
@@ -68,27 +68,26 @@ def _take(settings: SampleKeys, paths: Paths) -> None:
         "unmatched_ledger_entries": [],
     }
     merged = {whole.source: taken.merged} if taken.merged else {}
-    _note(out, notes | _merged(merged), settings.ledger)
+    _note(out, notes | _merged(merged), keys.ledger)
     _report(len(taken.questions), taken.n_documents, counts, merged)
 
 
-def _make(settings: SampleKeys, paths: Paths) -> None:
+def _make(keys: SampleKeys, paths: Paths) -> None:
     """Replay made questions, without key or network unless the questioner has ``fill: auto``."""
     # These imports take half a second, which a benchmark with people's questions does not need.
     from bears.llm.workflow import Workflow
     from bears.questions.bench import BenchKeys, read_bench
     from bears.questions.made import COLUMNS, made
 
-    names = ("language", "ledger", "questioner", "sample", "written_in")
-    keys = parse(BenchKeys, {name: getattr(settings, name) for name in names}, "")
-    bench = read_bench(keys, paths["rows"])
-    name, out = settings.benchmark.name, paths["out"]
+    own = {field.name: getattr(keys, field.name) for field in fields(BenchKeys)}
+    bench = read_bench(parse(BenchKeys, own, ""), paths["rows"])
+    name, out = keys.benchmark.name, paths["out"]
     questions, checks = (
         replies_below(paths["replies"], name, use) for use in ("questions", "checks")
     )
     written = Workflow(bench.questions, questions).replay()
     found = made(bench, written, Workflow(bench.readings(written), checks).replay())
-    licence = settings.sources[bench.settings.source].licence
+    licence = keys.sources[bench.settings.source].licence
     _write(out, found.questions, found.documents, found.lineage(licence))
     notes = {"generated": found.counts, "unmatched_ledger_entries": found.unmatched}
     _note(out, notes, bench.ledger)

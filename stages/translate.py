@@ -9,11 +9,11 @@ from bears.translation.source_texts import apply
 from bears.translation.task import TranslateKeys, read_task, sidecar
 
 
-def main(settings: TranslateKeys, paths: Paths) -> None:
+def main(keys: TranslateKeys, paths: Paths) -> None:
     """Replay kept replies, without key or network unless the translator has ``fill: auto``."""
-    language = settings.benchmark.language
+    language = keys.benchmark.language
     check_tag(language, "benchmark.language")
-    task = read_task(settings, paths["sampled"], checkout())
+    task = read_task(keys, paths["sampled"], checkout())
     resolution = task.resolve(Workflow(task, paths["replies"]).replay())
     questions, documents = apply(task.source_texts, resolution, task.wanted)
     write_records(paths["out"] / "queries.json", questions)

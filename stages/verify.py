@@ -60,21 +60,21 @@ class VerifyKeys(Keys):
     sources: dict[str, SourceSettings]
 
 
-def main(settings: VerifyKeys, paths: Paths) -> None:
+def main(keys: VerifyKeys, paths: Paths) -> None:
     """Write every finding, then fail when one of them is an error."""
     (paths["out"] / "digest.json").unlink(missing_ok=True)
-    accepted = [*settings.benchmark.accept, *reviewed(settings.ledger.reviews)]
+    accepted = [*keys.benchmark.accept, *reviewed(keys.ledger.reviews)]
     benchmark = None
     try:
-        benchmark = _benchmark(settings, paths)
-        remarks = _proofread(settings, paths, benchmark)
+        benchmark = _benchmark(keys, paths)
+        remarks = _proofread(keys, paths, benchmark)
         findings = verify(benchmark, accepted, remarks)
     except FormatError as error:
         findings = [Finding("format", "error", "file", str(error))]
     write_lines(paths["out"] / "findings.jsonl", (asdict(finding) for finding in findings))
     summary = summarize(findings, benchmark)
     sizes = {"questions": len(benchmark.questions)} if benchmark else {}
-    write_json(paths["metrics"], {"benchmark": settings.benchmark.name, **sizes, **summary})
+    write_json(paths["metrics"], {"benchmark": keys.benchmark.name, **sizes, **summary})
     _print(findings)
     if 0 < summary.get("terms", 0) < LEAST_TERMS:
         print(f"term_consistency: {summary['terms']} terms, fewer than {LEAST_TERMS}: no figure")
@@ -88,22 +88,22 @@ def main(settings: VerifyKeys, paths: Paths) -> None:
     write_json(paths["out"] / "digest.json", digest_files(files))
 
 
-def _proofread(settings: VerifyKeys, paths: Paths, b: TranslatedBenchmark) -> list[Finding]:
+def _proofread(keys: VerifyKeys, paths: Paths, b: TranslatedBenchmark) -> list[Finding]:
     """Return the remarks of a model that read the translations, if one is selected."""
-    if settings.reader.name == "none":
+    if keys.reader.name == "none":
         return []
     from bears.llm.workflow import Workflow
     from bears.translation.reading import ReaderSettings, ReadingKeys, read_task
 
-    language = settings.language
-    keys = ReadingKeys(
-        BenchmarkLanguage(settings.benchmark.language),
+    language = keys.language
+    reading = ReadingKeys(
+        BenchmarkLanguage(keys.benchmark.language),
         LanguageNames(language.name, language.title, language.native_name),
-        parse(ReaderSettings, settings.reader, "reader"),
-        settings.sources,
+        parse(ReaderSettings, keys.reader, "reader"),
+        keys.sources,
     )
-    task = read_task(keys, (b.raw_questions, b.raw_documents), (b.questions, b.documents))
-    replies = replies_below(paths["replies"], settings.benchmark.name, "proofreadings")
+    task = read_task(reading, (b.raw_questions, b.raw_documents), (b.questions, b.documents))
+    replies = replies_below(paths["replies"], keys.benchmark.name, "proofreadings")
     return task.findings(Workflow(task, replies).replay())
 
 
@@ -119,7 +119,7 @@ def _print(findings: list[Finding]) -> None:
             show(f"{severity}: {check}: … and {number - SHOWN} more")
 
 
-def _benchmark(settings: VerifyKeys, paths: Paths) -> TranslatedBenchmark:
+def _benchmark(keys: VerifyKeys, paths: Paths) -> TranslatedBenchmark:
     raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
     raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
     documents = _translated(paths, raw_documents)
@@ -128,20 +128,20 @@ def _benchmark(settings: VerifyKeys, paths: Paths) -> TranslatedBenchmark:
         *(question.source_dataset for question in raw_questions),
         *(document.original_source for document in raw_documents),
     }
-    target, written_in = settings.language, settings.benchmark.language
+    target, written_in = keys.language, keys.benchmark.language
     return TranslatedBenchmark(
         raw_questions=raw_questions,
         raw_documents=raw_documents,
         questions=read_questions(paths["translated"] / "queries.json"),
         documents=documents,
-        shares=settings.sample.quotas,
-        size=settings.sample.documents,
-        languages=languages_of(settings.sources, names, written_in, target.name),
+        shares=keys.sample.quotas,
+        size=keys.sample.documents,
+        languages=languages_of(keys.sources, names, written_in, target.name),
         target=target,
         written_in=written_in,
         unmatched=read_json(paths["sampled"] / "notes.json")["unmatched_ledger_entries"],
-        gates=settings.gates,
-        bundle_gates=settings.bundle_gates,
+        gates=keys.gates,
+        bundle_gates=keys.bundle_gates,
         terms=sidecar["terms"],
         doubts=sidecar["doubts"],
     )
