@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.workspace import ROOT, Workspace
+from tests.workspace import ROOT, Workspace, finished
 
 READMES = ("README.md", "README.zh-TW.md")
 
