@@ -7,11 +7,12 @@ file of conf/retriever through all of them, and shows that each can fail.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count, product
+from itertools import product
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -19,16 +20,14 @@ from bears.errors import BearsError
 from bears.retrieval.retriever import Query, Retriever, Searcher
 from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Ranking
+from tests import retrieving
+from tests.retrieving import document, ids, indexed
 
 SAME = "a red apple lies in the green garden"
 QUESTION = "red apple garden"
 DEEP = 10_000
 TIED = ("a", "B", "é", "z", "é2", "\uffee", "\U00020000")
 """Ids whose order by UTF-8 bytes differs from that by UTF-16, by locale or without case."""
-
-
-def document(doc_id: str, text: str, group: str = "") -> Document:
-    return Document(doc_id, text, "s", doc_id, False, group)
 
 
 CORPUS = [
@@ -50,30 +49,17 @@ class Bench:
 
     retriever: Retriever
     folder: Path
-    numbers: Iterator[int]
-
-    @classmethod
-    def of(cls, retriever: Retriever, folder: Path) -> Bench:
-        return cls(retriever, folder, count())
 
     def index(self, documents: Sequence[Document]) -> Path:
-        folder = self.folder / f"index-{next(self.numbers)}"
-        folder.mkdir(parents=True)
-        # An iterator: documents are read once.
-        self.retriever.index(iter(documents), folder, self.folder / "scratch")
-        return folder
+        self.folder.mkdir(exist_ok=True)
+        return indexed(self.retriever, documents, Path(mkdtemp(dir=self.folder)))
 
     def opened(self, documents: Sequence[Document]) -> Searcher:
         return self.retriever.open(self.index(documents))
 
 
 def ask(searcher: Searcher, query: Query, k: int = DEEP) -> Ranking:
-    [ranking] = searcher.search([query], k, Stopwatch())
-    return ranking
-
-
-def ids(ranking: Ranking) -> list[str]:
-    return [hit.doc_id for hit in ranking]
+    return retrieving.ask(searcher, query, k)
 
 
 def assert_well_formed(ranking: Ranking, k: int) -> None:

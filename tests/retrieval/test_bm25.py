@@ -12,45 +12,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bears.config import build, compose
+from bears.config import build
 from bears.files.records import read_lines
 from bears.retrieval.ranking import BITS, best
 from bears.retrieval.retriever import Query
-from bears.retrieval.sparse.bm25 import BM25, BM25Searcher, lucene_length
-from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.sparse.bm25 import BM25, lucene_length
 from bears.types import Document, Ranking
-from tests.workspace import ROOT
+from tests.retrieving import ask, composed, document, documents, ids, opened
 
 K1, B = 0.9, 0.4
 EXACT = 2.0**-BITS
 """Relative error of a rounded score."""
 
 
-def documents(*texts: str) -> list[Document]:
-    return [Document(f"d{i}", text, "drcd", str(i), False) for i, text in enumerate(texts)]
-
-
 def bm25(analyzer: str = "words") -> BM25:
     return BM25(K1, B, analyzer=analyzer)
 
 
-def opened(
-    folder: Path, indexed: Sequence[Document], retriever: BM25 | None = None
-) -> BM25Searcher:
-    folder.mkdir(exist_ok=True)
-    retriever = retriever or bm25()
-    retriever.index(iter(indexed), folder, folder / "scratch")
-    return retriever.open(folder)
-
-
-def ranked(
-    retriever: BM25, folder: Path, texts: Sequence[str], question: str, k: int = 10
-) -> Ranking:
-    return opened(folder, documents(*texts), retriever).search([Query(question)], k, Stopwatch())[0]
-
-
-def ids(ranking: Ranking) -> list[str]:
-    return [hit.doc_id for hit in ranking]
+def ranked(folder: Path, texts: Sequence[str], question: str) -> Ranking:
+    return ask(opened(bm25(), documents(texts), folder), question)
 
 
 TEXTS = ["cat cat dog", "dog bird", "fish fish fish fish cat"]
@@ -63,25 +43,27 @@ def score_by_hand(tf: int, df: int, length: int) -> float:
     return idf * tf / (tf + K1 * (1 - B + B * length / average))
 
 
-def test_scores_are_those_of_the_formula(tmp_path: Path) -> None:
-    scores = {hit.doc_id: hit.score for hit in ranked(bm25(), tmp_path, TEXTS, "cat bird")}
-    assert scores == pytest.approx(
-        {
-            "d0": score_by_hand(tf=2, df=2, length=3),
-            "d1": score_by_hand(tf=1, df=1, length=2),
-            "d2": score_by_hand(tf=1, df=2, length=5),
-        },
-        rel=EXACT,
-    )
-
-
-def test_a_term_asked_for_twice_counts_twice(tmp_path: Path) -> None:
-    (first, *_) = ranked(bm25(), tmp_path, TEXTS, "fish fish")
-    assert first.score == pytest.approx(2 * score_by_hand(tf=4, df=1, length=5), rel=EXACT)
-
-
-def test_a_document_without_a_shared_term_is_left_out(tmp_path: Path) -> None:
-    assert ids(ranked(bm25(), tmp_path, TEXTS, "bird unicorn")) == ["d1"]
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        # A document without a shared term is left out, and a term asked for twice counts twice.
+        ("bird unicorn", {"d1": score_by_hand(tf=1, df=1, length=2)}),
+        ("fish fish", {"d2": 2 * score_by_hand(tf=4, df=1, length=5)}),
+        (
+            "cat bird",
+            {
+                "d0": score_by_hand(tf=2, df=2, length=3),
+                "d1": score_by_hand(tf=1, df=1, length=2),
+                "d2": score_by_hand(tf=1, df=2, length=5),
+            },
+        ),
+    ],
+)
+def test_scores_are_those_of_the_formula(
+    tmp_path: Path, question: str, expected: dict[str, float]
+) -> None:
+    scores = {hit.doc_id: hit.score for hit in ranked(tmp_path, TEXTS, question)}
+    assert scores == pytest.approx(expected, rel=EXACT)
 
 
 def added_up(indexed: Sequence[Document], question: str, group: str = "") -> dict[str, float]:
@@ -93,11 +75,11 @@ def added_up(indexed: Sequence[Document], question: str, group: str = "") -> dic
         df = sum(term in count for count in counted)
         idf[term] = math.log(1 + (n - df + 0.5) / (df + 0.5))
     scores: dict[str, float] = {}
-    for document, count in zip(indexed, counted, strict=True):
+    for one, count in zip(indexed, counted, strict=True):
         norm = K1 * (1 - B + B * count.total() / average)
         score = sum(idf[t] * count[t] / (count[t] + norm) for t in question.split())
-        if score and group in ("", document.group):
-            scores[document.doc_id] = max(score, scores.get(document.doc_id, 0))
+        if score and group in ("", one.group):
+            scores[one.doc_id] = max(score, scores.get(one.doc_id, 0))
     return scores
 
 
@@ -107,32 +89,29 @@ def zipfian(chance: random.Random, chunks: int, documents: int) -> list[Document
     words = [f"w{rank}" for rank in range(1, 301)]
     owners = sorted(chance.randrange(documents) for _ in range(chunks))
     return [
-        Document(
+        document(
             f"d{owner}",
             " ".join(chance.choices(words, weights, k=chance.randint(1, 30))),
-            "s",
-            "",
-            False,
-            group=f"g{owner % 3}",
+            f"g{owner % 3}",
         )
         for owner in owners
     ]
 
 
-@pytest.mark.parametrize("documents", [40, 1500])
-def test_a_ranking_is_that_of_the_formula(tmp_path: Path, documents: int) -> None:
-    chance = random.Random(documents)
-    indexed = zipfian(chance, 1500, documents)
-    searcher = opened(tmp_path, indexed)
+@pytest.mark.parametrize("number", [40, 1500])
+def test_a_ranking_is_that_of_the_formula(tmp_path: Path, number: int) -> None:
+    chance = random.Random(number)
+    indexed = zipfian(chance, 1500, number)
+    searcher = opened(bm25(), indexed, tmp_path)
     for k in (1, 10, 100):
         for group in ("", "g1"):
             for _ in range(5):
                 # Rare words together with the most frequent ones.
                 terms = [f"w{chance.choice([1, 2, 3, chance.randint(1, 60)])}" for _ in range(6)]
                 expected = added_up(indexed, " ".join(terms), group)
-                found = searcher.search([Query(" ".join(terms), group)], k, Stopwatch())[0]
+                found = ask(searcher, Query(" ".join(terms), group), k)
                 whole = best(np.array(list(expected.values())), list(expected), k)
-                assert [hit.doc_id for hit in found] == [hit.doc_id for hit in whole]
+                assert ids(found) == ids(whole)
                 assert [h.score for h in found] == pytest.approx([h.score for h in whole])
 
 
@@ -142,13 +121,13 @@ def test_batches_and_a_small_cache_change_no_byte(
 ) -> None:
     odd = "  a-b ! 台灣\u3000大學 x\x1cy é", "", "a-b\ud800c \x00 z_z", "w1 'quoted' 台灣 ß"
     indexed = zipfian(random.Random(4), 500, 500)
-    indexed = [*indexed[:250], *documents(*odd), *indexed[250:], *documents(*odd)]
-    opened(tmp_path / "one", indexed)
+    indexed = [*indexed[:250], *documents(odd), *indexed[250:], *documents(odd)]
+    opened(bm25(), indexed, tmp_path / "one")
     monkeypatch.setattr("bears.retrieval.sparse.postings.TOGETHER", together)
     monkeypatch.setattr("bears.retrieval.sparse.vocabulary.REMEMBERED", remembered)
-    opened(tmp_path / "many", indexed)
+    opened(bm25(), indexed, tmp_path / "many")
     one, many = (
-        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir() if file.is_file()}
+        {file.name: file.read_bytes() for file in (tmp_path / name / "index").iterdir()}
         for name in ("one", "many")
     )
     assert one == many
@@ -156,7 +135,7 @@ def test_batches_and_a_small_cache_change_no_byte(
 
 
 def test_a_term_may_stand_more_often_than_a_byte_can_count(tmp_path: Path) -> None:
-    (hit,) = ranked(bm25(), tmp_path, ["cat " * 300], "cat")
+    (hit,) = ranked(tmp_path, ["cat " * 300], "cat")
     idf = math.log(1 + 0.5 / 1.5)
     assert hit.score == pytest.approx(idf * 300 / (300 + K1), rel=EXACT)
 
@@ -165,7 +144,7 @@ def test_a_term_may_stand_more_often_than_a_byte_can_count(tmp_path: Path) -> No
 def test_a_corpus_without_terms_is_an_index_that_finds_nothing(
     tmp_path: Path, texts: list[str]
 ) -> None:
-    assert ranked(bm25(), tmp_path, texts, "cat") == ()
+    assert ranked(tmp_path, texts, "cat") == ()
 
 
 # From the table of field norms in tantivy's source, which it shares with Lucene.
@@ -177,48 +156,29 @@ def test_lengths_are_rounded_as_lucene_keeps_them(length: int, kept: int) -> Non
     assert lucene_length(np.array([length])).tolist() == [kept]
 
 
-def composed(language: str, *overrides: str) -> BM25:
-    selection = {
-        "benchmark": "mini",
-        "retriever": "bm25",
-        "vector_store": "memory",
-        "chunking": "none",
-        "engine": "local",
-        "translator": "published",
-        "reader": "none",
-        "rewriter": "none",
-        "generator": "none",
-        "judge": "none",
-        "language": language,
-    }
-    retriever = build(compose(ROOT / "conf", selection, list(overrides))["retriever"], "retriever")
-    assert isinstance(retriever, BM25)
-    return retriever
-
-
 @pytest.mark.parametrize(
-    ("language", "question"),
-    [("zh-Hant-TW", "台北"), ("ko", "수도"), ("ja", "東京"), ("sl", "Sloveniji"), ("de", "Häuser")],
+    ("language", "question", "expected"),
+    [
+        ("zh-Hant-TW", "台北", "d0"),
+        ("ko", "수도", "d1"),
+        ("ja", "東京", "d2"),
+        ("sl", "Sloveniji", "d3"),
+        ("de", "Häuser", "d4"),
+    ],
 )
-def test_the_analyzer_is_that_of_the_language(tmp_path: Path, language: str, question: str) -> None:
-    texts = [
-        "臺北市和台北",
-        "서울은 한국의 수도이다",
-        "大東京都",
-        "Slovenija",
-        "Das Haus des Kindes",
-    ]
-    searcher = opened(tmp_path, documents(*texts), composed(language))
-    found = searcher.search([Query(question)], 1, Stopwatch())[0]
-    index = ["zh-Hant-TW", "ko", "ja", "sl", "de"].index(language)
-    assert ids(found) == [f"d{index}"]
+def test_the_analyzer_is_that_of_the_language(
+    tmp_path: Path, language: str, question: str, expected: str
+) -> None:
+    texts = "臺北市和台北", "서울은 한국의 수도이다", "大東京都", "Slovenija", "Das Haus des Kindes"
+    retriever = build(composed("retriever", f"language={language}"), "retriever")
+    assert ids(ask(opened(retriever, documents(texts), tmp_path), question, 1)) == [expected]
 
 
 def test_scifact_gives_the_numbers_of_anserini(tmp_path: Path, shared_data: Path) -> None:
     """Its BM25 flat of BEIR v1.0.0: nDCG@10 .6789, recall@100 .9253, of 1000 hits."""
     folder = shared_data / "scifact"
     indexed = [
-        Document(row["_id"], f"{row['title']} {row['text']}", "scifact", row["_id"], False)
+        document(row["_id"], f"{row['title']} {row['text']}")
         for _, row in read_lines(folder / "corpus.jsonl")
     ]
     queries = {row["_id"]: row["text"] for _, row in read_lines(folder / "queries.jsonl")}
@@ -226,10 +186,11 @@ def test_scifact_gives_the_numbers_of_anserini(tmp_path: Path, shared_data: Path
     with (folder / "qrels" / "test.tsv").open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines, delimiter="\t"):
             gold.setdefault(row["query-id"], set()).add(row["corpus-id"])
-    searcher = opened(tmp_path, indexed, composed("zh-Hant-TW", "benchmark.language=en"))
+    english = build(composed("retriever", "benchmark.language=en"), "retriever")
+    searcher = opened(english, indexed, tmp_path)
     gains, recalls = [], []
     for question, relevant in gold.items():
-        found = ids(searcher.search([Query(queries[question])], 1000, Stopwatch())[0])
+        found = ids(ask(searcher, queries[question], 1000))
         gain = sum(1 / math.log2(i + 2) for i, d in enumerate(found[:10]) if d in relevant)
         ideal = sum(1 / math.log2(i + 2) for i in range(min(10, len(relevant))))
         gains.append(gain / ideal)

@@ -11,23 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from bears.config import build, compose, read_selection
+from bears.config import build
 from bears.errors import ConfigurationError
 from bears.retrieval.chunking import NoChunking, chunks
 from bears.retrieval.chunking.sentences import Sentences
 from bears.retrieval.chunking.tokens import Tokens
-from bears.types import Document
-from tests.workspace import ROOT
+from tests.retrieving import composed, document
 
 MODEL = Path(wordllama.__file__).parent / "tokenizers" / "l2_supercat_tokenizer_config.json"
 TRICKY = st.text(
     st.sampled_from(list(".!?…。！？」”\"') \n\u3000\u2028aB1_漢かไ่，,e\u0301\u200d😀é"))
 )
 TEXTS = st.text() | TRICKY
-
-
-def document(doc_id: str, text: str, group: str = "") -> Document:
-    return Document(doc_id, text, "s", doc_id, False, group)
 
 
 def words(size: int, overlap: int = 0) -> Tokens:
@@ -140,8 +135,7 @@ def test_chunks_of_sentences_are_the_text_and_none_is_blank_or_too_long(
 
 @pytest.mark.parametrize("name", ["none", "tokens", "sentences"])
 def test_every_choice_is_built_as_its_file_says(name: str) -> None:
-    config = compose(ROOT / "conf", {**read_selection(ROOT / "params.yaml"), "chunking": name})
-    chunking = build(config["chunking"], "chunking")
+    chunking = build(composed("chunking", f"chunking={name}"), "chunking")
     text = "The cat sat on the mat. " * 60
-    assert "".join(p for p in chunking.split(text)).startswith("The cat")
+    assert "".join(chunking.split(text)).startswith("The cat")
     assert (len(chunking.split(text)) == 1) == (name == "none")

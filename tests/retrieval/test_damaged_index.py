@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,10 +20,9 @@ from bears.retrieval.sparse.bm25 import BM25
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
 from bears.types import Ranking
-from tests.letters import Letters, documents
+from tests.retrieving import Letters, documents, indexed
 from tests.vectors import qdrant
 
-T = TypeVar("T")
 TEXTS = [f"{one} {other}" for one in ("ape", "bear", "cat") for other in ("dog", "elk", "fox")]
 
 
@@ -52,8 +51,7 @@ def damages(path: Path) -> Iterator[tuple[str, bytes]]:
     yield "halved", whole[: len(whole) // 2]
     yield "longer", whole + b"\n{}"
     yield "another kind", b'{"x": [1]}\n'
-    places = sorted({len(whole) * part // 12 for part in range(12)})
-    for place in places:
+    for place in sorted({len(whole) * part // 12 for part in range(12)}):
         spoilt = bytearray(whole)
         spoilt[place] ^= 1 << place % 8
         yield f"bit of byte {place}", bytes(spoilt)
@@ -70,9 +68,7 @@ def answers(family: str, folder: Path) -> list[Ranking]:
 def test_damage_of_any_file_is_one_error_and_never_another_answer(
     family: str, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "index"
-    folder.mkdir()
-    FAMILIES[family]().index(documents(TEXTS), folder, tmp_path / "scratch")
+    folder = indexed(FAMILIES[family](), documents(TEXTS), tmp_path)
     right = answers(family, folder)
     assert any(right)
     seal([folder], {})
@@ -84,30 +80,23 @@ def test_damage_of_any_file_is_one_error_and_never_another_answer(
             if content is not None:
                 path.write_bytes(content)
             where = f"{path.relative_to(folder)}: {how}"
-            refused_or_unchanged(family, folder, right, where)
+            sealed = outcome(lambda: check(folder))
+            refused = isinstance(sealed, BearsError)
+            assert (refused and str(folder) in str(sealed)) or "manifest.json" in where, where
+            # As for who uses the library, without the manifest: at least no other error.
+            found = outcome(lambda: answers(family, folder))
+            # White space in a manifest means nothing.
+            assert refused or found == right, where
             path.write_bytes(whole)
         check(folder)
 
 
-def refused_or_unchanged(family: str, folder: Path, right: list[Ranking], where: str) -> None:
-    """With its manifest; and without it, as for who uses the library, at least no other error."""
-    refusal, sealed = refused(lambda: check(folder), where)
-    assert str(folder) in refusal or "manifest.json" in where, where
-    refusal, found = refused(lambda: answers(family, folder), where)
-    if sealed:
-        # White space in a manifest means nothing.
-        assert found == right, where
-
-
-def refused(work: Callable[[], T], where: str) -> tuple[str, T | None]:
-    """Return the message, in one line, or the result."""
-    said = ""
+def outcome(work: Callable[[], object]) -> object:
+    """Return the result, or the refusal in one line."""
     try:
-        return said, work()
+        return work()
     except BearsError as error:
         said = str(error).strip()
-    except BaseException as error:
-        raise AssertionError(f"{where}: {error!r}") from error
-    assert said
-    assert "\n" not in said, where
-    return said, None
+        assert said
+        assert "\n" not in said
+        return error

@@ -6,12 +6,12 @@ Ray's tests run in namespaces of their own: it opens many ports, takes the host'
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,11 @@ from bears.retrieval.dense.dense import Dense
 from bears.retrieval.dense.engines.local import Local
 from bears.retrieval.dense.engines.ray_tasks import RayTasks
 from bears.retrieval.models.encoder import Vectors
-from tests.letters import Letters, Recorded, documents
+from tests.retrieving import Letters, Recorded, documents, indexed
 from tests.workspace import ROOT
 
 RUN = "import sys; sys.argv = sys.argv[1:]; exec(open(sys.argv[0]).read())"
 """Runs a script with the current folder to import from, as ``python -m stages.index`` has it."""
-
-needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not here")
 
 STORIES = """
 import json, os, signal, subprocess, sys, tempfile, time
@@ -40,14 +38,10 @@ from bears.retrieval.models.wordllama import WordLlama
 from bears.retrieval.dense.engines.local import Local
 from bears.retrieval.dense.engines.ray_tasks import RayTasks
 from bears.retrieval.dense.shards import VectorCache
-from bears.types import Document
+from tests.retrieving import Recorded, documents
 
 folder = Path(sys.argv[1])
 TEXTS = [f"{word} number {n} of a row" * (1 + n % 7) for n in range(50) for word in ("cat", "貓")]
-
-class Recorded:
-    def write(self, shards, folder):
-        self.shards = list(shards)
 
 @dataclass
 class Slow:
@@ -70,8 +64,8 @@ class Slow:
 def index(encoder, engine, scratch=None):
     store = Recorded()
     scratch = scratch or Path(tempfile.mkdtemp(dir=folder))
-    documents = (Document(f"d{n}", t, "s", "", False, f"g{n % 3}") for n, t in enumerate(TEXTS))
-    Dense(encoder, store, engine, shard_size=9).index(documents, folder / "out", scratch)
+    dense = Dense(encoder, store, engine, shard_size=9)
+    dense.index(documents(TEXTS), folder / "out", scratch)
     return store.shards
 
 def plain(shards):
@@ -112,6 +106,8 @@ def told(tmp_path: Path, story: str) -> Any:
     The shell stays, since Ray's workers end when they find their parent gone, and somebody has to
     take note of its end.
     """
+    if not find_spec("ray"):
+        pytest.skip("ray is not here")
     script = tmp_path / "story.py"
     script.write_text(f"RUN = {RUN!r}\n{STORIES}{story}", encoding="utf-8")
     namespaces = ["unshare", "-rnpf", "--mount-proc", "--kill-child", "sh", "-c"]
@@ -130,27 +126,38 @@ def told(tmp_path: Path, story: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@needs_ray
 @pytest.mark.slow
-def test_ray_gives_the_same_numbers_in_the_same_order_as_this_process(tmp_path: Path) -> None:
-    same, missing, full, running = told(
+def test_ray_gives_the_numbers_of_this_process_also_where_a_worker_is_lost(tmp_path: Path) -> None:
+    same, without_one, missing, full, lost, running = told(
         tmp_path,
         """
+@dataclass
+class Dying(Slow):
+    def documents(self, texts):
+        if self.error or not Path(self.log).exists():
+            Path(self.log).touch()
+            os._exit(1)
+        return WordLlama(256).documents(texts)
+
 if __name__ == "__main__":
     here = plain(index(WordLlama(256), Local()))
     there = plain(index(WordLlama(256), RayTasks(workers=2)))
+    without_one = plain(index(Dying(str(folder / "died")), RayTasks(workers=2)))
+    lost = error(Dying(str(folder / "died"), error="always"), RayTasks(workers=2))
     missing = error(Slow(str(folder / "log"), error="missing"), RayTasks(workers=1))
     full = error(Slow(str(folder / "log"), error="full"), RayTasks(workers=1))
-    print(json.dumps([here == there and len(here) == 12, missing, full, left_running()]))
+    same = here == there and len(here) == 12
+    print(json.dumps([same, here == without_one, missing, full, lost, left_running()]))
 """,
     )
     assert same
+    assert without_one
     assert missing == "RetrieverUnavailable: the model is not here"
     assert full.startswith("StoreError: no space left for the index: No space left on device at")
+    assert lost.startswith("RetrieverUnavailable: the worker of a shard was lost, and so were")
     assert running == []
 
 
-@needs_ray
 @pytest.mark.slow
 def test_a_run_by_ray_that_was_killed_goes_on_and_leaves_no_process(tmp_path: Path) -> None:
     before, started, same, others = told(
@@ -181,32 +188,6 @@ if __name__ == "__main__":
     assert others == []
 
 
-@needs_ray
-@pytest.mark.slow
-def test_the_shards_of_a_worker_that_is_lost_go_to_the_others(tmp_path: Path) -> None:
-    same, lost = told(
-        tmp_path,
-        """
-@dataclass
-class Dying(Slow):
-    def documents(self, texts):
-        if self.error or not Path(self.log).exists():
-            Path(self.log).touch()
-            os._exit(1)
-        return WordLlama(256).documents(texts)
-
-if __name__ == "__main__":
-    here = plain(index(WordLlama(256), Local()))
-    there = plain(index(Dying(str(folder / "log")), RayTasks(workers=2)))
-    lost = error(Dying(str(folder / "log"), error="always"), RayTasks(workers=2))
-    print(json.dumps([here == there, lost]))
-""",
-    )
-    assert same
-    assert lost.startswith("RetrieverUnavailable: the worker of a shard was lost, and so were")
-
-
-@needs_ray
 @pytest.mark.slow
 def test_a_running_cluster_is_used_and_one_too_small_is_refused(tmp_path: Path) -> None:
     refused, nowhere, same = told(
@@ -282,7 +263,6 @@ def end_its_processes(host):
 """
 
 
-@needs_ray
 @pytest.mark.slow
 @pytest.mark.parametrize("lose", ["pull_the_cable", "end_its_processes"])
 def test_a_host_that_is_lost_in_the_middle_changes_no_byte(tmp_path: Path, lose: str) -> None:
@@ -323,7 +303,7 @@ class Unwilling(Letters):
         raise AssertionError(f"asked for {texts}")
 
 
-@needs_ray
+@pytest.mark.skipif(not find_spec("ray"), reason="ray is not here")
 def test_where_every_vector_is_there_no_cluster_is_started(tmp_path: Path) -> None:
     class Full(Recorded):
         def write(self, shards: Any, folder: Path) -> None:
@@ -331,13 +311,12 @@ def test_where_every_vector_is_there_no_cluster_is_started(tmp_path: Path) -> No
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Dense(Letters(), Full(), Local()).index(documents("abc"), tmp_path, tmp_path)
+        indexed(Dense(Letters(), Full(), Local()), documents("abc"), tmp_path)
     store = Recorded()
-    Dense(Unwilling(), store, RayTasks()).index(documents("abc"), tmp_path, tmp_path)
-    assert [(s.number, s.doc_ids, s.texts) for s in store.shards] == [
-        (0, ("d0", "d1", "d2"), ("a", "b", "c"))
-    ]
-    assert (store.shards[0].vectors == Letters().documents("abc")).all()
+    indexed(Dense(Unwilling(), store, RayTasks()), documents("abc"), tmp_path)
+    [shard] = store.shards
+    assert (shard.number, shard.doc_ids, shard.texts) == (0, ("d0", "d1", "d2"), ("a", "b", "c"))
+    assert (shard.vectors == Letters().documents("abc")).all()
 
 
 def test_without_ray_the_message_says_how_to_get_it(
@@ -345,7 +324,7 @@ def test_without_ray_the_message_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(RetrieverUnavailable, match=r"pip install \"ray==2.60.\*\""):
-        Dense(Letters(), Recorded(), RayTasks()).index(documents("abc"), tmp_path, tmp_path)
+        indexed(Dense(Letters(), Recorded(), RayTasks()), documents("abc"), tmp_path)
 
 
 def test_local_is_what_a_retriever_gets_that_names_no_engine_and_ray_imports_nothing() -> None:

@@ -1,14 +1,13 @@
-"""Hybrid search: one ranking from two indexes."""
+"""Hybrid search: one ranking from two indexes, fused by reciprocal ranks."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bears.config import build, compose, read_selection
+from bears.config import build
 from bears.retrieval.combined.fusion import reciprocal_ranks
 from bears.retrieval.combined.hybrid import Hybrid
 from bears.retrieval.dense.dense import Dense
@@ -18,12 +17,12 @@ from bears.retrieval.sparse.bm25 import BM25
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
 from bears.retrieval.stores.vector_store import VectorStore
-from bears.types import Document, Ranking
+from bears.types import Hit, Ranking
+from tests.retrieving import ask, composed, document, documents, ids, opened
 from tests.vectors import qdrant
 from tests.workspace import ROOT
 
 LOCAL = qdrant()
-MEMORY = Memory()
 ENCODER = WordLlama(256)
 
 
@@ -33,23 +32,6 @@ def bm25() -> BM25:
 
 def hybrid(store: VectorStore) -> Hybrid:
     return Hybrid(Dense(ENCODER, store, shard_size=50), bm25(), 60, 100)
-
-
-def documents(*texts: str) -> list[Document]:
-    return [
-        Document(f"d{i}", text, "s", str(i), False, f"g{i % 2}") for i, text in enumerate(texts)
-    ]
-
-
-def indexed(retriever: Retriever, corpus: list[Document], folder: Path) -> Path:
-    folder.mkdir()
-    retriever.index(iter(corpus), folder, folder.parent / "scratch")
-    return folder
-
-
-def answers(retriever: Retriever, folder: Path, asked: list[Query], k: int = 100) -> list[Ranking]:
-    searcher = retriever.open(folder)
-    return searcher.search(asked, k, Stopwatch())
 
 
 TEXTS = (
@@ -62,106 +44,61 @@ TEXTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def mini() -> tuple[list[Document], list[Query]]:
+def test_one_store_gives_the_ranking_of_two_indexes(tmp_path: Path) -> None:
     """The paragraphs of mini's articles, cut into chunks, and the questions asked of them."""
-    articles = json.loads((ROOT / "data/local/mini/drcd.json").read_text(encoding="utf-8"))
     corpus, asked = [], []
-    for article in articles:
+    for article in json.loads((ROOT / "data/local/mini/drcd.json").read_text(encoding="utf-8")):
         for paragraph in article["paragraphs"]:
-            for text in paragraph["context"].split("。"):
-                corpus.append(Document(paragraph["id"], text, "drcd", "", False, article["id"]))
+            texts = paragraph["context"].split("。")
+            corpus += [document(paragraph["id"], text, article["id"]) for text in texts]
             asked += [Query(qa["question"]) for qa in paragraph["qas"]]
             asked += [Query(qa["question"], article["id"]) for qa in paragraph["qas"][:1]]
-    return corpus, asked[::5]
+    assert len(asked[::5]) > 30
+    apart, together = (
+        opened(hybrid(store), corpus, tmp_path / name).search(asked[::5], 100, Stopwatch())
+        for name, store in (("apart", Memory()), ("together", LOCAL))
+    )
+    assert apart == together
 
 
-def test_one_store_gives_the_ranking_of_two_indexes(
-    mini: tuple[list[Document], list[Query]], tmp_path: Path
-) -> None:
-    corpus, asked = mini
-    apart = indexed(hybrid(MEMORY), corpus, tmp_path / "apart")
-    together = indexed(hybrid(LOCAL), corpus, tmp_path / "together")
-    assert len(asked) > 30
-    assert answers(hybrid(MEMORY), apart, asked) == answers(hybrid(LOCAL), together, asked)
-
-
-def test_the_fused_scores_are_those_of_the_legs_ranked_alone(tmp_path: Path) -> None:
-    folder = indexed(hybrid(LOCAL), documents(*TEXTS), tmp_path / "hybrid")
-    dense = Dense(ENCODER, MEMORY)
-    legs: dict[str, Retriever] = {"dense": dense, "sparse": bm25()}
-    query = Query("a cat on the sofa")
-    alone = [
-        answers(leg, indexed(leg, documents(*TEXTS), tmp_path / name), [query])[0]
-        for name, leg in legs.items()
-    ]
-    assert answers(hybrid(LOCAL), folder, [query])[0] == reciprocal_ranks(alone, 100, 60)
-
-
-def test_a_first_place_in_both_legs_scores_two_sixty_firsts(tmp_path: Path) -> None:
-    folder = indexed(hybrid(LOCAL), documents(*TEXTS), tmp_path / "index")
-    (found,) = answers(hybrid(LOCAL), folder, [Query("Paris, the largest town")])
-    assert found[0].doc_id == "d2"
-    assert found[0].score == pytest.approx(2 / 61, rel=1e-6)
-
-
-def test_equal_documents_are_ranked_by_id_whatever_their_order_in_the_corpus(
+def test_the_fused_scores_are_those_of_the_legs_ranked_alone_and_each_stage_is_timed(
     tmp_path: Path,
 ) -> None:
-    corpus = documents(*["the same words"] * 30, *["other words"] * 30)
-    forward = indexed(hybrid(LOCAL), corpus, tmp_path / "forward")
-    backward = indexed(hybrid(LOCAL), corpus[::-1], tmp_path / "backward")
-    query = Query("the same words")
-    (one,), (other,) = (answers(hybrid(LOCAL), f, [query], 5) for f in (forward, backward))
-    assert one == other
-    assert [hit.doc_id for hit in one] == ["d9", "d8", "d7", "d6", "d5"]
+    query, stopwatch = Query("a cat on the sofa"), Stopwatch()
+    searcher = opened(hybrid(LOCAL), documents(TEXTS), tmp_path / "hybrid")
+    legs: dict[str, Retriever] = {"dense": Dense(ENCODER, Memory()), "sparse": bm25()}
+    alone = [
+        ask(opened(leg, documents(TEXTS), tmp_path / name), query, 100)
+        for name, leg in legs.items()
+    ]
+    assert searcher.search([query], 100, stopwatch) == [reciprocal_ranks(alone, 100, 60)]
+    assert stopwatch.seconds.keys() == {"encode", "search", "fuse"}
+    assert searcher.exactness(["cat"], 10) == {"exact": True}
 
 
-@pytest.mark.parametrize("store", [MEMORY, LOCAL], ids=["memory", "local"])
+@pytest.mark.parametrize("store", [Memory(), LOCAL], ids=["memory", "local"])
 def test_a_question_without_a_known_word_is_answered_by_the_dense_leg(
     store: VectorStore, tmp_path: Path
 ) -> None:
-    folder = indexed(hybrid(store), documents(*TEXTS), tmp_path / "index")
-    (found,) = answers(hybrid(store), folder, [Query("kittens")])
-    assert len(found) == len(TEXTS)
-    assert [hit.score for hit in found] == pytest.approx(
-        [1 / (60 + rank) for rank in range(1, 7)], rel=1e-6
-    )
+    found = ask(opened(hybrid(store), documents(TEXTS), tmp_path), "kittens", 100)
+    expected = [1 / (60 + rank) for rank in range(1, 1 + len(TEXTS))]
+    assert [hit.score for hit in found] == pytest.approx(expected, rel=1e-6)
+    left = [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()]
+    assert {path.suffix for path in left} == {".vectors"}
 
 
 def test_any_two_retrievers_are_fused(tmp_path: Path) -> None:
     both = Hybrid(bm25(), BM25(0.9, 0.4, analyzer="words"), 60, 10)
-    folder = indexed(both, documents(*TEXTS), tmp_path / "index")
-    (found,) = answers(both, folder, [Query("cat garden")])
-    assert [hit.doc_id for hit in found] == ["d1"]
-    assert found[0].score == pytest.approx(2 / 61, rel=1e-6)
-
-
-def test_documents_are_read_once_and_only_vectors_are_left_in_scratch(tmp_path: Path) -> None:
-    def stream() -> Iterator[Document]:
-        yield from documents(*TEXTS)
-
-    (tmp_path / "index").mkdir()
-    hybrid(MEMORY).index(stream(), tmp_path / "index", tmp_path / "scratch")
-    left = [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()]
-    assert {path.suffix for path in left} == {".vectors"}
-    (found,) = answers(hybrid(MEMORY), tmp_path / "index", [Query("car")])
-    assert found[0].doc_id == "d4"
-
-
-def test_each_stage_is_timed(tmp_path: Path) -> None:
-    folder = indexed(hybrid(MEMORY), documents(*TEXTS), tmp_path / "index")
-    stopwatch = Stopwatch()
-    searcher = hybrid(MEMORY).open(folder)
-    searcher.search([Query("cat")], 10, stopwatch)
-    assert stopwatch.seconds.keys() == {"encode", "search", "fuse"}
-    assert searcher.exactness(["cat"], 10) == {"exact": True}
+    [hit] = ask(opened(both, documents(TEXTS), tmp_path), "cat garden")
+    assert hit.doc_id == "d1"
+    assert hit.score == pytest.approx(2 / 61, rel=1e-6)
 
 
 @pytest.mark.parametrize(
     ("name", "override", "dense"),
     [
         ("hybrid", "vector_store=qdrant-local", "wordllama"),
+        ("hybrid", "vector_store=qdrant", "wordllama"),
         ("hybrid", "retriever@retriever.dense=bm25", "bm25"),
         ("hybrid-bge-m3", "vector_store=memory", "bge-m3"),
     ],
@@ -169,8 +106,45 @@ def test_each_stage_is_timed(tmp_path: Path) -> None:
 def test_the_configuration_fuses_any_retriever_with_bm25(
     name: str, override: str, dense: str
 ) -> None:
-    selection = {**read_selection(ROOT / "params.yaml"), "retriever": name}
-    config = compose(ROOT / "conf", selection, [override])["retriever"]
+    config = composed("retriever", f"retriever={name}", override)
     assert (config["dense"]["name"], config["sparse"]["name"]) == (dense, "bm25")
     assert config["constant"] == 60
     assert isinstance(build(config, "retriever"), Hybrid)
+
+
+# Fusion, against the paper's formula -----------------------------------------------------------
+
+
+def ranking(*doc_ids: str) -> Ranking:
+    return tuple(Hit(doc_id, 1.0 - place / 10) for place, doc_id in enumerate(doc_ids))
+
+
+def test_a_document_scores_the_sum_of_one_over_sixty_plus_its_rank_from_one() -> None:
+    fused = reciprocal_ranks([ranking("a", "b", "c"), ranking("c", "a")], 10, 60)
+    assert ids(fused) == ["a", "c", "b"]
+    assert [hit.score for hit in fused] == pytest.approx(
+        [1 / 61 + 1 / 62, 1 / 63 + 1 / 61, 1 / 62], rel=1e-6
+    )
+
+
+def test_documents_that_swap_their_ranks_tie_and_the_greater_id_comes_first() -> None:
+    fused = reciprocal_ranks([ranking("a", "b"), ranking("b", "a")], 10, 60)
+    assert ids(fused) == ["b", "a"]
+    assert len({hit.score for hit in fused}) == 1
+
+
+def test_the_scores_of_the_legs_do_not_count() -> None:
+    near = (Hit("a", 0.9), Hit("b", 0.89))
+    far = (Hit("a", 40.0), Hit("b", -7.0))
+    assert reciprocal_ranks([near], 2, 60) == reciprocal_ranks([far], 2, 60)
+
+
+def test_a_smaller_constant_lets_one_first_place_weigh_more_than_two_fifth_ones() -> None:
+    legs = [ranking("x", "1", "2", "3", "both"), ranking("4", "5", "6", "7", "both")]
+    assert reciprocal_ranks(legs, 1, 60)[0].doc_id == "both"
+    assert reciprocal_ranks(legs, 1, 1)[0].doc_id == "x"
+
+
+def test_what_only_one_leg_finds_is_found_and_no_more_than_asked_for_is_given() -> None:
+    assert ids(reciprocal_ranks([ranking("a", "b"), ()], 1, 60)) == ["a"]
+    assert reciprocal_ranks([(), ()], 5, 60) == ()

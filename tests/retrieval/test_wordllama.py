@@ -18,13 +18,9 @@ from tests.workspace import ROOT
 ENGLISH = (ROOT / "data/local/mini/hotpotqa.json").read_text("utf-8")
 
 
-@pytest.fixture(scope="module")
-def package() -> wordllama.WordLlama:
+def test_vectors_are_the_packages_own_to_the_last_bit() -> None:
     folder = Path(wordllama.__file__).parent
-    return wordllama.WordLlama.load(cache_dir=folder, dim=256, disable_download=True)
-
-
-def test_vectors_are_the_packages_own_to_the_last_bit(package: wordllama.WordLlama) -> None:
+    package = wordllama.WordLlama.load(cache_dir=folder, dim=256, disable_download=True)
     texts = [*TEXTS, "two  spaces \n", ENGLISH, *[ENGLISH[n : n + 300] for n in range(0, 9000, 90)]]
     theirs = normalized(np.asarray(package.embed(texts)))
     assert (WordLlama(256).documents(texts) == theirs).all()

@@ -49,12 +49,9 @@ class QdrantSearcher:
         for exact, rough in zip(exactly, roughly, strict=True):
             wanted, found = {hit.doc_id for hit in exact}, {hit.doc_id for hit in rough}
             shares.append(len(wanted & found) / len(wanted) if wanted else 1.0)
-        settings = asdict(self._hnsw)
-        size, smallest = (
-            self._points.count() * self._dimensions * 4 // 1024,
-            settings.pop("from_kb"),
-        )
-        graph = {}
+        settings, graph = asdict(self._hnsw), {}
+        smallest = settings.pop("from_kb")
+        size = self._points.count() * self._dimensions * 4 // 1024
         if self._hnsw.m == 0:
             graph = {"graph": "none: m is 0"}
         elif size < smallest:
