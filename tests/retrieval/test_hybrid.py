@@ -47,15 +47,16 @@ TEXTS = (
 def test_one_store_gives_the_ranking_of_two_indexes(tmp_path: Path) -> None:
     """The paragraphs of mini's articles, cut into chunks, and the questions asked of them."""
     corpus, asked = [], []
-    for article in json.loads((ROOT / "data/local/mini/drcd.json").read_text(encoding="utf-8")):
+    articles = json.loads((ROOT / "data/local/mini/drcd.json").read_text(encoding="utf-8"))
+    for article in articles[:6]:
         for paragraph in article["paragraphs"]:
             texts = paragraph["context"].split("。")
             corpus += [document(paragraph["id"], text, article["id"]) for text in texts]
             asked += [Query(qa["question"]) for qa in paragraph["qas"]]
             asked += [Query(qa["question"], article["id"]) for qa in paragraph["qas"][:1]]
-    assert len(asked[::5]) > 30
+    assert len(asked[::2]) > 30
     apart, together = (
-        opened(hybrid(store), corpus, tmp_path / name).search(asked[::5], 100, Stopwatch())
+        opened(hybrid(store), corpus, tmp_path / name).search(asked[::2], 100, Stopwatch())
         for name, store in (("apart", Memory()), ("together", LOCAL))
     )
     assert apart == together

@@ -38,7 +38,7 @@ def test_the_nearest_are_those_of_a_full_sort(
     vectors[100:500] = vectors[0]
     made = list(shards(vectors, chunks=chunks))
     searcher = stored(store, made, tmp_path)
-    for vector in (vectors[0], *directions(20, seed=1)):
+    for vector in (vectors[0], *directions(7, seed=1)):
         for k in (1, 5, 100, 2000):
             assert nearest(searcher, vector, k) == full_sort(made, vector, k)
 
@@ -83,16 +83,16 @@ def test_the_vectors_in_memory_are_an_ordinary_file_whatever_the_shards(tmp_path
 
 def test_writing_holds_one_shard_at_a_time(tmp_path: Path) -> None:
     def many() -> Iterator[Shard]:
-        for number in range(40):
-            (shard,) = shards(directions(1000, 256, seed=number), 1000)
+        for number in range(20):
+            (shard,) = shards(directions(500, 256, seed=number), 500)
             yield shard
 
-    one = 1000 * 256 * 8
+    one = 500 * 256 * 8
     tracemalloc.start()
     Memory().write(many(), tmp_path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert (tmp_path / "vectors.npy").stat().st_size > 40 * one / 2
+    assert (tmp_path / "vectors.npy").stat().st_size > 20 * one / 2
     assert peak < 6 * one
 
 
