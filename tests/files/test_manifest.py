@@ -17,7 +17,7 @@ from bears.files.manifest import check, manifest_of, seal
 from bears.files.records import write_json
 from stages import retrieve
 from tests.desk import Desk
-from tests.workspace import Workspace, finished, ran
+from tests.workspace import Workspace, ran
 
 FILES = {"a.json": b'{"x": 1}', "below/b.npy": bytes(range(256)), "empty": b""}
 
@@ -150,11 +150,6 @@ CHANGED = {
     "retrieve": "retrieve.depth=90",
     "evaluate": "evaluate.curve=[1]",
 }
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
 
 
 def test_metrics_tell_what_was_measured_and_an_index_of_another_corpus_is_refused(

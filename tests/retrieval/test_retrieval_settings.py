@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.types import Hit, Question
 from stages import evaluate, retrieve
 from tests.desk import Desk
-from tests.workspace import finished
+from tests.workspace import Workspace
 
 RANKING = (Hit("a", 3.0), Hit("b", 2.0), Hit("c", -1.0))
 
@@ -85,10 +84,7 @@ def test_what_is_built_says_which_of_its_settings_is_out_of_bounds(
         build({"_target_": f"bears.retrieval.{name}", "name": "of a file", **setting}, "part")
 
 
-def test_a_threshold_beyond_every_score_answers_nothing(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    workspace = finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+def test_a_threshold_beyond_every_score_answers_nothing(workspace: Workspace) -> None:
     desk, high = Desk(workspace.root, ()), "retrieve.score_threshold=1000"
     files = ["--run", "mine/run.trec", "--within", "mine/within.trec", "--timing", "mine/t.json"]
     desk.stage("retrieve", retrieve.main, high, *files)

@@ -15,15 +15,10 @@ from bears.retrieval.rewriting.rules import Turns
 from bears.types import Asked, Question, Turn
 from stages import evaluate, retrieve
 from tests.desk import Desk
-from tests.workspace import Workspace, finished, ran
+from tests.workspace import Workspace, ran
 
 TURNS = (Turn("user", "I forgot it all."), Turn("assistant", "That happens."))
 ASKED = Question("q", "Why?", "", (), "s", "ad-hoc", turns=TURNS)
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
 
 
 @pytest.mark.parametrize(
