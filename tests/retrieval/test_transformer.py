@@ -93,13 +93,13 @@ def test_bge_m3_takes_the_first_token_of_up_to_8192_without_a_prefix(tmp_path: P
 
 
 def test_gte_takes_the_first_token_and_runs_no_code_of_the_hub(tmp_path: Path) -> None:
-    model = save_gte(tmp_path, 8192)
-    encoder = configured("gte-multilingual-base", f"model={tmp_path}", "revision=''")
+    model = save_gte(tmp_path / "gte", 8192)
+    encoder = configured("gte-multilingual-base", f"model={tmp_path / 'gte'}", "revision=''")
     # NTKScalingRotaryEmbedding of Alibaba-NLP/new-impl, for 8 dimensions of each head, factor 8.
     scaled = 1 / (20000 * 8.0) ** (torch.arange(0, 8, 2).float() / 8) / 8 ** (2 / 8)
-    plain = first_token(model, tmp_path, TEXTS, 8192)
+    plain = first_token(model, tmp_path / "gte", TEXTS, 8192)
     model.rotary_emb.inv_freq.copy_(scaled)
-    expected = first_token(model, tmp_path, TEXTS, 8192)
+    expected = first_token(model, tmp_path / "gte", TEXTS, 8192)
     assert encoder.documents(TEXTS) == pytest.approx(expected, abs=1e-5)
     assert cosines(plain, expected).min() < 0.999  # the scaling matters to this model
 
