@@ -17,9 +17,7 @@ from bears.evaluation.intervals import wilson
 from bears.types import Question
 
 DIGITS = 5
-MEASURES = (
-    *("answer_f1", "exact_match", "evidence_f1", "yes_no_accuracy", "unanswerable_detection"),
-)
+SCORES = ("answer_f1", "exact_match", "evidence_f1", "yes_no_accuracy", "unanswerable_detection")
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
     return {
         "n": len(rows),
         "answered": answered,
-        **{name: rounded(summary[name]) for name in MEASURES},
+        **{name: rounded(summary[name]) for name in SCORES},
         **pass_rates([row.ruling for row in rows]),
         "cited_not_given": sum(row.context.cited_not_given for row in rows),
         "flagged": sum("injection" in row.flags for row in rows),
