@@ -226,9 +226,9 @@ def test_systems_are_ranked_only_where_no_missing_verdict_could_turn_them() -> N
     assert ranked({"a": (0.5, 0.5), "b": (0.5, 0.5)})[1] == []
 
 
-def test_labels_may_leave_out_what_the_benchmark_knows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def scifact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Four questions with their answers, two of them right."""
     shutil.copytree(ROOT / "conf", tmp_path / "conf")
     shutil.copy(ROOT / "params.yaml", tmp_path)
     folder = tmp_path / "data/scifact/translated"
@@ -236,15 +236,32 @@ def test_labels_may_leave_out_what_the_benchmark_knows(
     write_records(folder / "queries.json", asked)
     write_records(folder / "corpus.json", [Document("a", "text", "s", "a", True)])
     write_json(folder / "sidecar.json", {"language": "en"})
-    said = ["Sofia", "It is Sofia", "Varna", "Ruse"]
-    rows = [{"question_id": f"q{n}", "answer": text} for n, text in enumerate(said)]
+    said = enumerate(["Sofia", "It is Sofia", "Varna", "Ruse"])
+    rows = [{"question_id": f"q{n}", "answer": text, "shown": ["a"]} for n, text in said]
     write_lines(tmp_path / "data/scifact/answers/bm25.toy.jsonl", rows)
-    labels = tmp_path / "labels.csv"
-    labels.write_text("system,question_id,label\nbm25.toy,q1,pass\nbm25.toy,q3,pass\n")
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("scifact")
+def test_an_oracle_tells_what_is_beyond_the_generator_from_what_distracted_it() -> None:
+    Path("oracle.csv").write_text("question_id,verdict\nq2,fail\nq3,pass\n", encoding="utf-8")
+    words = ["--benchmark", "scifact", "--judge", "contains", "--oracle", "oracle.csv"]
+    file = "data/scifact/answers/bm25.toy.jsonl"
+    assert main(["answers", "judge", file, *words, "--questions", "q.csv"]) == 0
+    with Path("q.csv").open(encoding="utf-8", newline="") as stream:
+        causes = [row["cause"] for row in csv.DictReader(stream)]
+    assert causes == ["right", "right", "reader_cannot", "reader_distracted"]
+
+
+def test_labels_may_leave_out_what_the_benchmark_knows(
+    scifact: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = scifact / "labels.csv"
+    labels.write_text("system,question_id,label\nbm25.toy,q1,pass\nbm25.toy,q3,pass\n")
     words = ["answers", "calibrate", "labels.csv", "--judge", "contains", "--out", "out.json"]
     assert main([*words, "--benchmark", "scifact"]) == 0
-    found = json.loads((tmp_path / "out.json").read_text())["systems"]["bm25.toy"]
+    found = json.loads((scifact / "out.json").read_text())["systems"]["bm25.toy"]
     assert (found["n"], found["judge"], found["human"]) == (2, 0.5, 1.0)
     assert main(words) == 1
     assert "question: Field required" in capsys.readouterr().err
