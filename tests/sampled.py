@@ -5,19 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 from uuid import NAMESPACE_DNS, uuid5
 
 from bears.config import compose, parse
 from bears.config.ledger.entries import Ledger
-from bears.files.rows import SourceRecords, open_rows
+from bears.files.rows import SourceRecords
+from bears.layout import LOCAL
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import Sample, sample
 from bears.sources import records as built
 from bears.sources import squad
-from bears.sources.convert import convert
+from bears.sources.convert import located
 from bears.sources.parts import Lines, Parts, Reader, numbered
 from bears.sources.passage_rows import multi_hop
 from bears.sources.records import RowRecords, numbered_records
@@ -69,10 +70,6 @@ def draw(mixture: Mixture, sources: GivenSources, ledger: Ledger | None = None) 
     return sample(mixture, all_recorded(sources), ledger or Ledger())
 
 
-def digest(ids: Sequence[str]) -> str:
-    return sha256("\n".join(ids).encode()).hexdigest()
-
-
 def question_ids(drawn: Sample) -> list[str]:
     return [question.question_id for question in drawn.questions]
 
@@ -81,16 +78,14 @@ def doc_ids(drawn: Sample) -> list[str]:
     return [document.doc_id for document in drawn.documents]
 
 
-def read_sources(benchmark: str, mirror: Path | None, folder: Path) -> Rows:
-    """The rows of a benchmark, as its stages `download` and `sample` hand them over."""
+@cache
+def read_sources(benchmark: str, mirror: Path | None = None) -> Rows:
+    """Return the records of a benchmark, as its stages `download` and `sample` hand them over."""
+    conf = compose(ROOT / "conf", {"benchmark": benchmark, **CHOICES})
     rows: Rows = {}
-    for name, value in compose(ROOT / "conf", {"benchmark": benchmark, **CHOICES})[
-        "sources"
-    ].items():
-        source = parse(Source, value, name)
-        convert(source, reader_of(source), mirror, ROOT, folder / name)
-        found = open_rows(folder, name)
-        rows[name] = SourceRecords([*found.documents], [*found.questions])
+    for name, value in conf["sources"].items():
+        source, parts = located(parse(Source, value, name), mirror, ROOT, LOCAL)
+        rows[name] = collected(reader_of(source)(parts))
     return rows
 
 
@@ -164,6 +159,14 @@ def collected(rows: Iterable[RowRecords]) -> SourceRecords:
     )
 
 
+def mixture_of(
+    documents: int, seed: int = 0, negatives: tuple[str, ...] = ("fill",), **questions: int
+) -> Mixture:
+    """Return a mixture of so many questions of each source."""
+    quotas = tuple(Quota(source, n) for source, n in questions.items())
+    return Mixture("bears", seed, documents, quotas, negatives)
+
+
 def small(sampler: Sampler, seed: int, questions: int, documents: int) -> Mixture:
     shares = tuple(Quota(quota.source, questions) for quota in QUOTAS)
     return replace(BEARS, sampler=sampler, seed=seed, documents=documents, sources=shares)
@@ -193,13 +196,16 @@ def texts_of(drawn: Sample, sources: Rows) -> tuple[list[set[str]], list[set[str
     everything: list[set[str]] = []
     gold: list[set[str]] = []
     asked = [row for row in drawn.lineage if row["kind"] == "question"]
+    by_id = {
+        name: {each.question.question_id: each for each in records.questions}
+        for name, records in sources.items()
+    }
     for question, line in zip(drawn.questions, asked, strict=True):
         assert question.question_id == line["record_id"]
         assert question.question_id == uuid(f"q:{line['source']}:{line['upstream_id']}")
-        given = sources[line["source"]]
-        [row] = [q for q in given.questions if q.question.question_id == line["upstream_id"]]
+        row = by_id[line["source"]][line["upstream_id"]]
         assert row.row == line["row"]
-        texts = {p: given.documents[p.place].content for p in row.passages}
+        texts = {p: sources[line["source"]].documents[p.place].content for p in row.passages}
         everything.append({*texts.values()})
         gold.append({text for p, text in texts.items() if p.is_gold})
     return everything, gold

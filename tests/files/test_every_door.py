@@ -228,10 +228,10 @@ ELSEWHERE = {
     "answers.ragas.run": "what ragas prints; tests/answers/test_ragas.py",
     "stages.judge": "metrics/retrieval.json, which DVC keeps",
     "stages.verify": "notes and sidecar, sealed by their manifests",
-    "sources.beir": "tests/sources/test_sources.py",
+    "sources.beir": "tests/sources/test_shapes.py",
     "sources.folder.blocks": "the front matter of what sources.folder.documents reads",
-    "sources.pandachat": "tests/sources/test_sources.py",
-    "sources.qasper_papers": "tests/answers/test_qasper.py",
+    "sources.pandachat": "tests/sources/test_shapes.py",
+    "sources.qasper_papers": "tests/sources/test_qasper.py",
 }
 """Modules that enter the intake for what is not walked here, and what covers that."""
 

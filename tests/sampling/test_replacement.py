@@ -12,7 +12,7 @@ import pytest
 
 from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import LedgerError, SamplingError
-from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.mixture import Mixture
 from bears.sampling.sample import Sample
 from bears.types import Document, Question
 from tests.sampled import (
@@ -22,6 +22,7 @@ from tests.sampled import (
     assert_sound,
     draw,
     generated,
+    mixture_of,
     passage_row,
     question_ids,
     read_sources,
@@ -39,8 +40,8 @@ def replacing(ids: Iterable[str]) -> Ledger:
 
 
 @pytest.fixture(scope="module")
-def real(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
-    return read_sources("bears", shared_data / "raw", tmp_path_factory.mktemp("rows"))
+def real(shared_data: Path) -> Rows:
+    return read_sources("bears", shared_data / "raw")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def texts(drawn: Sample) -> set[str]:
 
 
 @pytest.mark.parametrize("slot", SLOTS)
-def test_a_replacement_changes_its_own_slot_alone(
+def test_a_replacement_changes_its_own_slot_and_brings_its_own_paragraphs_alone(
     slot: int, real: Rows, base: Sample, singles: dict[int, Sample]
 ) -> None:
     new = singles[slot]
@@ -82,13 +83,6 @@ def test_a_replacement_changes_its_own_slot_alone(
     place = {document.doc_id: i for i, document in enumerate(base.documents)}
     for i, document in enumerate(new.documents):
         assert place.get(document.doc_id, i) == i
-
-
-@pytest.mark.parametrize("slot", SLOTS)
-def test_a_stand_in_brings_its_own_paragraphs_and_none_of_the_benchmark(
-    slot: int, real: Rows, base: Sample, singles: dict[int, Sample]
-) -> None:
-    new = singles[slot]
     source = base.questions[slot].source_dataset
     line = new.lineage[slot]
     records = real[source]
@@ -152,10 +146,6 @@ def test_a_stand_in_can_be_replaced_again_and_again(real: Rows, base: Sample) ->
         assert draw(BEARS, real, replacing(reversed(ids))).unmatched == []
 
 
-def test_without_its_entry_a_question_is_back(real: Rows, base: Sample) -> None:
-    assert draw(BEARS, real, replacing([])) == base
-
-
 def test_an_entry_that_names_no_question_is_reported(
     real: Rows, base: Sample, singles: dict[int, Sample]
 ) -> None:
@@ -211,8 +201,10 @@ def test_every_promise_holds_where_questions_share_paragraphs() -> None:
 
 
 def tiny(*rows: Any, fill: int, documents: int) -> tuple[Mixture, Mapping[str, Sequence[Any]]]:
-    mixture = Mixture("bears", 0, documents, (Quota("hop", 1),), ("fill",))
-    return mixture, {"hop": list(rows), "fill": [article(*(f"f{n}" for n in range(fill)))]}
+    return mixture_of(documents, hop=1), {
+        "hop": list(rows),
+        "fill": [article(*(f"f{n}" for n in range(fill)))],
+    }
 
 
 def test_when_the_spares_are_used_up_the_entry_is_refused() -> None:
@@ -284,7 +276,7 @@ def test_a_replaced_user_leaves_a_shared_paragraph_that_is_no_longer_gold() -> N
         "two": [passage_row("b", ("S", "shared", False), ("B", "b", True))],
         "fill": [article(*(f"f{n}" for n in range(8)))],
     }
-    mixture = Mixture("bears", 0, 5, (Quota("one", 1), Quota("two", 1)), ("fill",))
+    mixture = mixture_of(5, one=1, two=1)
     spare = passage_row("c", ("C", "c", True))
     found = 0
     for seed in range(10):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from bears.files.rows import SourceRecords
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import Sample, count_reasons
 from bears.sources.records import RowRecords, passage_document, passage_question
-from bears.types import Brought, Document
+from bears.types import Brought, Document, Question
 from tests.sampled import (
     BEARS,
     CHOICES,
@@ -31,10 +32,10 @@ from tests.sampled import (
     Sampler,
     article,
     assert_sound,
-    digest,
     doc_ids,
     draw,
     generated,
+    mixture_of,
     passage_row,
     question_ids,
     read_sources,
@@ -46,8 +47,8 @@ from tests.workspace import ROOT
 
 
 @pytest.fixture(scope="module")
-def real(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
-    return read_sources("bears", shared_data / "raw", tmp_path_factory.mktemp("rows"))
+def real(shared_data: Path) -> Rows:
+    return read_sources("bears", shared_data / "raw")
 
 
 @pytest.fixture(scope="module")
@@ -64,27 +65,24 @@ def published(shared_data: Path) -> Path:
 # ------------------------------------------------------------------------- v1, to the byte
 
 
+def digest(records: Sequence[Question | Document]) -> str:
+    ids = (each.question_id if isinstance(each, Question) else each.doc_id for each in records)
+    return sha256("\n".join(ids).encode()).hexdigest()
+
+
 def test_seed_42_gives_the_digests_of_the_origin(real: Rows) -> None:
     drawn = draw(V1, real)
-    by_source = {
-        quota.source: [q.question_id for q in drawn.questions if q.source_dataset == quota.source]
+    found = {
+        quota.source: digest([q for q in drawn.questions if q.source_dataset == quota.source])
         for quota in QUOTAS
     }
-    assert digest(question_ids(drawn)) == (
-        "aab12c3efdded494fdcd690c3436d57c4b5254e2ba0258d22587316fed96b297"
-    )
-    assert digest(by_source["drcd"]) == (
-        "55180599f3e515cff2d21082464195bfc6d154cc3548d43ece783ea701092fec"
-    )
-    assert digest(by_source["hotpotqa"]) == (
-        "b69558ed0e1da119d3b6c7ae790c2cb09d2075eb308f5788400dc28642c97348"
-    )
-    assert digest(by_source["2wiki"]) == (
-        "71cfddd1426d893e571e693b3091fbed5faba8407a4294666c0662205394ee5a"
-    )
-    assert digest(doc_ids(drawn)) == (
-        "04dcdee381796097af1704ca9d4561841a026eeff421672ef94abfce04ca163d"
-    )
+    assert found | {"questions": digest(drawn.questions), "documents": digest(drawn.documents)} == {
+        "drcd": "55180599f3e515cff2d21082464195bfc6d154cc3548d43ece783ea701092fec",
+        "hotpotqa": "b69558ed0e1da119d3b6c7ae790c2cb09d2075eb308f5788400dc28642c97348",
+        "2wiki": "71cfddd1426d893e571e693b3091fbed5faba8407a4294666c0662205394ee5a",
+        "questions": "aab12c3efdded494fdcd690c3436d57c4b5254e2ba0258d22587316fed96b297",
+        "documents": "04dcdee381796097af1704ca9d4561841a026eeff421672ef94abfce04ca163d",
+    }
 
 
 def test_seed_42_gives_106_gold_and_304_hard_and_190_random_documents(real: Rows) -> None:
@@ -100,13 +98,6 @@ def test_the_questions_are_the_published_ones_to_the_byte(
 ) -> None:
     write_records(tmp_path / "q.json", draw(replace(BEARS, sampler=sampler), real).questions)
     assert (tmp_path / "q.json").read_bytes() == (published / "queries_raw.json").read_bytes()
-
-
-def test_without_second_copies_the_documents_are_the_published_ones(
-    real: Rows, published: Path
-) -> None:
-    documents = list(dict.fromkeys(draw(V1, real).documents))
-    assert documents == read_documents(published / "corpus_raw.json")[:598]
 
 
 def test_the_published_corpus_comes_out_to_the_byte(
@@ -158,12 +149,8 @@ class Book:
 
 def by_the_book(raw: Raw, seed: int, questions: int, documents: int) -> Book:
     rng = random.Random(seed)
-    asked = [
-        (paragraph, qa)
-        for article in raw["drcd"]
-        for paragraph in article["paragraphs"]
-        for qa in paragraph["qas"]
-    ]
+    paragraphs = [paragraph for article in raw["drcd"] for paragraph in article["paragraphs"]]
+    asked = [(paragraph, qa) for paragraph in paragraphs for qa in paragraph["qas"]]
     rng.shuffle(asked)
     ids: list[str] = []
     golds: list[list[str]] = []
@@ -187,12 +174,10 @@ def by_the_book(raw: Raw, seed: int, questions: int, documents: int) -> Book:
         for row in rows:
             if taken == questions:
                 break
-            facts = row["supporting_facts"]["title"]
+            facts, context = row["supporting_facts"]["title"], row["context"]
             fresh = [
                 (uuid(f"{source}:{row['id']}_{title}"), " ".join(sentences), title in facts)
-                for title, sentences in zip(
-                    row["context"]["title"], row["context"]["sentences"], strict=True
-                )
+                for title, sentences in zip(context["title"], context["sentences"], strict=True)
                 if " ".join(sentences) not in used_here
             ]
             hard += [document for document in fresh if not document[2]]
@@ -205,12 +190,7 @@ def by_the_book(raw: Raw, seed: int, questions: int, documents: int) -> Book:
             golds.append([document[0] for document in fresh if document[2]])
             gold += [document for document in fresh if document[2]]
         used |= used_here
-    negatives = [
-        paragraph["context"]
-        for article in raw["drcd"]
-        for paragraph in article["paragraphs"]
-        if paragraph["context"] not in used
-    ]
+    negatives = (each["context"] for each in paragraphs if each["context"] not in used)
     named = [(uuid(f"drcd:neg_{k}"), text, False) for k, text in enumerate(negatives)]
     rng.shuffle(named)
     pool = gold + hard + named[: max(0, documents - len(gold) - len(hard))]
@@ -252,14 +232,9 @@ def test_v1_agrees_with_its_description_on_overlapping_sources() -> None:
 # ---------------------------------------------------------- v1's defects, and without them
 
 
-def both(
-    sources: GivenSources, shares: Mapping[str, int], documents: int, seed: int
-) -> list[Sample]:
+def both(sources: GivenSources, mixture: Mixture) -> list[Sample]:
     """Return the sample of v1 and the one without its defects."""
-    mixture = Mixture(
-        "bears-v1", seed, documents, tuple(Quota(s, n) for s, n in shares.items()), ("fill",)
-    )
-    return [draw(mixture, sources), draw(replace(mixture, sampler="bears"), sources)]
+    return [draw(replace(mixture, sampler="bears-v1"), sources), draw(mixture, sources)]
 
 
 def contents(drawn: Sample) -> list[str]:
@@ -268,7 +243,7 @@ def contents(drawn: Sample) -> list[str]:
 
 def test_defect_1_a_paragraph_listed_twice_is_one_document() -> None:
     rows = [passage_row("r", ("Gold", "g", True), ("Same", "s", False), ("Same", "s", False))]
-    v1, bears = both({"hop": rows, "fill": [article("f", "more")]}, {"hop": 1}, 4, seed=1)
+    v1, bears = both({"hop": rows, "fill": [article("f", "more")]}, mixture_of(4, seed=1, hop=1))
     assert doc_ids(v1).count(uuid("hop:r_Same")) == 2
     assert doc_ids(bears).count(uuid("hop:r_Same")) == 1
     assert contents(bears) == ["f", "g", "more", "s"]
@@ -279,17 +254,12 @@ def test_defect_2_a_shared_paragraph_is_gold_of_both_questions() -> None:
         passage_row("a", ("Shared", "s", True), ("A", "a", True)),
         passage_row("b", ("Shared", "s", True), ("B", "b", True)),
     ]
-    v1, bears = both({"hop": rows, "fill": [article("f")]}, {"hop": 2}, 4, seed=1)
+    v1, bears = both({"hop": rows, "fill": [article("f")]}, mixture_of(4, seed=1, hop=2))
     first, second = (q.question.split()[1][0] for q in v1.questions)
     shared = uuid(f"hop:{first}_Shared")
-    assert [q.gold_doc_ids for q in v1.questions] == [
-        (shared, uuid(f"hop:{first}_{first.upper()}")),
-        (uuid(f"hop:{second}_{second.upper()}"),),
-    ]
-    assert [q.gold_doc_ids for q in bears.questions] == [
-        (shared, uuid(f"hop:{first}_{first.upper()}")),
-        (shared, uuid(f"hop:{second}_{second.upper()}")),
-    ]
+    own = [uuid(f"hop:{name}_{name.upper()}") for name in (first, second)]
+    assert [q.gold_doc_ids for q in v1.questions] == [(shared, own[0]), (own[1],)]
+    assert [q.gold_doc_ids for q in bears.questions] == [(shared, own[0]), (shared, own[1])]
 
 
 def test_defect_2_a_hard_negative_that_becomes_gold_is_gold() -> None:
@@ -299,14 +269,10 @@ def test_defect_2_a_hard_negative_that_becomes_gold_is_gold() -> None:
     ]
     wrong = 0
     for seed in range(8):
-        v1, bears = both({"hop": rows, "fill": [article("f")]}, {"hop": 2}, 4, seed)
+        v1, bears = both({"hop": rows, "fill": [article("f")]}, mixture_of(4, seed, hop=2))
         wrong += {d.content: d.is_gold for d in v1.documents}["s"] is False
-        assert {d.content: d.is_gold for d in bears.documents} == {
-            "s": True,
-            "a": True,
-            "b": True,
-            "f": False,
-        }
+        gold = {d.content: d.is_gold for d in bears.documents}
+        assert gold == {"s": True, "a": True, "b": True, "f": False}
         assert sorted(len(q.gold_doc_ids) for q in bears.questions) == [1, 2]
     assert 0 < wrong < 8
 
@@ -320,7 +286,7 @@ def test_defect_3_nothing_of_a_rejected_question_stays() -> None:
     sources: GivenSources = {"hop": rows, "fill": [article("f0", "f1", "f2")]}
     orphans = 0
     for seed in range(10):
-        v1, bears = both(sources, {"hop": 2}, 5, seed)
+        v1, bears = both(sources, mixture_of(5, seed, hop=2))
         assert question_ids(v1) == question_ids(bears)
         assert len({"hard a", "hard b"} & set(contents(bears))) == 1
         assert len({"f0", "f1", "f2"} & set(contents(bears))) == 2
@@ -341,7 +307,7 @@ def test_defect_4_a_negative_is_named_by_its_paragraph() -> None:
             )
         ]
 
-    mixture = Mixture("bears-v1", 0, 7, (Quota("read", 1),), ("read",))
+    mixture = mixture_of(7, negatives=("read",), read=1)
     sources = {"read": [asked, article("f0", "f1")]}
 
     def ids(sampler: Sampler) -> dict[str, set[str]]:
@@ -366,7 +332,7 @@ def test_defect_5_a_paragraph_of_two_sources_is_one_document() -> None:
         "two": [passage_row("b", ("B", "same", True), ("C", "c", False))],
         "fill": [article("f0", "f1", "same")],
     }
-    v1, bears = both(sources, {"one": 1, "two": 1}, 4, seed=3)
+    v1, bears = both(sources, mixture_of(4, seed=3, one=1, two=1))
     assert contents(v1).count("same") == 2
     assert contents(bears) == ["c", "f0", "f1", "same"]
     assert [q.gold_doc_ids for q in bears.questions] == [(uuid("one:a_A"),), (uuid("one:a_A"),)]
@@ -377,15 +343,10 @@ def test_one_title_with_two_texts_gives_two_ids() -> None:
         passage_row("a", ("T", "first", True), ("T", "second", True)),
         passage_row("b", ("T", "third", True), ("T", "fourth", True), ("T", "third", True)),
     ]
-    mixture = Mixture("bears", 0, 4, (Quota("hop", 1),), ("hop",))
+    names = {"first": "a_T", "second": "a_T#2", "third": "b_T", "fourth": "b_T#2"}
     for seed in range(4):
-        drawn = draw(replace(mixture, seed=seed), {"hop": rows})
-        assert {d.content: d.original_id for d in drawn.documents} == {
-            "first": "a_T",
-            "second": "a_T#2",
-            "third": "b_T",
-            "fourth": "b_T#2",
-        }
+        drawn = draw(mixture_of(4, seed, ("hop",), hop=1), {"hop": rows})
+        assert {d.content: d.original_id for d in drawn.documents} == names
         assert len(set(doc_ids(drawn))) == 4
 
 
@@ -442,7 +403,7 @@ def test_an_orphan_with_the_text_of_a_later_question_does_not_move_its_document(
     ]
     twice = 0
     for seed in range(200):
-        v1, bears = both({"hop": rows, "fill": [article("f0", "f1")]}, {"hop": 2}, 6, seed)
+        v1, bears = both({"hop": rows, "fill": [article("f0", "f1")]}, mixture_of(6, seed, hop=2))
         twice += contents(v1).count("h") == 2
         assert_order_of_v1(bears, v1)
     assert twice > 20
@@ -458,20 +419,10 @@ def test_rows_that_give_no_question_are_listed_with_their_reasons() -> None:
         passage_row("good", ("G", "g", True)),
         passage_row("late", ("G", "g", True)),
     ]
-    drawn = draw(
-        Mixture("bears", 0, 2, (Quota("hop", 1),), ("fill",)),
-        {"hop": rows[:3], "fill": [article("f")]},
-    )
-    reasons = {row["upstream_id"]: row["reason"] for row in drawn.passed_over}
-    assert reasons.items() <= {
-        ("bare", "the row has no paragraphs"),
-        ("no-gold", "the row has no gold paragraph"),
-    }
     sources = {"hop": [*rows, passage_row("other", ("O", "o", True))], "fill": [article("f")]}
-    mixture = Mixture("bears", 0, 3, (Quota("hop", 2),), ("fill",))
     seen: set[tuple[str, int, str, str]] = set()
     for seed in range(20):
-        passed = draw(replace(mixture, seed=seed), sources).passed_over
+        passed = draw(mixture_of(3, seed, hop=2), sources).passed_over
         seen |= {(r["source"], r["row"], r["upstream_id"], r["reason"]) for r in passed}
         assert sum(count_reasons(passed).get("hop", {}).values()) == len(passed)
     assert seen == {
@@ -482,35 +433,41 @@ def test_rows_that_give_no_question_are_listed_with_their_reasons() -> None:
     }
 
 
-def test_a_source_with_too_few_questions_is_refused() -> None:
-    rows = [passage_row("a", ("G", "g", True)), passage_row("b")]
-    with pytest.raises(SamplingError, match=r"source hop: asked for 2 .* only 1 of its 2 can be"):
-        both({"hop": rows, "fill": [article("f")]}, {"hop": 2}, 2, seed=0)
+ONE = passage_row("a", ("G", "g", True))
+TWICE = passage_row("a", ("G", "g", True), ("H", "h", False), ("H", "h", False))
 
 
-@pytest.mark.parametrize("sampler", ["bears", "bears-v1"])
-def test_too_few_documents_are_refused(sampler: Sampler) -> None:
-    mixture = replace(BEARS, sampler=sampler, documents=4, sources=(Quota("hop", 1),))
-    sources = {"hop": [passage_row("a", ("G", "g", True))], "drcd": [article("f0", "f1", "g")]}
-    with pytest.raises(SamplingError, match=r"sample.documents is 4, but .* (are|is) "):
+@pytest.mark.parametrize(
+    ("mixture", "sources", "message"),
+    [
+        (
+            mixture_of(2, hop=2),
+            {"hop": [ONE, passage_row("b")], "fill": [article("f")]},
+            r"source hop: asked for 2 .* only 1 of its 2 can be",
+        ),
+        *(
+            (
+                replace(mixture_of(4, hop=1), sampler=sampler),
+                {"hop": [ONE], "fill": [article("f0", "f1", "g")]},
+                r"sample.documents is 4, but .* (are|is) ",
+            )
+            for sampler in ("bears", "bears-v1")
+        ),
+        # It wants a row that gave no question.
+        (
+            replace(mixture_of(4, hop=1), sampler="bears-published"),
+            {"hop": [TWICE], "fill": [article("f0", "f1")]},
+            r"row \(none\)",
+        ),
+        (mixture_of(1, hop=1, hip=1), {"hop": [ONE]}, "source hip is asked for .* has only hop;"),
+        (mixture_of(1, hop=1), {"hop": [ONE]}, "source fill is asked for .* has only hop;"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    mixture: Mixture, sources: GivenSources, message: str
+) -> None:
+    with pytest.raises(SamplingError, match=message):
         draw(mixture, sources)
-
-
-def test_the_published_sampler_wants_a_row_that_gave_no_question() -> None:
-    rows = [passage_row("a", ("G", "g", True), ("H", "h", False), ("H", "h", False))]
-    mixture = replace(PUBLISHED, documents=4, sources=(Quota("hop", 1),))
-    with pytest.raises(SamplingError, match=r"row \(none\)"):
-        draw(mixture, {"hop": rows, "drcd": [article("f0", "f1")]})
-
-
-def test_an_unknown_source_is_refused() -> None:
-    rows = [passage_row("a", ("G", "g", True))]
-    for shares, negatives in (({"hop": 1, "hip": 1}, "hop"), ({"hop": 1}, "hip")):
-        mixture = Mixture(
-            "bears", 0, 1, tuple(Quota(s, n) for s, n in shares.items()), (negatives,)
-        )
-        with pytest.raises(SamplingError, match=r"source hip is asked for .* has only hop;"):
-            draw(mixture, {"hop": rows})
 
 
 def test_a_recipe_that_makes_no_sense_is_refused() -> None:
@@ -537,11 +494,10 @@ def test_a_sample_is_a_function_of_its_arguments() -> None:
     assert draw(small("bears", 8, 2, 80), sources) != first
 
 
-def test_documents_of_the_mini_benchmark_are_sound_at_every_seed(tmp_path: Path) -> None:
-    sources = read_sources("mini", None, tmp_path)
-    mixture = parse(
-        Mixture, compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})["sample"], "sample"
-    )
+def test_documents_of_the_mini_benchmark_are_sound_at_every_seed() -> None:
+    sources = read_sources("mini")
+    conf = compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})
+    mixture = parse(Mixture, conf["sample"], "sample")
     for seed in range(21):
         assert_sound(draw(replace(mixture, seed=seed), sources), mixture, sources)
 

@@ -5,19 +5,16 @@ The libraries read HF_ENDPOINT when they are imported, and that takes seconds, s
 
 import gzip
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.hub_server import Hub, serve
-from tests.sources.test_any_set import CORPUS, MTEB_QRELS, QRELS, QUERIES, XQUAD, lines, table
-from tests.workspace import ROOT
+from tests.sources.files import lines, table
+from tests.sources.hub_server import Hub, ask, serve
+from tests.sources.test_any_set import CORPUS, MTEB_QRELS, QRELS, QUERIES, XQUAD
 
 pytestmark = pytest.mark.slow
 
@@ -81,20 +78,7 @@ class Machine:
         self.folder, self.hub = folder, hub
 
     def run(self, *words: str, code: int = 0) -> str:
-        environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("HF_")},
-            **{"HF_ENDPOINT": self.hub.url, "HF_HOME": str(self.folder / "cache")},
-            **{"NO_PROXY": "127.0.0.1", "DVC_ROOT": str(self.folder)},
-        }
-        done = subprocess.run(
-            [sys.executable, "-m", *words],
-            cwd=ROOT,
-            env=environment,
-            check=False,
-            timeout=120,
-            capture_output=True,
-            text=True,
-        )
+        done = ask(self.hub, self.folder / "cache", "-m", *words, DVC_ROOT=str(self.folder))
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         return done.stdout if code == 0 else done.stderr

@@ -56,9 +56,9 @@ def test_the_published_files_come_out_to_the_byte(
 
 @pytest.mark.parametrize("mixture", [V1, BEARS], ids=lambda mixture: mixture.sampler)
 def test_the_same_replies_serve_v1_and_the_fixed_sample(
-    mixture: Mixture, published: Path, replies: KeptReplies, shared_data: Path, tmp_path: Path
+    mixture: Mixture, published: Path, replies: KeptReplies, shared_data: Path
 ) -> None:
-    drawn = sample(mixture, read_sources("bears", shared_data / "raw", tmp_path), Ledger())
+    drawn = sample(mixture, read_sources("bears", shared_data / "raw"), Ledger())
     questions, documents = translate(
         drawn.questions, drawn.documents, BEARS_LANGUAGES, replies, TRANSLATOR
     )
@@ -147,8 +147,8 @@ def mini() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def mini_rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
-    return read_sources("mini", None, tmp_path_factory.mktemp("mini"))
+def mini_rows() -> Rows:
+    return read_sources("mini")
 
 
 def replay_mini(mini: dict[str, Any], rows: Rows, seed: int, ledger: Ledger) -> None:

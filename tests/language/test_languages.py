@@ -1,19 +1,26 @@
-"""Declared languages, and the texts that they are declared for."""
+"""Declared languages, the texts that they are declared for, and their files in conf/."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bears.config import compose, parse, read_mapping, read_selection
 from bears.config.shape import SourceSettings
 from bears.errors import ConfigurationError
 from bears.language.declared import LENGTH, MOST, contradiction, disagreeing, kin
+from bears.language.gates import GATES, check
+from bears.language.profile import Language, family
+from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag, languages_of
-from tests.languages import CONF, load
+from bears.language.text import Text
+from tests.languages import CONF, filler, load
+from tests.pseudo import encode
 
 ENGLISH = (
     "The old mill of the village was built by two brothers, and it is said that the wheel had to "
@@ -64,14 +71,6 @@ def test_an_unknown_tag_is_refused_with_the_known_ones(tag: str) -> None:
 )
 def test_what_contradicts_a_tag(text: str, tag: str, found: str) -> None:
     assert contradiction(text, tag) == found
-
-
-@pytest.mark.parametrize("path", sorted((CONF / "language").glob("*.yaml")), ids=lambda p: p.stem)
-def test_native_passages_fit_their_language(path: Path) -> None:
-    language = load(path.stem)
-    assert [contradiction(text, language.name) for text in language.native] == [""] * len(
-        language.native
-    )
 
 
 WRITTEN_ALIKE = {"cmn", "lzh", "nan", "wuu", "yue", "zh", "pseudo"}
@@ -170,3 +169,72 @@ def test_a_text_is_native_if_its_language_is_the_target(
     sources: dict[str, SourceSettings], names: set[str], kept: str, expected: dict[str, str]
 ) -> None:
     assert languages_of(sources, names, kept, "zh-Hant-TW") == expected
+
+
+# ------------------------------------------------------------------------- the files of conf/
+
+NAMES = sorted(path.stem for path in (CONF / "language").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_language_file_is_complete(name: str) -> None:
+    language = load(name)
+    assert len(language.numbers.months) == 12
+    assert set(language.length) == {"alphabetic", "syllabic", "logographic"}
+    assert all(len(pair) == 2 for pair in (*language.quotes, *language.titles))
+    assert len(language.native) >= 3
+    assert language.yes != language.no
+    assert not set(language.yes_words) & set(language.no_words)
+    for pattern in (
+        *language.mood.words,
+        *language.mood.answers,
+        *language.chatter,
+        *language.numbers.months,
+        *language.variant.strangers,
+    ):
+        re.compile(pattern)
+    # YAML reads bare yes, no, on and off as truth values.
+    assert all(isinstance(word, str) for word in (*language.yes_words, *language.no_words))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_native_passages_trip_no_gate(name: str) -> None:
+    language = load(name)
+    for passage in language.native:
+        source = filler(passage, language)
+        text = Text("content", source, passage, "en", language.name)
+        assert check(text, language, {"numbers": "off", "changed_number": "off"}) == []
+        assert contradiction(passage, language.name) == ""
+        # A faithful translation would have the same numbers.
+        same = Text("content", passage, passage, "en", language.name)
+        assert GATES["numbers"](same, language) is None
+
+
+def test_unknown_keys_are_refused() -> None:
+    mapping = read_mapping(CONF / "language" / "de.yaml", "")
+    with pytest.raises(ConfigurationError, match="umlauts"):
+        parse(Language, {**mapping, "umlauts": True}, "language")
+    with pytest.raises(ConfigurationError, match=r"language\.thresholds\.patience"):
+        parse(Language, {**mapping, "thresholds": {"patience": 1}}, "language")
+
+
+def test_families() -> None:
+    tags = ("en", "sl", "ko-KR", "ja", "zh-Hant-TW", "pseudo")
+    assert [family(tag) for tag in tags] == [
+        *("alphabetic", "alphabetic", "syllabic", "logographic", "logographic", "alphabetic"),
+    ]
+
+
+def test_words_of_taiwan_and_of_the_pseudo_language() -> None:
+    language = load("zh-Hant-TW")
+    assert "Taiwan" in language.prompt.variant
+    assert (language.yes, language.no) == ("是", "否")
+    assert script_share("台灣 is an island", language.scripts) == 2 / 5
+    pseudo = load("pseudo")
+    assert (pseudo.yes, pseudo.no) == (encode("yes"), encode("no"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hydra_reads_a_language_as_yaml_does(name: str) -> None:
+    selection = read_selection(CONF.parent / "params.yaml") | {"language": name}
+    assert parse(Language, compose(CONF, selection)["language"], "language") == load(name)

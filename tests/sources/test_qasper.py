@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-import pyarrow
 import pytest
 from fpdf import FPDF
-from pyarrow import parquet
 
 from bears.errors import ConfigurationError, SourceError
 from bears.language.overlap import Chunks
@@ -27,10 +25,12 @@ from bears.sources.pdf_text import paragraphs
 from bears.sources.records import RowRecords, pool_document, pool_question
 from bears.sources.source import Part, Source
 from bears.types import Answer, Document, Question, SourceQuestion
+from tests.sources.files import Row, array, columns, put, table
+from tests.sources.hub_server import listening
 
 # ---------------------------------------------------------------- the same tiny data, both shapes
 
-NOTHING: dict[str, Any] = {
+NOTHING: Row = {
     "unanswerable": False,
     "extractive_spans": [],
     "yes_no": None,
@@ -45,11 +45,16 @@ CAPTION = "Table 1: Minutes and taste."
 FLOAT = f"FLOAT SELECTED: {CAPTION}"
 
 
-def annotation(**answer: Any) -> dict[str, Any]:
+def annotation(**answer: Any) -> Row:
     return {"answer": {**NOTHING, **answer}, "annotation_id": "a", "worker_id": "w"}
 
 
-PAPER: dict[str, Any] = {
+def asked(identifier: str, question: str, *answers: Row) -> Row:
+    named = {"question": question, "question_id": identifier, "nlp_background": "two"}
+    return {**named, "answers": [*answers]}
+
+
+PAPER: Row = {
     "title": "On tea",
     "abstract": "We study tea.",
     "full_text": [
@@ -57,48 +62,30 @@ PAPER: dict[str, Any] = {
         {"section_name": None, "paragraphs": [f" {INTRO}", RESULT]},
     ],
     "qas": [
-        {
-            "question": "How long?",
-            "question_id": "q-span",
-            "nlp_background": "two",
-            "answers": [
-                annotation(extractive_spans=["three", "minutes"], evidence=[INTRO]),
-                annotation(free_form_answer="3 min", evidence=[RESULT, FLOAT, "Introduction"]),
-            ],
-        },
-        {
-            "question": "Is the pot warm?",
-            "question_id": "q-yes",
-            "nlp_background": "two",
-            "answers": [
-                annotation(unanswerable=True),
-                annotation(yes_no=True, evidence=["The pot is warm. The leaves are green."]),
-                annotation(yes_no=False),
-            ],
-        },
-        {
-            "question": "And coffee?",
-            "question_id": "q-none",
-            "nlp_background": "two",
-            "answers": [annotation(unanswerable=True), annotation(unanswerable=True)],
-        },
-        {
-            "question": "Which minutes?",
-            "question_id": "q-float",
-            "nlp_background": "two",
-            "answers": [annotation(extractive_spans=["3"], evidence=[FLOAT])],
-        },
+        asked(
+            "q-span",
+            "How long?",
+            annotation(extractive_spans=["three", "minutes"], evidence=[INTRO]),
+            annotation(free_form_answer="3 min", evidence=[RESULT, FLOAT, "Introduction"]),
+        ),
+        asked(
+            "q-yes",
+            "Is the pot warm?",
+            annotation(unanswerable=True),
+            annotation(yes_no=True, evidence=["The pot is warm. The leaves are green."]),
+            annotation(yes_no=False),
+        ),
+        asked(
+            "q-none", "And coffee?", annotation(unanswerable=True), annotation(unanswerable=True)
+        ),
+        asked("q-float", "Which minutes?", annotation(extractive_spans=["3"], evidence=[FLOAT])),
     ],
     "figures_and_tables": [{"caption": CAPTION, "file": "1-Table1.png"}],
 }
 OFFICIAL = {"2101.00001": PAPER}
 
 
-def columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    return {name: [row[name] for row in rows] for name in rows[0]}
-
-
-def hub_row(identifier: str, paper: dict[str, Any]) -> dict[str, Any]:
+def hub_row(identifier: str, paper: Row) -> Row:
     qas = [{**qa, "answers": columns(qa["answers"])} for qa in paper["qas"]]
     return {
         "id": identifier,
@@ -111,91 +98,65 @@ def hub_row(identifier: str, paper: dict[str, Any]) -> dict[str, Any]:
 
 HUB = [hub_row(*item) for item in OFFICIAL.items()]
 GROUP = "2101.00001"
+document = partial(pool_document, "qasper", group=GROUP)
+question = partial(pool_question, "qasper", group=GROUP)
 DOCUMENTS = [
-    pool_document("qasper", "2101.00001:abstract", "We study tea.", GROUP),
-    pool_document("qasper", "2101.00001:0", INTRO, GROUP),
-    pool_document("qasper", "2101.00001:2", METHOD, GROUP),
-    pool_document("qasper", "2101.00001:4", RESULT, GROUP),
+    document("2101.00001:abstract", "We study tea."),
+    document("2101.00001:0", INTRO),
+    document("2101.00001:2", METHOD),
+    document("2101.00001:4", RESULT),
 ]
+UNANSWERABLE = Answer("unanswerable", "Unanswerable", ())
 QUESTIONS = [
-    pool_question(
-        "qasper",
+    question(
         "q-span",
         "How long?",
-        answer="three, minutes",
+        "three, minutes",
         gold={"2101.00001:0": 1, "2101.00001:4": 1},
         answers=(
             Answer("extractive", "three, minutes", ("2101.00001:0",)),
             Answer("free-form", "3 min", ("2101.00001:4",)),
         ),
-        group=GROUP,
     ),
-    pool_question(
-        "qasper",
+    question(
         "q-yes",
         "Is the pot warm?",
-        answer="Yes",
+        "Yes",
         gold={"2101.00001:2": 1},
         answers=(
-            Answer("unanswerable", "Unanswerable", ()),
+            UNANSWERABLE,
             Answer("yes-no", "Yes", ("2101.00001:2",)),
             Answer("yes-no", "No", ()),
         ),
-        group=GROUP,
     ),
     # Nothing in the paper answers it, and every annotator says so.
-    pool_question(
-        "qasper",
-        "q-none",
-        "And coffee?",
-        answer="Unanswerable",
-        judged=False,
-        answers=(Answer("unanswerable", "Unanswerable", ()),) * 2,
-        group=GROUP,
-    ),
+    question("q-none", "And coffee?", "Unanswerable", judged=False, answers=(UNANSWERABLE,) * 2),
     # Something does, but no document holds it.
-    pool_question(
-        "qasper",
-        "q-float",
-        "Which minutes?",
-        answer="3",
-        judged=False,
-        answers=(Answer("extractive", "3", ()),),
-        group=GROUP,
+    question(
+        "q-float", "Which minutes?", "3", judged=False, answers=(Answer("extractive", "3", ()),)
     ),
 ]
 
 
-def source(**settings: Any) -> Source:
-    parts = {"papers": Part(("*.json", "*.parquet"))}
-    return Source(
-        name="qasper",
-        reader="-",
-        language="en",
-        licence="CC0-1.0",
-        path="in",
-        parts=parts,
-        settings=settings,
-    )
-
-
-def written(folder: Path, content: Any, name: str = "qasper.json") -> Path:
-    (folder / "in").mkdir(exist_ok=True)
-    (folder / "in" / name).write_text(json.dumps(content), encoding="utf-8")
+def written(folder: Path, content: Any) -> Path:
+    put(folder / "in", {"qasper.json": array(content)})
     return folder
 
 
 def read(folder: Path, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
-    """The rows that come out, and the provenance."""
-    out = folder / "out.jsonl"
-    given: list[Any] = []
+    """Return the records that come out, and the provenance."""
+    given: list[RowRecords] = []
 
     def reader(parts: Parts) -> Iterator[RowRecords]:
         for row in qasper.read(parts):
             given.append(row)
             yield row
 
-    found = convert(source(**settings), reader, None, folder, out, folder / ".bears")
+    parts = {"papers": Part(("*.json", "*.parquet"))}
+    source = Source(
+        "qasper", "en", "CC0-1.0", reader="-", path="in", parts=parts, settings=settings
+    )
+    found = convert(source, reader, None, folder, folder / "out.jsonl", folder / ".bears")
     return [record for row in given for record in row], found
 
 
@@ -217,15 +178,14 @@ def test_the_official_file(tmp_path: Path) -> None:
 
 
 def test_the_hubs_rows_read_as_the_official_file_does(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    parquet.write_table(pyarrow.Table.from_pylist(HUB), tmp_path / "in" / "0.parquet")
+    put(tmp_path / "in", {"0.parquet": table(HUB)})
     assert read(tmp_path)[0] == [*DOCUMENTS, *QUESTIONS]
     assert read(written(tmp_path, HUB))[0] == [*DOCUMENTS, *QUESTIONS]
 
 
 def test_captions_can_be_documents(tmp_path: Path) -> None:
     rows, provenance = read(written(tmp_path, OFFICIAL), floats=True, abstract=False)
-    caption = pool_document("qasper", "2101.00001:float:0", CAPTION, GROUP)
+    caption = document("2101.00001:float:0", CAPTION)
     assert [row for row in rows if isinstance(row, Document)] == [*DOCUMENTS[1:], caption]
     gold = {each.question_id: each.gold_doc_ids for each in questions_of(rows)}
     assert gold["q-float"] == ("2101.00001:float:0",)
@@ -246,7 +206,7 @@ def test_a_limit_takes_the_first_papers(tmp_path: Path) -> None:
     assert len(rows) == 2 * len([*DOCUMENTS, *QUESTIONS])
 
 
-def broken(**changes: Any) -> dict[str, Any]:
+def broken(**changes: Any) -> dict[str, Row]:
     return {GROUP: {**PAPER, **changes}}
 
 
@@ -344,7 +304,7 @@ class Answered:
 
 
 @dataclass
-class Server:
+class Papers:
     """Papers on loopback. The last answer of a paper is given again and again."""
 
     answers: dict[str, list[Answered]]
@@ -353,8 +313,8 @@ class Server:
 
 
 @contextmanager
-def serving(answers: dict[str, list[Answered]]) -> Iterator[Server]:
-    state = Server({paper: [*given] for paper, given in answers.items()})
+def serving(answers: dict[str, list[Answered]]) -> Iterator[Papers]:
+    state = Papers({paper: [*given] for paper, given in answers.items()})
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -372,16 +332,9 @@ def serving(answers: dict[str, list[Answered]]) -> Iterator[Server]:
         def log_message(self, format: str, *args: Any) -> None:
             """Keep the tests' output free of the server's log."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    state.url = f"http://127.0.0.1:{server.server_port}/pdf/"
-    try:
+    with listening(Handler) as url:
+        state.url = f"{url}/pdf/"
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @pytest.fixture(scope="module")
@@ -421,11 +374,8 @@ def test_requests_keep_their_distance_and_none_is_made_twice(tmp_path: Path, pdf
         # Another run, and a server that is gone.
         assert library(tmp_path, server.url, Time()).text("2") == texts[0]
     assert library(tmp_path, "http://127.0.0.1:9/", Time()).text("cs/0101001") == texts[0]
-    assert sorted(path.name for path in tmp_path.glob("*.pdf")) == [
-        "1.pdf",
-        "2.pdf",
-        "cs_0101001.pdf",
-    ]
+    kept = sorted(path.name for path in tmp_path.glob("*.pdf"))
+    assert kept == ["1.pdf", "2.pdf", "cs_0101001.pdf"]
 
 
 @pytest.mark.parametrize(
@@ -458,8 +408,9 @@ def test_what_may_get_better_is_asked_again(
         (Answered(body=b"<html>Wait a moment</html>"), "sent '<html>Wait a moment</html>'", 1),
         (Answered(body=b"%PDF-1.4\n" + b"junk\n" * 99 + b"%%EOF"), "cannot be read", 1),
         (Answered(body=b"%PDF-1.4 " + b"x" * 200_000), "more than 100000 bytes", 1),
+        (Answered(body=pdf_of([])), "holds no text", 1),
     ],
-    ids=["absent", "broken", "html", "junk", "large"],
+    ids=["absent", "broken", "html", "junk", "large", "images"],
 )
 def test_a_paper_that_cannot_be_had_says_why(
     tmp_path: Path, answer: Answered, message: str, times: int
@@ -492,30 +443,19 @@ def test_a_kept_pdf_that_is_damaged_is_fetched_again(
     assert not caught.value.answered
 
 
-def test_a_pdf_of_images_holds_no_text(tmp_path: Path) -> None:
-    with serving({"1": [Answered(body=pdf_of([]))]}) as server:
-        papers = library(tmp_path, server.url, Time())
-        with pytest.raises(PaperFailed, match="holds no text"):
-            papers.text("1")
-
-
 @pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "a b", "", "1?x=2", "1/../2"])
 def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
     with pytest.raises(PaperFailed, match="is not an arXiv id"):
         library(tmp_path, "http://127.0.0.1:9/", Time()).text(name)
 
 
-def paper_with(*evidence: str) -> dict[str, Any]:
-    answers = [annotation(free_form_answer="x", evidence=[text]) for text in evidence]
-    return {**PAPER, "qas": [{"question": "?", "question_id": "q", "answers": answers}]}
-
-
-def asking(*papers: str) -> dict[str, Any]:
-    content = {}
-    for name in papers:
-        content[name] = paper_with(TEXTS[2], FLOAT, "Introduction")
-        content[name]["qas"] = [{**content[name]["qas"][0], "question_id": f"q{name}"}]
-    return content
+def asking(*papers: str) -> dict[str, Row]:
+    """Return papers with a question each, of which one answer's evidence is in TEXTS."""
+    answers = [
+        annotation(free_form_answer="x", evidence=[text])
+        for text in (TEXTS[2], FLOAT, "Introduction")
+    ]
+    return {name: {**PAPER, "qas": [asked(f"q{name}", "?", *answers)]} for name in papers}
 
 
 def test_documents_from_pdfs_with_a_failed_paper_recorded(tmp_path: Path, pdf: bytes) -> None:
@@ -553,8 +493,7 @@ def test_a_server_that_is_gone_ends_the_run_and_keeps_what_there_is(
 ) -> None:
     written(tmp_path, asking("1", "2", "3", "4", "5"))
     with serving({"1": [Answered(body=pdf)]}) as server:
-        url = server.url
-        settings = {"base_url": url, "interval_s": 0, "attempts": 2}
+        settings = {"base_url": server.url, "interval_s": 0, "attempts": 2}
         read(tmp_path, text="pdf", pdf=settings, limit=1)
     with pytest.raises(SourceError, match="did not answer for 3 papers in a row"):
         read(tmp_path, text="pdf", pdf=settings)

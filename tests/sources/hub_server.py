@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import yaml
+
+from tests.workspace import ROOT
 
 Headers = dict[str, str]
 
@@ -50,23 +56,42 @@ class Hub:
         return [line.removeprefix(resolve) for line in self.requests if line.startswith(resolve)]
 
 
+def ask(hub: Hub, cache: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python against the hub in a process of its own, since it is named by the environment."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("HF_")},
+        **{"HF_ENDPOINT": hub.url, "HF_HOME": str(cache), "HF_HUB_DISABLE_PROGRESS_BARS": "1"},
+        **{"NO_PROXY": "127.0.0.1", **variables},
+    }
+    command = [sys.executable, *words]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+    )
+
+
 @contextmanager
-def serve(hub: Hub) -> Iterator[Hub]:
-    """Serve ``hub`` on a free port of loopback; its ``url`` is what HF_ENDPOINT wants."""
-
-    class Handler(_Handler):
-        dataset = hub
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve on a free port of loopback; yield the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    hub.url = f"http://127.0.0.1:{server.server_port}"
     try:
-        yield hub
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def serve(hub: Hub) -> Iterator[Hub]:
+    """Serve ``hub``; its ``url`` is what HF_ENDPOINT wants."""
+
+    class Handler(_Handler):
+        dataset = hub
+
+    with listening(Handler) as hub.url:
+        yield hub
 
 
 class _Handler(BaseHTTPRequestHandler):
