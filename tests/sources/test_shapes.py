@@ -22,14 +22,7 @@ from bears.sources.location import locate
 from bears.sources.parts import Reader
 from bears.sources.records import own_question, pool_document, pool_question
 from bears.sources.source import Part, Source
-from bears.types import (
-    Answer,
-    Document,
-    Judgement,
-    Question,
-    SourceQuestion,
-    Turn,
-)
+from bears.types import Answer, Document, Question, SourceQuestion, Turn
 from tests.sources.files import Row, Rows, array, lines, put, without
 from tests.workspace import ROOT, keys_read
 
@@ -84,7 +77,6 @@ BEIR_ROWS = [
     question("q1", "what is tea?", gold={"d1": 2}),
     question("q2", "titles", judged=False, lacks="relevant"),
 ]
-JUDGED = [Judgement("q1", "d1", 2), Judgement("q1", "d2", 0), Judgement("q2", "3", -1)]
 
 
 @pytest.mark.parametrize(
@@ -177,11 +169,8 @@ def test_a_document_without_a_text_is_counted(tmp_path: Path) -> None:
     write(tmp_path, {**BEIR, "corpus.jsonl": lines([*CORPUS, {"_id": "d4", "text": ""}])})
     found = convert(source(BEIR_PARTS), beir.read, None, tmp_path, tmp_path / "o")
     assert found["notes"] == {"documents without a text": 1}
-    assert [(file["name"], file["rows"]) for file in found["files"]] == [
-        ("corpus.jsonl", 4),
-        ("queries.jsonl", 2),
-        ("test.tsv", 4),
-    ]
+    counts = {file["name"]: file["rows"] for file in found["files"]}
+    assert counts == {"corpus.jsonl": 4, "queries.jsonl": 2, "test.tsv": 4}
 
 
 def test_the_training_half_of_scifact_is_complete(shared_data: Path, tmp_path: Path) -> None:
@@ -524,25 +513,12 @@ def test_a_users_folder_goes_through_untouched(tmp_path: Path, stages: By) -> No
     for name in ("queries", "corpus"):
         sampled = (tmp_path / f"sampled/{name}_raw.json").read_bytes()
         assert (tmp_path / f"translated/{name}.json").read_bytes() == sampled
+    usual = {"gold_answer": "", "source_dataset": "beir", "question_type": "ad-hoc"}
+    first = {"question_id": "q1", "question": "what is tea?", "gold_doc_ids": ["d1"]}
+    second = {"question_id": "q2", "question": "titles", "gold_doc_ids": []}
     assert by_hand.read("translated/queries.json") == [
-        {
-            "question_id": "q1",
-            "question": "what is tea?",
-            "gold_answer": "",
-            "gold_doc_ids": ["d1"],
-            "source_dataset": "beir",
-            "question_type": "ad-hoc",
-            "gold_grades": [2],
-        },
-        {
-            "question_id": "q2",
-            "question": "titles",
-            "gold_answer": "",
-            "gold_doc_ids": [],
-            "source_dataset": "beir",
-            "question_type": "ad-hoc",
-            "judged": False,
-        },
+        {**usual, **first, "gold_grades": [2]},
+        {**usual, **second, "judged": False},
     ]
     assert by_hand.read("sampled/notes.json")["judged_without_relevant"] == 1
 
