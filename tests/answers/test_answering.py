@@ -93,6 +93,7 @@ def test_another_retriever_of_the_same_texts_is_not_paid_for_and_other_texts_are
     assert found[3]["shown"] == ["other-d4", "other-d3", "other-d2"]
 
 
+@pytest.mark.slow
 def test_what_changes_the_words_is_asked_anew_and_nothing_else(answering: Answering) -> None:
     at, _ = answering()
     at.run("fill")
@@ -108,6 +109,7 @@ def test_what_changes_the_words_is_asked_anew_and_nothing_else(answering: Answer
     assert "calls               none" in at.run("plan", *(f"generator.{one}" for one in same))
 
 
+@pytest.mark.slow
 def test_gold_documents_are_shown_by_falling_grade_and_a_closed_book_shows_none(
     answering: Answering,
 ) -> None:
@@ -268,6 +270,7 @@ def test_a_damaged_run_is_refused_by_the_command_as_by_the_stage(answering: Answ
         assert "bm25.trec has sha256" in told
 
 
+@pytest.mark.slow
 def test_verdicts_are_not_bought_on_answers_that_the_generator_no_longer_gives(
     answering: Answering,
 ) -> None:

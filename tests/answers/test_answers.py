@@ -386,6 +386,7 @@ def test_a_caption_that_no_figure_has_is_wrong_where_captions_are_documents(
     assert read_predictions(file, QUESTIONS, DOCUMENTS)["q1"].evidence == tuple(texts)
 
 
+@pytest.mark.slow
 def test_every_annotator_of_drcd_counts_and_the_records_keep_their_first(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -106,6 +106,7 @@ PROMPT = {"name": "x", "version": 1, "system": "", "user": ALL, "also": ""}
 WORDS = ("--out", "out.json", "--questions", "q.csv")
 
 
+@pytest.mark.slow
 def test_a_verdict_is_asked_for_once_and_replayed_to_the_byte(court: Opened) -> None:
     at = court()
     file = at.file(["Sofia", "It is Sofia, of course.", "Plovdiv", ""])

@@ -55,6 +55,7 @@ def evouna(shared_data: Path) -> dict[str, tuple[list[bool], list[bool]]]:
     return found
 
 
+@pytest.mark.slow
 def test_evouna_gives_the_known_figures(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,6 +175,7 @@ def test_a_replacement_is_kept_with_its_reason(
     assert [entry["reason"] for entry in ledger(project)] == ["無法回答"]
 
 
+@pytest.mark.slow
 def test_the_order_of_replacements_leaves_no_trace(project: Path) -> None:
     path = project / "conf" / "ledger" / "mini.yaml"
     written = []

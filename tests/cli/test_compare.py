@@ -357,6 +357,7 @@ def test_experiments_of_one_name_on_two_commits_are_told_apart(
     assert sorted(means.values()) == [0.35, 0.975, 1.0]
 
 
+@pytest.mark.slow
 def test_the_leaderboard_puts_what_cannot_be_told_apart_into_one_group_by_name(
     project: Path,
 ) -> None:

@@ -65,6 +65,7 @@ def cached(workspace: Workspace, path: str) -> Path:
     raise AssertionError(path)
 
 
+@pytest.mark.slow
 def test_a_healthy_checkout_has_nothing_to_fix_even_while_a_process_writes_there(
     workspace: Workspace,
 ) -> None:
@@ -180,6 +181,7 @@ def test_what_a_killed_experiment_left_is_ended_and_git_is_back_on_its_branch(
 LOCKS = ("HEAD.lock", "refs/exps/exec/EXEC_MERGE.lock", "packed-refs.lock")
 
 
+@pytest.mark.slow
 def test_every_lock_of_a_killed_git_is_found_and_none_of_a_living_one(workspace: Workspace) -> None:
     for name in LOCKS:
         (workspace.root / ".git" / name).parent.mkdir(parents=True, exist_ok=True)

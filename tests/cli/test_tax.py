@@ -93,6 +93,7 @@ def test_texts_that_stayed_as_they_were_cost_a_dense_retriever_nothing(
         assert found[measure]["difference"] == 0
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compared_is_refused(
     shared_data: Path,
     tmp_path: Path,

@@ -165,6 +165,7 @@ def test_an_override_that_an_earlier_experiment_left_is_shown_with_the_remedy() 
     assert "params.yaml" not in str(no.value)
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @example("it's here\\, C:\\data c=d")
 @example("true")
@@ -302,6 +303,7 @@ def test_what_a_retriever_is_made_of_is_looked_at_as_well() -> None:
             build({**dense, **made_of}, "retriever")
 
 
+@pytest.mark.slow
 def test_the_stage_writes_what_was_composed_in_the_same_bytes_everywhere(project: Path) -> None:
     some = {"PYTHONHASHSEED": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
     others = {"PYTHONHASHSEED": "2", "LC_ALL": "C", "TZ": "Asia/Taipei", "LANG": "tr_TR"}

@@ -81,6 +81,7 @@ def test_params_are_the_keys_of_the_settings_class(stage: str) -> None:
     assert language == [key for key in keys_of(settings) if key.startswith("language.")]
 
 
+@pytest.mark.slow
 def test_every_benchmark_has_the_keys_of_every_stage() -> None:
     for benchmark in names("benchmark"):
         for stage in STAGES[1:]:

@@ -265,6 +265,7 @@ def ledger_of(project: Path, text: str) -> Path:
     return ledger
 
 
+@pytest.mark.slow
 def test_a_ledger_is_read_as_it_was_written(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "${oc.env:OPENAI_API_KEY} \\${a.b} ${benchmark.name} ??? ${"
     entry = {"record_id": "r", "field": "question", "old": text, "new": text, "reason": text}

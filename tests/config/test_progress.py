@@ -9,6 +9,8 @@ import subprocess
 import sys
 import termios
 
+import pytest
+
 from tests.workspace import ROOT
 
 WORK = """
@@ -28,6 +30,7 @@ AT_WORK = r"index: running for \d s"
 COMMAND = [sys.executable, "-c", WORK]
 
 
+@pytest.mark.slow
 def test_a_log_gets_a_line_with_the_time_left_every_so_often() -> None:
     done = subprocess.run(COMMAND, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     lines = done.stderr.splitlines()
@@ -39,6 +42,7 @@ def test_a_log_gets_a_line_with_the_time_left_every_so_often() -> None:
     assert re.fullmatch(AT_WORK, lines[-1])
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_a_bar_and_lines_only_where_there_is_none() -> None:
     own, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))

@@ -98,6 +98,7 @@ def test_the_score_interval_is_the_published_one() -> None:
     assert (round(low[0], 3), round(high[0], 3)) == (-0.517, -0.026)
 
 
+@pytest.mark.slow
 def test_an_interval_excludes_0_just_where_the_exact_test_is_significant() -> None:
     """All numbers of differing questions up to 60, and all ways to divide them."""
     pairs = [(k, m - k) for m in range(61) for k in range(m + 1)]
@@ -177,6 +178,7 @@ def test_corrections_powers_and_equality_are_those_of_statsmodels() -> None:
     assert shown == pytest.approx(size * spread, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_main_measure_has_one_p_whatever_else_is_compared() -> None:
     shifted = [[min(1.0, value + 0.1 * i) for value in graded(i)] for i in range(3)]
     systems = [
@@ -209,6 +211,7 @@ def test_equal_shares_are_equal_where_the_interval_of_90_percent_is_within() -> 
     assert equal_shares(*counts(4, 6, 100), np.array([widest]))[0] == pytest.approx(0.05, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_nothing_between_two_systems_is_no_proof_that_they_are_equal() -> None:
     systems = [system("a", {"m": [0.5] * 20}), system("b", {"m": [0.5] * 20})]
     (pair,) = compare(systems, margin=0.05)["pairs"]
@@ -243,6 +246,7 @@ def test_systems_that_differ_by_the_same_everywhere_are_equal_to_within_more_alo
     assert pair["p_equal"] == pytest.approx(p_equal)
 
 
+@pytest.mark.slow
 def test_swapping_two_systems_swaps_the_result_and_nothing_else() -> None:
     a, b = system("a", {"m": graded(1)}), system("b", {"m": graded(2)})
     (one,), (other,) = compare([a, b])["pairs"], compare([b, a])["pairs"]

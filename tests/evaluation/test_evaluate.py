@@ -217,6 +217,7 @@ def tie_bounds(ranking: Ranking) -> Iterator[list[str]]:
             yield [hit.doc_id for hit in order_]
 
 
+@pytest.mark.slow
 @given(
     scores=st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=5),
     grade_of=st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3), max_size=8),

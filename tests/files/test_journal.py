@@ -177,6 +177,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.dictionaries(st.text(st.characters()), JSON), max_size=4))
 def test_what_is_read_is_what_was_appended(path: Path, rows: list[dict[str, Any]]) -> None:

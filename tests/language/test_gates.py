@@ -417,6 +417,7 @@ def test_mainland_words_are_caught() -> None:
         assert GATES["variant"](text, CHINESE) is not None, term
 
 
+@pytest.mark.slow
 def test_a_benchmark_in_the_pseudo_language_passes_every_gate(shared_data: Path) -> None:
     language = load("pseudo")
     folder = shared_data / "bears-published"

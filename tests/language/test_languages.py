@@ -132,6 +132,7 @@ def test_real_sets_fit_their_tag_and_contradict_every_other_one(
     assert SCRIPTS.keys() - seen <= same
 
 
+@pytest.mark.slow
 def test_every_real_paragraph_of_drcd_fits_and_its_simplified_form_does_not(
     shared_data: Path,
 ) -> None:

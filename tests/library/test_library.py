@@ -30,6 +30,7 @@ def example() -> str:
     return found[1]
 
 
+@pytest.mark.slow
 def test_the_example_runs_outside_of_the_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

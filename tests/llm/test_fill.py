@@ -34,6 +34,7 @@ def assert_nothing_bad(at: Desk) -> None:
             assert row["translation"] == encode(row["text"]).strip()
 
 
+@pytest.mark.slow
 def test_a_faithful_model_leaves_no_finding(here: Here) -> None:
     at, server = here(size=WHOLE)
     process = at.start("fill")
@@ -55,6 +56,7 @@ def test_a_faithful_model_leaves_no_finding(here: Here) -> None:
     assert len(users) == len(set(users)) == WHOLE_ASKED
 
 
+@pytest.mark.slow
 def test_concurrency_does_not_change_the_kept_replies(here: Here) -> None:
     one, _ = here("moody", latency=0.002)
     many, server = here("moody", latency=0.4)
@@ -64,6 +66,7 @@ def test_concurrency_does_not_change_the_kept_replies(here: Here) -> None:
     assert one.replies == many.replies
 
 
+@pytest.mark.slow
 def test_a_bundle_keeps_answers_that_field_by_field_loses(here: Here) -> None:
     """A model that renders names differently in every text breaks translation by field."""
     bundle, _ = here("moody", WHOLE)
@@ -87,6 +90,7 @@ def test_per_field_sends_nothing_but_the_text(here: Here) -> None:
     assert all(decode(after) == before for before, after in texts.values())
 
 
+@pytest.mark.slow
 def test_a_text_is_requested_again_after_its_marks_were_lost(here: Here) -> None:
     at, server = here("forgetful", WHOLE)
     assert published(at).measured()["answer_preserved"]["exact"] == 16
@@ -114,6 +118,7 @@ def test_marks_that_never_come_back_are_flagged(here: Here) -> None:
     assert len(lost) == metrics["gates"]["answer_lost"]
 
 
+@pytest.mark.slow
 def test_a_bundle_goes_on_without_terms(here: Here) -> None:
     at, _ = here("wordless")
     assert published(at).measured()["answer_preserved"]["exact"] == 8
@@ -152,6 +157,7 @@ def test_faults_of_every_kind_change_nothing_that_is_published(here: Here) -> No
     assert at.replies == calm.replies
 
 
+@pytest.mark.slow
 def test_a_model_that_learns_from_the_reason_needs_two_answers(here: Here) -> None:
     at, server = here("teachable")
     at.also("translator.asks=1").run("fill", code=1)

@@ -73,6 +73,7 @@ def test_of_two_fills_at_once_one_waits_and_requests_only_the_rest(here: Here) -
     assert len(wanted) == len(set(wanted)) == ASKED
 
 
+@pytest.mark.slow
 def test_damaged_lines_of_the_journal_are_reported_and_requested_again(here: Here) -> None:
     at, server = here()
     at.run("fill")
@@ -92,6 +93,7 @@ def test_damaged_lines_of_the_journal_are_reported_and_requested_again(here: Her
 BATCH = "translator.backend=batch"
 
 
+@pytest.mark.slow
 def test_batches_publish_the_same_as_single_requests(here: Here) -> None:
     """The first batch expires with half of its lines; the rest is submitted again."""
     at, server = here("moody", batch_polls=0, batch_end="expired", batch_done=0.5, batch_ends=1)

@@ -309,6 +309,7 @@ def test_only_parts_that_can_change_an_answer_are_sent(
     assert chat_body({**plain, **more}, 9) != chat_body(plain, 9)
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner)))
 def test_any_value_of_any_part_is_accepted_or_refused(value: Any) -> None:
     for name in ("model", "messages", "stream", "max_tokens", "n"):

@@ -290,6 +290,7 @@ def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers) == seconds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("headers", "configured"), [(True, None), (False, 3000)])
 def test_in_real_time(headers: bool, configured: float | None) -> None:
     async def ask(url: str) -> tuple[float, int]:

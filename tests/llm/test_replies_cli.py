@@ -38,6 +38,7 @@ def test_the_plan_shows_the_price_and_its_source(here: Here) -> None:
     assert "calls               none" in at.run("plan")
 
 
+@pytest.mark.slow
 def test_a_model_without_a_price_is_refused_unless_one_is_given(here: Here) -> None:
     at, server = here()
     at = at.also("translator.model=nobody")
@@ -95,6 +96,7 @@ def test_at_a_terminal_nothing_is_spent_without_a_yes(
     assert server.stats()["requests"] == ASKED
 
 
+@pytest.mark.slow
 def test_a_corrected_glossary_enters_the_requests(here: Here) -> None:
     at, server = here("moody")
     at.run("fill")
@@ -154,6 +156,7 @@ def test_a_key_at_the_edge_of_a_message_is_not_shown_in_part(
     _assert_secret(at, printed)
 
 
+@pytest.mark.slow
 def test_the_stage_fills_by_itself_if_allowed_and_the_key_is_set(
     here: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,6 +197,7 @@ def test_a_sample_that_does_not_follow_the_ledger_is_not_filled(here: Here) -> N
     assert server.stats().get("requests", 0) == 0
 
 
+@pytest.mark.slow
 def test_a_sample_that_follows_an_undone_entry_is_not_filled(here: Here) -> None:
     at, server = here()
     first = at.questions()[0].question_id

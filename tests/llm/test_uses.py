@@ -219,6 +219,7 @@ def test_it_is_planned_filled_published_and_replayed_without_a_model(begin: Begi
     assert other.asked() == 0
 
 
+@pytest.mark.slow
 def test_the_stage_fills_by_itself_and_asks_for_nothing_that_the_journal_has(begin: Begin) -> None:
     at, other = begin(), begin()
     at.replay(*at.fill_auto())

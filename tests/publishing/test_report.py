@@ -195,6 +195,7 @@ def test_a_measure_in_percent_is_refused(tmp_path: Path) -> None:
         made.page()
 
 
+@pytest.mark.slow
 def test_a_large_benchmark_leaves_out_the_questions_that_say_least(tmp_path: Path) -> None:
     made = Made(tmp_path, [f"text {i} " + "x" * 800 for i in range(1_000)], ["one", "two"])
     html = made.page()

@@ -79,6 +79,7 @@ STONES_ONLY = ("sample.passages=12", "sample.passage_bytes=[100,6000]")
 """No questions about the documents above."""
 
 
+@pytest.mark.slow
 def test_what_answers_too_is_gold_too_and_what_says_otherwise_waits_for_a_person(
     making: Making,
 ) -> None:
@@ -94,6 +95,7 @@ def test_what_answers_too_is_gold_too_and_what_says_otherwise_waits_for_a_person
     verified(at)
 
 
+@pytest.mark.slow
 def test_what_another_document_seems_to_answer_is_asked_about_beside_the_gold(
     making: Making,
 ) -> None:
@@ -171,6 +173,7 @@ def test_two_hops_need_two_passages(making: Making) -> None:
     assert verified(at)["errors"] == 0
 
 
+@pytest.mark.slow
 def test_the_quota_and_likeness_take_the_first_that_pass(making: Making) -> None:
     kinds = "[{question_type: single-hop, difficulty: easy, questions: 2}]"
     at, _ = making("good", stones(KINDS), f"sample.quota={kinds}")

@@ -204,6 +204,7 @@ def rows(folder: Path) -> int:
     return sum(file.stat().st_size // ROW for file in files(folder))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 def test_a_process_that_is_ended_from_outside_leaves_its_vectors(
     tmp_path: Path, sent: signal.Signals

@@ -44,6 +44,7 @@ TEXTS = (
 )
 
 
+@pytest.mark.slow
 def test_one_store_gives_the_ranking_of_two_indexes(tmp_path: Path) -> None:
     """The paragraphs of mini's articles, cut into chunks, and the questions asked of them."""
     corpus, asked = [], []

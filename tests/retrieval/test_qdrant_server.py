@@ -83,6 +83,7 @@ def test_a_point_says_what_it_is_a_chunk_of(qdrant_url: str, tmp_path: Path) -> 
     assert point.payload == {"doc_id": "d5", "text": "text 17", "group": "g0", "chunk": 2}
 
 
+@pytest.mark.slow
 def test_the_same_vectors_are_sent_once_and_their_collection_is_used_again(
     qdrant_url: str, tmp_path: Path
 ) -> None:
@@ -101,6 +102,7 @@ def test_the_same_vectors_are_sent_once_and_their_collection_is_used_again(
     assert len(names) == 3
 
 
+@pytest.mark.slow
 def test_an_approximate_search_tells_its_recall(qdrant_url: str, tmp_path: Path) -> None:
     made, asked = list(shards(directions(2000, 64), 500)), directions(10, 64, seed=1)
     rough = qdrant(qdrant_url, exact=False, batch=500)
@@ -115,6 +117,7 @@ def test_an_approximate_search_tells_its_recall(qdrant_url: str, tmp_path: Path)
     assert 0.1 < said["recall"] < 0.99
 
 
+@pytest.mark.slow
 def test_a_recall_without_a_graph_says_that_there_is_none(qdrant_url: str, tmp_path: Path) -> None:
     made, asked = list(shards(directions(200, 64), 50)), directions(2, 64, seed=1)
     settings = {"m": 4, "ef_construct": 16, "ef": 4, "from_kb": 10}
@@ -219,6 +222,7 @@ def killed_at(node: QdrantServer, points: int, asking: QdrantClient) -> threadin
     return killer
 
 
+@pytest.mark.slow
 def test_a_server_killed_while_it_is_written_to_is_resumed_and_holds_nothing_twice(
     tmp_path: Path,
 ) -> None:
@@ -246,6 +250,7 @@ def test_a_server_killed_while_it_is_written_to_is_resumed_and_holds_nothing_twi
             assert nearest(searcher, vector, 20) == full_sort(made, vector, 20)
 
 
+@pytest.mark.slow
 def test_a_server_killed_while_it_is_searched_is_a_clear_error_and_can_come_back(
     tmp_path: Path,
 ) -> None:
@@ -290,6 +295,7 @@ def published(
     return documents, asked, run_of(local, asked)
 
 
+@pytest.mark.slow
 def test_the_hybrid_run_of_a_server_equals_the_one_in_memory(
     qdrant_url: str,
     published: tuple[list[Document], list[Query], list[Ranking]],

@@ -46,6 +46,7 @@ def indexed_elsewhere(folder: Path, **variables: str) -> str:
     return Workspace(ROOT).run(*words, variables={"PYTHONPATH": str(ROOT), **variables})
 
 
+@pytest.mark.slow
 def test_an_index_is_the_same_bytes_in_every_process_and_needs_no_home(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

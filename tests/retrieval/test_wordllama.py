@@ -18,6 +18,7 @@ from tests.workspace import ROOT
 ENGLISH = (ROOT / "data/local/mini/hotpotqa.json").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_vectors_are_the_packages_own_to_the_last_bit() -> None:
     folder = Path(wordllama.__file__).parent
     package = wordllama.WordLlama.load(cache_dir=folder, dim=256, disable_download=True)

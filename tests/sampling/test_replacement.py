@@ -133,6 +133,7 @@ def test_entries_can_come_in_any_order(real: Rows, base: Sample) -> None:
     assert draw(BEARS, real, replacing([*ids, *ids])) == first
 
 
+@pytest.mark.slow
 def test_a_stand_in_can_be_replaced_again_and_again(real: Rows, base: Sample) -> None:
     for slot, times in ((0, 5), (25, 5), (50, 2)):
         ids = [question_ids(base)[slot]]
@@ -158,6 +159,7 @@ def test_an_entry_that_names_no_question_is_reported(
 # --------------------------------------------------------------------- shared paragraphs, spares
 
 
+@pytest.mark.slow
 def test_every_promise_holds_where_questions_share_paragraphs() -> None:
     replaced = shared = 0
     for seed in range(40):

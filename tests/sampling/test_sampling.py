@@ -211,6 +211,7 @@ def test_v1_agrees_with_its_description_on_real_data(seed: int, real: Rows, real
     assert_by_the_book(draw(replace(V1, seed=seed), real), book)
 
 
+@pytest.mark.slow
 def test_v1_agrees_with_its_description_on_overlapping_sources() -> None:
     rejected = repeated = shared = 0
     for seed in range(60):
@@ -368,6 +369,7 @@ def test_bears_is_sound_on_real_data(seed: int, real: Rows) -> None:
     assert_order_of_v1(bears, v1)
 
 
+@pytest.mark.slow
 def test_bears_is_sound_on_overlapping_sources() -> None:
     drawn = 0
     for seed in range(50):

@@ -471,6 +471,7 @@ def test_paragraphs_that_differ_in_their_title_alone_are_counted(tmp_path: Path)
     assert (len(drawn.documents), drawn.merged) == (5, {"s": 2})
 
 
+@pytest.mark.slow
 def test_hotpotqa_has_paragraphs_that_differ_in_their_title_alone(
     tmp_path: Path, shared_data: Path
 ) -> None:

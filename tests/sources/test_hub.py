@@ -173,6 +173,7 @@ def test_a_record_of_first_fetches_that_cannot_be_read_is_named(
         first_seen(tmp_path, "a/b@c/d", str)
 
 
+@pytest.mark.slow
 def test_a_fetch_takes_the_asked_files_and_a_second_one_takes_nothing(
     hub: Hub, source: Source, machine: Machine, content: bytes
 ) -> None:

@@ -173,6 +173,7 @@ def test_a_document_without_a_text_is_counted(tmp_path: Path) -> None:
     assert counts == {"corpus.jsonl": 4, "queries.jsonl": 2, "test.tsv": 4}
 
 
+@pytest.mark.slow
 def test_the_training_half_of_scifact_is_complete(shared_data: Path, tmp_path: Path) -> None:
     path = str(shared_data / "scifact")
     found = rows(tmp_path, beir.read, source(BEIR_PARTS, path=path, split="train"))
@@ -549,6 +550,7 @@ def test_what_is_wrong_with_the_benchmark_is_found(tmp_path: Path, stages: By) -
     ]
 
 
+@pytest.mark.slow
 def test_another_language_can_be_asked_for(
     tmp_path: Path, stages: By, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -564,6 +566,7 @@ def test_another_language_can_be_asked_for(
     assert stages(*words, "sources.beir.language=zh-Hant-TW").translate() == 0
 
 
+@pytest.mark.slow
 def test_the_published_bears_by_its_path_is_the_same_to_the_byte(
     shared_data: Path, tmp_path: Path, stages: By
 ) -> None:

@@ -297,6 +297,7 @@ def hops(path: Path) -> tuple[list[Any], list[Any]]:
     return read(multi_hop, path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "rows", "with_passages"),
     [
@@ -601,6 +602,7 @@ def large_array(path: Path, megabytes: int) -> Path:
     return path
 
 
+@pytest.mark.slow
 @linux
 def test_a_larger_file_takes_no_more_memory(tmp_path: Path) -> None:
     files = [large_array(tmp_path / f"{megabytes}.json", megabytes) for megabytes in (1, 8)]

@@ -30,6 +30,7 @@ def remarked(desk: Desk) -> list[tuple[str, str, str]]:
     return [(r["severity"], r["field"], r["message"][:8]) for r in rows if r["check"] == "reading"]
 
 
+@pytest.mark.slow
 def test_translations_are_read_and_every_remark_that_can_be_true_is_a_warning(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -54,6 +54,7 @@ def test_the_published_files_come_out_to_the_byte(
         assert (tmp_path / name).read_bytes() == (published / name).read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mixture", [V1, BEARS], ids=lambda mixture: mixture.sampler)
 def test_the_same_replies_serve_v1_and_the_fixed_sample(
     mixture: Mixture, published: Path, replies: KeptReplies, shared_data: Path

@@ -82,6 +82,7 @@ def test_a_clean_benchmark_needs_no_review(here: Here) -> None:
     assert (at.root / "f.csv").read_text() == ",".join(COLUMNS) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_a_table_is_exported_decided_and_imported(suffix: str, here: Here) -> None:
     at, _ = here("moody_and_markless")
@@ -102,6 +103,7 @@ def test_a_table_is_exported_decided_and_imported(suffix: str, here: Here) -> No
     assert f"{len(rows) - 1} texts to look at" in printed
 
 
+@pytest.mark.slow
 def test_a_corrected_text_replaces_the_kept_reply_and_a_document_keeps_its_answer(
     here: Here,
 ) -> None:
@@ -117,6 +119,7 @@ def test_a_corrected_text_replaces_the_kept_reply_and_a_document_keeps_its_answe
     assert replayed(at)[gold] == text
 
 
+@pytest.mark.slow
 def test_a_text_that_was_sent_back_is_requested_again(here: Here) -> None:
     at, server = here()
     refilled(at, server)
@@ -130,6 +133,7 @@ def test_a_text_that_was_sent_back_is_requested_again(here: Here) -> None:
     assert replayed(at) == before
 
 
+@pytest.mark.slow
 def test_an_answer_is_sent_back_together_with_its_document(here: Here) -> None:
     at, server = here()
     refilled(at, server)
