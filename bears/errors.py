@@ -80,7 +80,7 @@ class StoreError(BearsError):
 
 
 class AttestationFailed(BearsError):
-    """An export is not what this checkout makes, or was changed."""
+    """An export was changed, or differs from what this checkout makes."""
 
 
 def first_line(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Make the answers of a language comparable: its normal form, and the tokens of that."""
+"""Normalize and tokenize the answers of a language, so that they can be compared."""
 
 import re
 import string

@@ -17,7 +17,7 @@ class Chunks:
         self._least = least
 
     def holding_most_of(self, text: str) -> int | None:
-        """Return the position of the text with the greatest overlap, the first of equal ones.
+        """Return the position of the text with the greatest overlap; of equal ones the first.
 
         Overlap is the share of the distinct word trigrams of ``text`` that a chunk has; words are
         lower-cased runs of letters and digits. Return None if the greatest overlap is too small.

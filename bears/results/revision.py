@@ -129,7 +129,7 @@ def git(*words: str) -> bytes | None:
 
 
 def named(word: str) -> Revision | None:
-    """Return the workspace, revision or experiment of this name; None without one.
+    """Return the workspace, revision or experiment of this name, or None if nothing has it.
 
     Raises:
         FormatError: several experiments have this name.

@@ -209,7 +209,7 @@ def configuration_digest(config: Mapping[str, Any]) -> str:
 
 
 def decided(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that `configuration_digest` is over.
+    """Return the settings that `configuration_digest` covers.
 
     The engine does not count: it decides where vectors are made, not which.
     """

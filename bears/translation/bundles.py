@@ -1,4 +1,4 @@
-"""The bundle: a question, its answer and its documents, translated so that they still fit.
+"""Translate a question, its answer and its documents as one bundle, so that they agree.
 
 1. One request lists the bundle's names and terms with one rendering each.
 2. Every text is its own request, with the slice of that glossary whose terms occur in it. In a

@@ -145,7 +145,7 @@ class Term:
 
 
 def write_glossary(path: Path, terms: Iterable[Term]) -> int:
-    """Write terms as CSV, sorted, the first of each; return how many there are."""
+    """Write the terms as sorted CSV, the first entry of each; return how many there are."""
     kept: dict[tuple[str, str, str], Term] = {}
     for term in terms:
         kept.setdefault(term.place, term)

@@ -108,7 +108,7 @@ To get them from a model: bears replies fill translator=gpt-4.1, then publish"""
 
 
 def resolve_fields(source_texts: SourceTexts, lookup: Lookup) -> Resolution:
-    """Translate every field by itself, as BEARS v1 did, as far as ``lookup`` has replies."""
+    """Translate each field separately, as BEARS v1 did, if ``lookup`` has a reply for it."""
     resolution = Resolution()
     for plain in source_texts.requests():
         place = (plain.record_id, plain.field)

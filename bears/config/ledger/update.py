@@ -20,8 +20,8 @@ def add(
 ) -> None:
     """Add entries; one replaces an earlier one that has the same values under ``same``.
 
-    Entries are sorted, so that the order of adding leaves no trace. The file is changed by one
-    process at a time, whole or not at all.
+    Entries are sorted, so the result does not depend on the order of additions. One process at a
+    time changes the file, whole or not at all.
 
     Args:
         path: the ledger's file; it is created if missing.

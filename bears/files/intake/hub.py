@@ -67,7 +67,9 @@ def exists(hub: str) -> bool:
 
 
 def configs_of(hub: str, revision: str) -> list[str]:
-    """Return the configurations of a dataset, or nothing if only a script knows, which is not run.
+    """Return the configurations of a dataset; none if only its script defines them.
+
+    Scripts are not run.
 
     Raises:
         FormatError: there is no such dataset, it has no data, or the hub does not answer.

@@ -144,7 +144,7 @@ def _wrapped(text: str, pairs: tuple[str, ...]) -> bool:
 
 
 def yes_no(text: Text, language: Language) -> str | None:
-    """Find a yes/no answer that is translated by another word than the standard one."""
+    """Find a yes/no answer whose translation is not the standard word."""
     meaning = None
     if text.field == "gold_answer":
         meaning = yes_or_no(text.source, text.source_language)

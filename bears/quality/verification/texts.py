@@ -74,7 +74,7 @@ def _of_record(b: TranslatedBenchmark, record_id: str, texts: Sequence[Text]) ->
 
 
 def calibrated(b: TranslatedBenchmark) -> Iterator[Finding]:
-    """Warn if it was never measured how often the gates flag sound texts of the language."""
+    """Warn if the gates' rate of false alarms was never measured for the language."""
     if not b.target.calibrated_on and set(b.languages.values()) - {b.target.name}:
         message = f"the false alarms of the gates were never counted for {b.target.title}"
         yield Finding("not_calibrated", "warning", b.target.name, message)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def files_below(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each file, and the reason why it is not read, which is empty for most.
+    """Yield each file with the reason why it is skipped; the reason is empty if it is read.
 
     Hidden files are not read, nor are links to folders, since they may form a loop, nor links to
     files outside of the folder. A folder that cannot be read is yielded with that reason too.
