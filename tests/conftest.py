@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +20,8 @@ from tests.workspace import Workspace, finished
 # How long an example may take is wall time, which a busy machine does not keep.
 settings.register_profile("without-deadline", deadline=None)
 settings.load_profile("without-deadline")
+# A shell's background job ignores Ctrl-C, and so would every process that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
