@@ -23,7 +23,6 @@ from tests.provider_server import ProviderServer
 from tests.scripted_model import text
 
 QUESTIONS = Path("data/memory/made/made.questions.jsonl")
-READINGS = Path("data/memory/made/made.checks.jsonl")
 SAMPLED = Path("data/made/sampled")
 USUAL = (
     "benchmark=made",
@@ -34,8 +33,6 @@ USUAL = (
     "sample.pairs=0",
     *(f"questioner.{each}api_key_env=''" for each in ("", "reader.")),
 )
-
-AUTO = ("questioner.fill=auto", "questioner.reader.fill=auto", "questioner.concurrency=8")
 
 
 def stones(count: int, *more: Document) -> list[Document]:

@@ -8,6 +8,7 @@ import re
 import shutil
 import string
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from bears.config.ledger.entries import Ledger
 from bears.errors import FormatError
 from bears.evaluation.answers.evidence_f1 import evidence_f1
 from bears.evaluation.answers.exact_match import exact_match
-from bears.evaluation.answers.predictions import read_predictions
+from bears.evaluation.answers.forms import read_answers
+from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import references_of, with_references
 from bears.evaluation.answers.score import (
     AnswerScore,
@@ -45,6 +47,12 @@ from bears.sources.qasper_papers import type_and_text
 from bears.types import Answer, Document, Question
 from tests.sampled import collected
 from tests.workspace import ROOT
+
+
+def read_predictions(
+    path: Path, questions: Sequence[Question], documents: Collection[Document]
+) -> Mapping[str, Prediction]:
+    return answers_of(read_answers(path), questions, documents).predictions
 
 
 def normal(text: str, language: str) -> str:

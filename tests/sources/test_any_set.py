@@ -95,10 +95,8 @@ KORQUAD_2: Row = {
         }
     ],
 }
-KO_ANSWERED = [("어디에?", "집 안", [KO])]
 JA = "お茶は家の中にあり、外にはない。"
 JAQUAD = f'id,title,context,question,answers.text\n01,茶,{JA},どこに？,"[""家の中""]"\n'.encode()
-JA_ANSWERED = [("どこに？", "家の中", [JA])]
 MUSIQUE_TEXTS = [("Tea", "Tea is kept in Ur."), ("Ur (a town)", "Ur is a town of Sumer.")]
 MUSIQUE_PARAGRAPHS = [
     {"idx": n, "title": title, "paragraph_text": text, "is_supporting": n < 2}

@@ -2,11 +2,10 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from bears.errors import FormatError
 from bears.evaluation.answers.evidence import SECTION, finder
-from bears.evaluation.answers.forms import GivenAnswer, read_answers
+from bears.evaluation.answers.forms import GivenAnswer
 from bears.evaluation.answers.score import Prediction
 from bears.types import Document, Question
 
@@ -22,13 +21,6 @@ class Answers:
 
     predictions: Mapping[str, Prediction]
     given: Mapping[str, GivenAnswer]
-
-
-def read_predictions(
-    path: Path, questions: Sequence[Question], documents: Collection[Document]
-) -> Mapping[str, Prediction]:
-    """Read the predictions of a file in any of `bears.evaluation.answers.forms`."""
-    return answers_of(read_answers(path), questions, documents).predictions
 
 
 def answers_of(
