@@ -115,6 +115,7 @@ def located(
         tables,
         source.settings,
         folder,
+        language=source.language,
         fields=source.fields or {},
         limit=source.limit,
         on_bad_row=source.on_bad_row,

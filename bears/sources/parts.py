@@ -37,6 +37,7 @@ class Parts:
         settings: the settings of the reader.
         folder: where a reader may keep what it fetches by itself.
         dataset: what the records name as their source; empty: ``name``.
+        language: of the texts, a BCP 47 tag.
         notes: the number of times that something was met; goes into the provenance.
         failures: what of the source could not be read, and why.
         counts: the number of rows read from each file.
@@ -57,6 +58,7 @@ class Parts:
     settings: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = LOCAL
     dataset: str = ""
+    language: str = "en"
     notes: Counter[str] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
     counts: dict[Path, int] = field(default_factory=dict)

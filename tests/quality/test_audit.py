@@ -22,9 +22,9 @@ from bears.files.records import (
     write_lines,
     write_records,
 )
+from bears.language.overlap import overlaps
 from bears.quality.audit.audit import Audit, audit, summarize
 from bears.quality.audit.candidates import AuditSettings
-from bears.quality.audit.duplicates import overlaps
 from bears.quality.audit.pool import AuditPool
 from bears.retrieval.retriever import Query
 from bears.retrieval.sparse.bm25 import BM25Searcher

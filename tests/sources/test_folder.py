@@ -17,7 +17,6 @@ from bears.errors import BearsError, ConfigurationError, FormatError, SourceErro
 from bears.sources.convert import convert
 from bears.sources.folder import documents
 from bears.sources.folder.blocks import Block, blocks_of_markdown, blocks_of_text
-from bears.sources.folder.duplicates import near_duplicates
 from bears.sources.folder.html import blocks_of_html
 from bears.sources.folder.pieces import cut
 from bears.sources.own import read
@@ -241,35 +240,6 @@ def test_a_piece_that_says_what_another_says_is_dropped_unless_its_numbers_diffe
     folder.ask(("Who?", "", ""))
     assert "c.txt" in folder.read(near_duplicate=1.0)[0]
     assert "b.txt" in folder.read(near_duplicate=None)[0]
-
-
-def test_near_duplicates_are_those_that_comparing_all_pairs_finds() -> None:
-    import random
-
-    rng = random.Random(3)
-    words = [f"w{chr(97 + n)}" for n in range(20)]
-    texts = [" ".join(rng.choices(words, k=60)) for _ in range(40)]
-    for text in [*texts]:
-        parts = text.split()
-        for _ in range(rng.randrange(4)):
-            parts[rng.randrange(60)] = rng.choice(words)
-        texts.append(" ".join(parts))
-
-    def share(one: str, other: str) -> float:
-        a, b = ({tuple(t.split()[i : i + 4]) for i in range(57)} for t in (one, other))
-        return len(a & b) / len(a | b)
-
-    found = {position: (other, score) for position, other, score in near_duplicates(texts, 0.8)}
-    kept: list[int] = []
-    for i, text in enumerate(texts):
-        best = max(((share(text, texts[j]), -j) for j in kept), default=(0.0, 0))
-        if best[0] >= 0.8:
-            other, score = found.pop(i)
-            assert other == -best[1]
-            assert score == pytest.approx(best[0])
-        else:
-            kept.append(i)
-    assert found == {}
 
 
 # ----------------------------------------------------------------------------------------- hostile

@@ -1,5 +1,7 @@
 """Read a folder of documents as a benchmark, and report what became of its files."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -7,9 +9,10 @@ from bears.config import parse
 from bears.errors import BearsError, SourceError
 from bears.files.progress import Progress
 from bears.files.shown import one_line
+from bears.language.overlap import overlaps
+from bears.language.tags import unspaced
 from bears.sources.folder.asked import questions
 from bears.sources.folder.documents import KINDS, Content, read_document
-from bears.sources.folder.duplicates import near_duplicates
 from bears.sources.folder.margins import margins
 from bears.sources.folder.pieces import cut
 from bears.sources.folder.places import Places
@@ -21,6 +24,10 @@ from bears.sources.records import RowRecords, pool_document
 QUESTIONS = "questions.csv"
 MANY = 3
 """A question with more gold pieces is reported by name, since some of them may be wrong."""
+PASSAGE = 24
+"""Letters and digits that are compared at once; a third of them in languages without spaces."""
+COPIES = 50
+"""A passage in more pieces than this is boilerplate, and does not count."""
 
 
 def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
@@ -50,13 +57,13 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
     for path, name in parts.names.items():
         parts.count(path, len(files[name]))
     texts = {piece: text for pieces in files.values() for piece, text in pieces.items()}
-    stand_ins = _stand_ins(parts, texts, settings.near_duplicate)
+    replaced = _replaced_by(parts, texts, settings.near_duplicate)
     for piece, text in texts.items():
-        if piece not in stand_ins:
+        if piece not in replaced:
             yield [pool_document(parts.dataset, piece, text)]
     if not settings.questions and not table.exists():
         return
-    places = Places(files, stand_ins, left_out)
+    places = Places(files, replaced, left_out)
     found, remarks = questions(table, parts.name, parts.dataset, places)
     parts.count(table, len(found))
     for line, text in remarks:
@@ -130,14 +137,27 @@ def _pieces(name: str, content: Content, settings: FolderSettings) -> dict[str, 
     return {f"{name}#{number}": text for number, text in enumerate(texts, start=1)}
 
 
-def _stand_ins(parts: Parts, texts: Mapping[str, str], least: float | None) -> dict[str, str]:
-    """Map each piece that is nearly the same as an earlier one to that one."""
+def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) -> dict[str, str]:
+    """Map each piece that is nearly the same as an earlier one, numbers included, to that one."""
     if least is None:
         return {}
-    ids, found = list(texts), dict[str, str]()
-    for position, earlier, share in near_duplicates(list(texts.values()), least):
-        piece, kept = ids[position], ids[earlier]
-        found[piece] = kept
-        parts.report.append((piece, f"dropped: {share:.0%} the same as {kept}", texts[piece]))
-        parts.notes["pieces dropped as near duplicates"] += 1
-    return found
+    ids, contents = list(texts), list(texts.values())
+    numbers = [sorted(re.findall(r"\d+", text)) for text in contents]
+    width = PASSAGE // 3 if unspaced(parts.language) else PASSAGE
+    earlier = defaultdict[int, list[tuple[float, int]]](list)
+    for pair in overlaps(contents, width, least, COPIES)[0]:
+        first, second = sorted(pair[:2])
+        if pair.common >= least and numbers[first] == numbers[second]:
+            earlier[second].append((pair.common, -first))
+    found: dict[int, int] = {}
+    for position, others in sorted(earlier.items()):
+        # A piece equal to a dropped one gets the same replacement.
+        kept = [(share, at) for share, at in others if share == 1 or -at not in found]
+        if kept:
+            share, at = max(kept)
+            found[position] = found.get(-at, -at)
+            what = f"dropped: {share:.0%} the same as {ids[found[position]]}"
+            parts.report.append((ids[position], what, contents[position]))
+    if found:
+        parts.notes["pieces dropped as near duplicates"] = len(found)
+    return {ids[piece]: ids[kept] for piece, kept in found.items()}
