@@ -1,17 +1,29 @@
 """``bears answers``: compare a system's answers with the annotators' answers."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
-from bears.answers.judging.files import records_in
+from bears.answers.judging.bench import Judges, Rulings, judges_of, majority, rulings_of, tasks_of
+from bears.answers.judging.calibration import calibrate
+from bears.answers.judging.files import read_unjudged, read_verdicts, records_in
+from bears.answers.judging.judged import JudgedQuestion, ranked, with_rulings
+from bears.answers.judging.judged import results_of as judged_results
+from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
+from bears.answers.judging.model import NAME
+from bears.answers.judging.ruling import Case
+from bears.answers.judging.tables import table, write_judged
 from bears.cli.board_row import add_row
-from bears.cli.judging import calibrate_judge, judge_files
-from bears.cli.selection import language_of, records_of
+from bears.cli.selection import composed, language_of, records_of, selected
+from bears.cli.spending import ask_missing
+from bears.config import parse
+from bears.config.shape import Name
+from bears.errors import ConfigurationError
 from bears.evaluation.answers.details import HEADER, faults, rows
 from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.answers.predictions import answers_of
@@ -21,6 +33,18 @@ from bears.files.digest import sha256_of
 from bears.files.records import read_documents, write_json
 from bears.files.shown import complain, one_line
 from bears.files.spreadsheet import write_csv
+from bears.language.scripts import script_share
+from bears.language.tags import SCRIPTS, check_tag
+from bears.layout import BenchmarkFiles
+from bears.llm.kept import load
+from bears.llm.workflow import Workflow
+
+COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "corrected")
+
+
+LANGUAGES = ("en", "zh", "ko", "ja")
+"""Candidates for the language of answers, chosen by script if no language is given."""
+
 
 FAULTS = {
     "missing": "questions are not in the file; they score 0",
@@ -31,6 +55,8 @@ FAULTS = {
     "unknown_question": "questions are not in this benchmark, and are skipped",
     "gold": "answers equal the gold answers, all of them: does the file hold the gold?",
 }
+
+
 ENOUGH = 10
 """Answers that can't all equal the gold by chance."""
 
@@ -89,6 +115,122 @@ def score(
         complain(f"warning: {count} {FAULTS[kind]}")
 
 
+def judge_files(
+    files: Sequence[Path],
+    *,
+    judge: str,
+    benchmark: str = "",
+    folder: Path | None = None,
+    unattested: bool = False,
+    language: str = "",
+    yes: bool = False,
+    set_: Sequence[str] = (),
+    system: str = "",
+    out: Path | None = None,
+    questions: Path | None = None,
+    oracle: Path | None = None,
+) -> None:
+    """Judge files of answers.
+
+    Reads the forms of `answers score`. A verdict is pass, fail, or unscored if it can't be known; a
+    question without an answer fails. A model's verdicts are kept in
+    data/memory/BENCHMARK.verdicts.jsonl and never paid for twice. Several systems are ranked only
+    if no unscored answer could change their order.
+
+    Args:
+        files: files of answers, one for each system
+        benchmark: its records must be in data/
+        judge: one of conf/judge
+        set_: a Hydra override of the judge: --set judge.budget=5
+        system: add the pass rate to the leaderboard under this name
+        out: a JSON file for the figures of each system
+        questions: a CSV file for the questions, of one system
+        oracle: the .questions.csv of the same generator with the gold alone; says whether wrong
+            answers are beyond it or due to other documents
+    """
+    if len(files) > 1 and (questions or oracle or system):
+        raise ConfigurationError("--questions, --oracle and --system are for one FILE")
+    records = records_of(benchmark, folder, unattested)
+    language, judges = language_of(records.folder, language), _judges(judge, set_)
+    results: dict[str, dict[str, Any]] = {}
+    rows: list[JudgedQuestion] = []
+    known = read_verdicts(oracle) if oracle else {}
+    for file in files:
+        name = parse(Name, system or file.stem, "--system")
+        if name in results:
+            raise ConfigurationError(f"two of the files are called {name}; rename one")
+        rows = read_unjudged(records_in(records.folder, file), language)
+        cases = [row.case for row in rows]
+        rulings = _verdicts(judges, cases, language, records.settings.benchmark.name, yes)
+        rows = with_rulings(rows, rulings, known)
+        results[name] = judged_results(rows, rulings)
+    state = records.state
+    if questions:
+        write_judged(questions, rows)
+    if out:
+        write_json(out, {"benchmark": state.as_dict(), "judge": judge, "systems": results})
+    if system:
+        means = results[name]["all"]
+        faults = ["unscored"] if means["unscored"] else []
+        add_row(state, system, sha256_of(files[0]), means, faults, judge)
+    who = one_line(name) if len(results) == 1 else f"{len(results)} systems"
+    print(f"{who}, judged by {one_line(judge)}, on {state}")
+    print(table(results[name]) if len(results) == 1 else _ranking(results))
+
+
+def calibrate_judge(
+    labels: Path,
+    *,
+    judge: str,
+    language: str = "",
+    benchmark: str = "",
+    out: Path | None = None,
+    disagreements: Path | None = None,
+    yes: bool = False,
+    set_: Sequence[str] = (),
+) -> None:
+    """Measure a judge against people's labels.
+
+    Compares the verdicts of a judge with people's, system by system: agreement, kappa, the shares
+    of right and of wrong answers that it recognizes, and the pass rate corrected for its errors,
+    each with its 95 % interval. Rows without a label are judged too, and count in the corrected
+    rate: it estimates how many of all answers people would pass.
+
+    Args:
+        labels: CSV, JSON Lines or a JSON array: system, question_id, label, and question,
+            gold_answers, answer unless --benchmark has them; or EVOUNA's file
+        judge: one of conf/judge
+        language: BCP 47 tag of the answers; default: that of the records, or by their script
+        benchmark: the labelled answers are those of data/BENCHMARK/answers/SYSTEM.jsonl
+        out: a JSON file for the figures
+        disagreements: a CSV file for the answers on which judge and people differ
+        set_: a Hydra override of the judge: --set judge.budget=5
+    """
+    judges, given_by = _judges(judge, set_), None
+    if benchmark:
+        given_by, language = _answers_of(benchmark, language)
+    answers = read_labels(labels, given_by)
+    language = language or _language_of(answers)
+    check_tag(language, "--language")
+    cases = [each.case for each in answers]
+    rulings = _verdicts(judges, cases, language, benchmark or labels.stem, yes).values()
+    judged = [
+        replace(each, verdict=majority(column).verdict)
+        for each, *column in zip(answers, *rulings, strict=True)
+    ]
+    systems = calibrate(judged)
+    if out:
+        write_json(out, {"judge": judge, "language": language, "systems": systems})
+    differing = [each for each in judged if each.disagrees]
+    if disagreements:
+        _write_disagreements(disagreements, differing)
+    print(_calibration(systems))
+    print(
+        f"\nanswers compared as {language} (--language names another); {judge} and people differ "
+        f"on {len(differing):,} answers"
+    )
+
+
 COMMAND = {"score": score, "judge": judge_files, "calibrate": calibrate_judge}
 
 
@@ -114,3 +256,96 @@ def _table(summary: Mapping[str, Any]) -> str:
     if others:
         parts.append(tabulate(others, ["", "n", "mean"], floatfmt=".4f"))
     return "\n\n".join(parts)
+
+
+def _ranking(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return a table of the systems in order, or the reason why they cannot be ordered."""
+    names, pairs = ranked({name: each["all"]["pass_bounds"] for name, each in results.items()})
+    rows = []
+    for name in names:
+        means = results[name]["all"]
+        low, high = means["pass_bounds"]
+        rate = "–" if means["pass_rate"] is None else f"{means['pass_rate']:.4f}"
+        rows.append([name, rate, f"{low:.4f}–{high:.4f}", means["unscored"], means["n"]])
+    header = ["system", "pass_rate", "pass_bounds", "unscored", "n"]
+    lines = tabulate(rows, header, disable_numparse=True)
+    if not pairs:
+        return lines
+    unranked = "; ".join(" and ".join(pair) for pair in pairs)
+    return (
+        f"{lines}\n\nsorted by name, not ranked: the unscored answers could change the order of "
+        f"{unranked}. Have them judged first"
+    )
+
+
+def _answers_of(benchmark: str, language: str) -> tuple[GivenBy, str]:
+    """Return a function that finds the answers of a benchmark's systems, and their language."""
+    folder = records_of(benchmark).folder
+    language = language_of(folder, language)
+
+    @cache
+    def cases(system: str) -> dict[str, Case]:
+        answers = BenchmarkFiles(benchmark).answers(system)
+        rows = read_unjudged(records_in(folder, answers), language)
+        return {row.case.question_id: row.case for row in rows}
+
+    return lambda system, question_id: cases(system).get(question_id), language
+
+
+def _language_of(answers: Sequence[LabelledAnswer]) -> str:
+    text = "\n".join(each.case.question for each in answers[:1000])
+    return max(LANGUAGES, key=lambda tag: script_share(text, SCRIPTS[tag]))
+
+
+def _calibration(systems: Mapping[str, Mapping[str, Any]]) -> str:
+    rows = []
+    for system, found in systems.items():
+        ends = [found["interval_95"].get(name) for name in COLUMNS[1:]]
+        values = [found[name] for name in COLUMNS[1:]]
+        rows.append([system, found["n"], *("–" if v is None else f"{v:.4f}" for v in values)])
+        rows.append(["", "", *(f"{pair[0]:.3f}–{pair[1]:.3f}" if pair else "" for pair in ends)])
+    return tabulate(rows, ["system", *COLUMNS], disable_numparse=True)
+
+
+def _write_disagreements(path: Path, differing: Sequence[LabelledAnswer]) -> None:
+    header = ["system", "question_id", "question", "gold_answers", "answer", "people", "judge"]
+    rows = [
+        [
+            *(each.system, case.question_id, case.question, " / ".join(case.golds)),
+            *(case.answer, "pass" if each.label else "fail", each.verdict),
+        ]
+        for each in differing
+        for case in [each.case]
+    ]
+    write_csv(path, header, rows)
+
+
+def _judges(name: str, overrides: Sequence[str]) -> Judges:
+    """Return the judges of conf/judge/NAME.yaml; a panel has several."""
+    judges = judges_of(selected(composed("", [f"judge={name}", *overrides])).judge)
+    if not judges:
+        raise ConfigurationError(f"--judge {name} has no judge; choose another")
+    return judges
+
+
+def _verdicts(
+    judges: Judges, cases: Sequence[Case], language: str, replies: str, agreed: bool
+) -> Rulings:
+    """Return the verdicts of each judge on each case; new replies of models are published.
+
+    Args:
+        language: BCP 47 tag of the answers.
+        replies: the benchmark whose kept replies hold the verdicts.
+        agreed: whether ``--yes`` was given.
+
+    Raises:
+        RepliesMissing: a model did not judge everything; the verdicts it gave are published.
+    """
+    path = BenchmarkFiles(replies).replies("verdicts")
+    for task in tasks_of(judges, cases, language):
+        if task.resolve(load(path, NAME)).missing:
+            workflow = Workflow(task, path)
+            if stopped := ask_missing(workflow, agreed).stopped:
+                complain(f"stopped: {stopped}")
+            workflow.publish()
+    return rulings_of(judges, cases, language, load(path, NAME))

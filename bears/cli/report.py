@@ -2,24 +2,35 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bears.cli.prices import dollars
+from bears.answers.task import AnswerKeys
+from bears.answers.task import read_task as read_answering
+from bears.cli.embeddings import hosted
 from bears.cli.selection import composed, records_of
-from bears.config.typed import select
-from bears.errors import ConfigurationError, FormatError
+from bears.config import parse
+from bears.config.shape import Choice
+from bears.config.typed import Keys, select
+from bears.errors import BearsError, ConfigurationError, FormatError
 from bears.evaluation.timing import read_timing
 from bears.files.digest import sha256_of
-from bears.files.records import read_json, write_text
-from bears.layout import BenchmarkFiles
+from bears.files.records import read_json, read_questions, write_text
+from bears.layout import MODELS, BenchmarkFiles
+from bears.llm.embedding import token_range
+from bears.llm.kept import KeptReplies
+from bears.llm.models import Models, estimate, load_models
+from bears.llm.use import Use
 from bears.publishing.report.benchmark import ReportKeys
 from bears.publishing.report.page import report
 from bears.results.origins import ran_on
 from bears.results.records import Records
 from bears.results.revision import ANSWERED, JUDGEMENTS, RUN, WITHIN
 from bears.results.system import System
+from bears.retrieval.models.hosted_settings import HostedSettings
+from bears.retrieval.rewriting.model import RewritingKeys
+from bears.retrieval.rewriting.model import read_task as read_rewriting
 
 
 def write_report(
@@ -88,3 +99,66 @@ def _times(outputs: Mapping[str, str], run: Path) -> Iterator[tuple[str, float]]
             for name in ("index_s", "index_bytes"):
                 if isinstance(known, dict) and isinstance(known.get(name), int | float):
                     yield name, float(known[name])
+
+
+@dataclass(frozen=True)
+class PricedKeys(Keys):
+    """The choices of a run that may cost money."""
+
+    generator: Choice
+    retriever: Choice
+    rewriter: Choice
+
+
+def dollars(
+    config: Mapping[str, Any], translated: Path, run: Path | None, within: Path | None
+) -> tuple[float, float] | None:
+    """Return the least and the most that a thousand questions cost, if no reply is kept.
+
+    The vectors of questions, the rewriter and the generator count; indexing and judges do not.
+    Tokens are estimated. What runs on the user's own machine costs nothing here.
+
+    Args:
+        config: of the run.
+        translated: the folder of the benchmark's records.
+        run, within: the rankings that a generator answers from.
+
+    Returns:
+        None if a price is not known, or the configuration is that of an older version.
+    """
+    queries = translated / "queries.json"
+    try:
+        models = load_models(MODELS)
+        uses: list[Use[Any]] = []
+        priced = select(PricedKeys, config)
+        if priced.rewriter.word("model"):
+            uses.append(read_rewriting(select(RewritingKeys, config), queries))
+        if priced.generator.word("model") and run and within:
+            records = queries, translated / "corpus.json", run, within
+            uses.append(read_answering(select(AnswerKeys, config), *records))
+        questions = [question.question for question in read_questions(queries)]
+        costs = [(0.0, 0.0), *_of_vectors(priced.retriever, questions, models)]
+        for use in uses:
+            costs += _of_replies(use, models)
+    except (BearsError, KeyError, AttributeError):
+        return None
+    low, high = (sum(each) * 1000 / max(len(questions), 1) for each in zip(*costs, strict=True))
+    return low, high
+
+
+def _of_vectors(part: Any, questions: list[str], models: Models) -> Iterator[tuple[float, float]]:
+    """Yield the price of each question's vector, for every hosted encoder of a retriever."""
+    for encoder in hosted(part):
+        fields = {key: value for key, value in encoder.items() if key != "_target_"}
+        price = parse(HostedSettings, fields, "retriever.encoder").price_in(models)
+        for low, high in map(token_range, questions):
+            yield price.of(low, 0), price.of(high, 0)
+
+
+def _of_replies(use: Use[Any], models: Models) -> Iterator[tuple[float, float]]:
+    """Yield the price of each request to a model."""
+    price = use.settings.price_in(models)
+    for request in use.resolve(KeptReplies()).missing:
+        chat = use.ask(request, [])
+        sent, answered = estimate(chat.system + chat.user), use.output_tokens(request)
+        yield price.of(sent[0], round(answered[0])), price.of(sent[1], round(answered[1]))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.cli import main
-from bears.cli.translation_tax import without_parentheses
+from bears.cli.tax import without_parentheses
 from bears.files.records import read_documents, write_records
 from tests.workspace import ROOT
 

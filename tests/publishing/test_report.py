@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bears.cli.prices import dollars
+from bears.cli.report import dollars
 from bears.cli.selection import composed
 from bears.cli.uses import ANSWERS as USED_FOR_ANSWERS
 from bears.cli.uses import workflow_of

@@ -25,8 +25,8 @@ class FolderSettings(Closed):
         repeated: a short text near the beginning or end of a file is dropped if at least this
             share of the files of its kind, and three of them, have it there; null: never.
         edge: how many blocks count as near.
-        near_duplicate: a piece is dropped if it and an earlier one have this share of their passages
-            in common, and the same numbers; null: never.
+        near_duplicate: a piece is dropped if it and an earlier one share so many of their passages,
+            and have the same numbers; null: never.
     """
 
     questions: str = ""
