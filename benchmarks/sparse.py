@@ -60,9 +60,8 @@ def texts(file: Path) -> Iterator[str]:
 
 def ours(corpus: Path, folder: Path, k: int, lengths: str = "exact") -> Callable[[], Search]:
     """Measure this project's BM25, written to disk and opened again."""
-    from bears.retrieval.retriever import Query
+    from bears.retrieval.retriever import Query, Stopwatch
     from bears.retrieval.sparse.bm25 import BM25
-    from bears.retrieval.stopwatch import Stopwatch
     from bears.types import Document
 
     rounded = ["en"] if lengths == "lucene" else []

@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bears.config import build
-from bears.config.ledger.acceptance import BenchmarkAcceptances, accept
-from bears.config.ledger.entries import Judgements
+from bears.config.ledger.entries import BenchmarkAcceptances, Judgements, accept
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice, LanguageName, SourceSettings
 from bears.config.typed import Keys
@@ -19,9 +18,8 @@ from bears.language.tags import languages_of
 from bears.quality.audit.audit import Audit, audit, summarize
 from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.pool import AuditPool
-from bears.retrieval.retriever import Query
+from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25Searcher
-from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Finding, Question
 
 BATCH = 64

@@ -23,8 +23,7 @@ from bears.files.trec import run_writer
 from bears.retrieval.cut import Cut, Limited, as_rows, cuts_below, messages, summed
 from bears.retrieval.index_files import check_made_from
 from bears.retrieval.retrieve_settings import RetrieveSettings
-from bears.retrieval.retriever import Query, Searcher
-from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.retriever import Query, Searcher, Stopwatch
 from bears.retrieval.stores.vector_store import Approximate
 from bears.types import Question, Ranking
 

@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 
 from bears.config import parse
-from bears.config.ledger.acceptance import BenchmarkAcceptances
-from bears.config.ledger.entries import Reviews
+from bears.config.ledger.entries import BenchmarkAcceptances, Reviews
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import (
     BenchmarkLanguage,

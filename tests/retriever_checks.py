@@ -17,8 +17,7 @@ from tempfile import mkdtemp
 import pytest
 
 from bears.errors import BearsError
-from bears.retrieval.retriever import Query, Retriever, Searcher
-from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
 from bears.types import Document, Ranking
 from tests import retrieving
 from tests.retrieving import document, ids, indexed

@@ -11,8 +11,7 @@ import numpy as np
 
 from bears.config import compose, read_selection
 from bears.retrieval.models.encoder import Vectors, normalized
-from bears.retrieval.retriever import Query, Retriever, Searcher
-from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
 from bears.retrieval.stores.vector_store import Shard, VectorSearcher
 from bears.types import Document, Ranking
 from tests.workspace import ROOT

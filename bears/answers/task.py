@@ -9,8 +9,8 @@ from bears.answers.prompts import AnswerPrompt, WrittenIn, mark_of, messages
 from bears.answers.settings import GIVEN_UP, GeneratorSettings, given_up
 from bears.answers.shown import Shown, documents_of, show
 from bears.config.typed import Keys
-from bears.files.intake.texts import blank
 from bears.files.records import read_questions
+from bears.files.shown import blank
 from bears.llm.flat import FlatUse
 from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer

@@ -18,7 +18,7 @@ from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.model import NAME
 from bears.answers.judging.ruling import Case
 from bears.answers.judging.tables import table, write_judged
-from bears.cli.board_row import add_row
+from bears.cli.leaderboard import add_row
 from bears.cli.selection import composed, language_of, records_of, selected
 from bears.cli.spending import ask_missing
 from bears.config import parse

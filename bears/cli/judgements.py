@@ -213,7 +213,7 @@ def candidate_rows(config: Config) -> list[Row]:
     ]
 
 
-def judged_pairs(config: Config, table: Path) -> list[dict[str, Any]]:
+def decisions_in(config: Config, table: Path) -> list[dict[str, Any]]:
     """Return the decisions on documents in a table, as entries of the ledger."""
     return _entries(_decisions(config, table))
 

@@ -5,8 +5,8 @@ from bears.config.ledger.entries import LedgerPart
 from bears.config.ledger.update import add
 from bears.config.typed import select
 from bears.errors import LedgerError
-from bears.files.intake.texts import blank
 from bears.files.records import read_questions
+from bears.files.shown import blank
 from bears.layout import ledger_of
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from bears.cli import spending
-from bears.cli.judgements import candidate_rows, judged_pairs
+from bears.cli.judgements import candidate_rows, decisions_in
 from bears.cli.proxied import serve
 from bears.cli.selection import composed, files_of, selected
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
@@ -161,7 +161,7 @@ def review(
         earlier = again.get((decision.record_id, decision.field), 0)
         counted = replace(decision, times=earlier + (decision.decision == "retranslate"))
         entries.append({name: value for name, value in asdict(counted).items() if value})
-    judged = judged_pairs(config, import_)
+    judged = decisions_in(config, import_)
     path = ledger_of(selected(config).benchmark.name)
     # What may be refused comes first, so that an import is complete or has no effect.
     add(path, "judgements", judged, ("question_id", "doc_id"), final=True)

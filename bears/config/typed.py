@@ -1,19 +1,23 @@
 """Turn parts of the composed configuration into settings classes, or build what they name."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, TypeVar, get_type_hints
+from importlib import import_module
+from inspect import Parameter, signature
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from bears.config.arguments import check_arguments
-from bears.config.named import named
 from bears.errors import ConfigurationError
 from bears.files.records import adapter_of, problems_of
 
+PLAIN = (bool, int, float, str, NoneType)
+EXACT = ConfigDict(strict=True, allow_inf_nan=False)
+"""A word is not a truth value, and a number is not a text."""
 RETRIEVAL = "bears.retrieval"
 """The room that defines most of what configurations build."""
-
 T = TypeVar("T")
 
 
@@ -129,3 +133,68 @@ def _fields(settings: type[Any]) -> dict[str, Any]:
 
 def _is_keys(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Keys)
+
+
+def check_arguments(made: Callable[..., Any], settings: Mapping[str, Any], where: str) -> None:
+    """Refuse settings that ``made`` does not take.
+
+    Args:
+        made: a class.
+        settings: values by name.
+        where: their place in the configuration.
+
+    Raises:
+        ConfigurationError: a setting is unknown, or a plain value (truth value, number, text, or
+            several of them) does not have the type or bounds that the constructor declares.
+    """
+    taken = signature(made).parameters
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
+        return
+    hints = get_type_hints(made.__init__, include_extras=True)
+    if unknown := [key for key in settings if key not in taken]:
+        raise ConfigurationError(
+            f"{where} has no setting {', '.join(unknown)}; expected {', '.join(taken)}"
+        )
+    problems = []
+    for key, part in settings.items():
+        if _is_plain(hints.get(key)):
+            try:
+                TypeAdapter(hints[key], config=EXACT).validate_python(part)
+            except ValidationError as error:
+                problems.append(problems_of(error, f"{where}.{key}"))
+    if problems:
+        raise ConfigurationError("; ".join(problems))
+
+
+def _is_plain(hint: Any) -> bool:
+    kind, parts = get_origin(hint), get_args(hint)
+    if kind is Annotated:
+        return _is_plain(parts[0])
+    if kind in (Union, UnionType, Mapping, Sequence):
+        return all(map(_is_plain, parts))
+    return hint in PLAIN or kind is Literal
+
+
+def named(name: object, room: str, where: str) -> Any:
+    """Return the class or function that ``room`` defines under a dotted name.
+
+    Args:
+        name: the full name, such as ``bears.retrieval.sparse.bm25.BM25``.
+        room: the package that must define it.
+        where: its place in the configuration.
+
+    Raises:
+        ConfigurationError: ``room`` does not define that name.
+    """
+    expected = f"{where} is {name!r}; expected the full name of something that {room} defines"
+    if not isinstance(name, str) or not re.fullmatch(rf"{room}(\.[A-Za-z]\w*)+", name):
+        raise ConfigurationError(expected)
+    module, _, last = name.rpartition(".")
+    try:
+        found = getattr(import_module(module), last, None)
+    except ImportError as error:
+        raise ConfigurationError(f"{expected} ({error})") from None
+    # An imported object belongs to another module.
+    if not callable(found) or getattr(found, "__module__", None) != module:
+        raise ConfigurationError(expected)
+    return found

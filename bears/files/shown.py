@@ -11,12 +11,12 @@ from html import escape
 from unicodedata import normalize
 
 from bears.files.addresses import without_passwords
-from bears.files.intake.texts import FILLERS, blank
 
+# Unicode counts them among letters and symbols, but they are invisible.
+FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 SPACES = frozenset(" \u00a0\u3000")
 """Harmless white space that texts use."""
 LINES = frozenset("\n\t")
-
 QUOTED = "'"
 """Put before a cell, so that a spreadsheet takes it for text."""
 
@@ -49,6 +49,11 @@ def _visible(text: str, kept: frozenset[str]) -> str:
         c if c in kept or (c.isprintable() and c not in FILLERS) else json.dumps(c)[1:-1]
         for c in text
     )
+
+
+def blank(text: str) -> bool:
+    """Return whether a text has nothing but white space, invisible characters and fillers."""
+    return not any(c.isprintable() and c != " " and c not in FILLERS for c in text)
 
 
 def guard(cell: str) -> str:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bears.config import Config, compose, read_selection
+from bears.config.packaged import conf_folder
 from bears.errors import FormatError
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
@@ -15,7 +17,6 @@ from bears.language.tags import check_tag
 from bears.library.index import Index
 from bears.library.rankings import Rankings, run_of
 from bears.library.scores import Scores
-from bears.library.settings import settings
 from bears.results.system import frames_of
 from bears.types import Document, Question
 
@@ -149,3 +150,21 @@ def _question(number: int, row: Mapping[str, Any], documents: Mapping[str, str])
         "ad-hoc",
         tuple(named.values()) if isinstance(named, Mapping) else (),
     )
+
+
+def settings(retriever: str, language: str, overrides: Sequence[str]) -> Config:
+    """Return the pipeline's configuration with a retriever, for texts of a language.
+
+    Args:
+        retriever: the name of its YAML file; empty: of no importance.
+        language: a BCP 47 tag.
+        overrides: Hydra overrides, such as ``retriever.k1=1.2`` or ``chunking=sentences``.
+
+    Raises:
+        ConfigurationError: one of them is not known; the message lists what is.
+    """
+    conf, selection = conf_folder()
+    chosen = read_selection(selection) | {"benchmark": "mini", "overrides": []}
+    if retriever:
+        chosen |= {"retriever": retriever}
+    return compose(conf, chosen, [f"benchmark.language={language}", *overrides])

@@ -13,8 +13,7 @@ from bears.config.typed import Keys, select
 from bears.errors import FormatError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.retrieve_settings import RetrieveSettings
-from bears.retrieval.retriever import Query, Searcher
-from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.retriever import Query, Searcher, Stopwatch
 from bears.types import Document, Question, Ranking, Run
 
 
@@ -32,7 +31,7 @@ class Index:
 
     Args:
         documents: what is indexed.
-        config: as `bears.library.settings.settings` gives it.
+        config: as `bears.library.benchmark.settings` gives it.
         folder: in which the index stays, instead of one that is there; None: a temporary one.
 
     Raises:

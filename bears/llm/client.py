@@ -17,8 +17,8 @@ import openai
 import tenacity
 
 from bears.errors import FormatError
+from bears.files.intake.files import WHOLE_BYTES, beyond
 from bears.files.intake.json_text import json_value
-from bears.files.intake.limits import WHOLE_BYTES, beyond
 from bears.llm.budget import Bounded, Budget
 from bears.llm.embedding import Embedded, EmbeddingRequest
 from bears.llm.endpoint import Access, Endpoint, find_access

@@ -7,8 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bears.questions.form import Form, Written
-from bears.retrieval.retriever import Query, Retriever, Searcher
-from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
 from bears.types import Document
 
 NEAR = 20

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import FormatError
-from bears.files.dvc_cache import cache_folder
 from bears.files.intake.files import decoded, read_whole
 from bears.files.intake.json_text import json_value
 from bears.files.intake.yaml_text import yaml_value
@@ -126,6 +125,17 @@ def git(*words: str) -> bytes | None:
     """Return the output of git; None if it fails."""
     done = subprocess.run(["git", *words], capture_output=True, check=False)
     return done.stdout if done.returncode == 0 else None
+
+
+def cache_folder(root: Path) -> Path:
+    """Return the folder of DVC's cache, from its configuration."""
+    try:
+        from dvc.config import Config
+
+        configured = Config(dvc_dir=str(root / ".dvc"))["cache"].get("dir")
+    except Exception:  # `doctor` reports what is wrong with DVC or its configuration.
+        configured = None
+    return Path(configured or root / ".dvc" / "cache")
 
 
 def named(word: str) -> Revision | None:

@@ -1,12 +1,28 @@
-"""The protocols of a retriever: make an index of documents, open it, search it."""
+"""The protocols of a retriever: make an index of documents, open it, search it with a stopwatch."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Protocol
 
-from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Ranking
+
+
+class Stopwatch:
+    """Add up seconds by stage: ``with stopwatch("encode"): …``."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        started = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - started
 
 
 @dataclass(frozen=True, slots=True)

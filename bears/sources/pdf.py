@@ -15,8 +15,8 @@ from typing import Annotated
 from pydantic import Field
 
 from bears.errors import ConfigurationError, FormatError, SourceError
-from bears.files.intake.texts import blank
 from bears.files.records import atomic_write
+from bears.files.shown import blank
 from bears.sources.pdf_text import pages_of
 from bears.types import Closed
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bears.config.named import named
+from bears.config.typed import named
 from bears.errors import ConfigurationError
 from bears.language.tags import check_tag
 from bears.sources.parts import OnBadRow, Reader

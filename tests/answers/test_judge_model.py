@@ -14,6 +14,8 @@ import pytest
 
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.model import (
+    JudgePrompt,
+    JudgeSettings,
     VerdictRequest,
     VerdictTask,
     marker,
@@ -21,7 +23,6 @@ from bears.answers.judging.model import (
     read_ruling,
 )
 from bears.answers.judging.ruling import Case
-from bears.answers.judging.settings import JudgePrompt, JudgeSettings
 from bears.cli import main
 from bears.config import compose, parse, read_selection
 from bears.errors import ConfigurationError, RepliesCorrupt, RepliesMissing

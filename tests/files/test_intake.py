@@ -19,8 +19,8 @@ from bears.files.intake.files import opened, read_text, read_whole
 from bears.files.intake.json_stream import begin, items, members, pairs
 from bears.files.intake.json_text import json_value, lines
 from bears.files.intake.table_text import csv_rows
-from bears.files.intake.texts import blank
 from bears.files.intake.yaml_text import yaml_value
+from bears.files.shown import blank
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from('"\\[]{},:'))
 VALUES = st.recursive(

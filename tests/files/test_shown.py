@@ -16,8 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bears.files.intake.texts import blank
-from bears.files.shown import for_terminal, guard, markdown, markdown_table, one_line, restored
+from bears.files.shown import (
+    blank,
+    for_terminal,
+    guard,
+    markdown,
+    markdown_table,
+    one_line,
+    restored,
+)
 from bears.files.spreadsheet import csv_text, read_cells, write_csv
 from tests.modules import trees
 from tests.workspace import ROOT, environment_for

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bears.cli.judgements import candidate_rows, judged_pairs
+from bears.cli.judgements import candidate_rows, decisions_in
 from bears.config import Config, build, compose, parse
 from bears.config.ledger.entries import PairDecision
 from bears.files.records import (
@@ -26,9 +26,8 @@ from bears.language.overlap import overlaps
 from bears.quality.audit.audit import Audit, audit, summarize
 from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.pool import AuditPool
-from bears.retrieval.retriever import Query
+from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25Searcher
-from bears.retrieval.stopwatch import Stopwatch
 from bears.translation.review import write_review
 from bears.types import Document, Question
 from stages import audit as stage
@@ -312,7 +311,7 @@ def test_candidates_go_into_the_review_table_until_they_are_decided(
     assert row["source"] == f"{ASKED.question}\n{ASKED.gold_answer}"
     assert "instead_of gold" in row["flags"]
     write_review(Path("f.csv"), [row | {"decision": "partial", "author": "Ann"}])
-    (entry,) = judged_pairs(config, Path("f.csv"))
+    (entry,) = decisions_in(config, Path("f.csv"))
     decided = {"question_id": "q1", "doc_id": "second", "decision": "partial", "author": "Ann"}
     assert entry == decided
     assert candidate_rows({**config, "ledger": {**config["ledger"], "judgements": [entry]}}) == []

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from bears.config import compose, parse
-from bears.config.ledger.acceptance import Acceptance
-from bears.config.ledger.entries import Ledger, Review
+from bears.config.ledger.entries import Acceptance, Ledger, Review
 from bears.files.records import read_documents, read_questions
 from bears.language.gates import GATES
 from bears.language.profile import Language

@@ -15,9 +15,8 @@ from bears.retrieval.combined.hybrid import Hybrid
 from bears.retrieval.combined.rerank import Reranked
 from bears.retrieval.cut import Cut
 from bears.retrieval.dense.dense import Dense
-from bears.retrieval.retriever import Query, Retriever
+from bears.retrieval.retriever import Query, Retriever, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25
-from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
 from bears.types import Ranking
 from tests.retrieving import Letters, documents, indexed

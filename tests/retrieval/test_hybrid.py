@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 
 from bears.config import build
-from bears.retrieval.combined.fusion import reciprocal_ranks
-from bears.retrieval.combined.hybrid import Hybrid
+from bears.retrieval.combined.hybrid import Hybrid, reciprocal_ranks
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.wordllama import WordLlama
-from bears.retrieval.retriever import Query, Retriever
+from bears.retrieval.retriever import Query, Retriever, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25
-from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
 from bears.retrieval.stores.vector_store import VectorStore
 from bears.types import Hit, Ranking

@@ -16,9 +16,8 @@ from bears.files.records import read_documents, read_json, read_questions
 from bears.retrieval.combined.hybrid import Hybrid
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.wordllama import WordLlama
-from bears.retrieval.retriever import Query, Searcher
+from bears.retrieval.retriever import Query, Searcher, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25
-from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
 from bears.retrieval.stores.qdrant_server import Hnsw
 from bears.retrieval.stores.vector_store import Shard, VectorStore

@@ -19,9 +19,8 @@ from bears.retrieval.cut import Cut
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.cross_encoder import CrossEncoder
 from bears.retrieval.models.wordllama import WordLlama
-from bears.retrieval.retriever import Query
+from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25
-from bears.retrieval.stopwatch import Stopwatch
 from bears.retrieval.stores.memory import Memory
 from bears.types import Document
 from tests.retrieving import NO_MODELS, ask, composed, document, opened

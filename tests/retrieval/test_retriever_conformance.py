@@ -22,9 +22,8 @@ from typing import Any
 import pytest
 
 from bears.config import Config, build
-from bears.retrieval.retriever import Query, Retriever, Searcher
+from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25
-from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Hit, Ranking
 from tests.provider_server import ProviderServer
 from tests.retriever_checks import CHECKS, Bench

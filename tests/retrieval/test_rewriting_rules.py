@@ -15,9 +15,8 @@ from bears.errors import ConfigurationError
 from bears.evaluation.evaluate import evaluate, gold_of, summarize
 from bears.evaluation.measure import parse_measure
 from bears.files.records import read_questions
-from bears.retrieval.retriever import Query, Searcher
+from bears.retrieval.retriever import Query, Searcher, Stopwatch
 from bears.retrieval.rewriting.rules import Rules, Turns
-from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Asked, Document, Question, Turn
 from tests.workspace import ROOT, finished
 

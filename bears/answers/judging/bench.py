@@ -6,9 +6,8 @@ from itertools import combinations
 from typing import Any
 
 from bears.answers.judging.calibration import kappa_of
-from bears.answers.judging.model import VerdictTask
+from bears.answers.judging.model import JudgeSettings, VerdictTask
 from bears.answers.judging.ruling import Case, Judge, Ruling, Verdict
-from bears.answers.judging.settings import JudgeSettings
 from bears.config import build, parse
 from bears.llm.kept import KeptReplies
 

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from bears.answers.task import AnswerTask
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
-from bears.files.intake.texts import blank
 from bears.files.records import adapter_of, read_lines
+from bears.files.shown import blank
 from bears.files.spreadsheet import read_named
 
 COLUMNS = ("question", "ground_truth", "answer", "contexts")

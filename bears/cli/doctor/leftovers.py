@@ -11,9 +11,9 @@ from typing import Any
 
 from bears.cli.doctor.objects import Damage
 from bears.errors import FormatError
-from bears.files.dvc_cache import cache_folder
 from bears.files.intake.json_text import json_value
 from bears.layout import CONF, DATA, LOCAL, METRICS
+from bears.results.revision import cache_folder
 
 TEMPORARY = Path(".dvc/tmp")
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from bears.config import read_mapping
 from bears.errors import FormatError
-from bears.files.dvc_cache import cache_folder
 from bears.files.manifest import check as check_manifest
 from bears.files.progress import Progress
+from bears.results.revision import cache_folder
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,19 @@
-"""The entries of a ledger.
+"""The entries of a ledger, and accepted findings.
 
 An entry replaces a question, corrects one field of one record, reviews one translation, or judges
 one document for one question. Entries form a set: the order in which they were added is
 irrelevant.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from bears.config.typed import Keys
-from bears.files.intake.texts import blank
-from bears.types import Closed
+from bears.files.shown import blank
+from bears.types import Closed, Finding
 
 
 @dataclass(frozen=True)
@@ -164,6 +164,47 @@ class LedgerPart(Keys):
     """The ledger, as a key of the configuration."""
 
     ledger: WholeLedger
+
+
+@dataclass(frozen=True)
+class Acceptance(Closed):
+    """A finding that is true and accepted.
+
+    Args:
+        check: the check that made the finding.
+        record_id: the record it is about, or ``*`` for any.
+        reason: why it is accepted.
+        field: accept only findings about this field; empty: about any field, or none.
+    """
+
+    check: str
+    record_id: str
+    reason: str
+    field: str = ""
+
+
+@dataclass(frozen=True)
+class BenchmarkAcceptances(Keys):
+    """The language of the benchmark, and the findings about it that are accepted."""
+
+    accept: tuple[Acceptance, ...]
+    language: str
+
+
+def accept(findings: Iterable[Finding], accepted: Sequence[Acceptance]) -> list[Finding]:
+    """Return the findings; accepted ones get the severity ``accepted``."""
+    return [_judged(finding, accepted) for finding in findings]
+
+
+def _judged(finding: Finding, accepted: Sequence[Acceptance]) -> Finding:
+    for entry in accepted:
+        of_field = entry.field in ("", finding.field)
+        of_record = entry.record_id in ("*", finding.record_id)
+        if entry.check == finding.check and of_record and of_field:
+            return replace(
+                finding, severity="accepted", message=f"{finding.message} ({entry.reason})"
+            )
+    return finding
 
 
 def _refuse_contradictions(entries: Iterable[tuple[str, object]]) -> None:

@@ -1,4 +1,4 @@
-"""Open files from outside: regular ones, unpacked if they are packed, and texts as UTF-8."""
+"""Open files from outside: regular ones, within bounds, unpacked if they are packed, as UTF-8."""
 
 import gzip
 import io
@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from bears.errors import FormatError
-from bears.files.intake.limits import RATIO, WHOLE_BYTES, beyond
 
+WHOLE_BYTES = 512 * 1024 * 1024
+"""The most bytes of a file or record that is held in memory."""
+TEXT_BYTES = 50_000_000
+"""The most bytes of a record of streamed JSON, of a cell of a table, and of a YAML file."""
+DEPTH = 100
+"""The most nested lists and objects in YAML and Parquet; jiter, which parses JSON, allows 200."""
+RATIO = 200
+"""Bytes that one byte of a packed file may become, beyond the first 64 MiB."""
 KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a pipe",
@@ -134,3 +141,8 @@ def _not_utf8(where: str, found: str, guess: str) -> FormatError:
     return FormatError(
         f"{where}: not UTF-8: {found}. Save it as UTF-8, or: iconv -f {guess} -t UTF-8 OLD > NEW"
     )
+
+
+def beyond(where: str, found: str, limit: int) -> FormatError:
+    """Return the error for a file beyond a limit."""
+    return FormatError(f"{where}: {found}; the limit is {limit}")

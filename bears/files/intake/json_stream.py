@@ -16,8 +16,7 @@ from typing import IO, Any, Literal
 import ijson
 
 from bears.errors import FormatError
-from bears.files.intake.files import decoded, opened, read_text
-from bears.files.intake.limits import DEPTH, TEXT_BYTES, beyond
+from bears.files.intake.files import DEPTH, TEXT_BYTES, beyond, decoded, opened, read_text
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 PAIR = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import IO
 
 from bears.errors import FormatError
-from bears.files.intake.limits import beyond
+from bears.files.intake.files import beyond
 
 
 def check_packed(stream: IO[bytes], path: Path, most: int) -> None:

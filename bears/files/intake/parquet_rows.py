@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import FormatError, first_line
-from bears.files.intake.files import opened
-from bears.files.intake.limits import DEPTH, beyond
+from bears.files.intake.files import DEPTH, beyond, opened
 
 ROWS = 256
 BATCH_BYTES = 64 * 1024 * 1024

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.files.intake.files import read_text
-from bears.files.intake.limits import TEXT_BYTES
+from bears.files.intake.files import TEXT_BYTES, read_text
 
 
 def csv_rows(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]:

@@ -7,8 +7,7 @@ from typing import Any
 import yaml
 
 from bears.errors import FormatError
-from bears.files.intake.files import read_text
-from bears.files.intake.limits import DEPTH, TEXT_BYTES, beyond
+from bears.files.intake.files import DEPTH, TEXT_BYTES, beyond, read_text
 
 PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml if it is installed: ten times faster, but it crashes on deeply nested values."""

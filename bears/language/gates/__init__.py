@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bears.errors import ConfigurationError
-from bears.files.intake import texts
+from bears.files.shown import blank
 from bears.language.gates import form, numbers, questions, source_left, words
 from bears.language.profile import Language
 from bears.language.text import Text
@@ -75,7 +75,7 @@ def check(text: Text, language: Language, severities: Mapping[str, GateSeverity]
         )
     if text.source_language == text.target:
         return []
-    names = ["empty"] if texts.blank(text.translation) else list(GATES)
+    names = ["empty"] if blank(text.translation) else list(GATES)
     flags = []
     for name in names:
         severity = severities.get(name, "error")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from bears.files.intake.texts import blank
+from bears.files.shown import blank
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.types import Document, Finding, Question
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from bears.config.ledger.acceptance import Acceptance, accept
-from bears.config.ledger.entries import Review
+from bears.config.ledger.entries import Acceptance, Review, accept
 from bears.language.gates import GATES
 from bears.quality.verification import bundles, structure, texts
 from bears.quality.verification.benchmark import TranslatedBenchmark

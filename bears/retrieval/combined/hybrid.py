@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from bears.files.records import to_line
-from bears.retrieval.combined.fusion import reciprocal_ranks
 from bears.retrieval.cut import Cut, Limited
-from bears.retrieval.retriever import Query, Retriever, Searcher
-from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.ranking import best
+from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
 from bears.retrieval.stores.vector_store import Approximate
 from bears.types import Document, Positive, Ranking
 
@@ -79,6 +80,26 @@ class HybridSearcher:
                 if not exactness["exact"]:
                     return exactness
         return {"exact": True}
+
+
+def reciprocal_ranks(rankings: Sequence[Ranking], k: int, constant: int) -> Ranking:
+    """Return the ``k`` best documents by the sum of 1 / (``constant`` + rank), rank from 1.
+
+    Source: reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
+
+    Ties are broken by descending doc_id, as everywhere. Fused scores tie often, since two
+    documents that swap their ranks get the same sum.
+
+    Args:
+        rankings: of the same question, each already in the order of our tie rule.
+        k: how many documents.
+        constant: 60 in the paper. Qdrant counts ranks from 0, so its k=61 is the paper's 60.
+    """
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, hit in enumerate(ranking, start=1):
+            scores[hit.doc_id] = scores.get(hit.doc_id, 0.0) + 1 / (constant + rank)
+    return best(np.array(list(scores.values())), list(scores), k)
 
 
 def _written(documents: Iterable[Document], stream: IO[bytes]) -> Iterator[Document]:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from bears.retrieval.combined.stored_texts import StoredTexts, recorded
 from bears.retrieval.cut import Cut, Limited
 from bears.retrieval.ranking import best, rounded_scores
-from bears.retrieval.retriever import Query, Retriever, Searcher
-from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
 from bears.types import Document, Hit, Positive, Ranking
 
 FIRST, TEXTS = "first", "texts"

@@ -14,8 +14,7 @@ from bears.retrieval.cut import Cut, write_cuts
 from bears.retrieval.dense.engines.local import Local
 from bears.retrieval.dense.shards import TextShard, VectorCache, text_shards
 from bears.retrieval.models.encoder import Encoder, cut_of, question_vectors
-from bears.retrieval.retriever import Query
-from bears.retrieval.stopwatch import Stopwatch
+from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
 from bears.types import Document, Positive, Ranking
 

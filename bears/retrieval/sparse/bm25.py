@@ -13,12 +13,11 @@ from pydantic import Field
 
 from bears.errors import StoreError
 from bears.retrieval.ranking import best
-from bears.retrieval.retriever import Query
+from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse import postings
 from bears.retrieval.sparse.analysis import ANALYZERS, Analyzer, AnalyzerName
 from bears.retrieval.sparse.postings import Postings
 from bears.retrieval.sparse.vocabulary import changes
-from bears.retrieval.stopwatch import Stopwatch
 from bears.types import Document, Ranking
 
 ChunkNumbers = NDArray[np.int32]

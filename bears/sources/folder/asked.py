@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bears.errors import SourceError
-from bears.files.intake.texts import blank
+from bears.files.shown import blank
 from bears.files.spreadsheet import read_cells
 from bears.identity import question_id
 from bears.sources.folder.places import Places

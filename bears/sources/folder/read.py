@@ -3,10 +3,14 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from bears.config import parse
-from bears.errors import BearsError, SourceError
+from bears.errors import BearsError, ConfigurationError, SourceError
 from bears.files.progress import Progress
 from bears.files.shown import one_line
 from bears.language.overlap import overlaps
@@ -16,10 +20,10 @@ from bears.sources.folder.documents import KINDS, Content, read_document
 from bears.sources.folder.margins import margins
 from bears.sources.folder.pieces import cut
 from bears.sources.folder.places import Places
-from bears.sources.folder.settings import FolderSettings
 from bears.sources.folder.walk import files_below, identifier_of, leads_outside
 from bears.sources.parts import Parts
 from bears.sources.records import RowRecords, pool_document
+from bears.types import Closed
 
 QUESTIONS = "questions.csv"
 MANY = 3
@@ -28,6 +32,41 @@ PASSAGE = 24
 """Letters and digits that are compared at once; a third of them in languages without spaces."""
 COPIES = 50
 """A passage in more pieces than this is boilerplate, and does not count."""
+Share = Annotated[float, Field(gt=0, le=1)]
+
+
+@dataclass(frozen=True)
+class FolderSettings(Closed):
+    """How a folder is read.
+
+    Args:
+        questions: a CSV file, see `bears.sources.folder.asked`; empty: questions.csv in the folder,
+            if there is one.
+        encoding: of texts that are not UTF-8 and declare no encoding, such as ``cp1252``; empty:
+            they are left out.
+        min_characters: a piece of a document ends before a heading if it has at least so many.
+        max_characters: of a piece; a longer document is cut.
+        repeated: a short text near the beginning or end of a file is dropped if at least this
+            share of the files of its kind, and three of them, have it there; null: never.
+        edge: how many blocks count as near.
+        near_duplicate: a piece is dropped if it and an earlier one share so many of their passages,
+            and have the same numbers; null: never.
+    """
+
+    questions: str = ""
+    encoding: str = ""
+    min_characters: Annotated[int, Field(ge=1)] = 500
+    max_characters: Annotated[int, Field(ge=100)] = 2000
+    repeated: Share | None = 0.5
+    edge: Annotated[int, Field(ge=1)] = 3
+    near_duplicate: Annotated[float, Field(ge=0.5, le=1)] | None = 0.9
+
+    def __post_init__(self) -> None:
+        if self.min_characters >= self.max_characters:
+            raise ConfigurationError(
+                f"settings.min_characters is {self.min_characters}, settings.max_characters "
+                f"{self.max_characters}; expected min < max"
+            )
 
 
 def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
