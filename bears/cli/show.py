@@ -30,7 +30,8 @@ def show() -> None:
         parse(AnswerResults, judged, str(ANSWERS))
         print(f"{ANSWERS}:\n{judged_table(judged)}\n")
     found = parse(dict[str, Any], read_json(VERIFICATION), str(VERIFICATION))
-    print(f"{VERIFICATION}:\n{tabulate(found.items(), tablefmt='plain')}\n")
+    rows = [(name, _counts(value)) for name, value in found.items()]
+    print(f"{VERIFICATION}:\n{tabulate(rows, tablefmt='plain')}\n")
     selected = read_selection(PARAMS)
     for group, name in measured.items():
         if name and selected.get(group) != name:
@@ -41,3 +42,10 @@ def show() -> None:
 
 
 COMMAND = show
+
+
+def _counts(value: Any) -> Any:
+    """Return a mapping of counts on one line, without those that are 0."""
+    if not isinstance(value, dict):
+        return value
+    return ", ".join(f"{name} {count}" for name, count in value.items() if count) or "–"
