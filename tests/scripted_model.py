@@ -6,7 +6,6 @@ A test names one of the functions, e.g. ``here("forgetful")``.
 from __future__ import annotations
 
 import json
-import random
 import re
 import zlib
 from collections import Counter
@@ -16,7 +15,6 @@ from bears.answers.judging.injection import speaks_to_judge
 from tests.pseudo import encode
 
 Request = dict[str, Any]
-_dice = random.Random(0)
 
 
 def good(request: Request) -> str:
@@ -88,12 +86,6 @@ def translation(request: Request) -> str:
     return _terms(text) if head.startswith("List the names") else _given(request, encode(text))
 
 
-def forgetful(request: Request) -> str:
-    """Translate faithfully, but lose the marks one time in three."""
-    answer = translation(request)
-    return _unmarked(answer) if "⟦" in answer and _dice.random() < 1 / 3 else answer
-
-
 def moody(request: Request) -> str:
     """Render a name differently in every text, as models do, unless the glossary has it."""
     head, text = _parts(request)
@@ -117,36 +109,11 @@ def moody_and_markless(request: Request) -> str:
     return _unmarked(moody(request))
 
 
-def wordless(request: Request) -> str:
-    """Translate faithfully, but list terms that are not there, in another form."""
-    listing = _user(request).startswith("List the names")
-    return "- Atlantis: ԱՏԼ" if listing else translation(request)
-
-
 def teachable(request: Request) -> str:
     """Chat, until the prompt says that this was refused."""
     head, text = _parts(request)
     informed = "was refused" in _system(request) or head.startswith("List the names")
     return translation(request) if informed else f"Sure! Here is the translation:\n\n{encode(text)}"
-
-
-def unfinished(request: Request) -> str:
-    """Forget the end of the JSON around a translation."""
-    answer = translation(request)
-    return answer.removesuffix("}") if '"translation"' in answer else answer
-
-
-def eager(request: Request) -> str:
-    """Mark questions, in which nothing was marked."""
-    head, text = _parts(request)
-    asks = head.startswith("Translate this question")
-    return _given(request, f"⟦{encode(text)}⟧") if asks else translation(request)
-
-
-def formula(request: Request) -> str:
-    """Give a spreadsheet something to run in place of one document."""
-    text = _parts(request)[1]
-    return '=HYPERLINK("x")' if text.startswith("Vichyssoise is") else translation(request)
 
 
 def leaky(_: Request) -> dict[str, Any]:

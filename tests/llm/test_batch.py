@@ -117,18 +117,6 @@ def test_requests_that_do_not_fit_the_budget_are_reported(tmp_path: Path) -> Non
     assert len(answers) == 50
 
 
-def test_a_wrong_key_stops_with_one_error_that_does_not_show_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("A_KEY", "sk-very-secret")
-    with ProviderServer(key="another") as server:
-        batch = BatchApi(Endpoint("m", server.url, "A_KEY"), Models(), tmp_path / "state.jsonl")
-        with pytest.raises(RunStopped) as caught:
-            run(batch, asked(2))
-    assert "401" in str(caught.value)
-    assert "sk-very-secret" not in str(caught.value)
-
-
 def test_a_batch_whose_id_was_not_written_is_found_by_its_mark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

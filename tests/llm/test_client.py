@@ -122,16 +122,6 @@ def test_requests_are_taken_when_places_are_free_and_answers_come_when_ready() -
         assert server.stats()["most in flight"] <= 4
 
 
-def test_temporary_faults_are_retried() -> None:
-    kinds = ["server_error", "cut", "invalid_json", "no_choices"]
-    chances = {**dict.fromkeys(kinds, 0.06), "limited": 0.01}
-    with ProviderServer(chances=chances, seed=1) as server:
-        answers = ask(Online(endpoint(server, attempts=9), Models()), asked(120))
-        stats = server.stats()
-    assert len(texts(answers)) == 120
-    assert all(stats[f"fault {kind}"] for kind in kinds)
-
-
 def test_a_hanging_request_fails_in_time_and_alone() -> None:
     with ProviderServer(content={"text 3": "hang"}) as server:
         begin = time.monotonic()
@@ -395,12 +385,6 @@ def test_every_model_of_the_table_has_a_price_with_its_source() -> None:
         assert price.source != Price(1, 1).source, name
         # Models of embeddings have no output tokens.
         assert 0 < price.input < (price.output or 1), name
-
-
-def test_a_model_without_a_price_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"translator\.price: \{input"):
-        Models().price_of("mine")
-    assert Endpoint("mine", price=Price(1, 2)).price_in(Models()).output == 2
 
 
 @given(st.text())

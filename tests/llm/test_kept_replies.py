@@ -22,7 +22,7 @@ TRANSLATOR = Translator("published", {"model": "m", "options": {"a": 1, "b": 2}}
 REQUEST = TranslationRequest("q1", "question", "en", "Who?")
 ENTRIES = [
     KeptReply(f"{n:02}", record_id, "content", f"text {n}", f"第{n}段\u2028{record_id}")
-    for n in range(10)
+    for n in range(4)
     for record_id in ("", "r1", "r2")
 ]
 
@@ -58,17 +58,14 @@ def test_a_key_is_the_same_on_every_machine_and_in_every_version() -> None:
 
 def test_replies_are_saved_in_sorted_order_and_read_again(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    for seed in range(5):
-        shuffled = random.Random(seed).sample(ENTRIES, len(ENTRIES))
-        replies = KeptReplies(shuffled[:9])
-        replies.add(*shuffled[9:])
-        replies.save(path, NAME)
-        lines = [json.loads(line) for line in path.read_bytes().splitlines()]
-        assert [(line["key"], line["record_id"]) for line in lines] == sorted(
-            (entry.key, entry.record_id) for entry in ENTRIES
-        )
-        read = load(path, NAME)
-        assert all(read.get(entry.key, entry.record_id) == entry for entry in ENTRIES)
+    shuffled = random.Random(0).sample(ENTRIES, len(ENTRIES))
+    replies = KeptReplies(shuffled[:9])
+    replies.add(*shuffled[9:])
+    replies.save(path, NAME)
+    assert [json.loads(line)["text"] for line in path.read_bytes().splitlines()] == [
+        entry.text for entry in ENTRIES
+    ]
+    assert list(load(path, NAME)) == ENTRIES
 
 
 def test_the_replies_of_mini_are_saved_to_the_byte(tmp_path: Path) -> None:
@@ -129,18 +126,6 @@ def publish(folder: Path) -> Path:
     documents = [DOCUMENTS[0], replace(DOCUMENTS[1], content="安寫了它。")]
     write_published(folder, QUESTIONS, DOCUMENTS, TRANSLATED, documents)
     return folder
-
-
-def test_a_published_set_gives_an_entry_for_each_translated_text(tmp_path: Path) -> None:
-    def entry(field: Any, text: str, translation: str) -> KeptReply:
-        key = TRANSLATOR.key(TranslationRequest("", field, "en", text))
-        return KeptReply(key, "", field, text, translation)
-
-    assert import_published(publish(tmp_path), LANGUAGES, TRANSLATOR) == [
-        entry("question", "Who?", "是誰？"),
-        entry("gold_answer", "Ann", "安（Ann）"),
-        entry("content", "Ann wrote it.", "安寫了它。"),
-    ]
 
 
 Change = Callable[[list[dict[str, Any]]], None]

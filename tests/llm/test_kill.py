@@ -13,7 +13,6 @@ from multiprocessing.process import BaseProcess
 
 import pytest
 
-from bears.files.journal import Journal
 from tests.desk import ASKED, Desk, Here, asked, here, journalled
 
 __all__ = ["here"]
@@ -85,31 +84,14 @@ def test_damaged_lines_of_the_journal_are_reported_and_requested_again(here: Her
     assert ".bears/journal.jsonl, line 3: corrupted: the checksum does not fit; skipped" in printed
     assert f"line {ASKED}: torn: the file ends within it; skipped" in printed
     assert spoilt <= set(asked(server.prompts()[ASKED:]))
-    journal = Journal(at.journal)
-    assert len([row for row in journal.rows() if row["kind"] == "translation"]) >= ASKED
-    assert len(journal.damaged) == 2
 
 
 BATCH = "translator.backend=batch"
 
 
-@pytest.mark.slow
-def test_batches_publish_the_same_as_single_requests(here: Here) -> None:
-    """The first batch expires with half of its lines; the rest is submitted again."""
-    at, server = here("moody", batch_polls=0, batch_end="expired", batch_done=0.5, batch_ends=1)
-    online, _ = here("moody")
-    assert "gpt-4.1 (batch)" in at.run("plan", BATCH)
-    assert "nothing is missing" in at.run("fill", BATCH)
-    stats = server.stats()
-    assert (stats.get("requests", 0), stats["batch requests"], stats["batches"]) == (0, ASKED, 3)
-    online.run("fill")
-    for each in (at, online):
-        each.run("publish")
-    assert at.replies == online.replies
-
-
 def test_a_batch_is_found_again_after_a_kill(here: Here) -> None:
     at, server = here(batch_polls=1_000_000)
+    assert "gpt-4.1 (batch)" in at.run("plan", BATCH)
     process = forked(lambda: at.run("fill", BATCH))
     state = at.root / ".bears" / "batches.jsonl"
     wait_until(lambda: state.exists() and b'"id": "batch' in state.read_bytes(), process)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -24,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.llm.faults import RequestRefused
-from bears.llm.kept import Kept, extend
+from bears.llm.kept import Kept, KeptReply, extend
 from bears.llm.models import Price
 from bears.llm.proxy import (
     IDLE,
@@ -113,28 +110,24 @@ def refused(send: Callable[[openai.AsyncOpenAI], Awaitable[object]]) -> Scenario
     return sent
 
 
-def test_answers_are_replayed_to_the_byte_without_a_model(front: Front) -> None:
-    async def both(client: openai.AsyncOpenAI, _: Proxy) -> tuple[str, str]:
+def test_answers_are_replayed_to_the_byte_without_a_model(front: Front, tmp_path: Path) -> None:
+    used: dict[str, KeptReply] = {}
+
+    async def both(client: openai.AsyncOpenAI, proxy: Proxy) -> tuple[str, str]:
         vectors = await client.embeddings.create(model="e", input=["a b", "c"])
-        return await say(client), vectors.model_dump_json()
+        answer = await say(client)
+        used.update(proxy.used)
+        return answer, vectors.model_dump_json()
 
     first = front.run(both)
     front.server.change(status=500)
     assert front.run(both) == first
     assert front.run(both, ask=False) == first
-    assert front.asked() == 2
-
-
-def test_the_published_replies_alone_need_no_key(front: Front, tmp_path: Path) -> None:
-    async def used(client: openai.AsyncOpenAI, proxy: Proxy) -> tuple[str, Any]:
-        return await say(client), proxy.used
-
-    first, entries = front.run(used)
-    extend(front.kept.replies, NAME, entries.values())
+    # The published replies alone need no key.
+    extend(front.kept.replies, NAME, used.values())
     (tmp_path / ".bears" / "journal.jsonl").unlink()
-    again, _ = front.run(used, ask=False, api_key_env="NO_SUCH_VARIABLE")
-    assert again == first
-    assert front.asked() == 1
+    assert front.run(both, ask=False, api_key_env="NO_SUCH_VARIABLE") == first
+    assert front.asked() == 2
 
 
 def test_equal_requests_in_flight_are_paid_once_also_after_the_first_one_failed(
@@ -322,49 +315,45 @@ def test_any_value_of_any_part_is_accepted_or_refused(value: Any) -> None:
 class Served:
     """``bears replies serve`` in its own process."""
 
-    def __init__(self, *words: str) -> None:
-        command = [sys.executable, "-m", "bears", "replies", "serve", *words]
+    def __init__(self, root: Path, *words: str) -> None:
         self.process = subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "DVC_ROOT": os.environ["PROXY_ROOT"]},
-        )  # fmt: skip
-        assert self.process.stdout is not None
-        lines = [self.process.stdout.readline().strip() for _ in range(2)]
-        found = [re.fullmatch(r"export (\w+)=(\S+)", line) for line in lines]
-        assert all(found), self.process.communicate()
-        self.env = {line[1]: line[2] for line in found if line}
-
-    def ask(self, text: str) -> dict[str, Any]:
-        body = {"model": "gpt-4.1-mini", "messages": [{"role": "user", "content": text}]}
-        request = urllib.request.Request(
-            f"{self.env['OPENAI_BASE_URL']}/chat/completions",
-            json.dumps(body).encode(),
-            {"Authorization": f"Bearer {self.env['OPENAI_API_KEY']}"},
+            [sys.executable, "-m", "bears", "replies", "serve", *words],
+            cwd=ROOT,
+            env={**os.environ, "DVC_ROOT": str(root)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
-        with urllib.request.urlopen(request, timeout=60) as reply:
-            answer: dict[str, Any] = json.loads(reply.read())
-            return answer
+        assert self.process.stdout is not None
+        lines = [self.process.stdout.readline() for _ in range(2)]
+        exported = dict(re.findall(r"^export (\w+)=(\S+)$", "".join(lines), re.MULTILINE))
+        self.client = openai.OpenAI(
+            base_url=exported["OPENAI_BASE_URL"], api_key=exported["OPENAI_API_KEY"]
+        )
+
+    def ask(self, text: str) -> str:
+        answer = self.client.chat.completions.create(
+            model="gpt-4.1-mini", messages=[{"role": "user", "content": text}]
+        )
+        return answer.model_dump_json()
 
     def end(self, number: signal.Signals) -> str:
+        self.client.close()
         self.process.send_signal(number)
         _, printed = self.process.communicate(timeout=60)
         return printed
 
 
 @pytest.mark.slow
-def test_a_server_that_is_killed_keeps_every_answer_that_it_gave(
-    front: Front, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PROXY_ROOT", str(front.root))
+def test_a_server_that_is_killed_keeps_every_answer_that_it_gave(front: Front) -> None:
     words = [f"proxy.chat.base_url={front.server.url}", "proxy.chat.api_key_env=''"]
-    first = Served("--ask", *words)
+    first = Served(front.root, "--ask", *words)
     answers = [first.ask(f"question {n}") for n in range(5)]
     first.end(signal.SIGKILL)
-    second = Served(*words)
+    second = Served(front.root, *words)
     assert [second.ask(f"question {n}") for n in range(5)] == answers
-    with pytest.raises(urllib.error.HTTPError, match="404") as refused:
+    with pytest.raises(openai.NotFoundError):
         second.ask("unheard")
-    refused.value.close()
     assert "5 requests answered, 0 of them by asking a model" in second.end(signal.SIGINT)
     assert second.process.returncode == 130
     assert front.asked() == 5

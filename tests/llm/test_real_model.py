@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,7 +25,6 @@ from bears.sources.passage_rows import multi_hop
 from bears.translation.glossary import occurs
 from bears.translation.spans import read_back
 from bears.translation.task import TranslateKeys, TranslationTask, read_task
-from bears.translation.translator import TranslationRequest
 from bears.types import Document
 from tests import real_model
 from tests.sampled import collected
@@ -70,32 +68,14 @@ def recorded() -> Iterator[list[Exchange]]:
 
 
 @dataclass(frozen=True)
-class Filling:
-    """One fill: its report, its journal rows, the exchanged messages, and its cost."""
-
-    report: FillReport
-    rows: list[Row]
-    exchanges: list[Exchange]
-    usd: float
-
-    def of(self, kind: str) -> list[Row]:
-        return [row for row in self.rows if row["kind"] == kind]
-
-
-@dataclass(frozen=True)
 class Filled:
-    """A benchmark that was filled twice."""
+    """A benchmark that was filled once, its journal, the exchanged messages, and the cost."""
 
     workflow: Workflow[TranslationTask]
     severities: Mapping[str, Any]
-    first: Filling
-    second: Filling
-    left: set[str]
-    """The keys that were missing after the first fill."""
-
-    @property
-    def both(self) -> list[Filling]:
-        return [self.first, self.second]
+    report: FillReport
+    rows: list[Row]
+    exchanges: list[Exchange]
 
 
 @pytest.fixture(scope="module")
@@ -113,10 +93,14 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         config = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), overrides)
         task = read_task(select(TranslateKeys, config), folder / "sampled", folder)
         workflow = Workflow(task, folder / "memory.jsonl", folder)
-        first = _fill(workflow, exchanges)
-        left = {task.translator.key(request) for request in workflow.resolve().missing}
-        second = _fill(workflow, exchanges)
-    return Filled(workflow, config["gates"], first, second, left)
+        report = workflow.fill()
+    rows = list(workflow.kept.journal.rows())
+    # Shown where a test fails.
+    print(f"{report.answered} answers, {report.stored} stored, {report.missing} missing")
+    for row in rows:
+        text = f"{row['text']!r:.70} → {row['translation']!r:.70}"
+        print(row["kind"], row["record_id"], row["field"], text, row["reasons"])
+    return Filled(workflow, config["gates"], report, rows, exchanges)
 
 
 def _overrides(url: str) -> list[str]:
@@ -146,23 +130,8 @@ def _write_benchmark(folder: Path) -> None:
     write_lines(folder / "lineage.jsonl", lineage)
 
 
-def _fill(workflow: Workflow[TranslationTask], exchanges: list[Exchange]) -> Filling:
-    journalled, passed = len(list(workflow.kept.journal.rows())), len(exchanges)
-    spent = [0.0]
-    report = workflow.fill(lambda _done, _total, usd: spent.append(usd))
-    filling = Filling(
-        report, list(workflow.kept.journal.rows())[journalled:], exchanges[passed:], spent[-1]
-    )
-    # Shown with -s, and where a test fails.
-    print(f"{report.answered} answers, {report.stored} stored, {report.missing} missing")
-    for row in filling.rows:
-        text = f"{row['text']!r:.70} → {row['translation']!r:.70}"
-        print(row["kind"], row["record_id"], row["field"], text, row["reasons"], file=sys.stderr)
-    return filling
-
-
 def test_every_request_is_answered_in_the_schema(filled: Filled) -> None:
-    for exchange in filled.first.exchanges + filled.second.exchanges:
+    for exchange in filled.exchanges:
         assert exchange.status == 200
         asked = exchange.request["response_format"]["json_schema"]["schema"]["required"]
         assert exchange.answer["model"] == exchange.request["model"] == real_model.NAME
@@ -174,36 +143,19 @@ def test_every_request_is_answered_in_the_schema(filled: Filled) -> None:
 
 
 def test_the_servers_counts_are_journalled_and_charged(filled: Filled) -> None:
-    for filling in filled.both:
-        usage = [exchange.answer["usage"] for exchange in filling.exchanges]
-        answers = [row for row in filling.rows if "model" in row]
-        assert len(answers) == len(usage) == filling.report.answered > 0
-        counts = sorted((u["prompt_tokens"], u["completion_tokens"]) for u in usage)
-        assert counts == sorted((row["input_tokens"], row["output_tokens"]) for row in answers)
-        dollars = sum(PRICE[0] * sent + PRICE[1] * answered for sent, answered in counts) / 1e6
-        assert filling.usd == pytest.approx(dollars)
-
-
-def test_a_refused_answer_is_requested_again_with_the_reasons(filled: Filled) -> None:
-    again = 0
-    for filling in filled.both:
-        asked = [each.request["messages"][-1]["content"] for each in filling.exchanges]
-        for key in {row["key"] for row in filling.rows}:
-            rows = [row for row in filling.rows if row["key"] == key and "model" in row]
-            assert 1 <= len(rows) <= ASKS
-            for row in rows[:-1]:
-                assert row["kind"] == "refused"
-                assert row["reasons"]
-                if row["field"] != "terms":
-                    words = "; ".join(row["reasons"])
-                    assert any(words in text and row["text"] in text for text in asked)
-                again += 1
-    assert again, "this model writes simplified characters, so the gates must refuse something"
+    usage = [exchange.answer["usage"] for exchange in filled.exchanges]
+    answers = [row for row in filled.rows if "model" in row]
+    assert len(answers) == len(usage) == filled.report.answered > 0
+    counts = sorted((u["prompt_tokens"], u["completion_tokens"]) for u in usage)
+    assert counts == sorted((row["input_tokens"], row["output_tokens"]) for row in answers)
+    dollars = sum(PRICE[0] * sent + PRICE[1] * answered for sent, answered in counts) / 1e6
+    assert filled.report.usd == pytest.approx(dollars)
 
 
 def test_every_stored_text_passes_the_gates(filled: Filled) -> None:
-    task, known = filled.workflow.use, _stored(filled)
-    used = filled.workflow.resolve().used
+    task, used = filled.workflow.use, filled.workflow.resolve().used
+    known = {row["key"]: row for row in filled.rows if row["kind"] == "translation"}
+    assert len(known) == filled.report.stored
     assert known.keys() == used.keys(), "everything stored is used, and nothing else"
     for row in known.values():
         if row["field"] == "terms":
@@ -215,49 +167,6 @@ def test_every_stored_text_passes_the_gates(filled: Filled) -> None:
         for source, rendering in terms.get(question.question_id, ()):
             assert rendering
             assert any(occurs(source, row["text"]) for row in known.values())
-
-
-def test_a_failure_is_journalled_and_reported_as_missing(filled: Filled) -> None:
-    workflow, key = filled.workflow, filled.workflow.use.translator.key
-    for filling in filled.both:
-        report = filling.report
-        assert not report.stopped
-        failed = {row["key"]: row for row in filling.of("failure")}
-        assert failed.keys() == report.failed.keys()
-        assert failed.keys().isdisjoint(row["key"] for row in filling.of("translation"))
-        for name, (request, reasons) in report.failed.items():
-            assert isinstance(request, TranslationRequest)
-            assert key(request) == name
-            assert reasons == failed[name]["reasons"] != []
-        assert report.stored == len(filling.of("translation"))
-    left = workflow.resolve()
-    missing = {key(request) for request in left.missing}
-    # Every text got all its attempts, so those without a translation have failed.
-    assert missing == filled.second.report.failed.keys()
-    assert filled.second.report.missing >= len(missing)
-    assert (filled.second.report.missing > 0) == bool(left.missing or left.waiting)
-    assert {row["key"] for row in workflow.failures()} == missing
-
-
-def test_the_second_fill_requests_only_failures_and_texts_that_follow(
-    filled: Filled,
-) -> None:
-    stored = {row["key"] for row in filled.first.of("translation")}
-    asked = {row["key"] for row in filled.second.rows}
-    assert asked.isdisjoint(stored)
-    assert filled.left == filled.first.report.failed.keys()
-    assert filled.left <= asked
-    before = {row["key"] for row in filled.first.rows}
-    released = {row["key"] for row in filled.second.of("translation") if row["field"] == "terms"}
-    assert asked <= before or released, "new texts follow from new terms alone"
-
-
-def _stored(filled: Filled) -> dict[str, Row]:
-    """Return the journal's translations by key; no key has two."""
-    rows = filled.first.of("translation") + filled.second.of("translation")
-    stored = {row["key"]: row for row in rows}
-    assert len(stored) == len(rows)
-    return stored
 
 
 def _errors(filled: Filled, row: Row, task: TranslationTask) -> list[str]:
