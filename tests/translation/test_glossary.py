@@ -104,21 +104,9 @@ def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path) -> None:
     assert {t.source for t in read_glossary(path)} == {"=1+1", "-ism", "'=quoted"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\ufeff" + HEADER + "Paris,巴黎,en,zh-TW,\n",
-        HEADER.replace("\n", "\r\n") + "Paris,巴黎,en,zh-TW,\r\n",
-        (HEADER + "Paris,巴黎,en,zh-TW,\n").replace(",", ";"),
-        (HEADER + "Paris,巴黎,en,zh-TW,\n").replace(",", "\t"),
-        HEADER + "\n,,,,\n Paris ,巴黎,en,zh-TW,",
-        '"source","target","source_language","target_language","note"\nParis,"巴黎",en,zh-TW,\n',
-    ],
-    ids=["BOM", "CRLF", "semicolons", "tabs", "blank rows", "quoted"],
-)
-def test_csv_as_spreadsheets_save_it(tmp_path: Path, text: str) -> None:
+def test_white_space_around_a_cell_and_empty_rows_do_not_count(tmp_path: Path) -> None:
     path = tmp_path / "terms.csv"
-    path.write_bytes(text.encode())
+    path.write_text(HEADER + "\n,,,,\n Paris ,巴黎,en,zh-TW,")
     assert read_glossary(path) == [term("Paris", "巴黎")]
 
 
@@ -143,13 +131,6 @@ def answer(*terms: object) -> str:
     return json.dumps({"terms": terms})
 
 
-def test_a_models_terms_are_read() -> None:
-    text = "Paris is in France."
-    given = [{"source": "Paris", "target": "巴黎"}, {"source": "France", "target": "法國"}]
-    assert parse_terms(answer(*given), text) == ([("Paris", "巴黎"), ("France", "法國")], [])
-    assert parse_terms('{"terms": []}', text) == ([], [])
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -157,13 +138,8 @@ def test_a_models_terms_are_read() -> None:
         (r'{"terms": "\ud800"}', "half of a surrogate pair"),
         ("[" * 100_000, "not valid JSON"),
         ('```json\n{"terms": []}\n```', "not valid JSON"),
-        ("[]", "Input should be"),
-        ('{"terms": {}}', "terms: Input should be"),
         (answer({"source": "Paris"}), "terms.0.target: Field required"),
         (answer({"source": "Paris", "target": None}), "terms.0.target: Input should be"),
-        (answer({"source": "", "target": "x"}), "term 1: source is empty"),
-        (answer({"source": "Paris", "target": " "}), "term 1: target is empty"),
-        (answer({"source": "Paris", "target": "a\nb"}), "term 1: target holds control"),
         (answer(*[{"source": "Paris", "target": "x"}] * 2), "term 2: 'Paris' is a duplicate"),
         (answer({"source": "Rome", "target": "x"}), "term 1: 'Rome' does not occur"),
         (answer({"source": "Par", "target": "x"}), "term 1: 'Par' does not occur"),

@@ -38,9 +38,7 @@ def test_translations_are_read_and_every_remark_that_can_be_true_is_a_warning(
     with ProviderServer("tests.scripted_model:good") as server:
         words = (f"reader.base_url={server.url}", "reader.api_key_env=''")
         desk = Desk(root, ("reader=gpt-4.1-mini", *words))
-        missing = desk.stage("verify", verify.main, code=1)
-        assert "readings by gpt-4.1-mini" in missing
-        assert "replies fill reader=gpt-4.1-mini, then" in missing
+        assert "replies fill reader=gpt-4.1-mini, then" in desk.stage("verify", verify.main, code=1)
         assert f"{QUESTIONS} question" in desk.run("plan")
         desk.run("fill", "--yes")
         desk.run("publish")
@@ -54,9 +52,8 @@ def test_translations_are_read_and_every_remark_that_can_be_true_is_a_warning(
     assert remarked(Desk(root, ())) == []
 
 
-@pytest.mark.parametrize("around", ["{}", "Here it is:\n```json\n{}\n```", "```\n{}```\nDone."])
-def test_text_around_the_json_of_an_answer_is_ignored(around: str) -> None:
-    text = around.replace("{}", remarks(("lost", "first", "")))
+def test_text_around_the_json_of_an_answer_is_ignored() -> None:
+    text = f"Here it is:\n```json\n{remarks(('lost', 'first', ''))}```\nDone."
     checked = check(ChatAnswer(text, "stop", None, 1, 1, "m"))
     assert checked.refusals == []
     assert SHAPE.kept(checked.text, "it")["remarks"][0]["source"] == "first"
@@ -90,7 +87,6 @@ def test_a_remark_counts_if_its_quotations_are_where_they_should_be(
     assert tenable([remark, remark], SOURCE, TRANSLATION) == [remark] * holds
 
 
-@pytest.mark.parametrize("words", ['Reply {"remarks": []}.', "In {language}", "{", "{title.x}"])
-def test_a_prompt_with_an_unknown_name_is_refused(words: str) -> None:
+def test_a_prompt_with_an_unknown_name_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"a brace is written \{\{ or"):
-        SystemPrompt("reading", 1, words)
+        SystemPrompt("reading", 1, "In {language}")

@@ -49,3 +49,16 @@ def test_a_rendering_that_fails_a_gate_is_dropped_with_a_doubt(
     assert kept == {source: terms[source] for source in terms if source not in dropped}
     pairs = zip(sorted(verdict.doubts), sorted(dropped), strict=True)
     assert all(doubt.startswith(source) for doubt, source in pairs)
+
+
+def test_marks_in_the_translation_of_a_text_without_marks_are_refused(judge: ReplyCheck) -> None:
+    answer = ChatAnswer('{"translation": "⟦約恩・烏松⟧設計了什麼？"}', "stop", None, 1, 1, "m")
+    verdict = judge(TranslationRequest("q", "question", "en", "What did Jørn design?"), answer)
+    assert verdict.refusals == ["it has the marks ⟦ ⟧, though the text has none"]
+
+
+def test_a_list_of_terms_that_cannot_be_read_is_kept_as_an_empty_one(judge: ReplyCheck) -> None:
+    answer = ChatAnswer("- Copenhagen: 哥本哈根", "stop", None, 1, 1, "m")
+    verdict = judge(TranslationRequest("q", "terms", "en", TEXT), answer)
+    assert (verdict.text, verdict.refusals) == ('{"terms": []}', [])
+    assert "not valid JSON" in verdict.doubts[0]

@@ -206,31 +206,7 @@ def test_an_accepted_finding_does_not_stop_the_pipeline(here: Here) -> None:
     assert "question_mood" not in at.stage("verify", verify.main)
 
 
-def test_no_cell_is_a_formula(here: Here) -> None:
-    at, _ = here("formula")
-    assert "failed: " in at.run("fill", code=1)
-    file = at.root / "f.csv"
-    at.run("review", "--export", str(file))
-    texts = [text for row in cells(file) for text in row.values()]
-    assert '\'=HYPERLINK("x")' in texts
-    assert not any(text.startswith(("=", "+", "-", "@")) for text in texts)
-    place = (at.documents()[0].doc_id, "content")
-    write_review(file, [EMPTY | decision(place, "correct", text="=1+1")])
-    assert ",'=1+1," in file.read_text(encoding="utf-8")
-    assert read_decisions(file, {place})[0].text == "=1+1"
-
-
 PLACES = {("q1", "question")}
-
-
-@pytest.mark.parametrize("delimiter", [";", "\t"])
-def test_a_table_saved_by_a_spreadsheet_is_read(delimiter: str, tmp_path: Path) -> None:
-    file = tmp_path / "f.csv"
-    row = ["q1", "question", "", "a flag", "Who?", "誰", "correct", "誰寫的？\n再說", "", ""]
-    with file.open("w", encoding="utf-8-sig", newline="") as stream:
-        csv.writer(stream, delimiter=delimiter).writerows([COLUMNS, row])
-    (found,) = read_decisions(file, PLACES)
-    assert (found.decision, found.text) == ("correct", "誰寫的？\n再說")
 
 
 @pytest.mark.parametrize(
