@@ -7,7 +7,6 @@ import re
 import shlex
 from collections.abc import Iterator
 
-import pytest
 import yaml
 
 from bears import layout
@@ -93,22 +92,6 @@ def spelled(code: str) -> Iterator[str]:
                 yield from FOLDERS & {text}
             case ast.BinOp(op=ast.Div(), right=ast.Constant(value=text)):
                 yield from FOLDERS & {text}
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        'Path("data") / name',
-        'Path("data/config.yaml")',
-        'f"data/memory/{name}.jsonl"',
-        'root / "conf"',
-        'read(Path("params.yaml"))',
-        'root / ".bears" / "journal.jsonl"',
-    ],
-)
-def test_a_spelled_path_is_found(code: str) -> None:
-    assert list(spelled(code))
-    assert not list(spelled(f"print({'run dvc repro, which writes data/config.yaml'!r})"))
 
 
 def test_no_other_module_spells_a_path_of_an_artifact() -> None:

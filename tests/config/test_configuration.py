@@ -16,7 +16,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bears.config import build, compose, parse, read_mapping, read_selection
+from bears.config import build, compose, parse, read_selection
 from bears.config.typed import Keys, keys_of, select
 from bears.errors import ConfigurationError, FormatError
 from bears.types import Closed
@@ -197,13 +197,6 @@ def test_a_malformed_selection_is_refused(tmp_path: Path, text: str, message: st
         read_selection(written(tmp_path, text))
 
 
-def test_an_absent_file_says_where_to_run(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"no such file; run from the project's root"):
-        read_selection(tmp_path / "params.yaml")
-    with pytest.raises(ConfigurationError, match=r"config\.yaml: no such file; make it"):
-        read_mapping(tmp_path / "config.yaml", "make it")
-
-
 @dataclass(frozen=True)
 class LanguagePart(Keys):
     name: str
@@ -271,12 +264,10 @@ RETRIEVER = {
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"analyzer": "nosuch"}, "^retriever.analyzer: .*one of cjk-bigrams, .*found 'nosuch'"),
         ({"k2": 1}, "^retriever has no setting k2; expected k1, b, language"),
         ({"b": "no"}, "^retriever.b: Input should be a valid number, found 'no'"),
         ({"b": True}, "^retriever.b: Input should be a valid number, found True"),
         ({"k1": float("nan")}, "^retriever.k1: Input should be a finite number, found nan"),
-        ({"default": 7}, "^retriever.default: Input should be a valid string, found 7"),
         ({"_target_": "bears.nosuch.BM25"}, "^retriever._target_ is 'bears.nosuch.BM25'; expected"),
         ({"_target_": "bears.retrieval.nosuch.BM25"}, "^retriever._target_ .*No module named"),
     ],
@@ -286,21 +277,6 @@ def test_what_cannot_be_built_is_a_matter_of_configuration(
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
         build({**RETRIEVER, **change}, "retriever")
-
-
-def test_what_a_retriever_is_made_of_is_looked_at_as_well() -> None:
-    encoder = {"_target_": "bears.retrieval.models.wordllama.WordLlama", "dimensions": 256}
-    store = {"_target_": "bears.retrieval.stores.qdrant.Qdrant", "name": "local"}
-    dense = {"_target_": "bears.retrieval.dense.dense.Dense"}
-    parts: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-        ({"dimensions": "256"}, {}, r"^retriever\.encoder\.dimensions: .*found '256'"),
-        ({}, {"exact": "no"}, r"^retriever\.vector_store\.exact: .*found 'no'"),
-        ({}, {"ef": 1}, "no setting ef; expected url, api_key_env"),
-    ]
-    for of_encoder, of_store, message in parts:
-        made_of = {"encoder": {**encoder, **of_encoder}, "vector_store": {**store, **of_store}}
-        with pytest.raises(ConfigurationError, match=message):
-            build({**dense, **made_of}, "retriever")
 
 
 @pytest.mark.slow

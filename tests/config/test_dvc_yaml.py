@@ -58,12 +58,6 @@ def test_every_stage_depends_on_its_code_by_one_line(stage: str) -> None:
     assert not [dep for dep in DEFINITIONS[stage]["deps"] if dep.startswith(("bears", "stages"))]
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_dependencies_and_parameters_are_sorted_and_named_once(stage: str) -> None:
-    for listed in (DEFINITIONS[stage]["deps"], *declared_keys(stage)):
-        assert listed == sorted(set(listed))
-
-
 def declared_keys(stage: str) -> list[list[str]]:
     params = DEFINITIONS[stage]["params"]
     return [item["data/config.yaml"] for item in params if "data/config.yaml" in item]

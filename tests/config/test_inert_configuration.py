@@ -290,6 +290,7 @@ ENTRY = {"record_id": "r", "field": "question", "reason": "why"}
         ([1], "mini.yaml: expected a mapping"),
         ({"edits": [{**ENTRY, "old": "a", "new": "b", "date": "x"}]}, "ledger.edits.0.date"),
         ({"edits": [{**ENTRY, "old": 1990, "new": "b"}]}, "ledger.edits.0.old"),
+        ({"edits": [{**ENTRY, "field": "gold_ids", "old": "", "new": ""}]}, "ledger.edits.0.field"),
         (
             {"edits": [{**ENTRY, "old": "a", "new": new} for new in ("b", "c")]},
             "two edits of question of r; keep one of them",

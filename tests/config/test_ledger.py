@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bears.config import parse
 from bears.config.ledger.entries import Edit, Ledger, Replacement
 from bears.config.ledger.update import add
-from bears.errors import ConfigurationError, LedgerError
+from bears.errors import LedgerError
 from bears.files.intake.yaml_text import yaml_value
 from bears.sampling.edits import apply_edits
 from bears.sampling.mixture import Mixture, Quota
@@ -51,27 +50,12 @@ def test_an_edit_of_a_text_that_has_changed_is_refused() -> None:
         apply_edits(QUESTIONS, DOCUMENTS, [stale])
 
 
-def test_only_texts_can_be_edited() -> None:
-    for field in ("gold_doc_ids", "is_gold", "questoin", ""):
-        edit = {"record_id": "q1", "field": field, "old": "o", "new": "n", "reason": "none"}
-        expected = r"edits\.0\.field: Input should be 'question', 'gold_answer' or 'content'"
-        with pytest.raises(ConfigurationError, match=expected):
-            parse(Ledger, {"edits": [edit]}, "ledger")
-
-
 def test_two_edits_of_one_field_are_refused() -> None:
     other = Edit("q1", "question", "Who wrot it?", "Who is the author?", "better")
     with pytest.raises(LedgerError, match="two edits of question of q1; keep one of them"):
         apply_edits(QUESTIONS, DOCUMENTS, [TYPO, other])
     questions, _, _ = apply_edits(QUESTIONS, DOCUMENTS, [TYPO, TYPO])
     assert questions[0].question == "Who wrote it?"
-
-
-def test_edits_without_a_record_are_handed_back() -> None:
-    gone = Edit("q9", "question", "a", "b", "none")
-    misplaced = Edit("d1", "question", "Ann wrote it.", "b", "a document has no question")
-    questions, documents, unused = apply_edits(QUESTIONS, DOCUMENTS, [gone, misplaced])
-    assert (questions, documents, unused) == (QUESTIONS, DOCUMENTS, [gone, misplaced])
 
 
 def paragraphs(source: str) -> RowRecords:

@@ -133,40 +133,6 @@ def test_a_stage_whose_input_changed_meanwhile_seals_nothing(
     assert (tmp_path / "out" / "manifest.json").exists()
 
 
-@contextmanager
-def at_work(workspace: Workspace) -> Iterator[int]:
-    """A `retrieve` under `dvc repro` that waits in the middle; its process id."""
-    workspace.edit("stages/retrieve.py", "\n    started = perf_counter()\n    searcher = ", ASLEEP)
-    workspace.edit("params.yaml", "overrides: []", "overrides: [retrieve.depth=2]")
-    with started(workspace) as dvc:
-        wait_for(lambda: (workspace.root / "asleep").exists())
-        try:
-            yield int(workspace.text("asleep"))
-        finally:
-            (workspace.root / "wake").touch()
-        assert dvc.stdout
-        dvc.stdout.read()
-    assert dvc.returncode == 0
-
-
-@pytest.mark.slow
-def test_config_does_not_write_while_another_stage_of_this_checkout_runs(
-    workspace: Workspace, tmp_path: Path
-) -> None:
-    workspace.edit("bears/config/guard.py", "PATIENCE_S = 30.0", "PATIENCE_S = 0.5")
-    other = workspace.copied(tmp_path / "other")
-    workspace.commit()
-    with at_work(workspace) as process:
-        written = workspace.text("data/config.yaml")
-        workspace.edit("params.yaml", "retrieve.depth=2", "retrieve.depth=3")
-        told = workspace.python("stages.config", code=1)
-        assert f"process {process} (retrieve) is still working on" in told
-        assert workspace.text("data/config.yaml") == written
-        other.python("stages.config")
-
-
-# From here on with DVC, which is killed.
-
 ASLEEP = """
     import os
     import time
@@ -181,13 +147,14 @@ ASLEEP = """
 
 @pytest.mark.slow
 def test_an_orphan_of_a_killed_dvc_cannot_write_what_the_next_run_measures(
-    workspace: Workspace,
+    workspace: Workspace, tmp_path: Path
 ) -> None:
     workspace.edit("stages/retrieve.py", "\n    started = perf_counter()\n    searcher = ", ASLEEP)
     workspace.dvc("repro")
     workspace.commit()
     right, run = (workspace.text(path) for path in (METRICS, RUN))
     (workspace.root / "asleep").unlink()
+    other = workspace.copied(tmp_path / "other")
 
     workspace.edit("params.yaml", "overrides: []", "overrides: [retrieve.depth=2]")
     with started(workspace) as dvc:
@@ -200,6 +167,8 @@ def test_an_orphan_of_a_killed_dvc_cannot_write_what_the_next_run_measures(
         assert dvc.stdout
         while f"config: process {orphan} (retrieve) works on" not in (line := next(dvc.stdout)):
             assert "Running stage 'retrieve'" not in line
+        # Another checkout has locks of its own.
+        other.python("stages.config")
         (workspace.root / "wake").touch()
         dvc.stdout.read()
     # What the orphan wrote is not what dvc.lock says, so that DVC puts the right run in its place.
