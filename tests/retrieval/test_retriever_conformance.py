@@ -73,7 +73,7 @@ def _stand_in(part: Config, folder: Path, provider: str) -> None:
         if kind == "TransformerEncoder" and part["pooling"] is None:
             part.update(pooling="mean", question_prefix="", document_prefix="")
     elif kind == "Hosted":
-        part.update(base_url=provider, fill="auto", memory=str(folder / "bought"))
+        part.update(base_url=provider, fill="auto", folder=str(folder / "bought"))
     for below in part.values():
         if isinstance(below, dict):
             _stand_in(below, folder, provider)

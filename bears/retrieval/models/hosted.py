@@ -87,7 +87,7 @@ class Hosted:
 
     def __init__(self, **settings: Any) -> None:
         self.settings = parse(HostedSettings, settings, WHERE)
-        self.folder = checkout() / self.settings.memory
+        self.folder = checkout() / self.settings.folder
         self.spent = 0.0
         self._limits = RateLimits(
             self.settings.requests_per_minute, self.settings.tokens_per_minute

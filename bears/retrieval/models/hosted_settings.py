@@ -24,7 +24,7 @@ class HostedSettings(Endpoint):
     where: ClassVar[str] = WHERE
 
     dimensions: Positive
-    memory: str = str(EMBEDDINGS)
+    folder: str = str(EMBEDDINGS)
     concurrency: PositiveInt = 8
     batch_texts: Positive = 256
     batch_tokens: Positive = 300_000
