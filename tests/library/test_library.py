@@ -88,16 +88,6 @@ def test_an_index_that_has_a_folder_stays_there(
         benchmark.index("text-embedding-3-small")
 
 
-def test_grades_count(tmp_path: Path) -> None:
-    benchmark = graded()
-    only = benchmark.questions[0].question_id
-    run = tmp_path / "run.trec"
-    run.write_text(f"{only} Q0 a 1 2.0 t\n{only} Q0 b 2 1.0 t\n", encoding="utf-8")
-    # Gains 1 and 3 in the wrong order: (1 + 3 / log2 3) / (3 + 1 / log2 3).
-    found = benchmark.evaluate(run, ["ndcg@10"]).means["ndcg@10"]
-    assert found == pytest.approx(0.7967075809905066)
-
-
 def graded() -> bears.Benchmark:
     documents = {**DOCUMENTS, "c": "Rila is a mountain range of Bulgaria."}
     asked = {"question": "Bulgaria?", "documents": {"a": 1, "b": 3}}

@@ -187,7 +187,6 @@ ONE_CHANGE = [
     (both("questions", 1, gold_answer="1990"), ""),
     (after("documents", 3, content="One dog (狗) ran by here."), "script error d4"),
     (after("documents", 3, content="一隻狗跑過尼日利亞。"), "variant error d4"),
-    (LOST, "answer_lost warning q2"),
     # It was there, in another case.
     (
         altered(raw_questions={1: "The Book Is"}, questions={1: "那本書是"}),
@@ -282,23 +281,12 @@ def kept(texts: Sequence[str], tag: str, question: str = "") -> TranslatedBenchm
     return replace(own, languages={"own": TARGET.name})
 
 
-@pytest.mark.parametrize(
-    ("texts", "tag", "reason"),
-    [
-        ([SIMPLIFIED], "zh-Hant-TW", "simplified characters"),
-        ([ENGLISH], "zh", "LATIN script"),
-        ([ENGLISH], "sl", "language en"),
-        ([ENGLISH, SIMPLIFIED, SIMPLIFIED], "en", "CJK/HAN script"),
-    ],
-)
-def test_texts_under_the_tag_of_another_language_are_an_error(
-    texts: list[str], tag: str, reason: str
-) -> None:
-    mistaken = kept(texts, tag)
+def test_texts_under_the_tag_of_another_language_are_an_error() -> None:
+    mistaken = kept([ENGLISH, SIMPLIFIED, SIMPLIFIED], "en")
     assert found(mistaken)[-2:] == [
         ("language", "error", each) for each in ("questions", "documents")
     ]
-    assert reason in verify(mistaken)[-1].message
+    assert "CJK/HAN script" in verify(mistaken)[-1].message
     known = [Acceptance("language", "*", "a search across languages")]
     assert {f.severity for f in verify(mistaken, known) if f.check == "language"} == {"accepted"}
 
@@ -665,15 +653,3 @@ def test_the_share_of_a_script_is_of_letters(
 ) -> None:
     assert script_share(text, scripts) == pytest.approx(share)
     assert letters("玉山 3952 (Ann)!") == 5
-
-
-def test_native_texts_are_far_above_and_english_ones_far_below_the_least_share(
-    shared_data: Path,
-) -> None:
-    least = CHINESE["min_share"]
-    for document in read_documents(shared_data / "bears-published" / "corpus_raw.json"):
-        share = script_share(document.content, HAN)
-        if document.original_source == "drcd":
-            assert share > 2 * least
-        else:
-            assert share < least / 2

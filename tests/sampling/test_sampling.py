@@ -18,7 +18,6 @@ from bears.files.records import read_documents, write_records
 from bears.files.rows import SourceRecords
 from bears.sampling.mixture import Mixture, Quota
 from bears.sampling.sample import Sample, count_reasons
-from bears.sources.records import RowRecords, passage_document, passage_question
 from bears.types import Brought, Document, Question
 from tests.sampled import (
     BEARS,
@@ -233,124 +232,6 @@ def test_v1_agrees_with_its_description_on_overlapping_sources() -> None:
 # ---------------------------------------------------------- v1's defects, and without them
 
 
-def both(sources: GivenSources, mixture: Mixture) -> list[Sample]:
-    """Return the sample of v1 and the one without its defects."""
-    return [draw(replace(mixture, sampler="bears-v1"), sources), draw(mixture, sources)]
-
-
-def contents(drawn: Sample) -> list[str]:
-    return sorted(document.content for document in drawn.documents)
-
-
-def test_defect_1_a_paragraph_listed_twice_is_one_document() -> None:
-    rows = [passage_row("r", ("Gold", "g", True), ("Same", "s", False), ("Same", "s", False))]
-    v1, bears = both({"hop": rows, "fill": [article("f", "more")]}, mixture_of(4, seed=1, hop=1))
-    assert doc_ids(v1).count(uuid("hop:r_Same")) == 2
-    assert doc_ids(bears).count(uuid("hop:r_Same")) == 1
-    assert contents(bears) == ["f", "g", "more", "s"]
-
-
-def test_defect_2_a_shared_paragraph_is_gold_of_both_questions() -> None:
-    rows = [
-        passage_row("a", ("Shared", "s", True), ("A", "a", True)),
-        passage_row("b", ("Shared", "s", True), ("B", "b", True)),
-    ]
-    v1, bears = both({"hop": rows, "fill": [article("f")]}, mixture_of(4, seed=1, hop=2))
-    first, second = (q.question.split()[1][0] for q in v1.questions)
-    shared = uuid(f"hop:{first}_Shared")
-    own = [uuid(f"hop:{name}_{name.upper()}") for name in (first, second)]
-    assert [q.gold_doc_ids for q in v1.questions] == [(shared, own[0]), (own[1],)]
-    assert [q.gold_doc_ids for q in bears.questions] == [(shared, own[0]), (shared, own[1])]
-
-
-def test_defect_2_a_hard_negative_that_becomes_gold_is_gold() -> None:
-    rows = [
-        passage_row("a", ("Shared", "s", False), ("A", "a", True)),
-        passage_row("b", ("Shared", "s", True), ("B", "b", True)),
-    ]
-    wrong = 0
-    for seed in range(8):
-        v1, bears = both({"hop": rows, "fill": [article("f")]}, mixture_of(4, seed, hop=2))
-        wrong += {d.content: d.is_gold for d in v1.documents}["s"] is False
-        gold = {d.content: d.is_gold for d in bears.documents}
-        assert gold == {"s": True, "a": True, "b": True, "f": False}
-        assert sorted(len(q.gold_doc_ids) for q in bears.questions) == [1, 2]
-    assert 0 < wrong < 8
-
-
-def test_defect_3_nothing_of_a_rejected_question_stays() -> None:
-    rows = [
-        passage_row("a", ("G", "g", True), ("A", "hard a", False)),
-        passage_row("b", ("G", "g", True), ("B", "hard b", False)),
-        passage_row("c", ("C", "c", True)),
-    ]
-    sources: GivenSources = {"hop": rows, "fill": [article("f0", "f1", "f2")]}
-    orphans = 0
-    for seed in range(10):
-        v1, bears = both(sources, mixture_of(5, seed, hop=2))
-        assert question_ids(v1) == question_ids(bears)
-        assert len({"hard a", "hard b"} & set(contents(bears))) == 1
-        assert len({"f0", "f1", "f2"} & set(contents(bears))) == 2
-        orphans += {"hard a", "hard b"} <= set(contents(v1))
-    assert 0 < orphans < 10
-
-
-def test_defect_4_a_negative_is_named_by_its_paragraph() -> None:
-    def asked(source: str) -> RowRecords:
-        return [
-            record
-            for n in range(6)
-            for record in (
-                passage_document(source, f"asked-{n}", f"asked {n}"),
-                passage_question(
-                    source, f"q{n}", "?", ("yes",), "single-hop", (Brought(f"q{n}", n, True),)
-                ),
-            )
-        ]
-
-    mixture = mixture_of(7, negatives=("read",), read=1)
-    sources = {"read": [asked, article("f0", "f1")]}
-
-    def ids(sampler: Sampler) -> dict[str, set[str]]:
-        """The texts that each id of a negative bears under twenty seeds."""
-        found: dict[str, set[str]] = {}
-        for seed in range(20):
-            drawn = draw(replace(mixture, sampler=sampler, seed=seed), sources)
-            for document in drawn.documents:
-                if not document.is_gold:
-                    found.setdefault(document.doc_id, set()).add(document.content)
-        return found
-
-    assert max(len(texts) for texts in ids("bears-v1").values()) > 1
-    assert ids("bears")[uuid("read:p0")] == {"f0"}
-    assert ids("bears")[uuid("read:asked-3")] == {"asked 3"}
-    assert all(len(texts) == 1 for texts in ids("bears").values())
-
-
-def test_defect_5_a_paragraph_of_two_sources_is_one_document() -> None:
-    sources = {
-        "one": [passage_row("a", ("A", "same", True))],
-        "two": [passage_row("b", ("B", "same", True), ("C", "c", False))],
-        "fill": [article("f0", "f1", "same")],
-    }
-    v1, bears = both(sources, mixture_of(4, seed=3, one=1, two=1))
-    assert contents(v1).count("same") == 2
-    assert contents(bears) == ["c", "f0", "f1", "same"]
-    assert [q.gold_doc_ids for q in bears.questions] == [(uuid("one:a_A"),), (uuid("one:a_A"),)]
-
-
-def test_one_title_with_two_texts_gives_two_ids() -> None:
-    rows = [
-        passage_row("a", ("T", "first", True), ("T", "second", True)),
-        passage_row("b", ("T", "third", True), ("T", "fourth", True), ("T", "third", True)),
-    ]
-    names = {"first": "a_T", "second": "a_T#2", "third": "b_T", "fourth": "b_T#2"}
-    for seed in range(4):
-        drawn = draw(mixture_of(4, seed, ("hop",), hop=1), {"hop": rows})
-        assert {d.content: d.original_id for d in drawn.documents} == names
-        assert len(set(doc_ids(drawn))) == 4
-
-
 # ------------------------------------------------------------------ what `bears` always holds to
 
 
@@ -394,21 +275,6 @@ def test_what_seed_42_changes_against_v1(real: Rows) -> None:
     )
     added = bears.documents[598:]
     assert all(not d.is_gold and d.original_source == "drcd" for d in added)
-
-
-def test_an_orphan_with_the_text_of_a_later_question_does_not_move_its_document() -> None:
-    """v1 leaves text h twice: with the rejected row and with the row that is taken after it."""
-    rows = [
-        passage_row("a", ("G", "g", True)),
-        passage_row("b", ("G", "g", True), ("H", "h", False)),
-        passage_row("c", ("C", "c", True), ("H", "h", False), ("I", "i", False)),
-    ]
-    twice = 0
-    for seed in range(200):
-        v1, bears = both({"hop": rows, "fill": [article("f0", "f1")]}, mixture_of(6, seed, hop=2))
-        twice += contents(v1).count("h") == 2
-        assert_order_of_v1(bears, v1)
-    assert twice > 20
 
 
 # ------------------------------------------------------------- what is skipped, and refusals

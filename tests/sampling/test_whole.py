@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from bears.config import parse
 from bears.config.ledger.entries import Edit, Ledger
-from bears.errors import ConfigurationError, LedgerError, SamplingError
+from bears.errors import LedgerError, SamplingError
 from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
-from bears.sources.records import own_question, pool_document, pool_question
-from bears.types import Answer, Document, Question, Turn
+from bears.sources.records import pool_document, pool_question
+from bears.types import Answer, Question, Turn
 from tests.sampled import collected
 
 ALL = WholeSettings("whole", "s")
@@ -44,17 +43,6 @@ def test_questions_are_those_that_are_judged_with_their_grades() -> None:
     assert found.unjudged == 1
 
 
-def test_documents_keep_their_ids_and_their_order() -> None:
-    found = taken(JUDGED)
-    documents = list(found.documents())
-    assert documents == list(found.documents())
-    assert [(d.doc_id, d.original_id, d.original_source) for d in documents] == [
-        (f"d{n}", f"d{n}", "s") for n in range(8)
-    ]
-    assert [d.doc_id for d in documents if d.is_gold] == ["d2", "d5", "d7"]
-    assert found.n_documents == 8
-
-
 def test_a_source_that_judges_its_questions_itself() -> None:
     answers = (Answer("yes-no", "Yes", ("d1",)), Answer("unanswerable", "Unanswerable", ()))
     turns = (Turn("user", "Hello."), Turn("assistant", "Hello!"))
@@ -70,14 +58,6 @@ def test_a_source_that_judges_its_questions_itself() -> None:
         Question("b", "And?", "", (), "s", "no-retrieval", turns=turns),
         Question("c", "What?", "", (), "s", "ad-hoc", judged=False),
     ]
-
-
-def test_records_of_our_own_stay_what_they_are() -> None:
-    documents = [Document("x", "X.", "drcd", "1", True), Document("y", "Y.", "2wiki", "2", False)]
-    question = Question("q", "?", "X", ("x",), "drcd", "single-hop")
-    rows: list[Any] = [*documents, own_question(question)]
-    found = taken(rows)
-    assert (found.questions, list(found.documents())) == ([question], documents)
 
 
 @pytest.mark.parametrize("size", [3, 5])
@@ -144,11 +124,3 @@ def test_a_benchmark_of_others_is_not_edited() -> None:
     ledger = Ledger(edits=(Edit("d1", "content", "text 1", "text one", "why"),))
     with pytest.raises(LedgerError, match="takes a benchmark as it is"):
         sample_whole(ALL, {"s": collected([row] for row in JUDGED)}, ledger)
-
-
-@pytest.mark.parametrize(
-    "value", [{"max_docs": 0}, {"max_docs": "many"}, {"documents": 5}, {"sampler": "bears"}]
-)
-def test_settings_that_do_not_fit_are_named(value: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match="sample"):
-        parse(WholeSettings, {"sampler": "whole", "source": "s", **value}, "sample")

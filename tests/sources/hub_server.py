@@ -36,7 +36,6 @@ class Hub:
         damaged: files whose content differs from what the listing promises.
         beside: other datasets of the same hub.
         requests: ``METHOD path`` of every request, in order.
-        sent: how many bytes of files have been sent.
     """
 
     repository: str
@@ -46,7 +45,6 @@ class Hub:
     damaged: set[str] = field(default_factory=set)
     beside: tuple[Hub, ...] = ()
     requests: list[str] = field(default_factory=list)
-    sent: int = 0
     url: str = ""
 
     @property
@@ -104,16 +102,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer()
 
-    def do_POST(self) -> None:
-        self._answer()
-
     def log_message(self, format: str, *args: Any) -> None:
         """Keep the tests' output free of the server's log."""
 
     def _answer(self) -> None:
         # One connection asks for several datasets.
         hub = type(self).dataset
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
         # The branch of what was converted is at the same commit.
         path = unquote(urlsplit(self.path).path).replace("refs/convert/parquet", "main")
         hub.requests.append(f"{self.command} {path}")
@@ -130,14 +124,11 @@ class _Handler(BaseHTTPRequestHandler):
         elif not found[1]:
             self._send_file(found[5])
         else:
-            self._send_json(self._api(found[3], found[5] or "", body))
+            self._send_json(self._api(found[3], found[5] or ""))
 
-    def _api(self, kind: str | None, folder: str, body: str) -> Any:
+    def _api(self, kind: str | None, folder: str) -> Any:
         if kind == "tree":
             return self._tree(folder)
-        if kind == "paths-info":
-            asked = json.loads(body)["paths"] if body[:1] == "{" else parse_qs(body)["paths"]
-            return self._entries([name for name in self.dataset.files if name in asked])
         return {
             "id": self.dataset.repository,
             "sha": self.dataset.revision,
@@ -179,16 +170,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._fail(404, "EntryNotFound", "Entry not found")
             return
         content = hub.files[name]
-        headers = {"ETag": f'"{_etag(content)}"', "Accept-Ranges": "bytes"}
+        headers = {"ETag": f'"{_etag(content)}"'}
         if name in hub.damaged:
             content = bytes(len(content))
-        asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
-        if asked is None:
-            self._send(200, content, headers, is_file=True)
-            return
-        first, last = int(asked[1]), int(asked[2] or len(content) - 1)
-        headers["Content-Range"] = f"bytes {first}-{last}/{len(content)}"
-        self._send(206, content[first : last + 1], headers, is_file=True)
+        self._send(200, content, headers, is_file=True)
 
     def _fail(self, status: int, code: str, message: str) -> None:
         self._send(status, b"", {"X-Error-Code": code, "X-Error-Message": message})
@@ -206,7 +191,6 @@ class _Handler(BaseHTTPRequestHandler):
         if is_file and hub.broken:
             body, self.close_connection = b"", True
         self.wfile.write(body)
-        hub.sent += len(body) if is_file else 0
 
 
 def _etag(content: bytes) -> str:

@@ -303,18 +303,6 @@ def test_a_field_that_is_not_needed_is_not_guessed(tmp_path: Path) -> None:
     assert (look.source.fields, look.questions) == ({"positive": "golden_answer"}, 3)
 
 
-def test_several_answers_of_one_question_are_all_kept(tmp_path: Path) -> None:
-    cmrc = taken(tmp_path / "a", {"dev.json": array(CMRC)}, shape="squad", language="zh-Hans-CN")
-    musique = taken(tmp_path / "b", {"m.jsonl": lines([MUSIQUE])}, shape="multi-hop")
-    found = [
-        row.get("references")
-        for each in (cmrc, musique)
-        for row in each.lineage("CC0-1.0")
-        if row["kind"] == "question"
-    ]
-    assert found == [["光荣", "光荣和ω-force"], ["Sumer", "Šumer"]]
-
-
 def test_the_paragraphs_of_hotpotqa_may_be_objects(tmp_path: Path) -> None:
     row = {
         **{"id": "1", "question": "Where?", "answer": "Ur"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 from fpdf import FPDF
 
-from bears.errors import ConfigurationError, SourceError
+from bears.errors import SourceError
 from bears.language.overlap import Chunks
 from bears.sources import qasper
 from bears.sources.convert import convert
@@ -196,16 +195,6 @@ def test_captions_can_be_documents(tmp_path: Path) -> None:
     }
 
 
-def test_a_limit_takes_the_first_papers(tmp_path: Path) -> None:
-    second = copy.deepcopy(PAPER)
-    for qa in second["qas"]:
-        qa["question_id"] += "-2"
-    rows, _ = read(written(tmp_path, {**OFFICIAL, "2101.00002": second}), limit=1)
-    assert rows == [*DOCUMENTS, *QUESTIONS]
-    rows, _ = read(tmp_path)
-    assert len(rows) == 2 * len([*DOCUMENTS, *QUESTIONS])
-
-
 def broken(**changes: Any) -> dict[str, Row]:
     return {GROUP: {**PAPER, **changes}}
 
@@ -231,14 +220,6 @@ def test_a_broken_paper_is_named(tmp_path: Path, content: Any, message: str) -> 
     with pytest.raises(SourceError) as caught:
         read(tmp_path)
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "settings", [{"text": "html"}, {"texts": "pdf"}, {"text": "pdf", "pdf": {"attempts": 0}}]
-)
-def test_settings_that_do_not_fit_are_named(tmp_path: Path, settings: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match=r"attempts|sources\.qasper\.settings"):
-        read(written(tmp_path, OFFICIAL), **settings)
 
 
 def test_both_real_shapes_of_six_papers_read_the_same(shared_data: Path, tmp_path: Path) -> None:

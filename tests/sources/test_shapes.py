@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bears.config.pipeline import run
 from bears.errors import ConfigurationError, FormatError, MalformedRow, SourceError
-from bears.files.records import write_records
+from bears.files.records import read_json, read_lines, write_records
 from bears.files.rows import open_rows
 from bears.sources import beir, location, own, pandachat, science_ko
 from bears.sources.convert import convert
@@ -23,8 +22,9 @@ from bears.sources.parts import Reader
 from bears.sources.records import own_question, pool_document, pool_question
 from bears.sources.source import Part, Source
 from bears.types import Answer, Document, Question, SourceQuestion, Turn
+from stages import download, sample, translate, verify
+from tests.desk import Desk, checkout
 from tests.sources.files import Row, Rows, array, lines, put, without
-from tests.workspace import ROOT, keys_read
 
 Files = dict[str, str | bytes]
 BEIR_PARTS = {
@@ -89,8 +89,10 @@ BEIR_ROWS = [
         "q1 0 d1 2\nq1 Q0 d2 0\n\nq2  0  3  -1\n",
         QRELS.replace("\t2\n", "\t2.0\n"),
         QRELS + "q1\td1\t2\n",
+        "score\tcorpus-id\tquery-id\n2\td1\tq1\n0\td2\tq1\n-1\t3\tq2\n",
+        "docid\tqid\trel\nd1\tq1\t2\nd2\tq1\t0\n3\tq2\t-1\n",
     ],
-    ids=["header", "bare", "windows", "trec", "spaces", "floats", "repeated"],
+    ids=["header", "bare", "windows", "trec", "spaces", "floats", "repeated", "order", "names"],
 )
 def test_a_folder_in_beirs_layout(tmp_path: Path, qrels: str) -> None:
     write(tmp_path, {**BEIR, "qrels/test.tsv": qrels})
@@ -122,46 +124,24 @@ def test_a_folder_in_beirs_layout(tmp_path: Path, qrels: str) -> None:
         ),
         ("queries.jsonl", lines([{"_id": "q", "text": "\u200b"}]), "row 1, field text: is empty"),
         ("queries.jsonl", '{"_id": "q1", "text": "a", "text": "b"}\n', "a key is repeated"),
+        ("corpus.csv", "id,text\n", "part corpus: there is no row in corpus.csv"),
+        (
+            "qrels.jsonl",
+            lines([{"query-id": "q1", "corpus-id": True, "score": 1}]),
+            "row 1, field corpus-id: True is neither text nor a whole number",
+        ),
     ],
 )
 def test_a_broken_file_of_beirs_layout_is_named(
     tmp_path: Path, file: str, text: str | bytes, message: str
 ) -> None:
     write(tmp_path, {**BEIR, file: text})
+    part = re.split(r"[./]", file)[0]
     with pytest.raises(SourceError) as caught:
-        rows(tmp_path, beir.read, source(BEIR_PARTS))
+        rows(tmp_path, beir.read, source({**BEIR_PARTS, part: Part((file,))}))
     assert message in str(caught.value)
     assert Path(file).name in str(caught.value)
     assert not (tmp_path / "out.documents.jsonl").exists()
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "message"),
-    [
-        ("corpus.csv", "id,text\n", "part corpus: there is no row in corpus.csv"),
-        (
-            "qrels.jsonl",
-            lines([{"query-id": "q1", "corpus-id": True, "score": 1}]),
-            "qrels.jsonl, row 1, field corpus-id: True is neither text nor a whole number",
-        ),
-    ],
-)
-def test_a_broken_table_of_another_form_is_named(
-    tmp_path: Path, file: str, text: str | bytes, message: str
-) -> None:
-    write(tmp_path, {**BEIR, file: text})
-    with pytest.raises(SourceError, match=message):
-        rows(tmp_path, beir.read, source({**BEIR_PARTS, Path(file).stem: Part((file,))}))
-
-
-@pytest.mark.parametrize("order", [["score", "corpus-id", "query-id"], ["docid", "qid", "rel"]])
-def test_a_header_gives_the_order_of_the_judgements(tmp_path: Path, order: list[str]) -> None:
-    ours = {"qid": "query-id", "docid": "corpus-id", "rel": "score"}
-    named, *judged = (line.split("\t") for line in QRELS.splitlines())
-    table = [dict(zip(named, cells, strict=True)) for cells in judged]
-    cells = [order, *([row[ours.get(name, name)] for name in order] for row in table)]
-    write(tmp_path, {**BEIR, "qrels/test.tsv": "\n".join("\t".join(row) for row in cells)})
-    assert rows(tmp_path, beir.read, source(BEIR_PARTS)) == BEIR_ROWS
 
 
 def test_a_document_without_a_text_is_counted(tmp_path: Path) -> None:
@@ -282,8 +262,6 @@ def test_a_folder_in_our_own_format_is_taken_unchanged(tmp_path: Path) -> None:
         ("queries.json", lambda q: q + q, "row 4, field question_id: 'q' is in an earlier"),
         ("queries.json", lambda q: [{**q[0], "question": ""}], "row 1, field question: is empty"),
         ("queries.json", lambda q: [{**q[0], "gold": []}], "record 1: gold: "),
-        ("queries.json", lambda q: [{**q[0], "gold_grades": [0]}], "gold_grades.0: "),
-        ("corpus.json", lambda d: [{**d[0], "is_gold": "yes"}], "record 1: is_gold: "),
         ("corpus.json", lambda d: d[0], "expected a JSON array"),
     ],
 )
@@ -456,72 +434,50 @@ def test_the_korean_task_is_complete(shared_data: Path, tmp_path: Path) -> None:
 # ----------------------------------------------------------- through the stages, up to `verify`
 
 
-@dataclass
-class Stages:
-    """The stages from `download` to `verify`, run by hand into a folder of the test's own."""
-
-    folder: Path
-    words: list[str]
-
-    def run(self, stage: str, **paths: str) -> int:
-        options = [f"--{name}={self.folder / path}" for name, path in paths.items()]
-        main = import_module(f"stages.{stage}").main
-        return run(stage, keys_read(main), main, [*self.words, *options])
-
-    def download(self) -> int:
-        return self.run("download", rows="rows", provenance="sources.json")
-
-    def sample(self) -> int:
-        return self.run("sample", rows="rows", out="sampled")
-
-    def translate(self) -> int:
-        (self.folder / "replies.jsonl").touch()
-        return self.run("translate", sampled="sampled", replies="replies.jsonl", out="translated")
-
-    def verify(self) -> int:
-        return self.run(
-            "verify", sampled="sampled", translated="translated", out="verified", metrics="v.json"
-        )
-
-    def all(self) -> int:
-        return self.download() or self.sample() or self.translate() or self.verify()
-
-    def read(self, path: str) -> Any:
-        return json.loads((self.folder / path).read_bytes())
-
-    def findings(self) -> list[tuple[str, str, str]]:
-        content = (self.folder / "verified/findings.jsonl").read_text(encoding="utf-8")
-        rows = [json.loads(line) for line in content.split("\n")[:-1]]
-        return [(row["check"], row["severity"], row["record_id"]) for row in rows]
+PROGRAMS = {"download": download, "sample": sample, "translate": translate, "verify": verify}
+By = Callable[..., Desk]
 
 
 @pytest.fixture
-def stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Stages]:
-    monkeypatch.chdir(ROOT)
+def stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> By:
+    """Return a function that makes a desk with these overrides."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.delenv("DVC_ROOT", raising=False)
-    return lambda *words: Stages(tmp_path, list(words))
+    checkout(tmp_path / "desk")
+    return lambda *words: Desk(tmp_path / "desk", words)
 
 
-By = Callable[..., Stages]
+def through(at: Desk, code: int = 0) -> Path:
+    """Run all stages, of which the last ends with this status; return the benchmark's folder."""
+    benchmark = at.overrides[0].removeprefix("benchmark=")
+    memory = at.root / "data/memory"
+    (memory / "made").mkdir(parents=True)
+    (memory / f"{benchmark}.jsonl").touch()
+    for name, program in PROGRAMS.items():
+        at.stage(name, program.main, code=code if name == "verify" else 0)
+    return at.root / "data" / benchmark
+
+
+def findings(folder: Path) -> list[tuple[str, str, str]]:
+    rows = read_lines(folder / "verified/findings.jsonl")
+    return [(row["check"], row["severity"], row["record_id"]) for _, row in rows]
 
 
 def test_a_users_folder_goes_through_untouched(tmp_path: Path, stages: By) -> None:
     write(tmp_path, BEIR)
-    by_hand = stages("benchmark=beir", f"sources.beir.path={tmp_path / 'in'}")
-    assert by_hand.all() == 0
-    assert by_hand.findings() == []
+    folder = through(stages("benchmark=beir", f"sources.beir.path={tmp_path / 'in'}"))
+    assert findings(folder) == []
     for name in ("queries", "corpus"):
-        sampled = (tmp_path / f"sampled/{name}_raw.json").read_bytes()
-        assert (tmp_path / f"translated/{name}.json").read_bytes() == sampled
+        sampled = (folder / f"sampled/{name}_raw.json").read_bytes()
+        assert (folder / f"translated/{name}.json").read_bytes() == sampled
     usual = {"gold_answer": "", "source_dataset": "beir", "question_type": "ad-hoc"}
     first = {"question_id": "q1", "question": "what is tea?", "gold_doc_ids": ["d1"]}
     second = {"question_id": "q2", "question": "titles", "gold_doc_ids": []}
-    assert by_hand.read("translated/queries.json") == [
+    assert read_json(folder / "translated/queries.json") == [
         {**usual, **first, "gold_grades": [2]},
         {**usual, **second, "judged": False},
     ]
-    assert by_hand.read("sampled/notes.json")["judged_without_relevant"] == 1
+    assert read_json(folder / "sampled/notes.json")["judged_without_relevant"] == 1
 
 
 def test_a_path_may_be_relative_to_the_users_checkout(
@@ -530,7 +486,7 @@ def test_a_path_may_be_relative_to_the_users_checkout(
     """A temporary workspace of DVC has only what git has."""
     write(tmp_path / "checkout", BEIR)
     monkeypatch.setenv("DVC_ROOT", str(tmp_path / "checkout"))
-    assert stages("benchmark=beir", "sources.beir.path=in").download() == 0
+    stages("benchmark=beir", "sources.beir.path=in").stage("download", download.main)
 
 
 def test_what_is_wrong_with_the_benchmark_is_found(tmp_path: Path, stages: By) -> None:
@@ -542,8 +498,7 @@ def test_what_is_wrong_with_the_benchmark_is_found(tmp_path: Path, stages: By) -
     }
     write(tmp_path, {**BEIR, **files})
     by_hand = stages("benchmark=beir", f"sources.beir.path={tmp_path / 'in'}")
-    assert by_hand.all() == 1
-    assert by_hand.findings() == [
+    assert findings(through(by_hand, code=1)) == [
         ("gold_not_in_pool", "error", "q2"),
         ("duplicate_content", "accepted", "d4"),
         ("empty", "accepted", "d5"),
@@ -551,32 +506,27 @@ def test_what_is_wrong_with_the_benchmark_is_found(tmp_path: Path, stages: By) -
 
 
 @pytest.mark.slow
-def test_another_language_can_be_asked_for(
-    tmp_path: Path, stages: By, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_language_can_be_asked_for(tmp_path: Path, stages: By) -> None:
     write(tmp_path, BEIR)
-    words = ("benchmark=beir", f"sources.beir.path={tmp_path / 'in'}")
-    by_hand = stages(*words, "benchmark.language=zh-Hant-TW")
-    assert (by_hand.download(), by_hand.sample()) == (0, 0)
-    assert by_hand.translate() == 1
-    assert "translations into zh-Hant-TW by published (3 content" in capsys.readouterr().err
-    assert stages(*words, "benchmark.language=jp").translate() == 1
-    assert "benchmark.language is 'jp'" in capsys.readouterr().err
+    at = stages("benchmark=beir", f"sources.beir.path={tmp_path / 'in'}")
+    through(at)
+    told = at.stage("translate", translate.main, "benchmark.language=zh-Hant-TW", code=1)
+    assert "translations into zh-Hant-TW by published (3 content" in told
+    told = at.stage("translate", translate.main, "benchmark.language=jp", code=1)
+    assert "benchmark.language is 'jp'" in told
     # In its own language there is nothing to translate.
-    assert stages(*words, "sources.beir.language=zh-Hant-TW").translate() == 0
+    at.stage("translate", translate.main, "sources.beir.language=zh-Hant-TW")
 
 
 @pytest.mark.slow
 def test_the_published_bears_by_its_path_is_the_same_to_the_byte(
-    shared_data: Path, tmp_path: Path, stages: By
+    shared_data: Path, stages: By
 ) -> None:
-    folder = shared_data / "bears-published"
-    by_hand = stages(
-        "benchmark=own", f"sources.own.path={folder}", "sources.own.language=zh-Hant-TW"
-    )
-    assert by_hand.all() == 0
+    given = shared_data / "bears-published"
+    words = (f"sources.own.path={given}", "sources.own.language=zh-Hant-TW")
+    folder = through(stages("benchmark=own", *words))
     for name in ("queries.json", "corpus.json"):
-        assert (tmp_path / "translated" / name).read_bytes() == (folder / name).read_bytes()
+        assert (folder / "translated" / name).read_bytes() == (given / name).read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -589,28 +539,20 @@ def test_the_published_bears_by_its_path_is_the_same_to_the_byte(
     ],
 )
 def test_a_language_that_the_documents_are_not_in_is_refused(
-    shared_data: Path,
-    tmp_path: Path,
-    stages: By,
-    capsys: pytest.CaptureFixture[str],
-    language: str,
-    message: str,
+    shared_data: Path, stages: By, language: str, message: str
 ) -> None:
     path = f"sources.own.path={shared_data / 'bears-published'}"
-    assert stages("benchmark=own", path, f"sources.own.language={language}").download() == 1
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "rows/own.documents.jsonl").exists()
+    at = stages("benchmark=own", path, f"sources.own.language={language}")
+    assert message in at.stage("download", download.main, code=1)
+    assert not [*at.root.rglob("own.documents.jsonl")]
 
 
-def test_some_documents_in_another_language_are_told(
-    tmp_path: Path, stages: By, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_some_documents_in_another_language_are_told(tmp_path: Path, stages: By) -> None:
     foreign = [{"_id": f"f{n}", "text": "茶葉在水中。"} for n in range(2)]
     write(tmp_path, {**BEIR, "corpus.jsonl": lines([*CORPUS, *foreign])})
     by_hand = stages("benchmark=beir", f"sources.beir.path={tmp_path / 'in'}")
-    assert by_hand.download() == 0
     message = "warning: source beir: its language is en, but 40% of the first 5 documents do not"
-    assert message in capsys.readouterr().err
+    assert message in by_hand.stage("download", download.main)
 
 
 @pytest.mark.parametrize(
@@ -632,12 +574,11 @@ def test_a_real_benchmark_goes_through(
     gold: int,
     accepted: int,
 ) -> None:
-    by_hand = stages(f"benchmark={benchmark}", f"mirror={shared_data}")
-    assert by_hand.all() == 0
-    found = by_hand.read("translated/queries.json")
+    folder = through(stages(f"benchmark={benchmark}", f"mirror={shared_data}"))
+    found = read_json(folder / "translated/queries.json")
     assert len(found) == questions
-    assert len(by_hand.read("translated/corpus.json")) == documents
+    assert len(read_json(folder / "translated/corpus.json")) == documents
     assert sum(len(question["gold_doc_ids"]) for question in found) == gold
     # QASPER's papers quote Japanese and Chinese, which gives warnings.
-    found = [severity for check, severity, _ in by_hand.findings() if check != "language"]
+    found = [severity for check, severity, _ in findings(folder) if check != "language"]
     assert found == ["accepted"] * accepted

@@ -150,6 +150,7 @@ def test_what_was_seen_first_stays_what_it_is(machine: Machine) -> None:
     told, *_ = machine.download(*words, code=1)
     assert f"mteb/fiqa@{'2' * 40}/q.jsonl has sha256" in told
     assert before[0]["files"][1]["sha256"] in told
+    assert {file["checksum"] for file in before[0]["files"]} == {"first fetch"}
 
 
 def test_a_set_is_looked_at_then_pinned_then_read(machine: Machine, tmp_path: Path) -> None:
