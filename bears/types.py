@@ -18,7 +18,7 @@ Role = Literal["gold", "hard_negative", "random_negative"]
 
 
 class Closed:
-    """What is read from outside into such a dataclass may have no key that it does not know."""
+    """A dataclass that refuses unknown keys when it is read from outside."""
 
     __slots__ = ()
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}

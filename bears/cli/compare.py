@@ -96,7 +96,7 @@ def _put(text: str, out: Path | None) -> None:
 
 
 def _chosen(words: Sequence[str], benchmark: str, least: int) -> list[System]:
-    """Return the named systems, which must be at least so many."""
+    """Return the named systems. Raises FormatError if there are fewer than ``least``."""
 
     def records() -> Records:
         return records_of(benchmark or selected(composed()).benchmark.name)

@@ -1,1 +1,1 @@
-"""Know languages: their scripts, tokens and sentences, and the gates that check texts in them."""
+"""Languages: their scripts, tokens and sentences, and the gates that check texts in them."""

@@ -24,7 +24,7 @@ def normalise(text: str, language: Language) -> str:
 def preserved(
     answer: str, documents: Iterable[str], language: Language
 ) -> Literal["exact", "normalised"] | None:
-    """Say how one of ``documents`` contains ``answer``; None if none does.
+    """Return how one of ``documents`` contains ``answer``; None if none of them does.
 
     "exact": to the letter. "normalised": after both are normalized, with the parentheses of the
     document either removed or opened, because the answer may be inside them. In a language with
@@ -44,7 +44,7 @@ def preserved(
 def kept(
     answer: str, original: str, documents: Sequence[str], language: Language
 ) -> Literal["exact", "normalised", "alias", "lost"]:
-    """Say how ``documents`` contain a translated answer.
+    """Return how ``documents`` contain a translated answer.
 
     Besides the ways of `preserved`, there is "alias": one of the answer's `aliases`, the letters of
     ``original``, which is the answer's source, or its parts between commas, all of these without

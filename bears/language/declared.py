@@ -56,7 +56,7 @@ _SYLLABIC = {"HAN", "KANA", "HANGUL"}
 # A text is checked by itself and as one of a set.
 @lru_cache(maxsize=4096)
 def contradiction(text: str, tag: str) -> str:
-    """Say what in ``text`` contradicts the language ``tag``; empty if nothing does.
+    """Return what in ``text`` contradicts the language ``tag``; empty if nothing does.
 
     Too little of it is in the language's scripts (`bears.language.scripts.script_share`); Japanese
     has no kana, or Chinese has many; traditional Chinese is written with simplified characters, or

@@ -1,4 +1,4 @@
-"""Hold what the gates know about English sources: months, number words, question words."""
+"""English words that the gates look for in a source: months, number words, question words."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Know the language tags, the scripts of their texts, and which texts are translated."""
+"""Language tags, the scripts of each language, and the languages of a benchmark's texts."""
 
 import re
 from collections.abc import Iterable, Mapping

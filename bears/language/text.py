@@ -1,4 +1,4 @@
-"""Hold a translation with its source, and answer small questions that several gates ask."""
+"""A translation with its source, and properties of it that several gates need."""
 
 import re
 from collections.abc import Iterable

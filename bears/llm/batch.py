@@ -119,7 +119,7 @@ BatchPart = list[tuple[str, bytes]]
 def parts(
     requests: Iterable[ChatRequest], name: str, model: Model, most_requests: int, most_bytes: int
 ) -> Iterator[BatchPart]:
-    """Yield files that ask the model ``name``, with at most so many requests and bytes."""
+    """Yield files that ask the model ``name``, within the limits of requests and bytes."""
     part: BatchPart = []
     size = 0
     for request in requests:

@@ -37,7 +37,7 @@ class Price(Closed):
     source: str = ""
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """Return the price of so many tokens in dollars, as if none were cached."""
+        """Return the price of the tokens in dollars, as if none were cached."""
         return (input_tokens * self.input + output_tokens * self.output) / MILLION
 
     def in_batches(self) -> Self:

@@ -191,7 +191,7 @@ class RateLimits:
         self._in_flight_tokens = 0.0
 
     def wait(self, now: float, tokens: float) -> float:
-        """Return the seconds until a request of so many tokens may be sent; 0: now."""
+        """Return the seconds until a request of ``tokens`` tokens may be sent; 0: now."""
         pause = self._blocked - now
         if pause > 0:
             return pause

@@ -1,4 +1,4 @@
-"""Let a reader answer made questions: with the gold, without it, with a part, with other documents.
+"""Ask a reader each made question with the gold, without it, with a part, with other documents.
 
 The requests are those of a generator's answers (`bears.answers`), and so are their keys: the reader
 is one of conf/generator.
@@ -203,7 +203,7 @@ class Reading:
         return [("other_question", f"what its answer answers is {wanted!r:.120}")]
 
     def _same_question(self, wanted: str) -> bool:
-        """Return whether a question is alike, and names neither the answer nor the passage."""
+        """Return whether a question is the same, and names neither the answer nor the passage."""
         form = self.task.form
         alike = token_f1(wanted, self.draft.question, form.rules) >= self.task.made.again_f1
         return alike and not form.occurs(self.draft.answer, wanted) and not form.passage_in(wanted)

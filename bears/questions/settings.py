@@ -90,7 +90,7 @@ class QuestionerSettings(AskingSettings):
     answer_tokens: int = 1024
 
     def given_up(self, reasons: Sequence[str]) -> str:
-        """Return the reply for a question that was not written; such questions are counted."""
+        """Return the reply for a question that was not written, which is then counted."""
         del reasons
         return "{}"
 

@@ -1,4 +1,4 @@
-"""The settings of every retriever alike: ``retrieve`` in the configuration."""
+"""The settings that all retrievers share: ``retrieve`` in the configuration."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ class Titles:
 
 
 class Merged:
-    """The documents of such a source, one for each distinct text.
+    """The documents of a source, one for each distinct text.
 
     A document has the name of its first paragraph, with _ for white space, which separates the
     columns of a run. So the gold of every question that has its text is complete.

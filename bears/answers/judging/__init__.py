@@ -1,1 +1,1 @@
-"""Verdicts on answers, and how far a judge is to be believed."""
+"""Verdicts on answers, and how reliable a judge is."""

@@ -1,1 +1,1 @@
-"""Whether systems differ on a benchmark, by how much, and how sure that is."""
+"""Whether systems differ on a benchmark, by how much, and how certain that is."""

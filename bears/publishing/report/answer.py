@@ -1,4 +1,4 @@
-"""Say first which system to take, by how much it is ahead, and how sure that is."""
+"""Answer first which system to take, by how much it is ahead, and how certain that is."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -68,7 +68,7 @@ def _lead(best: str, pair: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _detectable(leaders: Sequence[str], pairs: Pairs) -> Sentence:
-    """Say which difference between the leaders could have been seen; it depends on the pair."""
+    """Return the smallest detectable difference between the leaders, which depends on the pair."""
     among = (pairs[frozenset(pair)]["smallest_difference"] for pair in combinations(leaders, 2))
     # Systems with identical values say nothing about this.
     sizes = sorted(filter(None, among))

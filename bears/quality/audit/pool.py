@@ -1,4 +1,4 @@
-"""Hold what an audit looks at: questions, the forms of their answers, and documents."""
+"""The input of an audit: questions, the forms of their answers, and documents."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

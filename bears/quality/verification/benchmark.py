@@ -1,4 +1,4 @@
-"""Hold a benchmark before and after translation, and what the configuration expects of it."""
+"""A benchmark before and after translation, and what the configuration expects of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
