@@ -51,10 +51,25 @@ def test_a_rendering_that_fails_a_gate_is_dropped_with_a_doubt(
     assert all(doubt.startswith(source) for doubt, source in pairs)
 
 
-def test_marks_in_the_translation_of_a_text_without_marks_are_refused(judge: ReplyCheck) -> None:
-    answer = ChatAnswer('{"translation": "⟦約恩・烏松⟧設計了什麼？"}', "stop", None, 1, 1, "m")
-    verdict = judge(TranslationRequest("q", "question", "en", "What did Jørn design?"), answer)
-    assert verdict.refusals == ["it has the marks ⟦ ⟧, though the text has none"]
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            '{"translation": "⟦約恩・烏松⟧設計了什麼？"}',
+            "it has the marks ⟦ ⟧, though the text has none",
+        ),
+        (
+            '{"translation": "約恩・烏松設計了什麼？"',
+            "the answer is not the JSON that was asked for",
+        ),
+    ],
+)
+def test_a_translation_in_another_form_is_refused(
+    text: str, reason: str, judge: ReplyCheck
+) -> None:
+    request = TranslationRequest("q", "question", "en", "What did Jørn Utzon design?")
+    verdict = judge(request, ChatAnswer(text, "stop", None, 1, 1, "m"))
+    assert verdict.refusals == [reason]
 
 
 def test_a_list_of_terms_that_cannot_be_read_is_kept_as_an_empty_one(judge: ReplyCheck) -> None:
@@ -62,3 +77,12 @@ def test_a_list_of_terms_that_cannot_be_read_is_kept_as_an_empty_one(judge: Repl
     verdict = judge(TranslationRequest("q", "terms", "en", TEXT), answer)
     assert (verdict.text, verdict.refusals) == ('{"terms": []}', [])
     assert "not valid JSON" in verdict.doubts[0]
+
+
+def test_a_translation_that_lost_its_marks_is_doubted(judge: ReplyCheck) -> None:
+    request = TranslationRequest("d", "content", "en", "It was ⟦Ann⟧.", {"marked": True})
+    kept, lost = (
+        judge(request, ChatAnswer(text, "stop", None, 1, 1, "m")) for text in ("是⟦安⟧。", "是安。")
+    )
+    assert (kept.refusals, kept.doubts) == (lost.refusals, []) == ([], [])
+    assert lost.doubts == ["the marks ⟦ ⟧ around the answer are gone"]
