@@ -188,3 +188,12 @@ def test_texts_that_wait_for_failed_terms_count_as_missing(here: Here) -> None:
     printed = at.run("fill", code=1)
     missing = int(printed.split("bears: ")[1].split()[0])
     assert missing == ASKED - len(at.rows()) > 8
+
+
+def test_a_wrong_key_stops_at_once_with_one_message(here: Here) -> None:
+    at, server = here(status=401, error_code="invalid_api_key")
+    printed = at.run("fill", code=1)
+    assert printed.count("status 401 invalid_api_key") == 1
+    assert "Look at the key" in printed
+    assert server.stats()["requests"] <= 20
+    assert at.rows("failure") == []

@@ -91,7 +91,8 @@ BATCH = "translator.backend=batch"
 
 def test_a_batch_is_found_again_after_a_kill(here: Here) -> None:
     at, server = here(batch_polls=1_000_000)
-    assert "gpt-4.1 (batch)" in at.run("plan", BATCH)
+    # The Batch API costs half of 2 and 8 dollars.
+    assert "1.0 in, 4.0 out" in at.run("plan", BATCH)
     process = forked(lambda: at.run("fill", BATCH))
     state = at.root / ".bears" / "batches.jsonl"
     wait_until(lambda: state.exists() and b'"id": "batch' in state.read_bytes(), process)

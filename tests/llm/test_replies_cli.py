@@ -66,11 +66,17 @@ def test_a_budget_is_not_exceeded_and_the_next_fill_continues(here: Here) -> Non
     assert len(wanted) == len(set(wanted)) == ASKED
 
 
-def test_without_a_key_nothing_is_sent(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_key_or_with_an_impossible_limit_nothing_is_sent(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
     at, server = here()
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    printed = at.run("fill", "translator.api_key_env=OPENAI_API_KEY", code=1)
-    assert "the environment variable OPENAI_API_KEY is not set" in printed
+    for override, message in (
+        ("budget=-1", "translator.budget: Input should be greater than or equal to 0"),
+        ("asks=0", "translator.asks: Input should be greater than 0, found 0"),
+        ("api_key_env=OPENAI_API_KEY", "the environment variable OPENAI_API_KEY is not set"),
+    ):
+        assert message in at.run("fill", f"translator.{override}", code=1)
     assert server.stats().get("requests", 0) == 0
 
 
