@@ -161,12 +161,14 @@ def test_an_orphan_of_a_killed_dvc_cannot_write_what_the_next_run_measures(
         wait_for(lambda: (workspace.root / "asleep").exists())
         dvc.kill()
     orphan = int(workspace.text("asleep"))
+    written = workspace.text("data/config.yaml")
     # Another question to the same run, so that `evaluate` has something to do.
     workspace.edit("params.yaml", "retrieve.depth=2", "'evaluate.curve=[1,2]'")
     with started(workspace) as dvc:
         assert dvc.stdout
         while f"config: process {orphan} (retrieve) works on" not in (line := next(dvc.stdout)):
             assert "Running stage 'retrieve'" not in line
+        assert workspace.text("data/config.yaml") == written
         # Another checkout has locks of its own.
         other.python("stages.config")
         (workspace.root / "wake").touch()
