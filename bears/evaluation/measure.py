@@ -44,7 +44,7 @@ def parse_measure(name: str) -> Measure:
         ConfigurationError: no measure has this name, the cutoff is missing or not allowed, or it
             is not a plain whole number from 1.
     """
-    match = re.fullmatch(r"([a-z_]+)(?:@([1-9][0-9]*))?", name)
+    match = re.fullmatch(r"([a-z0-9_]+)(?:@([1-9][0-9]*))?", name)
     word, digits = match.groups() if match else (name, None)
     for metric in METRICS:
         if metric.name == word and (metric.cutoff if digits else metric.whole):

@@ -9,12 +9,14 @@ import pytest
 from scipy import stats
 
 from bears.errors import ConfigurationError
+from bears.evaluation import measure
 from bears.evaluation.intervals import share_interval, wilson
 from bears.evaluation.judged_rankings import judged_rankings
 from bears.evaluation.measure import METRICS, parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.precision import precision
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
+from bears.evaluation.metric import Metric
 from tests.measuring import value
 
 EVERY = [f"{each.name}@{k}" for each in METRICS if each.cutoff for k in (1, 10)]
@@ -159,6 +161,12 @@ def test_a_measure_knows_the_name_it_was_asked_by() -> None:
     assert [parse_measure(name).name for name in EVERY] == EVERY
     assert parse_measure("ndcg@10").k == 10
     assert parse_measure("ndcg").k is None
+
+
+def test_a_new_measure_may_have_a_digit_in_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    f1 = Metric("f1", precision)
+    monkeypatch.setattr(measure, "METRICS", (f1,))
+    assert parse_measure("f1@10") == measure.Measure("f1@10", f1, 10)
 
 
 @pytest.mark.parametrize(
