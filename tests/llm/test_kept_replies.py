@@ -118,16 +118,7 @@ DOCUMENTS = [
     Document("d1", "安寫的。", "drcd", "1", True),
     Document("d2", "Ann wrote it.", "hotpotqa", "2", True),
 ]
-TRANSLATED = [QUESTIONS[0], replace(QUESTIONS[1], question="是誰？", gold_answer="安（Ann）")]
 LANGUAGES = {"drcd": "zh-Hant-TW", "hotpotqa": "en"}
-
-
-def publish(folder: Path) -> Path:
-    documents = [DOCUMENTS[0], replace(DOCUMENTS[1], content="安寫了它。")]
-    write_published(folder, QUESTIONS, DOCUMENTS, TRANSLATED, documents)
-    return folder
-
-
 Change = Callable[[list[dict[str, Any]]], None]
 
 
@@ -137,11 +128,6 @@ Change = Callable[[list[dict[str, Any]]], None]
         ("queries.json", lambda rows: rows.pop(), r"queries.*q2 is in one of them only"),
         ("corpus.json", lambda rows: rows.pop(), r"corpus.*d2 is in one of them only"),
         ("queries.json", lambda rows: rows[0].update(question="誰"), "question of q1 is in the"),
-        (
-            "corpus.json",
-            lambda rows: rows[0].update(content="改"),
-            "content of d1 is in the target",
-        ),
         ("queries_raw.json", lambda rows: rows[1].update(source_dataset="x"), "source x is not"),
         ("queries.json", lambda rows: rows[1].update(question=" "), "question of q2 has an empty"),
         ("corpus.json", lambda rows: rows[1].pop("is_gold"), "record 2: is_gold: Field required"),
@@ -150,7 +136,9 @@ Change = Callable[[list[dict[str, Any]]], None]
 def test_a_set_whose_files_disagree_is_refused(
     file: str, change: Change, message: str, tmp_path: Path
 ) -> None:
-    publish(tmp_path)
+    questions = [QUESTIONS[0], replace(QUESTIONS[1], question="是誰？", gold_answer="安（Ann）")]
+    documents = [DOCUMENTS[0], replace(DOCUMENTS[1], content="安寫了它。")]
+    write_published(tmp_path, QUESTIONS, DOCUMENTS, questions, documents)
     rows = json.loads((tmp_path / file).read_bytes())
     change(rows)
     (tmp_path / file).write_text(json.dumps(rows), encoding="utf-8")
