@@ -220,17 +220,13 @@ TRIP: dict[str, Any] = {
 def test_a_settings_class_takes_its_keys_alone() -> None:
     assert keys_of(TripKeys) == ["language.name", "mirror", "sample"]
     assert select(TripKeys, TRIP) == TripKeys(LanguagePart("zh"), {"seed": 1}, "")
-    with pytest.raises(ConfigurationError, match=r"^language\.name: Input should be a"):
-        select(TripKeys, {**TRIP, "language": {"name": 7}})
-
-
-@pytest.mark.parametrize(
-    ("change", "key"),
-    [({"language": {"nam": "zh"}}, "language.name"), ({"language": "zh"}, "language.name")],
-)
-def test_a_key_that_is_missing_is_named(change: dict[str, Any], key: str) -> None:
-    with pytest.raises(ConfigurationError, match=rf"^data/config\.yaml has no key {key};"):
-        select(TripKeys, {**TRIP, **change}, "data/config.yaml")
+    for language, message in (
+        ({"name": 7}, r"^language\.name: Input should be a"),
+        ({"nam": "zh"}, r"^data/config\.yaml has no key language\.name;"),
+        ("zh", r"^data/config\.yaml has no key language\.name;"),
+    ):
+        with pytest.raises(ConfigurationError, match=message):
+            select(TripKeys, {**TRIP, "language": language}, "data/config.yaml")
 
 
 @dataclass(frozen=True)
@@ -241,8 +237,6 @@ class Bear(Closed):
 
 def test_parse_names_key_value_and_expectation_of_everything_that_does_not_fit() -> None:
     assert parse(Bear, {"name": "Ada", "age": 3}, "bear") == Bear("Ada", 3)
-    with pytest.raises(ConfigurationError, match=r"bear\.age: Field required"):
-        parse(Bear, {"name": "Ada"}, "bear")
     with pytest.raises(ConfigurationError) as refused:
         parse(Bear, {"name": ["Ada"], "age": "old", "colour": "brown"}, "zoo.0")
     message = str(refused.value)
