@@ -69,37 +69,6 @@ def texts(drawn: Sample) -> set[str]:
 # ------------------------------------------------------------------------- one entry, real data
 
 
-@pytest.mark.parametrize("slot", SLOTS)
-def test_a_replacement_changes_its_own_slot_and_brings_its_own_paragraphs_alone(
-    slot: int, real: Rows, base: Sample, singles: dict[int, Sample]
-) -> None:
-    new = singles[slot]
-    assert_sound(new, BEARS, real)
-    assert new.unmatched == []
-    different = [i for i in range(60) if new.questions[i] != base.questions[i]]
-    assert different == [slot]
-    assert new.questions[slot].source_dataset == base.questions[slot].source_dataset
-    assert new.questions[slot].question_id not in question_ids(base)
-    place = {document.doc_id: i for i, document in enumerate(base.documents)}
-    for i, document in enumerate(new.documents):
-        assert place.get(document.doc_id, i) == i
-    source = base.questions[slot].source_dataset
-    line = new.lineage[slot]
-    records = real[source]
-    [asked] = [q for q in records.questions if q.question.question_id == line["upstream_id"]]
-    brought = {records.documents[p.place].content for p in asked.passages}
-    assert brought
-    assert not brought & texts(base), "a paragraph of the benchmark is not used again"
-    assert brought <= texts(new)
-    removed = [old for old, _ in changed(base, new)]
-    added = [document for _, document in changed(base, new)]
-    assert {d.content for d in added if d.content in brought} == brought
-    assert all(d.content in brought or d.original_source == "drcd" for d in added)
-    users = {line["record_id"]: line.get("questions") for line in base.lineage}
-    own = [[base.questions[slot].question_id], []]
-    assert all(users[document.doc_id] in own for document in removed)
-
-
 # ---------------------------------------------------------------------------- sets of entries
 
 
@@ -121,20 +90,6 @@ def test_any_set_of_entries_gives_slot_by_slot_what_each_gives_alone(
                 expected_documents[i] = new
     assert together.questions == expected_questions
     assert together.documents == expected_documents
-
-
-@pytest.mark.slow
-def test_a_stand_in_can_be_replaced_again_and_again(real: Rows, base: Sample) -> None:
-    for slot, times in ((0, 5), (25, 5), (50, 2)):
-        ids = [question_ids(base)[slot]]
-        for _ in range(times):
-            drawn = draw(BEARS, real, replacing(ids))
-            assert_sound(drawn, BEARS, real)
-            assert question_ids(drawn)[slot] not in ids
-            others = [q for i, q in enumerate(drawn.questions) if i != slot]
-            assert others == [q for i, q in enumerate(base.questions) if i != slot]
-            ids.append(question_ids(drawn)[slot])
-        assert draw(BEARS, real, replacing(reversed(ids))).unmatched == []
 
 
 def test_an_entry_that_names_no_question_is_reported(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -48,12 +47,6 @@ from tests.workspace import ROOT
 @pytest.fixture(scope="module")
 def real(shared_data: Path) -> Rows:
     return read_sources("bears", shared_data / "raw")
-
-
-@pytest.fixture(scope="module")
-def real_raw(shared_data: Path) -> Raw:
-    names = [quota.source for quota in QUOTAS]
-    return {n: json.loads((shared_data / "raw" / f"{n}.json").read_bytes()) for n in names}
 
 
 @pytest.fixture(scope="module")
@@ -203,14 +196,6 @@ def assert_by_the_book(drawn: Sample, book: Book) -> None:
     assert [(d.doc_id, d.content, d.is_gold) for d in drawn.documents] == book.documents
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_v1_agrees_with_its_description_on_real_data(seed: int, real: Rows, real_raw: Raw) -> None:
-    book = by_the_book(real_raw, seed, questions=20, documents=600)
-    assert len(book.documents) == 600
-    assert_by_the_book(draw(replace(V1, seed=seed), real), book)
-
-
-@pytest.mark.slow
 def test_v1_agrees_with_its_description_on_overlapping_sources() -> None:
     rejected = repeated = shared = 0
     for seed in range(60):
@@ -250,7 +235,6 @@ def test_bears_is_sound_on_real_data(seed: int, real: Rows) -> None:
     assert_order_of_v1(bears, v1)
 
 
-@pytest.mark.slow
 def test_bears_is_sound_on_overlapping_sources() -> None:
     drawn = 0
     for seed in range(50):

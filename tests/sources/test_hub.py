@@ -15,8 +15,6 @@ from typing import Any
 
 import pytest
 
-from bears.errors import BearsError
-from bears.sources.first_fetch import first_seen
 from bears.sources.source import Source
 from tests.sources.files import Rows, table
 from tests.sources.hub_server import Hub, ask, serve
@@ -135,15 +133,6 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
-
-
-@pytest.mark.parametrize("broken", ["[]", "{"])
-def test_a_record_of_first_fetches_that_cannot_be_read_is_named(
-    tmp_path: Path, broken: str
-) -> None:
-    (tmp_path / "fetched.json").write_text(broken)
-    with pytest.raises(BearsError, match=r"fetched\.json"):
-        first_seen(tmp_path, "a/b@c/d", str)
 
 
 @pytest.mark.slow

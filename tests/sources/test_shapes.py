@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bears.errors import ConfigurationError, FormatError, MalformedRow, SourceError
+from bears.errors import FormatError, MalformedRow, SourceError
 from bears.files.records import read_json, read_lines, write_records
 from bears.files.rows import open_rows
 from bears.sources import beir, location, own, pandachat, science_ko
@@ -368,13 +368,13 @@ KO: Rows = [
 TURNS = (Turn("user", "수소 알아?"), Turn("assistant", "네."))
 
 
-def korean(folder: Path, questions: bytes, **more: Any) -> list[Any]:
-    write(folder, {"documents.jsonl": lines(KO_DOCUMENTS), "test.jsonl": questions})
-    return rows(folder, science_ko.read, source(KO_PARTS, language="ko", **more))
+def korean(folder: Path, questions: Rows) -> list[Any]:
+    write(folder, {"documents.jsonl": lines(KO_DOCUMENTS), "test.jsonl": lines(questions)})
+    return rows(folder, science_ko.read, source(KO_PARTS, language="ko"))
 
 
 def test_conversations_with_one_gold_document_several_or_none(tmp_path: Path) -> None:
-    assert korean(tmp_path, lines(KO)) == [
+    assert korean(tmp_path, KO) == [
         document("k1", "수소는 가볍다."),
         document("k2", "산소는 무겁다."),
         question("0", "수소가 뭐야?", gold={"k1": 1}),
@@ -386,16 +386,6 @@ def test_conversations_with_one_gold_document_several_or_none(tmp_path: Path) ->
     ]
 
 
-def test_conversations_without_gold_are_not_judged(tmp_path: Path) -> None:
-    bare = [{"eval_id": 7, "msg": TALK}]
-    found = korean(tmp_path, lines(bare), settings={"judged": False})
-    assert found[2:] == [question("7", "무거워?", turns=TURNS, judged=False)]
-    with pytest.raises(MalformedRow, match=r"row 1, field doc_id: is missing; null means that no"):
-        korean(tmp_path, lines(bare))
-    with pytest.raises(ConfigurationError, match=r"sources\.s\.settings\.judge: "):
-        korean(tmp_path, lines(bare), settings={"judge": False})
-
-
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -405,6 +395,7 @@ def test_conversations_without_gold_are_not_judged(tmp_path: Path) -> None:
         ({**KO[0], "msg": [{"role": "user"}]}, "field msg.0.content: Field required"),
         ({**KO[0], "msg": "수소가 뭐야?"}, "field msg: "),
         ({"doc_id": "k1", "msg": ASKED}, "field eval_id: Field required"),
+        ({"eval_id": 7, "msg": TALK}, "field doc_id: is missing; null means that no"),
         ({**KO[0], "doc_id": 5}, "field doc_id"),
         ({**KO[0], "doc_id": [None]}, "field doc_id"),
         (KO[0], "field eval_id: '0' is in an earlier row too"),
@@ -412,7 +403,7 @@ def test_conversations_without_gold_are_not_judged(tmp_path: Path) -> None:
 )
 def test_a_broken_conversation_is_named(tmp_path: Path, row: Row, message: str) -> None:
     with pytest.raises(MalformedRow) as caught:
-        korean(tmp_path, lines([KO[0], row]))
+        korean(tmp_path, [KO[0], row])
     assert f"test.jsonl, row 2, {message}" in str(caught.value)
 
 
@@ -427,8 +418,9 @@ def test_the_korean_task_is_complete(shared_data: Path, tmp_path: Path) -> None:
     settings = {"judged": False}
     task = source(KO_PARTS, language="ko", path=folder, split="eval", settings=settings)
     found = rows(tmp_path, science_ko.read, task)
-    turns = [len(row.question.turns) for row in found if isinstance(row, SourceQuestion)]
-    assert sorted(turns) == [0] * 200 + [2] * 20
+    questions = [row.question for row in found if isinstance(row, SourceQuestion)]
+    assert sorted(len(each.turns) for each in questions) == [0] * 200 + [2] * 20
+    assert not any(each.judged or each.gold_doc_ids for each in questions)
 
 
 # ----------------------------------------------------------- through the stages, up to `verify`

@@ -30,22 +30,12 @@ from tests.workspace import ROOT
 
 # ---------------------------------------------------------------- the same tiny data, every shape
 
-HOTPOT_OFFICIAL: Row = {
-    "_id": "5a8b57f2",
+HOTPOT_HUB: Row = {
+    "id": "5a8b57f2",
     "question": "Were Scott Derrickson and Ed Wood of the same nationality?",
     "answer": "yes",
     "type": "comparison",
     "level": "hard",
-    "supporting_facts": [["Ed Wood", 0], ["Ed Wood", 1]],
-    "context": [
-        ["Ed Wood", ["Ed Wood was American.", " He made films."]],
-        ["Woodson, Arkansas", ["A town."]],
-        ["Ed Wood", []],
-    ],
-}
-HOTPOT_HUB: Row = {
-    **{name: HOTPOT_OFFICIAL[name] for name in ("question", "answer", "type", "level")},
-    "id": "5a8b57f2",
     "supporting_facts": {"title": ["Ed Wood", "Ed Wood"], "sent_id": [0, 1]},
     "context": {
         "title": ["Ed Wood", "Woodson, Arkansas", "Ed Wood"],
@@ -58,7 +48,7 @@ HOTPOT = (
         ("5a8b57f2_Woodson, Arkansas", "A town."),
         ("5a8b57f2_Ed Wood#2", ""),
     ],
-    [("5a8b57f2", HOTPOT_OFFICIAL["question"], ("yes",), [0, 2])],
+    [("5a8b57f2", HOTPOT_HUB["question"], ("yes",), [0, 2])],
 )
 
 UNANSWERED = {
@@ -178,7 +168,6 @@ def test_the_hubs_rows_read_the_same_from_every_form(
 @pytest.mark.parametrize(
     ("reader", "content", "expected"),
     [
-        pytest.param(multi_hop, array([HOTPOT_OFFICIAL]), HOTPOT, id="hotpotqa"),
         pytest.param(squad.read, array({"data": SQUAD_OFFICIAL}), SQUAD, id="squad_v2"),
         pytest.param(with_passages, lines(MARCO_OFFICIAL), MARCO, id="ms_marco-v1.1"),
         *(
@@ -355,20 +344,6 @@ def test_a_parquet_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
     for size in random.Random(3).sample(range(1, len(content)), 10):
         (tmp_path / "cut.parquet").write_bytes(content[:size])
         assert "cut.parquet" in refused(tmp_path, shipped("cut.parquet"))
-
-
-def test_what_was_converted_before_survives_a_failure(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    files = [tmp_path / "out.documents.jsonl", tmp_path / "out.questions.jsonl"]
-    put(tmp_path, {"a.json": array(TWO)})
-    convert(shipped("a.json"), multi_hop, None, tmp_path, out)
-    before = [path.read_bytes() for path in files]
-
-    put(tmp_path, {"a.json": array(TWO)[:-9]})
-    with pytest.raises(SourceError):
-        convert(shipped("a.json"), multi_hop, None, tmp_path, out)
-    assert [path.read_bytes() for path in files] == before
-    assert sorted(tmp_path.iterdir()) == [tmp_path / "a.json", *files]
 
 
 # --------------------------------------------------------------------- where files are, and checks
