@@ -83,18 +83,7 @@ CMRC: Rows = [
 ]
 KO = "차는 집 안에 있고 문 앞에는 없다."
 KO_QUESTION = {"id": 7, "question": "어디에?", "answer": {"text": "집 안", "answer_start": 3}}
-KORQUAD_2: Row = {
-    "version": "2.1",
-    "data": [
-        {
-            "title": "차",
-            "url": "https://example.org",
-            "context": KO,
-            "qas": [KO_QUESTION],
-            "raw_html": "<p></p>",
-        }
-    ],
-}
+KORQUAD_2: Row = {"data": [{"title": "차", "context": KO, "qas": [KO_QUESTION], "raw_html": "<p>"}]}
 JA = "お茶は家の中にあり、外にはない。"
 JAQUAD = f'id,title,context,question,answers.text\n01,茶,{JA},どこに？,"[""家の中""]"\n'.encode()
 MUSIQUE_TEXTS = [("Tea", "Tea is kept in Ur."), ("Ur (a town)", "Ur is a town of Sumer.")]
@@ -106,9 +95,6 @@ MUSIQUE: Row = {
     "id": "2hop__1_2",
     "paragraphs": MUSIQUE_PARAGRAPHS,
     "question": "Of which land is the town where tea is kept?",
-    "question_decomposition": [
-        {"id": 1, "question": "?", "answer": "Ur", "paragraph_support_idx": 0}
-    ],
     "answer": "Sumer",
     "answer_aliases": ["Šumer"],
     "answerable": True,

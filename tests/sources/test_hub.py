@@ -27,8 +27,6 @@ ROWS: Rows = [
         "id": f"q{number}",
         "question": "Which came first?",
         "answer": "the hen",
-        "type": "comparison",
-        "level": "hard",
         "supporting_facts": {"title": ["Hen"], "sent_id": [0]},
         "context": {
             "title": ["Hen", "Egg"],
@@ -196,22 +194,6 @@ def test_a_pattern_without_a_match_lists_what_is_there(
     assert "no file matches data/*.parquet" in message
     assert f"there: README.md, {TRAIN}, {VALIDATION}" in message
     assert hub.downloads == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"hub": "hotpotqa/nothing"}, "dataset hotpotqa/nothing at 1908d6a"),
-        ({"revision": "0" * 40}, f"dataset hotpotqa/hotpot_qa at {'0' * 40}"),
-    ],
-)
-def test_an_unknown_dataset_or_revision_is_named(
-    hub: Hub, source: Source, machine: Machine, change: dict[str, Any], named: str
-) -> None:
-    message = machine.fail(hub, dataclasses.replace(source, **change))
-    assert named in message
-    assert "Check hub and revision" in message
 
 
 @pytest.mark.slow

@@ -34,8 +34,6 @@ HOTPOT_HUB: Row = {
     "id": "5a8b57f2",
     "question": "Were Scott Derrickson and Ed Wood of the same nationality?",
     "answer": "yes",
-    "type": "comparison",
-    "level": "hard",
     "supporting_facts": {"title": ["Ed Wood", "Ed Wood"], "sent_id": [0, 1]},
     "context": {
         "title": ["Ed Wood", "Woodson, Arkansas", "Ed Wood"],
