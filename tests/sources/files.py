@@ -36,9 +36,9 @@ def put(folder: Path, files: Mapping[str, str | bytes]) -> None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def columns(rows: Rows, *names: str) -> dict[str, list[Any]]:
+def columns(rows: Rows) -> dict[str, list[Any]]:
     """Return an object of lists, as the hub has objects within a row."""
-    return {name: [row[name] for row in rows] for name in names or rows[0]}
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def without(row: Row, field: str) -> Row:

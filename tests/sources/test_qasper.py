@@ -274,6 +274,9 @@ def pdf_of(texts: list[str]) -> bytes:
     return bytes(document.output())
 
 
+PDF = pdf_of(TEXTS)
+
+
 @dataclass
 class Answered:
     """What the server says to one request; ``cut`` bytes are missing at the end."""
@@ -318,11 +321,6 @@ def serving(answers: dict[str, list[Answered]]) -> Iterator[Papers]:
         yield state
 
 
-@pytest.fixture(scope="module")
-def pdf() -> bytes:
-    return pdf_of(TEXTS)
-
-
 @dataclass
 class Time:
     """A clock that only sleeping moves."""
@@ -343,9 +341,9 @@ def library(folder: Path, url: str, watch: Time, **more: Any) -> Library:
     return Library(folder, settings, watch.sleep, watch.clock)
 
 
-def test_requests_keep_their_distance_and_none_is_made_twice(tmp_path: Path, pdf: bytes) -> None:
+def test_requests_keep_their_distance_and_none_is_made_twice(tmp_path: Path) -> None:
     watch = Time()
-    with serving({name: [Answered(body=pdf)] for name in ("1", "2", "cs/0101001")}) as server:
+    with serving({name: [Answered(body=PDF)] for name in ("1", "2", "cs/0101001")}) as server:
         papers = library(tmp_path, server.url, watch)
         texts = [papers.text(name) for name in ("1", "2", "cs/0101001", "1")]
         assert server.asked == ["1", "2", "cs/0101001"]
@@ -369,11 +367,9 @@ def test_requests_keep_their_distance_and_none_is_made_twice(tmp_path: Path, pdf
     ],
     ids=["errors", "busy", "cut", "without an end"],
 )
-def test_what_may_get_better_is_asked_again(
-    tmp_path: Path, pdf: bytes, faults: list[Answered]
-) -> None:
+def test_what_may_get_better_is_asked_again(tmp_path: Path, faults: list[Answered]) -> None:
     watch = Time()
-    with serving({"1": [*faults, Answered(body=pdf)]}) as server:
+    with serving({"1": [*faults, Answered(body=PDF)]}) as server:
         assert "kettle" in library(tmp_path, server.url, watch).text("1")
         assert len(server.asked) == len(faults) + 1
     # Never sooner than is polite, longer each time, and as long as the server asks for.
@@ -406,16 +402,14 @@ def test_a_paper_that_cannot_be_had_says_why(
 
 
 @pytest.mark.parametrize("spoilt", [b"", b"no pdf", b"%PDF-1.4\n" + b"junk\n" * 99 + b"%%EOF"])
-def test_a_kept_pdf_that_is_damaged_is_fetched_again(
-    tmp_path: Path, pdf: bytes, spoilt: bytes
-) -> None:
+def test_a_kept_pdf_that_is_damaged_is_fetched_again(tmp_path: Path, spoilt: bytes) -> None:
     kept = tmp_path / "1.pdf"
-    with serving({"1": [Answered(body=pdf)] * 2}) as server:
+    with serving({"1": [Answered(body=PDF)] * 2}) as server:
         papers = library(tmp_path, server.url, Time())
         text = papers.text("1")
         kept.write_bytes(spoilt)
         assert papers.text("1") == text
-        assert kept.read_bytes() == pdf
+        assert kept.read_bytes() == PDF
         assert server.asked == ["1", "1"]
     kept.write_bytes(spoilt)
     gone = library(tmp_path, "http://127.0.0.1:9/", Time(), attempts=1)
@@ -439,9 +433,9 @@ def asking(*papers: str) -> dict[str, Row]:
     return {name: {**PAPER, "qas": [asked(f"q{name}", "?", *answers)]} for name in papers}
 
 
-def test_documents_from_pdfs_with_a_failed_paper_recorded(tmp_path: Path, pdf: bytes) -> None:
+def test_documents_from_pdfs_with_a_failed_paper_recorded(tmp_path: Path) -> None:
     written(tmp_path, asking("1", "2", "3"))
-    answers = {"1": [Answered(body=pdf)], "2": [Answered(404)], "3": [Answered(body=pdf)]}
+    answers = {"1": [Answered(body=PDF)], "2": [Answered(404)], "3": [Answered(body=PDF)]}
     with serving(answers) as server:
         settings = {"base_url": server.url, "interval_s": 0, "min_characters": 100}
         rows, provenance = read(tmp_path, text="pdf", pdf=settings)
@@ -461,7 +455,7 @@ def test_documents_from_pdfs_with_a_failed_paper_recorded(tmp_path: Path, pdf: b
             ("q3", ("3:pdf:2",)),
         ]
         # The paper is there later: only it is asked for again.
-        server.answers["2"] = [Answered(body=pdf)]
+        server.answers["2"] = [Answered(body=PDF)]
         server.asked.clear()
         _, provenance = read(tmp_path, text="pdf", pdf=settings)
         assert (provenance["failures"], server.asked) == ({}, ["2"])
@@ -469,11 +463,9 @@ def test_documents_from_pdfs_with_a_failed_paper_recorded(tmp_path: Path, pdf: b
         assert provenance["notes"]["evidence found"] == 1
 
 
-def test_a_server_that_is_gone_ends_the_run_and_keeps_what_there_is(
-    tmp_path: Path, pdf: bytes
-) -> None:
+def test_a_server_that_is_gone_ends_the_run_and_keeps_what_there_is(tmp_path: Path) -> None:
     written(tmp_path, asking("1", "2", "3", "4", "5"))
-    with serving({"1": [Answered(body=pdf)]}) as server:
+    with serving({"1": [Answered(body=PDF)]}) as server:
         settings = {"base_url": server.url, "interval_s": 0, "attempts": 2}
         read(tmp_path, text="pdf", pdf=settings, limit=1)
     with pytest.raises(SourceError, match="did not answer for 3 papers in a row"):
