@@ -50,14 +50,6 @@ def test_an_edit_of_a_text_that_has_changed_is_refused() -> None:
         apply_edits(QUESTIONS, DOCUMENTS, [stale])
 
 
-def test_two_edits_of_one_field_are_refused() -> None:
-    other = Edit("q1", "question", "Who wrot it?", "Who is the author?", "better")
-    with pytest.raises(LedgerError, match="two edits of question of q1; keep one of them"):
-        apply_edits(QUESTIONS, DOCUMENTS, [TYPO, other])
-    questions, _, _ = apply_edits(QUESTIONS, DOCUMENTS, [TYPO, TYPO])
-    assert questions[0].question == "Who wrote it?"
-
-
 def paragraphs(source: str) -> RowRecords:
     return [
         record

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,9 @@ from typing import Any
 import pytest
 
 from bears.errors import ConfigurationError
-from bears.llm.batch import BatchApi, Pending, read_pending, write_pending
+from bears.llm.batch import BatchApi, Pending, outcomes, read_pending, write_pending
 from bears.llm.budget import Budget
-from bears.llm.endpoint import Endpoint
+from bears.llm.endpoint import Access, Endpoint
 from bears.llm.faults import BudgetExhausted, RequestFailed, RequestRefused, RunStopped
 from bears.llm.models import Models, Price
 from bears.llm.wire import ChatAnswer, ChatRequest, Outcome
@@ -74,6 +75,19 @@ def test_a_refused_line_is_not_submitted_again(tmp_path: Path) -> None:
     with ProviderServer(content={"text 1": "bad_request", "text 2": "server_error"}) as server:
         answers = run(made(server, tmp_path), asked(3))
     assert [*map(type, answers.values())] == [ChatAnswer, RequestRefused, RequestFailed]
+
+
+def test_a_key_that_a_line_repeats_is_not_shown() -> None:
+    problem = {"message": "no such key: sk-secret"}
+    response = {"status_code": 400, "body": {"error": problem}}
+    lines = [{"response": response}, {"response": None, "error": problem}]
+    content = b"".join(json.dumps({"custom_id": "0", **line}).encode() + b"\n" for line in lines)
+    (request,) = asked(1)
+    found = outcomes(
+        content, [request.key], {request.key: request}, Access("http://x", "sk-secret")
+    )
+    for _, outcome in found:
+        assert "no such key: [key]" in str(outcome)
 
 
 def test_a_batch_whose_lines_are_all_refused_stops_the_run_and_the_next_one_resubmits_it(
