@@ -19,7 +19,7 @@ def apply_edits(
     Raises:
         LedgerError: a record's text differs from ``old``.
     """
-    by_place = {(edit.record_id, edit.field): edit for edit in edits}
+    by_place: dict[tuple[str, str], Edit] = {(e.record_id, e.field): e for e in edits}
     edited_questions = [
         dataclasses.replace(
             q,

@@ -80,7 +80,7 @@ def test_a_refused_line_is_not_submitted_again(tmp_path: Path) -> None:
 def test_a_key_that_a_line_repeats_is_not_shown() -> None:
     problem = {"message": "no such key: sk-secret"}
     response = {"status_code": 400, "body": {"error": problem}}
-    lines = [{"response": response}, {"response": None, "error": problem}]
+    lines: list[dict[str, Any]] = [{"response": response}, {"response": None, "error": problem}]
     content = b"".join(json.dumps({"custom_id": "0", **line}).encode() + b"\n" for line in lines)
     (request,) = asked(1)
     found = outcomes(
