@@ -28,9 +28,7 @@ from tests.translating import translate
 from tests.workspace import ROOT
 
 COMPOSED = compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})
-CHINESE = COMPOSED["language"]
-
-TARGET = parse(Language, CHINESE, "language")
+TARGET = parse(Language, COMPOSED["language"], "language")
 RAW_QUESTIONS = [
     Question("q1", "玉山多高？", "3952公尺", ("d1",), "drcd", "single-hop"),
     Question("q2", "Who wrote it?", "Ann", ("d2", "d3"), "hotpotqa", "multi-hop"),
@@ -110,7 +108,6 @@ def test_a_sound_benchmark_gives_no_finding() -> None:
     }
 
 
-Expected = list[tuple[str, str, str]]
 COPY = Document("d5", "一隻貓。", "drcd", "5", False)
 
 
@@ -386,7 +383,7 @@ def test_a_share_of_fewer_than_ten_terms_is_none(terms: int, share: float | None
     ],
 )
 def test_without_a_glossary_the_originals_in_parentheses_are_terms(
-    content: str, expected: Expected
+    content: str, expected: list[tuple[str, str, str]]
 ) -> None:
     benchmark = altered(raw_documents={2: "She is Ann."}, documents={2: content})
     assert found(benchmark) == expected

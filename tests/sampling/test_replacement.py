@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,16 +54,6 @@ def singles(real: Rows, base: Sample) -> dict[int, Sample]:
     """Return for some slots the sample in which its question alone is replaced."""
     ids = question_ids(base)
     return {slot: draw(BEARS, real, replacing([ids[slot]])) for slot in SLOTS}
-
-
-def changed(before: Sample, after: Sample) -> Iterator[tuple[Document, Document]]:
-    for old, new in zip(before.documents, after.documents, strict=True):
-        if old != new:
-            yield old, new
-
-
-def texts(drawn: Sample) -> set[str]:
-    return {document.content for document in drawn.documents}
 
 
 # ------------------------------------------------------------------------- one entry, real data

@@ -7,7 +7,7 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -472,27 +472,23 @@ print(status.partition("VmHWM:")[2].split()[0])
 """
 
 
-def hotpot_rows() -> Iterator[Row]:
-    """Rows of about 7 kB, each another, that do not compress."""
-    rng = random.Random(11)
-    for number in itertools.count():
-        words = [rng.randbytes(80).hex() for _ in range(40)]
-        titles = [f"Title {number}-{n}" for n in range(10)]
-        sentences = [words[n * 4 : n * 4 + 4] for n in range(10)]
-        context = {"title": titles, "sentences": sentences}
-        yield {**HOTPOT_HUB, "id": f"q{number}", "context": context}
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="peak memory is read from Linux's /proc"
 )
 def test_a_gigabyte_is_converted_in_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "hotpotqa.json"
+    rng = random.Random(11)
     with path.open("wb") as stream:
         stream.write(b"[")
-        for row in hotpot_rows():
-            stream.write(json.dumps(row).encode())
+        for number in itertools.count():
+            # About 7 kB, each another.
+            titles = [f"Title {number}-{n}" for n in range(10)]
+            sentences = [[rng.randbytes(80).hex() for _ in range(4)] for _ in range(10)]
+            context = {"title": titles, "sentences": sentences}
+            stream.write(
+                json.dumps({**HOTPOT_HUB, "id": f"q{number}", "context": context}).encode()
+            )
             if stream.tell() > 10**9:
                 break
             stream.write(b", ")
