@@ -107,20 +107,6 @@ PROMPT = {"name": "x", "version": 1, "system": "", "user": ALL, "also": ""}
 WORDS = ("--out", "out.json", "--questions", "q.csv")
 
 
-@pytest.mark.slow
-def test_a_verdict_is_asked_for_once_and_replayed_to_the_byte(court: Opened) -> None:
-    at = court()
-    file = at.file(["Sofia", "It is Sofia, of course.", "Plovdiv", ""])
-    at.judge(str(file), *WORDS)
-    assert [verdict for verdict, _ in at.verdicts()] == ["pass", "pass", "fail", "fail"]
-    assert (at.figures()["pass_rate"], at.figures()["unscored"]) == (0.5, 0)
-    assert at.server.stats()["requests"] == 3
-    before = [(at.root / name).read_bytes() for name in (VERDICTS, "out.json", "q.csv")]
-    at.judge(str(file), *WORDS)
-    assert at.server.stats()["requests"] == 3
-    assert before == [(at.root / name).read_bytes() for name in (VERDICTS, "out.json", "q.csv")]
-
-
 @pytest.mark.parametrize(
     "changed",
     [
