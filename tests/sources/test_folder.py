@@ -228,14 +228,19 @@ def test_a_piece_that_says_what_another_says_is_dropped_unless_its_numbers_diffe
     folder.put("a.txt", text)
     folder.put("b.txt", f"{text}\n")
     folder.put("c.txt", f"{text} and more")
+    folder.put("d.txt", f"{text} and more!")
     other = text.replace("word", "thing")
     folder.put("price 1.txt", f"{other} costs 10")
     folder.put("price 2.txt", f"{other} costs 20")
-    folder.ask(("Who?", "", "b.txt"), ("What?", "", f"{text[:50]}"))
+    folder.ask(("Who?", "", "b.txt"), ("What?", "", f"{text[:50]}"), ("When?", "", "d.txt"))
     texts, questions = folder.read()
     assert list(texts) == ["a.txt", "price%201.txt", "price%202.txt"]
-    assert folder.told()["b.txt"] == "dropped: 100% the same as a.txt"
-    assert questions[0].gold_doc_ids == ("a.txt",)
+    assert [folder.told()[f"{name}.txt"] for name in "bcd"] == [
+        "dropped: 100% the same as a.txt",
+        "dropped: 99% the same as a.txt",
+        "dropped: 100% the same as c.txt",
+    ]
+    assert [question.gold_doc_ids for question in questions] == [("a.txt",)] * 3
     folder.ask(("Who?", "", ""))
     assert "c.txt" in folder.read(near_duplicate=1.0)[0]
     assert "b.txt" in folder.read(near_duplicate=None)[0]

@@ -195,7 +195,7 @@ def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) ->
         if kept:
             share, at = max(kept)
             found[position] = found.get(-at, -at)
-            what = f"dropped: {share:.0%} the same as {ids[found[position]]}"
+            what = f"dropped: {share:.0%} the same as {ids[-at]}"
             parts.report.append((ids[position], what, contents[position]))
     if found:
         parts.notes["pieces dropped as near duplicates"] = len(found)
