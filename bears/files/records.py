@@ -147,7 +147,9 @@ def problems_of(error: ValidationError, where: str = "") -> str:
     problems = []
     for item in error.errors(include_url=False):
         place = ".".join(filter(None, [where, *map(str, item["loc"])])) or "record"
-        problems.append(f"{place}: {reason_of(item)}, found {item['input']!r:.80}")
+        # The input of a missing field is the object around it.
+        found = "" if item["type"] == "missing" else f", found {item['input']!r:.80}"
+        problems.append(f"{place}: {reason_of(item)}{found}")
     return "; ".join(problems)
 
 
