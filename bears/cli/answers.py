@@ -1,7 +1,7 @@
-"""``bears answers``: compare a system's answers with the annotators' answers."""
+"""``bears answers``: score or judge a system's answers, or measure a judge."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,6 @@ from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.model import NAME
 from bears.answers.judging.ruling import Case
 from bears.answers.judging.tables import table, write_judged
-from bears.cli.leaderboard import add_row
 from bears.cli.selection import composed, language_of, records_of, selected
 from bears.cli.spending import ask_missing
 from bears.config import parse
@@ -29,23 +28,21 @@ from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import read_referenced
 from bears.evaluation.answers.score import score_answers, summarize_answers
+from bears.files.benchmark_state import BenchmarkState
 from bears.files.digest import sha256_of
 from bears.files.records import read_documents, write_json
 from bears.files.shown import complain, one_line
 from bears.files.spreadsheet import write_csv
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
-from bears.layout import BenchmarkFiles
+from bears.layout import LEADERBOARD, BenchmarkFiles
 from bears.llm.kept import load
 from bears.llm.workflow import Workflow
+from bears.results.row import ANSWERS, OF_ANSWERS, submitted
 
 COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "corrected")
-
-
 LANGUAGES = ("en", "zh", "ko", "ja")
 """Candidates for the language of answers, chosen by script if no language is given."""
-
-
 FAULTS = {
     "missing": "questions are not in the file; they score 0",
     "no_answer": "answers are null; they score 0",
@@ -55,8 +52,6 @@ FAULTS = {
     "unknown_question": "questions are not in this benchmark, and are skipped",
     "gold": "answers equal the gold answers, all of them: does the file hold the gold?",
 }
-
-
 ENOUGH = 10
 """Answers that can't all equal the gold by chance."""
 
@@ -232,6 +227,37 @@ def calibrate_judge(
 
 
 COMMAND = {"score": score, "judge": judge_files, "calibrate": calibrate_judge}
+
+
+def add_row(
+    state: BenchmarkState,
+    system: str,
+    digest: str,
+    values: Mapping[str, Any],
+    faults: Iterable[str],
+    judge: str = "",
+) -> None:
+    """Add scores of answers to the leaderboard, as a row of their own.
+
+    Args:
+        system: the name of the row.
+        digest: of what was scored; it distinguishes other answers of the same system.
+        values: measure to its mean; those that have a column are kept.
+        faults: names of warnings.
+        judge: who gave the values that need a judge.
+    """
+    # This imports pandas, which takes two seconds, and most files of answers get no row.
+    from bears.publishing.leaderboard.tables import publish
+
+    row = submitted(
+        state,
+        system,
+        judge=judge,
+        answers=digest[:12],
+        values={name: values[name] for name in ANSWERS if name in values},
+        warnings=", ".join(sorted(OF_ANSWERS + fault for fault in faults)),
+    )
+    publish(LEADERBOARD, [row])
 
 
 def _table(summary: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from bears.answers.ragas.plan import planned
 from bears.answers.ragas.rows import RagasRow, answered_rows, read_rows
 from bears.answers.ragas.run import python, scored
 from bears.answers.ragas.scores import HEADER, METRICS, UNANSWERED, Score, cells, summary
-from bears.cli.leaderboard import add_row
+from bears.cli.answers import add_row
 from bears.cli.proxied import proxy_of
 from bears.cli.proxied import publish as publish_used
 from bears.cli.selection import composed, files_of, selected
