@@ -31,12 +31,8 @@ from bears.results.system import frames_of
 from bears.types import Document, Question
 
 SIDES = ("original", "translated", "without_parentheses")
-
-
 Values = Mapping[str, pd.DataFrame]
 """Each of `SIDES` to a row for each question and a column for each measure."""
-
-
 MEASURES = ("ndcg@10", "strict@10")
 
 

@@ -132,7 +132,7 @@ class Thresholds(Closed):
     Args:
         source_share: greatest share of the source's words that the translation may have.
         source_words: least number of such words for that share to count.
-        variant_term_length: one foreign term is tolerated for each so many characters.
+        variant_term_length: one foreign term is tolerated per this many characters.
         script_letters: least number of letters for `Language.script_bounds` to apply.
     """
 

@@ -53,7 +53,7 @@ def compare(
         A row for each measure and pair: ``measure``, ``a``, ``b``, ``mean_a``, ``mean_b``,
         ``difference`` with its 95 % interval ``low`` and ``high``, ``p``, ``p_holm`` (corrected
         over all pairs, the first measure by itself and the others together),
-        ``smallest_difference`` that so many questions can show, ``verdict``, ``n``.
+        ``smallest_difference`` that this number of questions can show, ``verdict``, ``n``.
 
     Raises:
         FormatError: fewer than two systems, other questions, or no shared measure.

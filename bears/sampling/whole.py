@@ -23,7 +23,7 @@ class WholeSettings(Closed):
 
     Args:
         source: the source that is the benchmark.
-        max_docs: at most so many documents, for a quick run: the gold ones, and others drawn with
+        max_docs: the most documents to keep, for a quick run: the gold ones, and others drawn with
             ``seed``, in the source's order; null: all.
     """
 

@@ -45,7 +45,7 @@ class Parts:
         report: what a person should know of single records: which one, what, and its text.
         warnings: sentences to show in the terminal.
         fields: our words for fields, and what this source calls them.
-        limit: at most so many rows of each part.
+        limit: the most rows to read of each part.
         limits: the limit of single parts.
         cut: whether a limit was reached.
         met: those of our words whose fields some row had.

@@ -47,7 +47,7 @@ class QasperSettings(Closed):
             papers' PDFs, see `bears.sources.pdf`.
         abstract: whether abstracts are documents.
         floats: whether captions of figures and tables are documents.
-        limit: at most so many papers; null: all.
+        limit: the most papers to read; null: all.
         pdf: how PDFs are fetched and cut, see `bears.sources.pdf.PdfSettings`.
     """
 

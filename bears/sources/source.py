@@ -62,7 +62,7 @@ class Source(Closed):
             need some of their folders too (``corpus/test.parquet``).
         rows: how many rows the pinned files hold, if known.
         parts: for a source of several kinds of tables, what each holds.
-        limit: at most so many rows of each table, the first ones; on the hub, of its first file.
+        limit: the most rows to read of each table, the first ones; on the hub, of its first file.
             Not for the shapes that are benchmarks already.
         on_bad_row: stop at the first row that cannot be used, or skip such rows and report them.
         settings: the settings of its reader, see there.

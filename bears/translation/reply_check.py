@@ -19,7 +19,7 @@ from bears.translation.spans import TOKEN, read_back
 from bears.translation.translator import TRANSLATION, TranslationRequest
 
 SENTENCE = 40
-"""A text of so many characters is not a name, and so cannot stay as it is."""
+"""A text of this many characters is not a name, so it may not stay untranslated."""
 
 SAME_RENDERING = 2
 """A name and its short form may share a rendering; three terms with one are a model's loop."""

@@ -168,7 +168,7 @@ class LedgerPart(Keys):
 
 @dataclass(frozen=True)
 class Acceptance(Closed):
-    """A finding that is true and accepted.
+    """Accept a finding that is true.
 
     Args:
         check: the check that made the finding.

@@ -44,13 +44,13 @@ class FolderSettings(Closed):
             if there is one.
         encoding: of texts that are not UTF-8 and declare no encoding, such as ``cp1252``; empty:
             they are left out.
-        min_characters: a piece of a document ends before a heading if it has at least so many.
+        min_characters: a piece of a document ends before a heading if it is at least this long.
         max_characters: of a piece; a longer document is cut.
         repeated: a short text near the beginning or end of a file is dropped if at least this
             share of the files of its kind, and three of them, have it there; null: never.
         edge: how many blocks count as near.
-        near_duplicate: a piece is dropped if it and an earlier one share so many of their passages,
-            and have the same numbers; null: never.
+        near_duplicate: a piece is dropped as a repetition of an earlier one if both have the same
+            numbers and at least this share of their passages in common; null: never.
     """
 
     questions: str = ""
@@ -187,15 +187,15 @@ def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) ->
     for pair in overlaps(contents, width, least, COPIES)[0]:
         first, second = sorted(pair[:2])
         if pair.common >= least and numbers[first] == numbers[second]:
-            earlier[second].append((pair.common, -first))
+            earlier[second].append((pair.common, first))
     found: dict[int, int] = {}
     for position, others in sorted(earlier.items()):
         # A piece equal to a dropped one gets the same replacement.
-        kept = [(share, at) for share, at in others if share == 1 or -at not in found]
+        kept = [(share, first) for share, first in others if share == 1 or first not in found]
         if kept:
-            share, at = max(kept)
-            found[position] = found.get(-at, -at)
-            what = f"dropped: {share:.0%} the same as {ids[-at]}"
+            share, first = max(kept, key=lambda each: (each[0], -each[1]))
+            found[position] = found.get(first, first)
+            what = f"dropped: {share:.0%} the same as {ids[first]}"
             parts.report.append((ids[position], what, contents[position]))
     if found:
         parts.notes["pieces dropped as near duplicates"] = len(found)
