@@ -37,6 +37,11 @@ def replies_below(folder: Path, benchmark: str, use: str) -> Path:
     return folder / ".".join(filter(None, (benchmark, use, "jsonl")))
 
 
+def chunks_beside(run: Path) -> Path:
+    """Return the run of the chunks from which a run ranks documents."""
+    return run.with_suffix(".chunks.trec")
+
+
 @dataclass(frozen=True, slots=True)
 class BenchmarkFiles:
     """The files of one benchmark.
@@ -113,6 +118,10 @@ class BenchmarkFiles:
         """Return a retriever's run in which each question is searched in its own group."""
         return self.run(retriever).with_suffix(".within.trec")
 
+    def chunks(self, retriever: str) -> Path:
+        """Return a retriever's run of chunks over the whole corpus."""
+        return chunks_beside(self.run(retriever))
+
     def answers(self, system: str) -> Path:
         """Return the answers of a system, RETRIEVER.GENERATOR."""
         return self._folder / "answers" / f"{system}.jsonl"
@@ -135,4 +144,4 @@ EVERY = BenchmarkFiles("*")
 
 def pattern(path: Path) -> str:
     """Return the regular expression of a path in which ``*`` stands for any name."""
-    return re.escape(str(path)).replace(r"\*", r"[^/]+(?<!\.within)")
+    return re.escape(str(path)).replace(r"\*", r"[^/]+(?<!\.within)(?<!\.chunks)")

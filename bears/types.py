@@ -1,5 +1,6 @@
 """The plain types that the whole package shares. Frozen, so that they can be passed around."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import repeat
@@ -22,6 +23,27 @@ class Closed:
 
     __slots__ = ()
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Closed):
+    """A part of a document that answers a question.
+
+    Args:
+        start, end: in characters of the document's text, the end exclusive. Both are 0 if the
+            quotation was not found.
+        quotation: the words of the span. It is found again by them if the document changes.
+    """
+
+    doc_id: str
+    start: Annotated[int, Field(ge=0)]
+    end: Annotated[int, Field(ge=0)]
+    quotation: str
+
+    @property
+    def lost(self) -> bool:
+        """Return whether the quotation was not found."""
+        return self.end <= self.start
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +87,7 @@ class Question(Closed):
         answers: every annotator's answer, where a source has several.
         group: the documents it may also be asked of alone (QASPER: those of its paper).
         generated: of a question that a model wrote; None: a person did.
+        gold_spans: the parts of the relevant documents that answer it, where they are known.
     """
 
     question_id: str
@@ -79,6 +102,7 @@ class Question(Closed):
     answers: tuple[Answer, ...] = ()
     group: str = ""
     generated: Generated | None = None
+    gold_spans: tuple[Span, ...] = ()
 
     @property
     def grades(self) -> dict[str, int]:
@@ -115,6 +139,34 @@ class Document(Closed):
     original_id: str
     is_gold: bool
     group: str = ""
+
+
+CHUNK = re.compile(r"(.+)#(\d+)-(\d+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A range of a document's text, in characters; the end is exclusive."""
+
+    doc_id: str
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        """Return its id in an index and in a run: ``guide.md#120-840``."""
+        return f"{self.doc_id}#{self.start}-{self.end}"
+
+    @classmethod
+    def named(cls, name: str) -> "Chunk | None":
+        """Return the chunk with an id, or None if it is the id of a whole document."""
+        found = CHUNK.fullmatch(name)
+        return cls(found[1], int(found[2]), int(found[3])) if found else None
+
+
+def document_of(name: str) -> str:
+    """Return the id of the document that a chunk is from; a whole document is its own chunk."""
+    chunk = Chunk.named(name)
+    return chunk.doc_id if chunk else name
 
 
 @dataclass(frozen=True, slots=True)

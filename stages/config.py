@@ -5,7 +5,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from bears.config import compose, read_selection, write_yaml
+from bears.config import AUTO, compose, read_selection, write_yaml
 from bears.config.code import code_digests
 from bears.config.edge import ended
 from bears.config.guard import locked_paths
@@ -27,7 +27,7 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
     known = select(Configuration, config)
     for group in GROUPS:
         selected, composed = selection.get(group), getattr(known, group).name
-        if not overrides and composed != selected:
+        if not overrides and selected not in (composed, AUTO):
             raise ConfigurationError(
                 f"{group} is {selected!r} in params.yaml, but {composed!r} after its overrides; "
                 f"choose it with -S {group}={composed}, since the paths in dvc.yaml carry the "

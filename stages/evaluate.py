@@ -7,16 +7,19 @@ from itertools import compress
 from pathlib import Path
 from typing import Any
 
+from bears.config import build
 from bears.config.ledger.entries import Judgements, PairDecision
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkName, SourceOrigin, source_of
+from bears.config.shape import BenchmarkName, Choice, SourceOrigin, source_of
 from bears.config.typed import Keys
 from bears.evaluation.audited import Audited, audited, evaluate_audited, judged_share
 from bears.evaluation.evaluate import evaluate, gold_of, summarize
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import results_of, write_plot, write_values
 from bears.evaluation.settings import EvaluationSettings, check_found, depth_of
+from bears.evaluation.spans import SpanGold, SpanRankings, span_gold
 from bears.evaluation.table import table
+from bears.evaluation.tie_bounds import Gold
 from bears.evaluation.timing import latency
 from bears.files.benchmark_state import benchmark_state
 from bears.files.digest import sha256_of
@@ -25,6 +28,7 @@ from bears.files.records import read_questions, stream_documents, write_json
 from bears.files.rewritten import read_rewritten
 from bears.files.run_table import RunTable
 from bears.files.shown import complain
+from bears.layout import chunks_beside
 from bears.types import Positive, Question
 
 SHOWN = 12
@@ -44,6 +48,7 @@ class EvaluateKeys(Keys):
     """The keys of the configuration that this stage reads."""
 
     benchmark: BenchmarkName
+    chunking: Choice
     evaluate: EvaluationSettings
     ledger: Judgements
     retrieve: RetrievedWith
@@ -64,8 +69,11 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     if keys.retrieve.score_threshold is None:
         check_found(run, list(compress(questions, searched)))
     depth = depth_of(run, keys.retrieve.depth)
-    measures, beyond = settings.within(depth)
-    evaluations = {"": evaluate(run, gold, measures)}
+    ranges = build(keys.chunking, "chunking").ranges
+    spans = span_gold(questions, stream_documents(paths["corpus"]), ranges)
+    measures, beyond = settings.within(depth, bool(spans))
+    covered = _covered(spans, paths["run"], settings, gold)
+    evaluations = {"": evaluate(run, gold, measures, covered)}
     name, source, files = keys.benchmark.name, source_of(keys.sources), ("queries", "corpus")
     state = benchmark_state(name, source, len(questions), *(paths[file] for file in files))
     digest = sha256_of(paths["run"])
@@ -98,8 +106,18 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     write_plot(paths["curve"], ("k", "recall"), curve, recalls, retriever)
     print(table(results))
     if beyond:
-        print(f"not measured: {', '.join(beyond)}, since retrieve.depth is {depth}")
+        why = f"retrieve.depth is {depth}" + ("" if spans else ", and no question has gold spans")
+        print(f"not measured: {', '.join(beyond)}, since {why}")
     print(latency(paths["timing"], digest))
+
+
+def _covered(
+    spans: SpanGold, run: Path, settings: EvaluationSettings, gold: Gold
+) -> SpanRankings | None:
+    """Return what the chunks beside a run cover; without such a file, documents are the chunks."""
+    chunks = chunks_beside(run)
+    file = chunks if chunks.is_file() else run
+    return spans.rankings(settings.read(file, gold)) if spans else None
 
 
 def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:

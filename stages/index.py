@@ -16,7 +16,7 @@ from bears.layout import SCRATCH
 from bears.retrieval.chunking import NoChunking, chunks
 from bears.retrieval.cut import as_rows, cuts_below, messages
 from bears.retrieval.index_files import write_made_from
-from bears.types import Document
+from bears.types import Document, document_of
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ def main(keys: IndexKeys, paths: Paths) -> None:
     retriever.index(counted, paths["out"], checkout() / SCRATCH)
     seconds = perf_counter() - started
     size = sum(file.stat().st_size for file in paths["out"].rglob("*") if file.is_file())
-    write_made_from(paths["out"], paths["corpus"])
+    density = counted.number / max(counted.documents, 1)
+    write_made_from(paths["out"], paths["corpus"], density)
     cuts = cuts_below(paths["out"])
     measured: dict[str, Any] = {
         "chunks": counted.number,
@@ -55,18 +56,23 @@ def main(keys: IndexKeys, paths: Paths) -> None:
 
 
 class _Counted:
-    """Documents that are counted on the way; ``expected`` is about their number, 0 if unknown."""
+    """Chunks that are counted on the way; ``expected`` is about their number, 0 if unknown."""
 
-    def __init__(self, documents: Iterable[Document], expected: int) -> None:
-        self._documents, self._expected, self.number = documents, expected, 0
+    def __init__(self, chunks_: Iterable[Document], expected: int) -> None:
+        self._chunks, self._expected, self.number, self.documents = chunks_, expected, 0, 0
 
     def __length_hint__(self) -> int:
         return self._expected
 
     def __iter__(self) -> Iterator[Document]:
-        for document in self._documents:
+        last = None
+        for chunk in self._chunks:
             self.number += 1
-            yield document
+            # A corpus that is not cut may have ids that look like those of chunks.
+            doc_id = chunk.doc_id if self._expected else document_of(chunk.doc_id)
+            self.documents += doc_id != last
+            last = doc_id
+            yield chunk
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """retrieve: rewritten questions and index → TREC runs, and how long a question takes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -22,10 +23,11 @@ from bears.files.shown import complain
 from bears.files.trec import run_writer
 from bears.retrieval.cut import Cut, Limited, as_rows, cuts_below, messages, summed
 from bears.retrieval.index_files import check_made_from
+from bears.retrieval.levels import Levels, search_levels
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Query, Searcher, Stopwatch
 from bears.retrieval.stores.vector_store import Approximate
-from bears.types import Question, Ranking
+from bears.types import Question
 
 BATCH = 64
 """How many questions are searched together."""
@@ -48,20 +50,27 @@ def main(keys: RetrieveKeys, paths: Paths) -> None:
     questions = read_questions(paths["queries"])
     settings.check(questions)
     questions = _searched(questions, paths["rewritten"])
-    check_made_from(paths["index"], paths["corpus"])
+    density = check_made_from(paths["index"], paths["corpus"])
     started = perf_counter()
     searcher = build(keys.retriever, "retriever").open(paths["index"])
     loaded = perf_counter() - started
     sample = Random(0).sample(questions, min(TIMED, len(questions)))
-    timed, stopwatches = _one_by_one(searcher, sample, settings)
+    search = partial(_search, searcher, settings, density)
+    timed, stopwatches = _one_by_one(search, sample)
     name = keys.retriever.name
     cuts: list[Cut] = []
-    with run_writer(paths["run"], name) as run, run_writer(paths["within"], name) as within:
-        for question, anywhere, in_group in _rankings(searcher, questions, settings, timed):
-            run(question.question_id, settings.kept(question.question_id, anywhere))
-            within(question.question_id, settings.kept(question.question_id, in_group))
+    with (
+        run_writer(paths["run"], name) as run,
+        run_writer(paths["chunks"], name) as chunks,
+        run_writer(paths["within"], name) as within,
+    ):
+        for question, anywhere, in_group in _rankings(search, questions, timed):
+            question_id = question.question_id
+            run(question_id, settings.kept(question_id, anywhere.documents))
+            chunks(question_id, settings.kept(question_id, anywhere.chunks))
+            within(question_id, settings.kept(question_id, in_group.documents))
             if isinstance(searcher, Limited):
-                cuts = summed([*cuts, *searcher.cut(question.question, anywhere)])
+                cuts = summed([*cuts, *searcher.cut(question.question, anywhere.chunks)])
     measured: dict[str, Any] = {
         "run_sha256": sha256_of(paths["run"]),
         "questions": len(questions),
@@ -91,60 +100,64 @@ def _searched(questions: Sequence[Question], rewritten: Path) -> list[Question]:
     ]
 
 
+Search = Callable[[dict[str, Query], Stopwatch], dict[str, Levels]]
+"""From queries by question_id to what is found for them."""
+
+
 def _one_by_one(
-    searcher: Searcher, questions: Sequence[Question], settings: RetrieveSettings
-) -> tuple[dict[str, Ranking], list[Stopwatch]]:
-    """Return the ranking of each question by its id, and how long it took."""
+    search: Search, questions: Sequence[Question]
+) -> tuple[dict[str, Levels], list[Stopwatch]]:
+    """Return what is found for each question by its id, and how long it took."""
     stopwatches = [Stopwatch() for _ in questions]
-    rankings = {}
+    found = {}
     for question, stopwatch in zip(questions, stopwatches, strict=True):
-        query = Query(question.question)
-        rankings.update(_search(searcher, {question.question_id: query}, settings, stopwatch))
-    return rankings, stopwatches
+        found.update(search({question.question_id: Query(question.question)}, stopwatch))
+    return found, stopwatches
 
 
 def _rankings(
-    searcher: Searcher,
-    questions: Sequence[Question],
-    settings: RetrieveSettings,
-    known: dict[str, Ranking],
-) -> Iterator[tuple[Question, Ranking, Ranking]]:
-    """Yield each question with its ranking of all documents and, if it has one, of its group."""
+    search: Search, questions: Sequence[Question], known: dict[str, Levels]
+) -> Iterator[tuple[Question, Levels, Levels]]:
+    """Yield each question with what is found in all documents and, if it has one, in its group."""
     bar = Progress(total=len(questions), unit=" questions")
     for first in range(0, len(questions), BATCH):
         batch = questions[first : first + BATCH]
         texts = {one.question_id: one.question for one in batch}
         unknown = {key: Query(text) for key, text in texts.items() if key not in known}
-        anywhere = {**known, **_search(searcher, unknown, settings, Stopwatch())}
+        anywhere = {**known, **search(unknown, Stopwatch())}
         grouped = {
             one.question_id: Query(texts[one.question_id], one.group) for one in batch if one.group
         }
-        in_group = {**anywhere, **_search(searcher, grouped, settings, Stopwatch())}
+        in_group = {**anywhere, **search(grouped, Stopwatch())}
         for one in batch:
             yield one, anywhere[one.question_id], in_group[one.question_id]
         bar.update(len(batch))
 
 
 def _search(
-    searcher: Searcher, queries: dict[str, Query], settings: RetrieveSettings, stopwatch: Stopwatch
-) -> dict[str, Ranking]:
-    """Return the ranking of each question, by its id."""
+    searcher: Searcher,
+    settings: RetrieveSettings,
+    density: float,
+    queries: dict[str, Query],
+    stopwatch: Stopwatch,
+) -> dict[str, Levels]:
+    """Return what is found for each question, by its id."""
     if not queries:
         return {}
     with stopwatch("total"):
-        found = searcher.search(list(queries.values()), settings.depth, stopwatch)
-    rankings = dict(zip(queries, found, strict=True))
+        levels = search_levels(searcher, [*queries.values()], settings.depth, stopwatch, density)
+    found = dict(zip(queries, levels, strict=True))
     ignored = [
         question_id
-        for question_id, ranking in rankings.items()
-        if any(settings.ignores(question_id, hit.doc_id) for hit in ranking)
+        for question_id, one in found.items()
+        if any(settings.ignores(question_id, hit.doc_id) for hit in one.documents)
     ]
     if ignored:
         # One hit more, so that `depth` of them stay. The second search is not timed.
         again = [queries[question_id] for question_id in ignored]
-        deeper = searcher.search(again, settings.depth + 1, Stopwatch())
-        rankings.update(zip(ignored, deeper, strict=True))
-    return rankings
+        deeper = search_levels(searcher, again, settings.depth + 1, Stopwatch(), density)
+        found.update(zip(ignored, deeper, strict=True))
+    return found
 
 
 def _percentiles(stopwatches: Iterable[Stopwatch]) -> dict[str, dict[str, float]]:

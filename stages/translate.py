@@ -3,6 +3,7 @@
 from bears.config import checkout
 from bears.config.pipeline import Paths, exit_with
 from bears.files.records import write_json, write_records
+from bears.language.quotations import found_again
 from bears.language.tags import check_tag
 from bears.llm.workflow import Workflow
 from bears.translation.source_texts import apply
@@ -16,6 +17,10 @@ def main(keys: TranslateKeys, paths: Paths) -> None:
     task = read_task(keys, paths["sampled"], checkout())
     resolution = task.resolve(Workflow(task, paths["replies"]).replay())
     questions, documents = apply(task.source_texts, resolution, task.wanted)
+    if any(question.gold_spans for question in questions):
+        # The words of a document may have moved or changed since they were quoted.
+        contents = {document.doc_id: document.content for document in documents}
+        questions = list(found_again(questions, contents))
     write_records(paths["out"] / "queries.json", questions)
     write_records(paths["out"] / "corpus.json", documents)
     known = sidecar(task, questions, resolution)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 
 from bears.config import parse
-from bears.config.ledger.entries import BenchmarkAcceptances, Reviews
+from bears.config.ledger.entries import BenchmarkAcceptances, TextDecisions
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import (
     BenchmarkLanguage,
@@ -53,7 +53,7 @@ class VerifyKeys(Keys):
     bundle_gates: dict[str, Severity]
     gates: dict[str, GateSeverity]
     language: Language
-    ledger: Reviews
+    ledger: TextDecisions
     reader: Choice
     sample: Sampling
     sources: dict[str, SourceSettings]
@@ -143,6 +143,7 @@ def _benchmark(keys: VerifyKeys, paths: Paths) -> TranslatedBenchmark:
         bundle_gates=keys.bundle_gates,
         terms=sidecar["terms"],
         doubts=sidecar["doubts"],
+        judgements=keys.ledger.judgements,
     )
 
 

@@ -20,6 +20,9 @@ from bears.files.records import write_text
 LEDGER = ("replacements", "edits", "reviews", "judgements")
 """The parts of conf/ledger/<benchmark>.yaml."""
 
+AUTO = "auto"
+"""The word in params.yaml that leaves a choice to the benchmark."""
+
 RESOLVERS = (
     *("oc.create", "oc.decode", "oc.deprecated", "oc.dict.keys", "oc.dict.values", "oc.env"),
     *("oc.select", "hydra", "now", "python_version"),
@@ -38,6 +41,7 @@ KEYS = (
 Config = dict[str, Any]
 
 __all__ = [
+    "AUTO",
     "Config",
     "build",
     "checkout",
@@ -136,7 +140,11 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     for file in conf.rglob("[!.]*.yaml"):
         # Hydra would read it without any bound.
         _check(file, file.lstat().st_mtime_ns)
-    words = [f"{key}={_quoted(value)}" for key, value in selection.items() if key != "overrides"]
+    words = [
+        f"{key}={_quoted(value)}"
+        for key, value in selection.items()
+        if key != "overrides" and value != AUTO
+    ]
     words += [*selection.get("overrides", []), *overrides]
     try:
         with initialize_config_dir(str(conf.resolve()), version_base="1.3"):

@@ -186,6 +186,7 @@ class Configuration(Keys):
     judge: Choice
     language: Choice
     mirror: str | None
+    passages: Part
     retrieve: Part
     evaluate: EvaluateSettings
     headline: HeadlineSettings

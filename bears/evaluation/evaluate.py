@@ -11,6 +11,7 @@ from bears.errors import FormatError
 from bears.evaluation.intervals import wilson
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, ideal_ranks
 from bears.evaluation.measure import Measure
+from bears.evaluation.spans import SpanRankings
 from bears.evaluation.tie_bounds import Gold, relevant, tie_bounds
 from bears.files.run_table import RunTable, table_of_run
 from bears.types import Question, Run
@@ -47,7 +48,12 @@ def gold_of(questions: Iterable[Question]) -> Gold:
     }
 
 
-def evaluate(run: Run | RunTable, gold: Gold, measures: Sequence[Measure]) -> Evaluation:
+def evaluate(
+    run: Run | RunTable,
+    gold: Gold,
+    measures: Sequence[Measure],
+    spans: SpanRankings | None = None,
+) -> Evaluation:
     """Measure ``run`` on every question of ``gold``.
 
     A question that the run lacks counts as an empty ranking. If nothing is relevant, that is the
@@ -58,6 +64,8 @@ def evaluate(run: Run | RunTable, gold: Gold, measures: Sequence[Measure]) -> Ev
         run: its rankings in columns, or question_id to ranking, which is sorted here.
         gold: question_id to doc_id to grade; 0 and less mean "not relevant"; None if unknown.
         measures: what to measure.
+        spans: what the retrieved chunks cover of each question's spans, in the order of ``gold``;
+            without it, measures of spans are undefined.
 
     Raises:
         FormatError: the run has a question that is not in the gold, a document twice in one
@@ -71,7 +79,7 @@ def evaluate(run: Run | RunTable, gold: Gold, measures: Sequence[Measure]) -> Ev
             + (f" and {more} more" if more > 0 else "")
         )
     own, worst, best = tie_bounds(table, gold)
-    values = _columns(own, measures, gold)
+    values = _columns(own, measures, gold, spans)
     bounded = [measure for measure in measures if measure.metric.gains_by_rank]
     lowest = {**values, **_columns(worst, bounded, gold)}
     highest = {**values, **_columns(best, bounded, gold)}
@@ -151,11 +159,15 @@ def defined(column: Floats) -> Floats:
 
 
 def _columns(
-    rankings: JudgedRankings, measures: Sequence[Measure], gold: Gold
+    rankings: JudgedRankings,
+    measures: Sequence[Measure],
+    gold: Gold,
+    spans: SpanRankings | None = None,
 ) -> dict[str, Floats]:
     judged = np.array([grades is not None for grades in gold.values()], np.bool_)
     return {
-        measure.name: np.where(judged, measure.values(rankings), np.nan) for measure in measures
+        measure.name: np.where(judged, measure.values(rankings, spans), np.nan)
+        for measure in measures
     }
 
 

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+import numpy as np
+
 from bears.errors import ConfigurationError
 from bears.evaluation.judged_rankings import Floats, JudgedRankings
 from bears.evaluation.measures.average_precision import AVERAGE_PRECISION
@@ -14,13 +16,19 @@ from bears.evaluation.measures.r_precision import R_PRECISION
 from bears.evaluation.measures.recall import RECALL
 from bears.evaluation.measures.reciprocal_rank import RECIPROCAL_RANK
 from bears.evaluation.measures.retrieval_accuracy import RETRIEVAL_ACCURACY
+from bears.evaluation.measures.span_iou import SPAN_IOU
+from bears.evaluation.measures.span_precision import SPAN_PRECISION
+from bears.evaluation.measures.span_recall import SPAN_RECALL
+from bears.evaluation.measures.span_success import SPAN_SUCCESS
 from bears.evaluation.measures.strict import STRICT
 from bears.evaluation.measures.success import SUCCESS
 from bears.evaluation.metric import Metric
+from bears.evaluation.spans import SpanRankings
 
 METRICS = (
     *(SUCCESS, STRICT, RECALL, PRECISION, RECIPROCAL_RANK, NDCG, AVERAGE_PRECISION),
     *(RETRIEVAL_ACCURACY, R_PRECISION, KOR_MAP_OFFICIAL, KOR_MAP_STRICT),
+    *(SPAN_RECALL, SPAN_PRECISION, SPAN_IOU, SPAN_SUCCESS),
 )
 
 
@@ -32,9 +40,11 @@ class Measure:
     metric: Metric
     k: int | None
 
-    def values(self, rankings: JudgedRankings) -> Floats:
+    def values(self, rankings: JudgedRankings, spans: SpanRankings | None = None) -> Floats:
         """Return one value per question, NaN if undefined; see `bears.evaluation.measures`."""
-        return self.metric.function(rankings, self.k)
+        if self.metric.spans and spans is None:
+            return np.full(len(rankings.returned), np.nan)
+        return self.metric.function(spans if self.metric.spans else rankings, self.k)
 
 
 def parse_measure(name: str) -> Measure:

@@ -40,14 +40,21 @@ class EvaluationSettings(Closed):
         """Read a run for the questions of ``gold``."""
         return read_table(run, gold, self.ignore_unknown, self.tie_order == "anserini")
 
-    def within(self, depth: float) -> tuple[list[Measure], list[str]]:
-        """Return the measures with a cutoff up to ``depth``, and the names of the others."""
+    def within(self, depth: float, spans: bool) -> tuple[list[Measure], list[str]]:
+        """Return the measures that can be taken, and the names of the others.
+
+        Args:
+            depth: the largest cutoff.
+            spans: whether any question has gold spans.
+        """
         asked = [parse_measure(name) for name in dict.fromkeys(self.measures)]
-        measures = [measure for measure in asked if not measure.k or measure.k <= depth]
+        known = [measure for measure in asked if spans or not measure.metric.spans]
+        measures = [measure for measure in known if not measure.k or measure.k <= depth]
         if not measures:
             raise ConfigurationError(
                 f"evaluate.measures has {', '.join(self.measures)}, all of them deeper than "
-                f"retrieve.depth, which is {depth}; choose a smaller cutoff or a larger depth"
+                f"retrieve.depth, which is {depth}, or for gold spans that no question has; choose "
+                "others, or a larger depth"
             )
         return measures, [measure.name for measure in asked if measure not in measures]
 

@@ -15,7 +15,8 @@ from bears.files.records import problems_of, write_json
 T = TypeVar("T")
 
 MADE_FROM = "made_from.json"
-"""In the folder of an index: the sha256 of its corpus."""
+"""In the folder of an index: the sha256 of its corpus, and if documents were cut, how many chunks
+there are per document."""
 
 
 def damaged(path: Path, problem: str) -> StoreError:
@@ -25,24 +26,26 @@ def damaged(path: Path, problem: str) -> StoreError:
     )
 
 
-def write_made_from(index: Path, corpus: Path) -> None:
-    """Record in an index which corpus it was made from."""
-    write_json(index / MADE_FROM, {"corpus": sha256_of(corpus)})
+def write_made_from(index: Path, corpus: Path, density: float) -> None:
+    """Record in an index which corpus it was made from, and its chunks per document."""
+    cut = {"density": density} if density != 1 else {}
+    write_json(index / MADE_FROM, {"corpus": sha256_of(corpus), **cut})
 
 
-def check_made_from(index: Path, corpus: Path) -> None:
-    """Refuse an index that was made from another corpus.
+def check_made_from(index: Path, corpus: Path) -> float:
+    """Return the chunks per document, and refuse an index that was made from another corpus.
 
     Raises:
         StoreError: the corpus differs, or the index does not record its corpus.
     """
     file, digest = index / MADE_FROM, sha256_of(corpus)
-    recorded = read_value(file, dict[str, str]).get("corpus") if file.is_file() else None
-    if recorded != digest:
+    recorded = read_value(file, dict[str, str | float]) if file.is_file() else {}
+    if recorded.get("corpus") != digest:
         raise StoreError(
-            f"{index} was made from a corpus with sha256 {recorded or 'unknown'}, but {corpus} "
-            f"has {digest}. Index this corpus first: `dvc repro index`"
+            f"{index} was made from a corpus with sha256 {recorded.get('corpus', 'unknown')}, but "
+            f"{corpus} has {digest}. Index this corpus first: `dvc repro index`"
         )
+    return float(recorded.get("density", 1))
 
 
 def read_value(path: Path, shape: type[T]) -> T:

@@ -23,34 +23,20 @@ def best(
     """Return the ``k`` best documents by (score descending, doc_id descending).
 
     Args:
-        scores: shape (n,), one per chunk; ``-inf`` leaves a chunk out.
-        doc_ids: the ids; chunks of one document share its id, and the best one counts.
+        scores: shape (n,); ``-inf`` leaves a document out.
+        doc_ids: the ids.
         k: how many documents at most.
-        positions: the place of each chunk's id in ``doc_ids``, shape (n,); None: in order.
+        positions: the place of each score's id in ``doc_ids``, shape (n,); None: in order.
     """
     rounded = rounded_scores(scores)
-    depth = k
-    while True:
-        chunks = _best_chunks(rounded, depth)
-        places = chunks if positions is None else positions.take(chunks)
-        ids = list(map(doc_ids.__getitem__, places.tolist()))
-        ranking = _ranking(rounded.take(chunks), ids, k)
-        if len(ranking) == k or depth >= len(rounded):
-            return ranking
-        depth *= 2
-
-
-def _ranking(scores: NDArray[np.float64], doc_ids: list[str], k: int) -> Ranking:
-    """Return the first ``k`` documents of chunks whose scores descend."""
-    pairs = list(zip(scores.tolist(), doc_ids, strict=True))
-    if (scores[1:] == scores[:-1]).any():
+    found = _best_places(rounded, k)
+    places = found if positions is None else positions.take(found)
+    ids = map(doc_ids.__getitem__, places.tolist())
+    found_scores = rounded.take(found)
+    pairs = list(zip(found_scores.tolist(), ids, strict=True))
+    if (found_scores[1:] == found_scores[:-1]).any():
         pairs.sort(reverse=True)
-    of_document: dict[str, float] = {}
-    for score, doc_id in pairs:
-        of_document.setdefault(doc_id, score)
-        if len(of_document) == k:
-            break
-    return tuple(map(Hit._make, of_document.items()))
+    return tuple(Hit(doc_id, score) for score, doc_id in pairs[:k])
 
 
 def kth_best(scores: NDArray[Any], k: int) -> float:
@@ -67,14 +53,14 @@ def kth_best(scores: NDArray[Any], k: int) -> float:
     return float(np.partition(scores, len(scores) - k)[len(scores) - k])
 
 
-def _best_chunks(rounded: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Return the ``k`` best chunks and all that tie with the last, by descending score."""
+def _best_places(rounded: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Return the places of the ``k`` best scores and all that tie with the last, descending."""
     keep = np.isfinite(rounded)
     # Finding the k-th best takes longer than sorting a few more.
     if 2 * k < len(rounded):
         keep &= rounded >= kth_best(rounded, k)
-    (chunks,) = keep.nonzero()
-    return chunks.take((-rounded.take(chunks)).argsort())
+    (places,) = keep.nonzero()
+    return places.take((-rounded.take(places)).argsort())
 
 
 def rounded_scores(scores: NDArray[Any]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import FiniteFloat
 
 from bears.errors import ConfigurationError
-from bears.types import Closed, Positive, Question, Ranking
+from bears.types import Closed, Positive, Question, Ranking, document_of
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class RetrieveSettings(Closed):
                 )
 
     def ignores(self, question_id: str, doc_id: str) -> bool:
-        """Return whether a document is left out of a question's ranking."""
-        return self.ignore_identical_ids and doc_id == question_id
+        """Return whether a document, or a chunk, is left out of a question's ranking."""
+        return self.ignore_identical_ids and question_id in (doc_id, document_of(doc_id))
 
     def kept(self, question_id: str, ranking: Ranking) -> Ranking:
         """Return the hits that count for a question."""

@@ -46,7 +46,7 @@ class Searcher(Protocol):
 
         Args:
             queries: searched together they take less time and find the same.
-            k: how many documents, not chunks.
+            k: how many documents.
             stopwatch: ``with stopwatch("encode"): …`` around each stage (encode, search, fuse,
                 rerank).
         """
@@ -59,8 +59,8 @@ class Retriever(Protocol):
         """Write the index of ``documents`` into an empty folder.
 
         Args:
-            documents: read once, in order; may be more than memory holds. Chunks of one document
-                follow one another under its id; its score is that of its best chunk (MaxP).
+            documents: read once, in order; may be more than memory holds. No two have one id. They
+                may be chunks, which a retriever ranks as any document; see `bears.retrieval.levels`.
             folder: holds the index, or what is needed to find it again.
             scratch: outlives a killed run and is out of DVC's reach, so that the next run can
                 resume from what is there.

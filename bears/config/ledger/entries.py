@@ -82,6 +82,7 @@ class PairDecision(Closed):
     Args:
         question_id, doc_id: the pair that it is about.
         decision: the document answers like a gold document, answers in part, or does not answer.
+        quotation: the passage of the document that it is about; empty: the whole document.
     """
 
     question_id: str
@@ -89,11 +90,12 @@ class PairDecision(Closed):
     decision: Literal["relevant", "partial", "not"]
     reason: str = ""
     author: str = ""
+    quotation: str = ""
 
     @property
-    def place(self) -> tuple[str, str]:
-        """Return the pair that the decision is about."""
-        return self.question_id, self.doc_id
+    def place(self) -> tuple[str, str, str]:
+        """Return the question, document and passage that the decision is about."""
+        return self.question_id, self.doc_id, self.quotation
 
 
 @dataclass(frozen=True)
@@ -128,15 +130,26 @@ class Reviews(Keys):
 
 @dataclass(frozen=True)
 class Judgements(Keys):
-    """The decisions about documents: each pair of question and document has one."""
+    """The decisions about documents and passages: each question has one about each of them."""
 
     judgements: tuple[PairDecision, ...] = ()
 
     def __post_init__(self) -> None:
         _refuse_contradictions(
-            (f"judgements of {one.doc_id} for {one.question_id}", one) for one in self.judgements
+            (f"judgements of {one.doc_id}{one.quotation and f' ({one.quotation!r:.40})'} for "
+             f"{one.question_id}", one)
+            for one in self.judgements
         )
         object.__setattr__(self, "judgements", tuple(dict.fromkeys(self.judgements)))
+
+
+@dataclass(frozen=True)
+class TextDecisions(Judgements, Reviews):
+    """The decisions about finished texts."""
+
+    def __post_init__(self) -> None:
+        Reviews.__post_init__(self)
+        Judgements.__post_init__(self)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bears.config.ledger.entries import PairDecision
 from bears.language.gates import GateSeverity, Severity
 from bears.language.profile import Language
 from bears.types import Document, Question
@@ -28,6 +29,7 @@ class TranslatedBenchmark:
         bundle_gates: the same for answer_lost and term_consistency.
         terms: question_id to the (source, rendering) pairs that its texts should use.
         doubts: doubts that the translation noted: record_id, field, kind, message.
+        judgements: people's decisions about documents and passages.
     """
 
     raw_questions: Sequence[Question]
@@ -44,6 +46,7 @@ class TranslatedBenchmark:
     bundle_gates: Mapping[str, Severity] = field(default_factory=dict)
     terms: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     doubts: Sequence[Mapping[str, str]] = ()
+    judgements: Sequence[PairDecision] = ()
 
     def questions_beside(self) -> Iterator[tuple[Question, Question]]:
         """Yield each question that both sides have, as (before, after)."""

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from bears.files.shown import blank
+from bears.files.shown import blank, one_line
+from bears.language.quotations import QuotedText
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.types import Document, Finding, Question
 
@@ -144,3 +145,24 @@ def ledger_entries(b: TranslatedBenchmark) -> Iterator[Finding]:
     for record_id in b.unmatched:
         message = "the ledger names it, but it is not in the sample"
         yield Finding("ledger", "warning", record_id, message)
+
+
+def quotations(b: TranslatedBenchmark) -> Iterator[Finding]:
+    """Find gold spans and judged passages whose words are not in their document any more."""
+    for question in b.questions:
+        for span in question.gold_spans:
+            if span.lost:
+                yield _lost(question.question_id, span.doc_id, span.quotation)
+    passages = [each for each in b.judgements if each.quotation]
+    contents = {document.doc_id: document.content for document in b.documents} if passages else {}
+    for each in passages:
+        if QuotedText(contents.get(each.doc_id, "")).find(each.quotation) is None:
+            yield _lost(each.question_id, each.doc_id, each.quotation)
+
+
+def _lost(question_id: str, doc_id: str, quotation: str) -> Finding:
+    message = (
+        f"{doc_id or 'no document'} does not have {one_line(quotation)!r:.120}; correct the "
+        "quotation or the path, or accept that it does not count"
+    )
+    return _error("lost_quotation", question_id, message)

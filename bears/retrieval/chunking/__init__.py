@@ -1,35 +1,49 @@
-"""Chunks of documents, for documents that are longer than a model reads."""
+"""Chunks: the ranges of a document that are indexed by themselves."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
 
-from bears.types import Document
+from bears.types import Chunk, Document
+
+Range = tuple[int, int]
+"""The first character of a chunk, and the one after its last."""
 
 
 class Chunking(Protocol):
-    """Cuts a text into chunks, in order; a text always gives at least one."""
+    """Cuts a text into chunks."""
 
-    def split(self, text: str) -> list[str]:
-        """Return the chunks of ``text``."""
+    def ranges(self, text: str) -> list[Range]:
+        """Return the ranges of ``text``, in order and at least one; they may overlap."""
 
 
 class NoChunking:
     """Keep each document as its only chunk."""
 
-    def split(self, text: str) -> list[str]:
-        """Return the text as its only chunk."""
-        return [text]
+    def ranges(self, text: str) -> list[Range]:
+        """Return the range of the whole text."""
+        return [(0, len(text))]
 
 
 def chunks(documents: Iterable[Document], chunking: Chunking) -> Iterator[Document]:
-    """Yield the chunks of every document in order, under its doc_id.
+    """Yield the chunks of every document in order, each as a document of its own.
 
-    Later documents with an id that came before are left out.
+    The id of a chunk is that of a `bears.types.Chunk`; a chunk that is the whole document has the
+    document's id. Later documents with an id that came before are left out.
     """
     seen: set[str] = set()
     for document in documents:
         if document.doc_id not in seen:
             seen.add(document.doc_id)
-            for text in chunking.split(document.content):
-                yield replace(document, content=text)
+            yield from cut(document, chunking)
+
+
+def cut(document: Document, chunking: Chunking) -> Iterator[Document]:
+    """Yield the chunks of one document; see `chunks`."""
+    text = document.content
+    for start, end in chunking.ranges(text):
+        if end - start == len(text):
+            yield document
+        else:
+            name = str(Chunk(document.doc_id, start, end))
+            yield replace(document, doc_id=name, content=text[start:end])

@@ -1,8 +1,10 @@
 """Chunks that end where sentences do."""
 
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from bears.language.sentences import sentence_ends, split
+from bears.retrieval.chunking import Range
 from bears.types import Positive
 
 
@@ -21,10 +23,11 @@ class Sentences:
     characters: Positive
     sentences: Positive | None = None
 
-    def split(self, text: str) -> list[str]:
-        """Return the chunks of ``text``; white space belongs to the chunk before it."""
+    def ranges(self, text: str) -> list[Range]:
+        """Return the ranges of ``text``; white space belongs to the chunk before it."""
         runs = [text] if self.sentences is None else _runs(text, self.sentences)
-        return _without_blanks([chunk for run in runs for chunk in split(run, self.characters)])
+        parts = _without_blanks([chunk for run in runs for chunk in split(run, self.characters)])
+        return list(pairwise(accumulate(map(len, parts), initial=0)))
 
 
 def _runs(text: str, most: int) -> list[str]:

@@ -8,8 +8,10 @@ from functools import cache, cached_property
 from itertools import accumulate
 from pathlib import Path
 
-from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.errors import RetrieverUnavailable
 from bears.language.scripts import HAN, KANA, SOUTH_EAST_ASIAN
+from bears.retrieval.chunking import Range
+from bears.retrieval.chunking.characters import check_overlap
 
 Starts = Callable[[str], Sequence[int]]
 """Return the place of each token's first character in a text, in order."""
@@ -39,32 +41,28 @@ class Tokens:
     """
 
     def __init__(self, size: int, overlap: int, tokenizer: str = "words") -> None:
-        if not 0 <= overlap < size:
-            raise ConfigurationError(
-                f"chunking.size is {size} and chunking.overlap is {overlap}; expected a positive "
-                "size and an overlap from 0 to below the size"
-            )
+        check_overlap(size, overlap)
         self._size, self._overlap, self._tokenizer = size, overlap, tokenizer
 
-    def split(self, text: str) -> list[str]:
-        """Return the chunks of ``text``.
+    def ranges(self, text: str) -> list[Range]:
+        """Return the ranges of ``text``.
 
         Raises:
             RetrieverUnavailable: the tokenizer's file cannot be read.
         """
         starts = [*accumulate(self._starts(text), max)]
         if len(starts) <= self._size:
-            return [text]
+            return [(0, len(text))]
         starts[0] = 0
         # Tokens that begin a character: only these can begin a chunk.
         begins = [i for i, start in enumerate(starts) if i == 0 or start > starts[i - 1]]
-        chunks, first = [], 0
+        found, first = list[Range](), 0
         while first + 1 < len(begins) and len(starts) - begins[first] > self._size:
             end = max(bisect_right(begins, begins[first] + self._size) - 1, first + 1)
-            chunks.append(text[starts[begins[first]] : starts[begins[end]]])
+            found.append((starts[begins[first]], starts[begins[end]]))
             shared = bisect_right(begins, begins[end] - self._overlap) - 1
             first = min(max(shared, first + 1), end)
-        return [*chunks, text[starts[begins[first]] :]]
+        return [*found, (starts[begins[first]], len(text))]
 
     @cached_property
     def _starts(self) -> Starts:

@@ -31,7 +31,6 @@ class Reranker(Protocol):
 class Reranked:
     """The best ``depth`` documents of a first stage, in a reranker's order.
 
-    A document's score is that of its best chunk (MaxP), whichever chunk the first stage found.
     Documents beyond ``depth`` follow in the order of the first stage. Their scores are the lowest
     reranked one less 1, 2, 3, …, because the scores of the two models are not on one scale and a
     run is sorted by its scores alone.
@@ -80,16 +79,16 @@ class RerankedSearcher:
     def cut(self, question: str, ranking: Ranking) -> list[Cut]:
         """Return what the first stage did not read, and what the reranker did not read."""
         before = self.first.cut(question, ranking) if isinstance(self.first, Limited) else []
-        texts = [text for hit in ranking[: self.depth] for text in self.texts.chunks(hit.doc_id)]
+        texts = [self.texts.text(hit.doc_id) for hit in ranking[: self.depth]]
         return [*before, self.reranker.cut(question, texts)]
 
     def _reranked(self, question: str, ranking: Ranking) -> Ranking:
         if not ranking:
             return ()
         top, rest = ranking[: self.depth], ranking[self.depth :]
-        chunks = [(hit.doc_id, text) for hit in top for text in self.texts.chunks(hit.doc_id)]
-        scores = self.reranker.scores(question, [text for _, text in chunks])
-        reranked = best(scores, [doc_id for doc_id, _ in chunks], len(top))
+        ids = [hit.doc_id for hit in top]
+        scores = self.reranker.scores(question, [self.texts.text(doc_id) for doc_id in ids])
+        reranked = best(scores, ids, len(top))
         below = rounded_scores(reranked[-1].score - np.arange(1.0, len(rest) + 1))
         following = [
             Hit(hit.doc_id, score) for hit, score in zip(rest, below.tolist(), strict=True)

@@ -18,7 +18,7 @@ def recorded(documents: Iterable[Document], folder: Path) -> Iterator[Document]:
     Their ids are held in memory.
 
     Args:
-        documents: chunks of one document follow one another.
+        documents: no two have one id.
         folder: where the texts go.
     """
     starts: dict[str, int] = {}
@@ -26,7 +26,7 @@ def recorded(documents: Iterable[Document], folder: Path) -> Iterator[Document]:
     with atomic_write(folder / LINES) as stream:
         for document in documents:
             line = to_line({"doc_id": document.doc_id, "text": document.content}).encode()
-            starts.setdefault(document.doc_id, position)
+            starts[document.doc_id] = position
             stream.write(line)
             position += len(line)
             yield document
@@ -45,22 +45,18 @@ class StoredTexts:
         self._path = folder / LINES
         self._starts = read_value(folder / STARTS, dict[str, int])
 
-    def chunks(self, doc_id: str) -> list[str]:
-        """Return the texts of a document's chunks, in order.
+    def text(self, doc_id: str) -> str:
+        """Return the text of a document.
 
         Raises:
             StoreError: the file has no such document where it should be.
         """
-        texts = []
         with (
             suppress(OSError, ValueError, TypeError, KeyError, RecursionError),
             self._path.open("rb") as stream,
         ):
             stream.seek(self._starts[doc_id])
-            for row in map(json.loads, stream):
-                if row["doc_id"] != doc_id:
-                    break
-                texts.append(str(row["text"]))
-        if not texts:
-            raise damaged(self._path, f"it lacks the text of {doc_id!r}")
-        return texts
+            row = json.loads(stream.readline())
+            if row["doc_id"] == doc_id:
+                return str(row["text"])
+        raise damaged(self._path, f"it lacks the text of {doc_id!r}")

@@ -1,7 +1,5 @@
 """From float32 scores to the ranking of exact arithmetic, the same in every store."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +11,7 @@ _UNIT = 2.0**-24
 
 
 def dense_slack(dimensions: int) -> float:
-    """Return how far below the last wanted float32 cosine a chunk may still belong to the best.
+    """Return how far below the last wanted float32 cosine a text may still belong to the best.
 
     This is twice the error of a float32 dot product of vectors of length 1, in whatever order it
     is summed (Higham 2002, equation 3.5), and one step of the rounding of scores.
@@ -36,23 +34,14 @@ def check_dimensions(vectors: Vectors, dimensions: int) -> None:
         )
 
 
-def candidates(
-    scores: NDArray[np.float32], doc_ids: Sequence[str], k: int, slack: float
-) -> NDArray[np.int64]:
-    """Return the positions of all chunks that may be the best of one of the ``k`` best documents.
+def candidates(scores: NDArray[np.float32], k: int, slack: float) -> NDArray[np.int64]:
+    """Return the positions of all texts that may be among the ``k`` best.
 
     Args:
         scores: shape (n,).
-        doc_ids: the n ids; chunks of one document share its id.
-        k: how many documents.
+        k: how many texts.
         slack: `dense_slack`.
     """
-    depth = k
-    while depth < len(scores):
-        threshold = np.float32(kth_best(scores, depth))
-        positions = np.flatnonzero(scores >= threshold - slack)
-        surely = positions[scores[positions] >= threshold]
-        if len({doc_ids[int(i)] for i in surely}) >= k:
-            return positions
-        depth *= 2
-    return np.arange(len(scores))
+    if k >= len(scores):
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= np.float32(kth_best(scores, k)) - slack)

@@ -138,7 +138,7 @@ class MemorySearcher:
             if group:
                 positions = self._groups.get(group, np.zeros(0, np.int64))
             else:
-                positions = candidates(next(products), self._doc_ids, k, self._slack)
+                positions = candidates(next(products), k, self._slack)
             scores = cosines(self._vectors[positions], vector)
             rankings.append(best(scores, self._doc_ids, k, positions))
         return rankings

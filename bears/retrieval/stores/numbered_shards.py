@@ -18,8 +18,7 @@ class NumberedShard:
     Args:
         start: number of its first chunk.
         digest: of its content and its place.
-        payloads: of each chunk: ``doc_id``, ``text``, ``group``, ``chunk`` (its number within
-            its document, from 0) and ``shard`` (the digest).
+        payloads: of each chunk: ``doc_id``, ``text``, ``group`` and ``shard`` (the digest).
         shard: the shard.
     """
 
@@ -43,15 +42,13 @@ def numbered(shards: Iterable[Shard]) -> Iterator[NumberedShard]:
     Raises:
         StoreError: the shards differ in their dimensions, or the corpus is empty.
     """
-    start, chunk, last = 0, -1, None
+    start = 0
     for shard in checked(shards):
-        digest = _digest(shard, start, last, chunk)
-        payloads = []
-        for doc_id, group, text in zip(shard.doc_ids, shard.groups, shard.texts, strict=True):
-            chunk, last = (chunk + 1 if doc_id == last else 0), doc_id
-            payloads.append(
-                {"doc_id": doc_id, "text": text, "group": group, "chunk": chunk, "shard": digest}
-            )
+        digest = _digest(shard, start)
+        payloads = [
+            {"doc_id": doc_id, "text": text, "group": group, "shard": digest}
+            for doc_id, group, text in zip(shard.doc_ids, shard.groups, shard.texts, strict=True)
+        ]
         yield NumberedShard(start, digest, payloads, shard)
         start += len(payloads)
 
@@ -76,9 +73,9 @@ def checked(shards: Iterable[Shard]) -> Iterator[Shard]:
         raise StoreError("there is nothing to index: the corpus has no document")
 
 
-def _digest(shard: Shard, *before: object) -> str:
-    """Return a digest of a shard and of whatever else the numbers of its points depend on."""
-    digest = hashlib.sha256(repr((shard.vectors.shape, before)).encode())
+def _digest(shard: Shard, start: int) -> str:
+    """Return a digest of a shard and of the number of its first point."""
+    digest = hashlib.sha256(repr((shard.vectors.shape, start)).encode())
     digest.update(np.ascontiguousarray(shard.vectors, "<f4").data)
     for column in (shard.doc_ids, shard.groups, shard.texts):
         for value in column:

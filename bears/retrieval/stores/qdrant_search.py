@@ -17,7 +17,7 @@ TOGETHER = 16
 
 
 class QdrantSearcher:
-    """Ranks documents by their best chunk.
+    """Ranks the points of a collection.
 
     An exact search orders them by scores in float64, so that every store gives the same ranking;
     an approximate one orders them by the scores of the store.
@@ -89,15 +89,8 @@ class QdrantSearcher:
 
 
 def _is_deep_enough(points: Sequence[Any], limit: int, k: int, slack: float) -> bool:
-    """Return whether ``points`` has every possible best chunk of the ``k`` best documents."""
-    if len(points) < limit:
-        return True
-    doc_ids = set()
-    for point in points:
-        doc_ids.add(point.payload["doc_id"])
-        if len(doc_ids) == k:
-            return bool(points[-1].score < point.score - slack)
-    return False
+    """Return whether ``points`` has every point that may be among the ``k`` best."""
+    return len(points) < limit or points[-1].score < points[k - 1].score - slack
 
 
 def _ranking(points: Sequence[Any], vector: Vectors, k: int, exact: bool) -> Ranking:

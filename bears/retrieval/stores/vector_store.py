@@ -18,7 +18,7 @@ class Shard:
 
     Args:
         number: from 0, without gaps; the same chunks have the same number in every run.
-        doc_ids: of each chunk; the chunks of a document follow one another.
+        doc_ids: of each chunk; see `bears.retrieval.chunking.chunks`.
         groups: `Document.group` of each chunk.
         texts: of each chunk.
         vectors: shape (chunks, dimensions), length 1 each.
@@ -37,12 +37,12 @@ class VectorSearcher(Protocol):
     """An open store."""
 
     def nearest(self, vectors: Vectors, k: int, groups: Sequence[str]) -> list[Ranking]:
-        """Return for each vector the ``k`` documents whose best chunk has the highest cosine.
+        """Return for each vector the ``k`` chunks of highest cosine.
 
         Args:
             vectors: of the questions, shape (questions, dimensions), length 1 each.
-            k: how many documents, not chunks.
-            groups: for each vector, the only group to search; empty: all documents.
+            k: how many chunks.
+            groups: for each vector, the only group to search; empty: all chunks.
         """
 
     def exactness(self, vectors: Vectors, k: int) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Benchmarks from a folder of documents: texts, Markdown, HTML, PDF and Word, cut into pieces."""
+"""Benchmarks from a folder of documents: texts, Markdown, HTML, PDF and Word."""

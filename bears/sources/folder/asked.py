@@ -1,7 +1,7 @@
-"""Read the questions that people wrote down beside their documents: question, answer, document."""
+"""Read the questions that people wrote down beside their documents."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bears.errors import SourceError
@@ -10,9 +10,9 @@ from bears.files.spreadsheet import read_cells
 from bears.identity import question_id
 from bears.sources.folder.places import Places
 from bears.sources.records import pool_question
-from bears.types import SourceQuestion
+from bears.types import SourceQuestion, Span
 
-COLUMNS = ("question", "answer", "document")
+COLUMNS = ("question", "answer", "document", "quotation")
 SHOWN = 10
 """The number of bad rows that a message lists."""
 
@@ -20,8 +20,8 @@ SHOWN = 10
 @dataclass
 class _Asked:
     answer: str = ""
-    judged: bool = False
     gold: dict[str, int] = field(default_factory=dict)
+    spans: dict[Span, None] = field(default_factory=dict)
 
 
 def questions(
@@ -29,12 +29,13 @@ def questions(
 ) -> tuple[list[SourceQuestion], list[tuple[int, str]]]:
     """Read the questions of a folder.
 
-    A question with several rows has the documents of all of them. One without a document is not
-    judged.
+    A question with several rows has the documents and quotations of all of them. One without a
+    document is not judged.
 
     Args:
-        path: CSV with a column ``question``, and ``answer`` and ``document`` where they are known.
-            Other columns are ignored if all three are there.
+        path: CSV with a column ``question``, and where they are known ``answer``, ``document`` (a
+            path) and ``quotation`` (the words of the document that answer it). Other columns are
+            ignored if question, answer and document are there.
         name: of the source; a question's id is the version 5 UUID of ``q:{name}:{question}`` in the
             DNS namespace.
         dataset: what the questions name as their source.
@@ -46,7 +47,7 @@ def questions(
     Raises:
         FormatError: it is not a CSV file.
         SourceError: naming the rows: a question is empty, has two answers, or names a document
-            that cannot be found.
+            that cannot be found. A quotation that is not found is a span that is lost.
     """
     found: dict[str, _Asked] = {}
     remarks: list[tuple[int, str]] = []
@@ -56,7 +57,7 @@ def questions(
         remarks.append((1, f"columns that are ignored: {', '.join(others)}"))
     for line, cells in rows:
         row = dict(zip(header, cells, strict=True))
-        question, answer, document = (row.get(column, "").strip() for column in COLUMNS)
+        question, answer, document, quotation = (row.get(name, "").strip() for name in COLUMNS)
         known = found.setdefault(question, _Asked())
         try:
             if blank(question):
@@ -64,10 +65,10 @@ def questions(
             if answer and known.answer not in ("", answer):
                 raise ValueError(f"an earlier row answers {known.answer!r:.80}")
             known.answer = answer or known.answer
-            if document:
-                meant = places.find(document, answer)
-                known.gold |= dict.fromkeys(meant.pieces, 1)
-                known.judged = True
+            if document or quotation:
+                meant = places.find(document, quotation)
+                known.gold |= {meant.doc_id: 1} if meant.doc_id else {}
+                known.spans |= {meant.span: None} if meant.span else {}
                 remarks += [(line, meant.remark)] if meant.remark else []
         except ValueError as error:
             wrong.append(f"line {line}: {error}")
@@ -76,10 +77,12 @@ def questions(
         raise SourceError(f"{path}: {'; '.join(wrong[:SHOWN])}{more}")
     if not found:
         raise SourceError(f"{path}: there is no question in it; expected {', '.join(COLUMNS)}")
-    made = [
-        pool_question(dataset, question_id(name, text), text, each.answer, each.gold, each.judged)
-        for text, each in found.items()
-    ]
+    made = []
+    for text, each in found.items():
+        identifier = question_id(name, text)
+        asked = pool_question(dataset, identifier, text, each.answer, each.gold, bool(each.gold))
+        question_ = replace(asked.question, gold_spans=tuple(each.spans))
+        made.append(replace(asked, question=question_))
     return made, remarks
 
 
@@ -87,11 +90,11 @@ def _table(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Return the names of the columns, and the rows below them."""
     rows = read_cells(path, short=True)
     header = [cell.strip().lower() for cell in next(rows, (1, []))[1]]
-    missing, others = set(COLUMNS) - {*header}, set(header) - {*COLUMNS}
+    missing, others = {*COLUMNS[:3]} - {*header}, {*header} - {*COLUMNS}
     # The missing column may have another name.
     if COLUMNS[0] in missing or (missing and others) or len(set(header)) < len(header):
         raise SourceError(
-            f"{path}: its columns are {', '.join(header) or 'none'}; expected question, and answer "
-            "and document where they are known, and all three beside others"
+            f"{path}: its columns are {', '.join(header) or 'none'}; expected question, and where they "
+            "are known answer, document and quotation, and the first three beside others"
         )
     return header, rows

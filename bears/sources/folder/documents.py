@@ -1,5 +1,6 @@
 """Read one file of a folder as blocks, whatever it was written with."""
 
+import re
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -8,8 +9,9 @@ from bears.errors import FormatError, SourceError, first_line
 from bears.files.intake.encodings import text_and_encoding
 from bears.files.intake.files import read_whole
 from bears.files.intake.packed import check_packed
-from bears.sources.folder.blocks import Block, blocks_of_markdown, blocks_of_text
-from bears.sources.folder.html import blocks_of_html, declared_encoding
+from bears.files.intake.yaml_text import yaml_value
+from bears.language.blocks import blocks
+from bears.sources.folder.html import blocks_of_html, declared_encoding, titled
 from bears.sources.folder.margins import margins
 from bears.sources.pdf_text import pages_of, paragraphs
 
@@ -21,6 +23,8 @@ KINDS = {
     ".docx": "word",
 }
 """The end of a name, in lower case, to the kind of the file."""
+FRONT = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+"""YAML before a Markdown text, for programs."""
 WORD_BYTES = 32 << 20
 """The size of the unpacked XML of a Word file: some thousand pages, read in a minute or two."""
 PAGE_EDGE, PAGE_SHARE = 3, 0.5
@@ -33,22 +37,26 @@ class Content:
 
     Args:
         kind: one of `KINDS`.
-        blocks: in its order.
+        blocks: the texts of its paragraphs, tables and headings, in its order.
         remarks: what was done to it that its author may not expect, each with an example.
     """
 
     kind: str
-    blocks: list[Block]
+    blocks: list[str]
     remarks: list[tuple[str, str]] = field(default_factory=list)
 
+    @property
+    def text(self) -> str:
+        """Return the whole text, with a blank line between two blocks."""
+        return "\n\n".join(self.blocks)
 
-def read_document(path: Path, encoding: str, most: int) -> Content:
+
+def read_document(path: Path, encoding: str) -> Content:
     """Read a file of one of `KINDS`.
 
     Args:
         path: its name gives the kind.
         encoding: of texts that are not UTF-8, have no byte order mark and declare nothing.
-        most: characters of a paragraph of a PDF.
 
     Raises:
         FormatError: it is of another kind, damaged or protected, or has an unknown encoding.
@@ -56,10 +64,9 @@ def read_document(path: Path, encoding: str, most: int) -> Content:
     """
     kind = KINDS[path.suffix.lower()]
     if kind == "pdf":
-        content = _pdf(path, most)
+        content = _pdf(path)
     elif kind == "word":
-        blocks, _ = blocks_of_html(_word(path))
-        content = Content(kind, blocks)
+        content = Content(kind, blocks_of_html(_word(path))[0])
     else:
         content = _text(kind, path, encoding)
     if not content.blocks:
@@ -72,22 +79,39 @@ def _text(kind: str, path: Path, encoding: str) -> Content:
     said = declared_encoding(data) if kind == "html" else ""
     text, found = text_and_encoding(data, str(path), said or encoding)
     remarks = [(f"read as {found}", "")] if found != "utf-8" else []
-    if kind == "text":
-        return Content(kind, list(blocks_of_text(text)), remarks)
     markup = kind == "html"
-    blocks, around = blocks_of_html(text) if markup else blocks_of_markdown(text)
+    found_blocks, around = blocks_of_html(text) if markup else _blocks(kind, text)
     if around:
         what = "navigation and footers" if markup else "front matter"
         remarks.append((f"{around} characters of {what} are left out", ""))
-    return Content(kind, blocks, remarks)
+    return Content(kind, found_blocks, remarks)
 
 
-def _pdf(path: Path, most: int) -> Content:
+def _blocks(kind: str, text: str) -> tuple[list[str], int]:
+    """Return the blocks of a text, and how many characters of YAML before it are left out.
+
+    The title in the YAML is kept if the text has no heading.
+    """
+    text = "\n".join(map(str.rstrip, text.splitlines()))
+    front = FRONT.match(text) if kind == "markdown" else None
+    try:
+        said = yaml_value(front[1], "front matter") if front else None
+    except FormatError:
+        said = None
+    if front is None or not isinstance(said, dict):
+        return [text[start:end] for start, end, _ in blocks(text, kind == "markdown")], 0
+    title = " ".join(str(said.get("title") or "").split())
+    body = text[front.end() :]
+    return titled(title, [body[start:end] for start, end, _ in blocks(body)]), front.end()
+
+
+def _pdf(path: Path) -> Content:
     pages = [page.split("\n") for page in pages_of(path)]
     found = margins(pages, PAGE_EDGE, PAGE_SHARE, counted=True)
     both = list(zip(pages, found, strict=True))
     kept = ["\n".join(t for i, t in enumerate(page) if i not in left) for page, left in both]
-    content = Content("pdf", [Block(text) for text in paragraphs("\n\n".join(kept), 1, most)])
+    text = "\n\n".join(kept)
+    content = Content("pdf", paragraphs(text, 1, len(text) + 1))
     if dropped := [page[i] for page, left in both for i in sorted(left)]:
         content.remarks.append((f"{len(dropped)} headers and footers of pages", dropped[0]))
     return content

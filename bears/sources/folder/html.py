@@ -3,10 +3,12 @@
 import re
 from html.parser import HTMLParser
 
-from bears.sources.folder.blocks import Block, titled
+from bears.language.blocks import HEADING
 
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-BREAKS = HEADINGS | {
+
+HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
+"""Elements to the signs that mark a heading in Markdown."""
+BREAKS = HEADINGS.keys() | {
     *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details"),
     *("div", "dl", "fieldset", "figcaption", "figure", "form", "header", "hr", "html", "main"),
     *("ol", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "ul"),
@@ -33,8 +35,11 @@ def declared_encoding(data: bytes) -> str:
     return found[1].decode("ascii", "replace") if found else ""
 
 
-def blocks_of_html(text: str) -> tuple[list[Block], int]:
-    """Return the blocks of a page, and the number of characters left out around them."""
+def blocks_of_html(text: str) -> tuple[list[str], int]:
+    """Return the blocks of a page, and the number of characters left out around them.
+
+    A heading begins with ``#`` as in Markdown. The page's title is one if there is no other.
+    """
     page = _Page()
     markup, end, rest = UNREAD.sub("", text).rpartition(">")
     # After the last > no tag ends.
@@ -44,13 +49,19 @@ def blocks_of_html(text: str) -> tuple[list[Block], int]:
     return titled(page.title, page.blocks), page.around
 
 
+def titled(title: str, blocks: list[str]) -> list[str]:
+    """Return the blocks below a title, which is left out if they have headings of their own."""
+    headed = not title or any(map(HEADING.match, blocks))
+    return blocks if headed else [f"# {title}", *blocks]
+
+
 class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.blocks: list[Block] = []
+        self.blocks: list[str] = []
         self.title, self.around = "", 0
         self._text: list[str] = []
-        self._heading = self._verbatim = self._in_title = False
+        self._heading, self._verbatim, self._in_title = "", False, False
         # The outermost element that is left out, the depth in it, and its texts.
         self._left_out, self._depth, self._within = "", 0, list[str]()
 
@@ -63,7 +74,7 @@ class _Page(HTMLParser):
             self._break()
             self._left_out, self._depth, self._within = tag, 1, []
         self._part(tag)
-        self._heading = self._heading or tag in HEADINGS
+        self._heading = self._heading or HEADINGS.get(tag, "")
         self._verbatim = self._verbatim or tag == "pre"
 
     def handle_endtag(self, tag: str) -> None:
@@ -103,5 +114,6 @@ class _Page(HTMLParser):
         lines = "".join(self._text).split("\n")
         kept = [line.rstrip() if self._verbatim else line.strip() for line in lines]
         if text := "\n".join(line for line in kept if line.strip()):
-            self.blocks.append(Block(text, self._heading))
-        self._text, self._heading = [], False
+            heading = self._heading
+            self.blocks.append(f"{heading} {' '.join(text.split())}" if heading else text)
+        self._text, self._heading = [], ""

@@ -10,15 +10,13 @@ from typing import Annotated
 from pydantic import Field
 
 from bears.config import parse
-from bears.errors import BearsError, ConfigurationError, SourceError
+from bears.errors import BearsError, SourceError
 from bears.files.progress import Progress
-from bears.files.shown import one_line
 from bears.language.overlap import overlaps
 from bears.language.tags import unspaced
 from bears.sources.folder.asked import questions
 from bears.sources.folder.documents import KINDS, Content, read_document
 from bears.sources.folder.margins import margins
-from bears.sources.folder.pieces import cut
 from bears.sources.folder.places import Places
 from bears.sources.folder.walk import files_below, identifier_of, leads_outside
 from bears.sources.parts import Parts
@@ -26,12 +24,10 @@ from bears.sources.records import RowRecords, pool_document
 from bears.types import Closed
 
 QUESTIONS = "questions.csv"
-MANY = 3
-"""A question with more gold pieces is reported by name, since some of them may be wrong."""
 PASSAGE = 24
 """Letters and digits that are compared at once; a third of them in languages without spaces."""
 COPIES = 50
-"""A passage in more pieces than this is boilerplate, and does not count."""
+"""A passage in more documents than this is boilerplate, and does not count."""
 Share = Annotated[float, Field(gt=0, le=1)]
 
 
@@ -44,37 +40,25 @@ class FolderSettings(Closed):
             if there is one.
         encoding: of texts that are not UTF-8 and declare no encoding, such as ``cp1252``; empty:
             they are left out.
-        min_characters: a piece of a document ends before a heading if it is at least this long.
-        max_characters: of a piece; a longer document is cut.
         repeated: a short text near the beginning or end of a file is dropped if at least this
             share of the files of its kind, and three of them, have it there; null: never.
         edge: how many blocks count as near.
-        near_duplicate: a piece is dropped as a repetition of an earlier one if both have the same
+        near_duplicate: a file is dropped as a repetition of an earlier one if both have the same
             numbers and at least this share of their passages in common; null: never.
     """
 
     questions: str = ""
     encoding: str = ""
-    min_characters: Annotated[int, Field(ge=1)] = 500
-    max_characters: Annotated[int, Field(ge=100)] = 2000
     repeated: Share | None = 0.5
     edge: Annotated[int, Field(ge=1)] = 3
     near_duplicate: Annotated[float, Field(ge=0.5, le=1)] | None = 0.9
 
-    def __post_init__(self) -> None:
-        if self.min_characters >= self.max_characters:
-            raise ConfigurationError(
-                f"settings.min_characters is {self.min_characters}, settings.max_characters "
-                f"{self.max_characters}; expected min < max"
-            )
-
 
 def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
-    """Yield the pieces of a folder's documents, then the questions, if there are any.
+    """Yield the documents of a folder, then the questions, if there are any.
 
-    A document's id is its path within the folder. A piece of one that was cut has its number after
-    it, ``guide/setup.md#2``. What is left out, dropped or read in an unexpected way goes into the
-    report.
+    A document is a file, and its id the path within the folder. What is left out, dropped or read
+    in an unexpected way goes into the report.
 
     Raises:
         ConfigurationError: a setting is wrong.
@@ -92,29 +76,22 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
     contents, left_out = _documents(parts, folder, settings, table)
     if settings.repeated:
         _drop_repeated(parts, contents, settings.edge, settings.repeated)
-    files = {name: _pieces(name, content, settings) for name, content in contents.items()}
-    for path, name in parts.names.items():
-        parts.count(path, len(files[name]))
-    texts = {piece: text for pieces in files.values() for piece, text in pieces.items()}
+    texts = {name: content.text for name, content in contents.items()}
+    for path in parts.names:
+        parts.count(path, 1)
     replaced = _replaced_by(parts, texts, settings.near_duplicate)
-    for piece, text in texts.items():
-        if piece not in replaced:
-            yield [pool_document(parts.dataset, piece, text)]
+    kept = {name: text for name, text in texts.items() if name not in replaced}
+    for name, text in kept.items():
+        yield [pool_document(parts.dataset, name, text)]
     if not settings.questions and not table.exists():
         return
-    places = Places(files, replaced, left_out)
+    places = Places(kept, replaced, left_out)
     found, remarks = questions(table, parts.name, parts.dataset, places)
     parts.count(table, len(found))
     for line, text in remarks:
         parts.report.append((f"{table.name}, line {line}", text, ""))
         parts.notes[f"lines of {table.name} with a remark in the report"] += 1
     for question in found:
-        if (gold := len(question.question.gold_doc_ids)) > MANY:
-            parts.warnings.append(
-                f"source {parts.name}: {gold} pieces are gold for the question "
-                f"{one_line(question.question.question)!r}, expected at most {MANY}; name the "
-                "right piece (guide.md#2) or quote from it under document"
-            )
         yield [question]
 
 
@@ -132,7 +109,7 @@ def _documents(
             reason = "not one of " + " ".join(KINDS)
         elif not reason:
             try:
-                contents[name] = read_document(path, settings.encoding, settings.max_characters)
+                contents[name] = read_document(path, settings.encoding)
                 parts.names[path] = name
                 parts.report += [(name, *remark) for remark in contents[name].remarks]
                 continue
@@ -156,28 +133,20 @@ def _drop_repeated(parts: Parts, contents: Mapping[str, Content], edge: int, sha
     """Drop what many files of one kind have at their edges, unless a file would become empty."""
     for kind in sorted({content.kind for content in contents.values()}):
         same = {name: c for name, c in contents.items() if c.kind == kind}
-        sheets = [[block.text for block in content.blocks] for content in same.values()]
+        sheets = [content.blocks for content in same.values()]
         for name, found in zip(same, margins(sheets, edge, share), strict=True):
             blocks = same[name].blocks
             kept = [block for i, block in enumerate(blocks) if i not in found]
             if found and kept:
-                dropped = [blocks[i].text for i in sorted(found)]
+                dropped = [blocks[i] for i in sorted(found)]
                 what = "dropped: other files begin or end with it too"
                 parts.report += [(name, what, text) for text in dropped]
                 parts.notes["texts dropped that many files begin or end with"] += len(dropped)
                 same[name].blocks = kept
 
 
-def _pieces(name: str, content: Content, settings: FolderSettings) -> dict[str, str]:
-    """Return the pieces of a document by their ids."""
-    texts = list(cut(content.blocks, settings.min_characters, settings.max_characters))
-    if len(texts) == 1:
-        return {name: texts[0]}
-    return {f"{name}#{number}": text for number, text in enumerate(texts, start=1)}
-
-
 def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) -> dict[str, str]:
-    """Map each piece that is nearly the same as an earlier one, numbers included, to that one."""
+    """Map each document that is nearly the same as an earlier one, numbers included, to that one."""
     if least is None:
         return {}
     ids, contents = list(texts), list(texts.values())
@@ -190,7 +159,7 @@ def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) ->
             earlier[second].append((pair.common, first))
     found: dict[int, int] = {}
     for position, others in sorted(earlier.items()):
-        # A piece equal to a dropped one gets the same replacement.
+        # A document equal to a dropped one gets the same replacement.
         kept = [(share, first) for share, first in others if share == 1 or first not in found]
         if kept:
             share, first = max(kept, key=lambda each: (each[0], -each[1]))
@@ -198,5 +167,5 @@ def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) ->
             what = f"dropped: {share:.0%} the same as {ids[first]}"
             parts.report.append((ids[position], what, contents[position]))
     if found:
-        parts.notes["pieces dropped as near duplicates"] = len(found)
-    return {ids[piece]: ids[kept] for piece, kept in found.items()}
+        parts.notes["files dropped as near duplicates"] = len(found)
+    return {ids[dropped]: ids[kept] for dropped, kept in found.items()}

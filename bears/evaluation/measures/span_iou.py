@@ -1,0 +1,22 @@
+"""span_iou@k."""
+
+from bears.evaluation.judged_rankings import Floats
+from bears.evaluation.metric import Metric
+from bears.evaluation.spans import SpanRankings
+
+
+def span_iou(spans: SpanRankings, k: int | None) -> Floats:
+    """Divide the gold characters in the top k chunks by those of the chunks and the missed gold.
+
+    Characters that two chunks share count twice in the divisor. Without k, as many chunks count as
+    touch a gold span. Undefined without a gold span.
+
+    Source: Smith and Troynikov 2024 (intersection over union), whose program takes as many chunks
+    as touch a gold span.
+    """
+    covered = spans.total(spans.covers, k)
+    both = spans.total(spans.size, k) + spans.gold - covered
+    return spans.defined(covered / both.clip(1))
+
+
+SPAN_IOU = Metric("span_iou", span_iou, whole=True, gains_by_rank=False, spans=True)

@@ -1,0 +1,19 @@
+"""span_recall@k."""
+
+from bears.evaluation.judged_rankings import Floats
+from bears.evaluation.metric import Metric
+from bears.evaluation.spans import SpanRankings
+
+
+def span_recall(spans: SpanRankings, k: int | None) -> Floats:
+    """Divide the characters of gold spans in the top k chunks by those of all gold spans.
+
+    Without k, as many chunks count as touch a gold span. Undefined without a gold span.
+
+    Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval". Their program
+    takes five chunks.
+    """
+    return spans.defined(spans.total(spans.covers, k) / spans.gold.clip(1))
+
+
+SPAN_RECALL = Metric("span_recall", span_recall, whole=True, gains_by_rank=False, spans=True)

@@ -1,0 +1,18 @@
+"""span_success@k."""
+
+from bears.evaluation.judged_rankings import Floats
+from bears.evaluation.metric import Metric
+from bears.evaluation.spans import SpanRankings
+
+
+def span_success(spans: SpanRankings, k: int | None) -> Floats:
+    """Return 1 if any of the top k chunks has a character of a gold span, else 0.
+
+    Without k, as many chunks count as touch a gold span. Undefined without a gold span.
+    """
+    return spans.defined((spans.total(spans.touches, k) > 0).astype(float))
+
+
+SPAN_SUCCESS = Metric(
+    "span_success", span_success, whole=True, yes_or_no=True, gains_by_rank=False, spans=True
+)

@@ -1,0 +1,169 @@
+"""The input of the measures of spans: how much of the gold each retrieved chunk covers."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bears.evaluation.judged_rankings import Floats, Integers
+from bears.files.run_table import RunTable
+from bears.types import Chunk, Document, Question, Span
+
+Ranges = Sequence[tuple[int, int]]
+"""First characters, and those after the last, ascending and without overlap."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpanRankings:
+    """The chunks that were retrieved for n questions, by question and then by rank.
+
+    Attributes:
+        question: shape (m,), the number of the question, from 0.
+        rank: shape (m,), from 1.
+        size: shape (m,), the characters of the chunk.
+        covers: shape (m,), the characters of gold spans that it has and no chunk before it has.
+        touches: shape (m,), whether it has any character of a gold span.
+        gold: shape (n,), the characters of all gold spans; 0 without any.
+        touching: shape (n,), how many chunks of the index touch a gold span.
+    """
+
+    question: Integers
+    rank: Integers
+    size: Integers
+    covers: Integers
+    touches: NDArray[np.bool_]
+    gold: Integers
+    touching: Integers
+
+    def total(self, values: NDArray[np.generic], k: int | None) -> Floats:
+        """Sum ``values``, shape (m,), over the first ``k`` chunks of each question, shape (n,).
+
+        Args:
+            k: None for as many as there are chunks that touch the question's gold.
+        """
+        last = self.touching[self.question] if k is None else k
+        weights = np.where(self.rank <= last, values, 0)
+        return np.bincount(self.question, weights, len(self.gold)).astype(np.float64)
+
+    def defined(self, values: Floats) -> Floats:
+        """Return ``values``, shape (n,), with NaN for questions without a gold span."""
+        return np.where(self.gold > 0, values, np.nan)
+
+
+@dataclass(frozen=True)
+class SpanGold:
+    """The gold spans of a benchmark, and what is needed to compare chunks with them.
+
+    Args:
+        spans: question_id to doc_id to the characters that answer it, for every question.
+        lengths: doc_id to the characters of every document.
+        touching: question_id to the number of chunks of the index that touch its gold.
+    """
+
+    spans: Mapping[str, Mapping[str, Ranges]]
+    lengths: Mapping[str, int]
+    touching: Mapping[str, int]
+
+    def __bool__(self) -> bool:
+        """Return whether any question has a span."""
+        return any(self.spans.values())
+
+    def rankings(self, table: RunTable) -> SpanRankings:
+        """Return what the chunks of a run cover, n questions in the gold's order.
+
+        Args:
+            table: a run whose ids are those of chunks, or of whole documents.
+        """
+        row_of = {question_id: row for row, question_id in enumerate(table.question_ids)}
+        rows: list[tuple[int, int, int, int, bool]] = []
+        for number, (question_id, golds) in enumerate(self.spans.items()):
+            if not golds or question_id not in row_of:
+                continue
+            start, stop = table.starts[row_of[question_id] :][:2]
+            left = {doc_id: list(ranges) for doc_id, ranges in golds.items()}
+            for rank, code in enumerate(table.documents[start:stop].tolist(), start=1):
+                chunk = self._chunk(table.doc_ids[code])
+                ranges = golds.get(chunk.doc_id, ())
+                touches = any(_meet(each, (chunk.start, chunk.end)) for each in ranges)
+                before = left.get(chunk.doc_id, [])
+                after = [part for each in before for part in _without(each, chunk)]
+                left[chunk.doc_id] = after
+                covers = _size(before) - _size(after)
+                rows.append((number, rank, chunk.end - chunk.start, covers, touches))
+        columns = np.array(rows, np.int64).reshape(-1, 5).T
+        sizes = [sum(map(_size, golds.values())) for golds in self.spans.values()]
+        touching = [self.touching.get(question_id, 0) for question_id in self.spans]
+        return SpanRankings(
+            *columns[:4], columns[4].astype(np.bool_), np.array(sizes), np.array(touching)
+        )
+
+    def _chunk(self, name: str) -> Chunk:
+        if name in self.lengths:
+            return Chunk(name, 0, self.lengths[name])
+        return Chunk.named(name) or Chunk(name, 0, 0)
+
+
+def span_gold(
+    questions: Iterable[Question],
+    documents: Iterable[Document],
+    ranges: Callable[[str], Ranges],
+    spans: Mapping[str, Sequence[Span]] | None = None,
+) -> SpanGold:
+    """Return the gold spans of a benchmark.
+
+    Args:
+        questions: of the benchmark. Lost spans do not count.
+        documents: of the benchmark; read only if there are spans.
+        ranges: cuts a document's text as the index does.
+        spans: by question_id, in place of the questions' own.
+    """
+    of_question = {
+        question.question_id: merged(
+            question.gold_spans if spans is None else spans.get(question.question_id, ())
+        )
+        for question in questions
+    }
+    lengths: dict[str, int] = {}
+    chunks: dict[str, Ranges] = {}
+    if any(of_question.values()):
+        gold = {doc_id for golds in of_question.values() for doc_id in golds}
+        for document in documents:
+            lengths[document.doc_id] = len(document.content)
+            if document.doc_id in gold:
+                chunks[document.doc_id] = ranges(document.content)
+    touching = {
+        question_id: sum(
+            any(_meet(one, chunk) for one in golds[doc_id])
+            for doc_id in golds
+            for chunk in chunks.get(doc_id, ())
+        )
+        for question_id, golds in of_question.items()
+    }
+    return SpanGold(of_question, lengths, touching)
+
+
+def merged(spans: Iterable[Span]) -> dict[str, Ranges]:
+    """Return doc_id to the characters of spans, each once."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for span in sorted(spans, key=lambda span: (span.doc_id, span.start)):
+        ranges = found.setdefault(span.doc_id, []) if not span.lost else []
+        if ranges and span.start <= ranges[-1][1]:
+            ranges[-1] = ranges[-1][0], max(ranges[-1][1], span.end)
+        else:
+            ranges.append((span.start, span.end))
+    return dict(found)
+
+
+def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _without(each: tuple[int, int], chunk: Chunk) -> list[tuple[int, int]]:
+    start, end = each
+    parts = (start, min(end, chunk.start)), (max(start, chunk.end), end)
+    return [part for part in parts if part[0] < part[1]]
+
+
+def _size(ranges: Ranges) -> int:
+    return sum(end - start for start, end in ranges)
