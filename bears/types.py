@@ -105,6 +105,26 @@ class Question(Closed):
     gold_spans: tuple[Span, ...] = ()
 
     @property
+    def gold_parts(self) -> tuple[str, ...]:
+        """Return the ids of what answers it: of chunks where spans are known, else of documents."""
+        found = [span for span in self.gold_spans if not span.lost]
+        parts = [str(Chunk(span.doc_id, span.start, span.end)) for span in found]
+        return (*parts, *(i for i in self.gold_doc_ids if i not in {s.doc_id for s in found}))
+
+    def answered_by(self, name: str) -> bool:
+        """Return whether a document is gold, or a chunk of one and has a part of its spans.
+
+        Every chunk of a gold document without spans answers.
+        """
+        if name in self.gold_doc_ids:
+            return True
+        chunk = Chunk.named(name)
+        if chunk is None or chunk.doc_id not in self.gold_doc_ids:
+            return False
+        spans = [s for s in self.gold_spans if s.doc_id == chunk.doc_id and not s.lost]
+        return not spans or any(s.start < chunk.end and chunk.start < s.end for s in spans)
+
+    @property
     def grades(self) -> dict[str, int]:
         """Return doc_id to grade."""
         return dict(zip(self.gold_doc_ids, self.gold_grades or repeat(1), strict=False))

@@ -18,6 +18,8 @@ from bears.language.tags import languages_of
 from bears.quality.audit.audit import Audit, audit, summarize
 from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.pool import AuditPool
+from bears.retrieval.chunking import chunks
+from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25Searcher
 from bears.types import Document, Finding, Question
@@ -41,6 +43,7 @@ class AuditKeys(Keys):
     benchmark: BenchmarkAcceptances
     language: LanguageName
     ledger: Judgements
+    passages: Choice
     sources: dict[str, SourceSettings]
 
 
@@ -52,12 +55,14 @@ def main(keys: AuditKeys, paths: Paths) -> None:
     for name in ("queries.json", "corpus.json"):
         check_digest(paths["translated"] / name, paths["verified"])
     settings = keys.audit.signals
-    questions = read_questions(paths["translated"] / "queries.json")
-    documents = read_documents(paths["translated"] / "corpus.json")
+    whole = read_documents(paths["translated"] / "corpus.json")
+    documents = [*chunks(whole, build(keys.passages, "passages"))]
+    cut = ChunksOfDocuments(whole, documents)
+    questions = cut.questions(read_questions(paths["translated"] / "queries.json"))
     searcher = _indexed(keys, documents)
     pool = _pool(keys, paths, questions, documents, searcher)
     rankings = _rankings(searcher, questions, settings.depth)
-    audited = audit(pool, rankings, settings, keys.ledger.judgements)
+    audited = audit(pool, rankings, settings, cut.decisions(keys.ledger.judgements))
     findings = accept(audited.findings, keys.benchmark.accept)
     write_lines(paths["out"] / "candidates.jsonl", map(asdict, audited.candidates))
     write_lines(paths["out"] / "findings.jsonl", map(asdict, findings))

@@ -87,7 +87,9 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     decided = _decided(keys.ledger.judgements, paths["corpus"], questions)
     results |= judged_share(run, decided.judged)
     if decided.kept:
-        evaluations["audited "] = evaluate_audited(run, decided.gold, measures)
+        spans = span_gold(questions, stream_documents(paths["corpus"]), ranges, decided.spans)
+        covered = _covered(spans, paths["run"], settings, gold)
+        evaluations["audited "] = evaluate_audited(run, decided.gold, measures, covered)
         results["audited"] = summarize(evaluations["audited "])
         results["decisions"] = decided.counts
     if any(question.group for question in questions):
@@ -142,7 +144,8 @@ def _decided(
     """Return the gold with people's decisions; warn about decisions on records that are gone."""
     # Only decisions need to know the documents, and a corpus may be large.
     documents = stream_documents(corpus) if judgements else ()
-    found = audited(questions, {document.doc_id for document in documents}, judgements)
+    contents = {document.doc_id: document.content for document in documents}
+    found = audited(questions, contents, judgements)
     for one in found.gone:
         complain(
             f"evaluate: warning: the ledger judges {one.doc_id} for {one.question_id}, and the "

@@ -32,7 +32,7 @@ def main(keys: GenerateKeys, paths: Paths) -> None:
     from bears.llm.workflow import Workflow
 
     own = {"generator": keys.generator, "written_in": keys.written_in}
-    files = (paths[name] for name in ("queries", "corpus", "run", "within"))
+    files = (paths[name] for name in ("queries", "corpus", "chunks", "within"))
     task = read_task(parse(AnswerKeys, own, ""), *files)
     replies = replies_below(paths["replies"], keys.benchmark.name, "answers")
     rows = list(answered(task, Workflow(task, replies).replay()))

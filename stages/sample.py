@@ -28,6 +28,7 @@ class SampleKeys(Keys):
     benchmark: BenchmarkName
     language: Choice
     ledger: SampleLedger
+    passages: Choice
     questioner: Choice
     sample: Sampling
     sources: dict[str, SourceSettings]

@@ -1,7 +1,7 @@
 """Choose the documents to show, and how much of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bears.answers.settings import GeneratorSettings
@@ -9,7 +9,8 @@ from bears.errors import FormatError
 from bears.files.records import stream_documents
 from bears.files.trec import read_table
 from bears.language.sentences import sentence_ends
-from bears.types import Document, Question
+from bears.retrieval.chunking import parts_of
+from bears.types import Document, Question, document_of
 
 Ids = Mapping[str, Sequence[str]]
 
@@ -81,7 +82,7 @@ def beginning(text: str, size: int, whole_sentences: bool) -> str:
 def documents_of(
     questions: Sequence[Question], corpus: Path, run: Path, settings: GeneratorSettings
 ) -> dict[str, list[Document]]:
-    """Return question_id to at most ``settings.documents`` documents, for every question.
+    """Return question_id to at most ``settings.documents`` chunks, for every question.
 
     Gold documents are sorted by descending grade.
 
@@ -90,13 +91,19 @@ def documents_of(
     """
     ids = _ids(questions, run, settings)
     wanted = {doc_id for each in ids.values() for doc_id in each}
-    found = {each.doc_id: each for each in stream_documents(corpus) if each.doc_id in wanted}
+    found = parts_of(stream_documents(corpus), wanted)
     if lacking := sorted(wanted - found.keys()):
         raise FormatError(
             f"{corpus} lacks {len(lacking)} documents of the run, such as {lacking[0]!r:.80}; the "
             "run belongs to another benchmark: run `dvc repro retrieve` again"
         )
-    return {key: [found[doc_id] for doc_id in each] for key, each in ids.items()}
+    return {key: [_named(found[name]) for name in each] for key, each in ids.items()}
+
+
+def _named(part: Document) -> Document:
+    """Return a chunk below the name of its document; a whole document stays as it is."""
+    doc_id = document_of(part.doc_id)
+    return part if doc_id == part.doc_id else replace(part, content=f"{doc_id}\n\n{part.content}")
 
 
 def _ids(questions: Sequence[Question], run: Path, settings: GeneratorSettings) -> Ids:
@@ -104,11 +111,14 @@ def _ids(questions: Sequence[Question], run: Path, settings: GeneratorSettings) 
     if settings.context == "none":
         return {question.question_id: () for question in questions}
     if settings.context == "gold":
-        golds = ((question.question_id, question.grades) for question in questions)
-        return {
-            key: sorted(grades, key=lambda doc_id: -grades[doc_id])[:most] for key, grades in golds
-        }
+        return {question.question_id: _gold(question)[:most] for question in questions}
     return _first(run, [question.question_id for question in questions], most)
+
+
+def _gold(question: Question) -> list[str]:
+    """Return the gold, documents of higher grades first."""
+    grades = question.grades
+    return sorted(question.gold_parts, key=lambda name: -grades.get(document_of(name), 0))
 
 
 def _first(run: Path, question_ids: Sequence[str], most: int) -> Ids:

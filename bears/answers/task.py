@@ -110,18 +110,21 @@ class AnswerKeys(Keys):
     written_in: WrittenIn
 
 
-def read_task(keys: AnswerKeys, queries: Path, corpus: Path, run: Path, within: Path) -> AnswerTask:
-    """Read the questions, and the documents to show for them.
+def read_task(
+    keys: AnswerKeys, queries: Path, corpus: Path, chunks: Path, within: Path
+) -> AnswerTask:
+    """Read the questions, and the chunks or documents to show for them.
 
     Args:
         queries, corpus: of the translated benchmark.
-        run, within: of the retriever; the second asks each question of its own group alone.
+        chunks, within: runs of the retriever: of chunks; and of the documents in each question's
+            own group alone.
 
     Raises:
         ConfigurationError, FormatError: the configuration or a file is wrong.
     """
     settings = keys.generator
     questions = read_questions(queries)
-    found = documents_of(questions, corpus, within if settings.within else run, settings)
+    found = documents_of(questions, corpus, within if settings.within else chunks, settings)
     shown = {key: show(documents, settings.tokens) for key, documents in found.items()}
     return AnswerTask(settings, keys.written_in, questions, shown)

@@ -16,15 +16,17 @@ from bears.config.typed import select
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.comparison.pool import pooled
 from bears.files.manifest import check
-from bears.files.records import read_lines, read_questions, stream_documents
+from bears.files.records import read_documents, read_lines, read_questions, stream_documents
 from bears.files.shown import one_line
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import read_table
 from bears.layout import ledger_of
 from bears.results.origins import ran_on
 from bears.results.records import Records
+from bears.retrieval.chunking import parts_of
+from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.translation.review import COLUMNS as REVIEW_COLUMNS
-from bears.types import Run
+from bears.types import Document, Run, document_of
 
 COLUMNS = (
     *("record_id", "doc_id", "question", "answer", "document"),
@@ -44,14 +46,14 @@ def pool(
     without_gold: bool = False,
     benchmark: str = "",
 ) -> None:
-    """Write a table of retrieved documents that have no judgement yet.
+    """Write a table of retrieved documents, or passages of them, that have no judgement yet.
 
     A person writes a decision into each row: relevant, partial or not. The rows are the first
-    documents of every system's ranking. They show neither systems nor ranks.
+    chunks of every system's ranking. They show neither systems nor ranks.
 
     Args:
         file: a CSV file
-        depth: documents of each ranking; default: 10
+        depth: chunks of each ranking; default: 10
         systems: retrievers, experiments, commits or run files, separated by commas; default: all
             that ran here
         without_gold: only questions without any relevant document
@@ -61,24 +63,27 @@ def pool(
     config = composed(benchmark)
     records = records_of(selected(config).benchmark.name)
     questions = {q.question_id: q for q in records.questions}
-    texts = {d.doc_id: d.content for d in stream_documents(records.corpus)}
-    judged = {i: set(question.gold_doc_ids) for i, question in questions.items()}
-    for decision in _judgements(config):
+    documents = {d.doc_id: d for d in stream_documents(records.corpus)}
+    words = [word.strip() for word in systems.split(",") if word.strip()]
+    runs = _runs(words, records, documents)
+    names = {hit.doc_id for run in runs.values() for ranking in run.values() for hit in ranking}
+    parts = parts_of(documents.values(), names)
+    cut = ChunksOfDocuments(documents.values(), parts.values())
+    judged = {q.question_id: {*q.gold_doc_ids} for q in cut.questions(records.questions)}
+    for decision in cut.decisions(_judgements(config)):
         if decision.question_id in judged:
             judged[decision.question_id].add(decision.doc_id)
     if without_gold:
         judged = {i: ids for i, ids in judged.items() if not questions[i].gold_doc_ids}
-    words = [word.strip() for word in systems.split(",") if word.strip()]
-    runs = _runs(words, records, texts)
-    documents = pooled(runs.values(), depth, judged)
+    chosen = pooled(runs.values(), depth, judged)
     rows = [
-        (i, doc_id, questions[i].question, questions[i].gold_answer, _excerpt(texts[doc_id]))
-        for i, doc_ids in documents.items()
+        (i, doc_id, questions[i].question, questions[i].gold_answer, _excerpt(parts[doc_id], documents))
+        for i, doc_ids in chosen.items()
         for doc_id in doc_ids
     ]
     write_csv(file, COLUMNS, ((*row, "", "", "") for row in rows))
     print(
-        f"{file}: {len(rows)} documents to judge for {sum(map(bool, documents.values()))} "
+        f"{file}: {len(rows)} documents to judge for {sum(map(bool, chosen.values()))} "
         f"questions, the first {depth} of {', '.join(map(one_line, runs))}; "
         f"{sum(map(len, judged.values()))} judged before"
     )
@@ -122,7 +127,7 @@ def import_decisions(
         )
     taken = [one for one in decisions if one.place not in earlier] + [new for _, new in changed]
     path = ledger_of(name)
-    add(path, "judgements", _entries(taken), ("question_id", "doc_id"))
+    add(path, "judgements", _entries(taken), ("question_id", "doc_id", "quotation"))
     counts = Counter(one.decision for one in taken)
     summary = ", ".join(f"{counts[name]} {name}" for name in DECISIONS)
     print(f"{path}: {len(taken)} judgements ({summary}); `dvc repro` measures with them")
@@ -141,17 +146,18 @@ def _runs(words: Sequence[str], records: Records, documents: Collection[str]) ->
     here = ran_on(records, all_commits=True)
     if not words and not here:
         raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
-    runs = {} if words else {each.name: each.rankings for each in here}
+    runs = {} if words else {each.name: each.passages for each in here}
     for word in words:
         if (path := Path(word)).is_file():
             table = read_table(path, {q.question_id for q in records.questions})
-            if unknown := next((doc_id for doc_id in table.doc_ids if doc_id not in documents), ""):
+            known = (i for i in table.doc_ids if not {i, document_of(i)}.isdisjoint(documents))
+            if unknown := next(iter({*table.doc_ids}.difference(known)), ""):
                 raise FormatError(
                     f"{path}: its document {unknown!r:.80} is not in the benchmark as it is now"
                 )
             runs[word] = table.rankings()
             continue
-        named = {each.name: each.rankings for each in here if word in (each.what, each.retriever)}
+        named = {each.name: each.passages for each in here if word in (each.what, each.retriever)}
         if not named:
             raise FormatError(
                 f"{word!r:.80}: no such file, and no such run of {name}; there is "
@@ -166,8 +172,10 @@ def _judgements(config: Config) -> Sequence[PairDecision]:
     return select(LedgerPart, config).ledger.judgements
 
 
-def _excerpt(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def _excerpt(part: Document, whole: Collection[str]) -> str:
+    """Return a passage, or the beginning of a whole document."""
+    text, long = part.content, len(part.content) > LONGEST
+    return f"{text[: LONGEST - 1]}…" if long and part.doc_id in whole else text
 
 
 def _agreement(pairs: Sequence[tuple[PairDecision, PairDecision]]) -> str:
@@ -190,14 +198,15 @@ def candidate_rows(config: Config) -> list[Row]:
     if not path.is_file():
         return []
     check(path.parent)
-    decided = {one.place for one in _judgements(config)}
     rows = [row for _, row in read_lines(path)]
+    documents = read_documents(files.corpus)
+    parts = parts_of(documents, {row["doc_id"] for row in rows})
+    cut = ChunksOfDocuments(documents, parts.values())
+    decided = {one.place[:2] for one in cut.decisions(_judgements(config))}
     rows = [row for row in rows if (row["question_id"], row["doc_id"]) not in decided]
     # A duplicate of gold has no such signal, and is certain.
     rows.sort(key=lambda row: -float(row["signals"].get("stands_in", 1)))
     questions = {q.question_id: q for q in read_questions(files.queries)}
-    wanted = {row["doc_id"] for row in rows}
-    texts = {d.doc_id: d.content for d in stream_documents(files.corpus) if d.doc_id in wanted}
     return [
         dict.fromkeys(REVIEW_COLUMNS, "")
         | {
@@ -206,7 +215,7 @@ def candidate_rows(config: Config) -> list[Row]:
             "doc_id": row["doc_id"],
             "flags": ", ".join(f"{name} {value}" for name, value in row["signals"].items()),
             "source": f"{question.question}\n{question.gold_answer}",
-            "translation": texts[row["doc_id"]],
+            "translation": parts[row["doc_id"]].content,
         }
         for row in rows
         for question in [questions[row["question_id"]]]

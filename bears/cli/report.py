@@ -78,7 +78,8 @@ def _described(system: System, records: Records) -> System:
     revision = system.revision
     assert revision is not None
     answers, judgements = revision.output(ANSWERED), revision.output(JUDGEMENTS)
-    priced = dollars(revision.config, records.folder, system.run, revision.output(WITHIN))
+    chunks = system.chunks or system.run
+    priced = dollars(revision.config, records.folder, chunks, revision.output(WITHIN))
     paid = zip(("usd_low", "usd_high"), priced or (), strict=False)
     return replace(
         system,
@@ -111,7 +112,7 @@ class PricedKeys(Keys):
 
 
 def dollars(
-    config: Mapping[str, Any], translated: Path, run: Path | None, within: Path | None
+    config: Mapping[str, Any], translated: Path, chunks: Path | None, within: Path | None
 ) -> tuple[float, float] | None:
     """Return the least and the most that a thousand questions cost, if no reply is kept.
 
@@ -121,7 +122,7 @@ def dollars(
     Args:
         config: of the run.
         translated: the folder of the benchmark's records.
-        run, within: the rankings that a generator answers from.
+        chunks, within: the runs that a generator answers from.
 
     Returns:
         None if a price is not known, or the configuration is that of an older version.
@@ -133,8 +134,8 @@ def dollars(
         priced = select(PricedKeys, config)
         if priced.rewriter.word("model"):
             uses.append(read_rewriting(select(RewritingKeys, config), queries))
-        if priced.generator.word("model") and run and within:
-            records = queries, translated / "corpus.json", run, within
+        if priced.generator.word("model") and chunks and within:
+            records = queries, translated / "corpus.json", chunks, within
             uses.append(read_answering(select(AnswerKeys, config), *records))
         questions = [question.question for question in read_questions(queries)]
         costs = [(0.0, 0.0), *_of_vectors(priced.retriever, questions, models)]

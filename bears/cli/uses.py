@@ -81,7 +81,7 @@ def _rewrites(config: Config) -> RewriteTask:
 
 def _answers(config: Config) -> AnswerTask:
     files, retriever = files_of(config), selected(config).retriever.name
-    runs = files.run(retriever), files.within(retriever)
+    runs = files.chunks(retriever), files.within(retriever)
     paths = made(config, "retrieve", files.queries, files.corpus, *runs)
     return read_task(select(AnswerKeys, config), *paths)
 

@@ -8,14 +8,18 @@ from math import fsum
 from bears.config.ledger.entries import PairDecision
 from bears.evaluation.evaluate import Evaluation, evaluate, gold_of
 from bears.evaluation.measure import Measure
+from bears.evaluation.spans import SpanRankings
 from bears.evaluation.tie_bounds import Gold
 from bears.files.run_table import RunTable
-from bears.types import Question
+from bears.language.quotations import QuotedText
+from bears.types import Question, Span
 
 RELEVANT, PARTIAL = 2, 1
 """Grades on the audited gold. Published grades are doubled there, so that half of the lowest one
 is a whole number."""
 TOP = 10
+WEIGHT = ("", "not", "partial", "relevant")
+"""Of several decisions about one document, the last one here counts; "" is none about all of it."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +32,14 @@ class Audited:
             no document is judged.
         gone: decisions about a question or a document that is not in the benchmark.
         kept: all other decisions.
+        spans: question_id to its gold spans, and the passages that people found relevant.
     """
 
     gold: Gold
     judged: Mapping[str, Collection[str]]
     gone: Sequence[PairDecision]
     kept: Sequence[PairDecision]
+    spans: Mapping[str, Sequence[Span]]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -42,24 +48,37 @@ class Audited:
 
 
 def audited(
-    questions: Sequence[Question], doc_ids: Collection[str], judgements: Iterable[PairDecision]
+    questions: Sequence[Question], contents: Mapping[str, str], judgements: Iterable[PairDecision]
 ) -> Audited:
     """Apply people's decisions to the gold of ``questions``.
 
     A relevant document that is not in the published gold gets the weight of a gold document of
     grade 1, a partially relevant one half of that. A question whose last relevant document was
-    rejected becomes unjudged.
+    rejected becomes unjudged. A document is as relevant as its most relevant passage; a passage
+    that is not relevant says nothing of the rest of its document.
+
+    Args:
+        contents: doc_id to text.
     """
     published = gold_of(questions)
     kept: list[PairDecision] = []
     gone: list[PairDecision] = []
     decided: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    spans = {question.question_id: [*question.gold_spans] for question in questions}
     for judgement in judgements:
-        if judgement.question_id in published and judgement.doc_id in doc_ids:
-            kept.append(judgement)
-            decided[judgement.question_id][judgement.doc_id] = judgement.decision
-        else:
+        text, quotation = contents.get(judgement.doc_id), judgement.quotation
+        match = QuotedText(text or "").find(quotation) if quotation else None
+        if judgement.question_id not in published or text is None or (quotation and not match):
             gone.append(judgement)
+            continue
+        kept.append(judgement)
+        if match and judgement.decision == "relevant":
+            span = Span(judgement.doc_id, match.start, match.end, quotation)
+            spans[judgement.question_id].append(span)
+        decision = "" if match and judgement.decision == "not" else judgement.decision
+        of_question = decided[judgement.question_id]
+        before = of_question.get(judgement.doc_id, "")
+        of_question[judgement.doc_id] = max(before, decision, key=WEIGHT.index)
     return Audited(
         gold={key: _with(grades, decided[key]) for key, grades in published.items()},
         judged={
@@ -69,6 +88,7 @@ def audited(
         },
         gone=gone,
         kept=kept,
+        spans=spans,
     )
 
 
@@ -81,13 +101,15 @@ def _with(
             grades[doc_id] = max(RELEVANT, grades.get(doc_id, 0))
         elif decision == "partial":
             grades[doc_id] = PARTIAL
-        else:
+        elif decision == "not":
             grades.pop(doc_id, None)
     return grades if grades or published == {} else None
 
 
-def evaluate_audited(run: RunTable, gold: Gold, measures: Sequence[Measure]) -> Evaluation:
-    """Measure ``run`` on the gold of an `Audited`.
+def evaluate_audited(
+    run: RunTable, gold: Gold, measures: Sequence[Measure], spans: SpanRankings | None = None
+) -> Evaluation:
+    """Measure ``run`` on the gold of an `Audited`, and its chunks on ``spans``.
 
     nDCG gives a partially relevant document half the gain. All other measures treat it as not
     relevant, as trec_eval does with ``-l 2``.
@@ -96,7 +118,7 @@ def evaluate_audited(run: RunTable, gold: Gold, measures: Sequence[Measure]) -> 
         question_id: grades and ({i: g for i, g in grades.items() if g >= RELEVANT} or None)
         for question_id, grades in gold.items()
     }
-    strict = evaluate(run, relevant, measures)
+    strict = evaluate(run, relevant, measures, spans)
     graded = evaluate(run, gold, [measure for measure in measures if measure.metric.graded])
     return replace(strict, values={**strict.values, **graded.values})
 

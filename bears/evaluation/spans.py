@@ -25,7 +25,7 @@ class SpanRankings:
         covers: shape (m,), the characters of gold spans that it has and no chunk before it has.
         touches: shape (m,), whether it has any character of a gold span.
         gold: shape (n,), the characters of all gold spans; 0 without any.
-        touching: shape (n,), how many chunks of the index touch a gold span.
+        touching: shape (n,), how many chunks of the index touch a gold span; 0 if unknown.
     """
 
     question: Integers
@@ -42,9 +42,10 @@ class SpanRankings:
         Args:
             k: None for as many as there are chunks that touch the question's gold.
         """
-        last = self.touching[self.question] if k is None else k
-        weights = np.where(self.rank <= last, values, 0)
-        return np.bincount(self.question, weights, len(self.gold)).astype(np.float64)
+        last = self.touching if k is None else np.full(len(self.gold), k)
+        weights = np.where(self.rank <= last[self.question], values, 0)
+        sums = np.bincount(self.question, weights, len(self.gold))
+        return np.where(last > 0, sums, np.nan)
 
     def defined(self, values: Floats) -> Floats:
         """Return ``values``, shape (n,), with NaN for questions without a gold span."""
@@ -82,20 +83,20 @@ class SpanGold:
                 continue
             start, stop = table.starts[row_of[question_id] :][:2]
             left = {doc_id: list(ranges) for doc_id, ranges in golds.items()}
-            for rank, code in enumerate(table.documents[start:stop].tolist(), start=1):
+            for place, code in enumerate(table.documents[start:stop].tolist(), start=1):
                 chunk = self._chunk(table.doc_ids[code])
                 ranges = golds.get(chunk.doc_id, ())
-                touches = any(_meet(each, (chunk.start, chunk.end)) for each in ranges)
+                touched = any(_meet(each, (chunk.start, chunk.end)) for each in ranges)
                 before = left.get(chunk.doc_id, [])
-                after = [part for each in before for part in _without(each, chunk)]
-                left[chunk.doc_id] = after
-                covers = _size(before) - _size(after)
-                rows.append((number, rank, chunk.end - chunk.start, covers, touches))
+                left[chunk.doc_id] = [part for each in before for part in _without(each, chunk)]
+                gained = _size(before) - _size(left[chunk.doc_id])
+                rows.append((number, place, chunk.end - chunk.start, gained, touched))
         columns = np.array(rows, np.int64).reshape(-1, 5).T
         sizes = [sum(map(_size, golds.values())) for golds in self.spans.values()]
         touching = [self.touching.get(question_id, 0) for question_id in self.spans]
+        question, rank, size, covers, touches = columns
         return SpanRankings(
-            *columns[:4], columns[4].astype(np.bool_), np.array(sizes), np.array(touching)
+            question, rank, size, covers, touches > 0, np.array(sizes), np.array(touching)
         )
 
     def _chunk(self, name: str) -> Chunk:
@@ -107,7 +108,7 @@ class SpanGold:
 def span_gold(
     questions: Iterable[Question],
     documents: Iterable[Document],
-    ranges: Callable[[str], Ranges],
+    ranges: Callable[[str], Ranges] | None = None,
     spans: Mapping[str, Sequence[Span]] | None = None,
 ) -> SpanGold:
     """Return the gold spans of a benchmark.
@@ -115,7 +116,7 @@ def span_gold(
     Args:
         questions: of the benchmark. Lost spans do not count.
         documents: of the benchmark; read only if there are spans.
-        ranges: cuts a document's text as the index does.
+        ranges: cuts a document's text as the index does; None if that is unknown.
         spans: by question_id, in place of the questions' own.
     """
     of_question = {
@@ -130,7 +131,7 @@ def span_gold(
         gold = {doc_id for golds in of_question.values() for doc_id in golds}
         for document in documents:
             lengths[document.doc_id] = len(document.content)
-            if document.doc_id in gold:
+            if ranges and document.doc_id in gold:
                 chunks[document.doc_id] = ranges(document.content)
     touching = {
         question_id: sum(

@@ -10,7 +10,9 @@ from bears.config.packaged import conf_folder
 from bears.errors import FormatError
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
+from bears.evaluation.spans import span_gold
 from bears.files.records import read_documents, read_questions
+from bears.files.run_table import table_of_run
 from bears.files.trec import read_table
 from bears.identity import question_id
 from bears.language.tags import check_tag
@@ -18,6 +20,7 @@ from bears.library.index import Index
 from bears.library.rankings import Rankings, run_of
 from bears.library.scores import Scores
 from bears.results.system import frames_of
+from bears.retrieval.levels import documents_of
 from bears.types import Document, Question
 
 
@@ -64,8 +67,9 @@ class Benchmark:
         Args:
             run: question_id to ranking, a function from a question's text to a ranking, or the
                 path of a TREC run file. A ranking is a list of document ids, best first; a list of
-                pairs (id, score), best first; or a mapping of id to score. A question without a
-                ranking counts as one for which nothing was found.
+                pairs (id, score), best first; or a mapping of id to score. An id may be that of a
+                chunk, ``guide.md#120-840``, and documents are then ranked by their best chunk. A
+                question without a ranking counts as one for which nothing was found.
             measures: names as ``bears metrics`` lists them; none: the pipeline's.
 
         Raises:
@@ -79,7 +83,12 @@ class Benchmark:
             found = evaluate(read_table(Path(run), gold), gold, asked)
         else:
             documents = {document.doc_id for document in self.documents}
-            found = evaluate(run_of(run, self.questions, documents), gold, asked)
+            chunks = run_of(run, self.questions, documents)
+            spans = span_gold(self.questions, self.documents)
+            covered = spans.rankings(table_of_run(chunks)) if spans else None
+            if any(hit.doc_id not in documents for hits in chunks.values() for hit in hits):
+                chunks = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}
+            found = evaluate(chunks, gold, asked, covered)
         return Scores(*frames_of(found, self.questions))
 
 

@@ -12,6 +12,7 @@ from bears.config.shape import Choice
 from bears.config.typed import Keys, select
 from bears.errors import FormatError
 from bears.retrieval.chunking import chunks
+from bears.retrieval.levels import Levels, search_levels
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Query, Searcher, Stopwatch
 from bears.types import Document, Question, Ranking, Run
@@ -49,7 +50,10 @@ class Index:
         weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
         place = Path(folder or scratch / "index")
         place.mkdir(parents=True, exist_ok=True)
-        retriever.index(chunks(documents, chunking), place, scratch / "scratch")
+        whole = list(documents)
+        cut = list(chunks(whole, chunking))
+        self._density = len(cut) / max(len({document.doc_id for document in whole}), 1)
+        retriever.index(cut, place, scratch / "scratch")
         shutil.rmtree(scratch / "scratch", ignore_errors=True)
         self._searcher: Searcher = retriever.open(place)
 
@@ -64,8 +68,8 @@ class Index:
         """
         if depth < 1:
             raise FormatError(f"depth is {depth}; expected 1 or more")
-        (found,) = self._searcher.search([Query(query)], depth, Stopwatch())
-        return found
+        (found,) = self._search([Query(query)], depth)
+        return found.documents
 
     def run(self, questions: Iterable[Question]) -> Run:
         """Return the ranking of each question by its id, ``retrieve.depth`` (100) documents deep.
@@ -73,6 +77,16 @@ class Index:
         Raises:
             FormatError: one of them is not a `Question`.
         """
+        return {key: levels.documents for key, levels in self._levels(questions).items()}
+
+    def chunks(self, questions: Iterable[Question]) -> Run:
+        """Return the ranking of chunks of each question by its id: ``guide.md#120-840``.
+
+        Raises what `run` raises.
+        """
+        return {key: levels.chunks for key, levels in self._levels(questions).items()}
+
+    def _levels(self, questions: Iterable[Question]) -> dict[str, Levels]:
         asked = list(questions)
         if wrong := [each for each in asked if not isinstance(each, Question)]:
             raise FormatError(
@@ -80,7 +94,11 @@ class Index:
             )
         texts = {question.question_id: Query(question.question) for question in asked}
         depth = self._settings.depth
-        found = self._searcher.search(list(texts.values()), depth, Stopwatch()) if texts else []
+        found = self._search(list(texts.values()), depth) if texts else []
         return {
-            each: self._settings.kept(each, hits) for each, hits in zip(texts, found, strict=True)
+            each: Levels(*(self._settings.kept(each, hits) for hits in levels))
+            for each, levels in zip(texts, found, strict=True)
         }
+
+    def _search(self, queries: list[Query], depth: int) -> list[Levels]:
+        return search_levels(self._searcher, queries, depth, Stopwatch(), self._density)

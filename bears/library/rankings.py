@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any
 
 from bears.errors import FormatError
-from bears.types import Hit, Question, Ranking, Run
+from bears.types import Hit, Question, Ranking, Run, document_of
 
 Found = Iterable[str] | Iterable[tuple[str, float]] | Mapping[str, float]
 """A ranking: ids, best first; pairs of id and score, best first; or id to score."""
@@ -42,7 +42,8 @@ def run_of(rankings: Rankings, questions: Sequence[Question], documents: Collect
         )
     run = {key: _ranking(key, ranking) for key, ranking in found.items()}
     for key, ranking in run.items():
-        if strange := [hit.doc_id for hit in ranking if hit.doc_id not in documents]:
+        ids = (hit.doc_id for hit in ranking)
+        if strange := [i for i in ids if i not in documents and document_of(i) not in documents]:
             raise FormatError(
                 f"question {key!r}: {strange[0]!r:.80} is not the id of a document of this "
                 "benchmark; rank documents by the ids that benchmark.documents has"

@@ -20,6 +20,8 @@ from bears.questions.settings import AnsweringReader, MadeSettings, QuestionerSe
 from bears.questions.sift import Sieve
 from bears.questions.task import QuestionTask
 from bears.questions.units import Unit, pool_of, units_of
+from bears.retrieval.chunking import chunks
+from bears.types import Document
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Bench:
 
     Args:
         units: the passages and pairs to write about.
+        documents: of the benchmark, which the passages are from.
         ledger: people's decisions.
     """
 
@@ -37,6 +40,7 @@ class Bench:
     language: WrittenIn
     sieve: Sieve
     units: list[Unit]
+    documents: list[Document]
     ledger: SampleLedger
 
     @cached_property
@@ -71,6 +75,7 @@ class BenchKeys(Keys):
 
     language: Choice
     ledger: SampleLedger
+    passages: Choice
     questioner: QuestionerSettings
     sample: MadeSettings
     written_in: WrittenIn
@@ -96,15 +101,16 @@ def read_bench(keys: BenchKeys, rows: Path) -> Bench:
     if not file.is_file():
         raise SamplingError(f"sample.source is {settings.source}, but {file} does not exist")
     form = Form(settings, language.name, _profile(keys.language, language.name))
+    documents = pool_of(open_rows(rows, settings.source).documents, settings)
     pool = DocumentPool(
-        pool_of(open_rows(rows, settings.source).documents, settings),
+        [*chunks(documents, build(keys.passages, "passages"))],
         build(settings.bm25, "sample.bm25"),
         form,
     )
     reviews = {(str(review.record_id), str(review.field)): review for review in ledger.reviews}
     sieve = Sieve(settings, form, pool, reviews, ledger.replaced)
     units = units_of(pool, settings, questioner.name)
-    return Bench(settings, questioner, questioner.reader, language, sieve, units, ledger)
+    return Bench(settings, questioner, questioner.reader, language, sieve, units, documents, ledger)
 
 
 def _profile(selected: Choice, tag: str) -> Language | None:

@@ -1,7 +1,7 @@
 """Build the benchmark from models' replies, and list the questions that were thrown away."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from bears.questions.readings import CheckedQuestions
 from bears.questions.sift import Sifted
 from bears.sampling.edits import apply_edits
 from bears.sampling.lineage import document_lines
-from bears.types import Document, Generated, Question
+from bears.types import Chunk, Document, Generated, Question, Span, document_of
 
 COLUMNS = ("question_id", "outcome", "filter", "reason", "question", "answer", "documents")
 """Of the table of questions that are not kept."""
@@ -108,11 +108,11 @@ def made(bench: Bench, questions: KeptReplies, readings: KeptReplies) -> Made:
     read, sifted = sifted_of(bench, questions, readings)
     kept = [each for each in sifted if each.outcome == "kept"]
     generated = Generated(bench.questioner.model, len(sifted), len(kept))
-    gold = {doc_id for each in kept for doc_id in _gold(each)}
-    documents = [replace(each, is_gold=each.doc_id in gold) for each in bench.sieve.pool.documents]
-    asked, documents, unused = apply_edits(
-        [_question(each, generated) for each in kept], documents, bench.ledger.edits
-    )
+    texts = {name: each.content for name, each in bench.sieve.pool.by_id.items()}
+    written = [_question(each, generated, texts) for each in kept]
+    gold = {doc_id for question in written for doc_id in question.gold_doc_ids}
+    documents = [replace(each, is_gold=each.doc_id in gold) for each in bench.documents]
+    asked, documents, unused = apply_edits(written, documents, bench.ledger.edits)
     known = {each.unit.question_id for each in sifted}
     unmatched = [*(edit.record_id for edit in unused), *bench.ledger.replaced - known]
     found = Made(bench, asked, documents, sifted, read, sorted(unmatched))
@@ -124,15 +124,21 @@ def made(bench: Bench, questions: KeptReplies, readings: KeptReplies) -> Made:
     return found
 
 
-def _question(each: Sifted, generated: Generated) -> Question:
+def _question(each: Sifted, generated: Generated, texts: Mapping[str, str]) -> Question:
+    """Return a kept question; ``texts`` has each passage's text by its id."""
     assert each.draft is not None
-    source = each.unit.documents[0].original_source
-    words = each.unit.question_id, each.draft.question, each.draft.answer, _gold(each)
-    return Question(*words, source, each.unit.question_type, generated=generated)
-
-
-def _gold(each: Sifted) -> tuple[str, ...]:
-    return (*(document.doc_id for document in each.unit.documents), *each.gold)
+    names = (*(document.doc_id for document in each.unit.documents), *each.gold)
+    parts = [(name, part) for name in names if (part := Chunk.named(name))]
+    return Question(
+        each.unit.question_id,
+        each.draft.question,
+        each.draft.answer,
+        tuple(dict.fromkeys(map(document_of, names))),
+        each.unit.documents[0].original_source,
+        each.unit.question_type,
+        generated=generated,
+        gold_spans=tuple(Span(p.doc_id, p.start, p.end, texts[name]) for name, p in parts),
+    )
 
 
 def _why(each: Sifted) -> str:

@@ -21,7 +21,7 @@ class DocumentPool:
     """Documents and an index of them.
 
     Args:
-        documents: in the source's order.
+        documents: or passages of them, in the source's order.
         retriever: builds the index at the first search.
         form: compares texts of the language.
     """

@@ -21,7 +21,7 @@ from bears.files.trec import read_table
 from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, pattern
 from bears.results.board import read_board
 from bears.results.records import Records
-from bears.results.revision import JUDGEMENTS, RUN, Revision, named, revisions
+from bears.results.revision import CHUNKS, JUDGEMENTS, RUN, Revision, named, revisions
 from bears.results.row import row_of
 from bears.results.scored import score
 from bears.results.system import System, frames_of
@@ -157,6 +157,7 @@ def system_at(revision: Revision) -> System:
         revision.output(RUN),
         revision.within(pattern(EVERY.translated), "queries.json"),
         revision,
+        chunks=revision.output(CHUNKS),
     )
 
 

@@ -30,12 +30,14 @@ class System(Measured):
     Args:
         revision: the origin of the results; None for a file.
         files: a generator's answers, and the judgements of them by question.
+        chunks: the run of the chunks from which ``run`` ranks documents.
         cost: what is known of ``p50_ms`` and ``p95_ms`` of a question, ``index_s``,
             ``index_bytes``, ``usd_low`` and ``usd_high`` of a thousand questions.
     """
 
     revision: Revision | None = None
     files: tuple[Path, Path] | None = None
+    chunks: Path | None = None
     cost: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -46,9 +48,17 @@ class System(Measured):
     @cached_property
     def rankings(self) -> Mapping[str, Ranking]:
         """Return question_id to its documents, best first. Raises FormatError."""
-        if self.run is None:
+        return self._read(self.run)
+
+    @cached_property
+    def passages(self) -> Mapping[str, Ranking]:
+        """Return question_id to its chunks, best first. Raises FormatError."""
+        return self._read(self.chunks) if self.chunks else self.rankings
+
+    def _read(self, run: Path | None) -> Mapping[str, Ranking]:
+        if run is None:
             return {}
-        return read_table(self.run, set(self.values.index), ignore_unknown=True).rankings()
+        return read_table(run, set(self.values.index), ignore_unknown=True).rankings()
 
     @cached_property
     def answers(self) -> Judged:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bears.answers.judging.ruling import Verdict
-from bears.types import Question
+from bears.types import Question, document_of
 
 CAUSES = (
     *("right", "right_with_part_of_gold", "right_without_gold"),
@@ -22,7 +22,7 @@ class Context:
     """The documents of one answer.
 
     Args:
-        shown: in the order in which the generator saw them; None if unknown.
+        shown: documents or chunks, in the order in which the generator saw them; None if unknown.
         cut: those of them that were shortened.
         cited_not_given: how many citations name documents that were not shown.
         retrieved: the documents of the run; None if unknown.
@@ -39,9 +39,12 @@ class Context:
 def gold_places(question: Question, context: Context) -> dict[str, str]:
     """Return each gold document with the obstacle at which it stopped, ``reader`` if shown."""
 
+    gold = list(filter(question.answered_by, context.shown or ()))
+
     def place(doc_id: str) -> str:
-        if doc_id in (context.shown or ()):
-            return "cut" if doc_id in context.cut else "reader"
+        shown = [name for name in gold if doc_id in (name, document_of(name))]
+        if shown:
+            return "cut" if context.cut.issuperset(shown) else "reader"
         missed = context.retrieved is not None and doc_id not in context.retrieved
         return "not_retrieved" if missed else "beyond_shown"
 

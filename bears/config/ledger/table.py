@@ -9,6 +9,7 @@ from bears.config.ledger.entries import PairDecision
 from bears.errors import ConfigurationError, FormatError
 from bears.files.records import read_lines, write_lines
 from bears.files.spreadsheet import read_named, write_csv
+from bears.types import document_of
 
 Row = dict[str, str]
 
@@ -41,11 +42,12 @@ def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
 def read_judgements(
     path: Path, questions: Container[str], documents: Container[str]
 ) -> list[PairDecision]:
-    """Return the decisions of the rows that name a document, each pair once.
+    """Return the decisions of the rows that name a document or a chunk, each once.
 
     Args:
         path: a table with the columns ``record_id`` (of the question), ``doc_id``, ``decision``,
-            ``reason`` and ``author``.
+            ``reason`` and ``author``; a decision about a chunk also needs the chunk's text, under
+            ``document`` or ``translation``.
         questions, documents: the ids that can be decided on.
 
     Raises:
@@ -53,11 +55,14 @@ def read_judgements(
         ConfigurationError: naming the row: its decision, question or document is unknown, or it
             contradicts a row above.
     """
-    found: dict[tuple[str, str], PairDecision] = {}
+    found: dict[tuple[str, str, str], PairDecision] = {}
     for where, row in read_table(path, ("record_id", "decision", "reason", "author")):
         if not row.get("doc_id"):
             continue
         value = {name: row[name] for name in ("doc_id", "decision", "reason", "author")}
+        if value["doc_id"] not in documents and (doc_id := document_of(value["doc_id"])):
+            text = row.get("document") or row.get("translation") or ""
+            value |= {"doc_id": doc_id, "quotation": text} if text.strip() else {}
         judgement = parse(PairDecision, {"question_id": row["record_id"], **value}, where)
         for kind, known, name in (
             ("question", questions, judgement.question_id),

@@ -10,7 +10,7 @@ def span_success(spans: SpanRankings, k: int | None) -> Floats:
 
     Without k, as many chunks count as touch a gold span. Undefined without a gold span.
     """
-    return spans.defined((spans.total(spans.touches, k) > 0).astype(float))
+    return spans.defined(spans.total(spans.touches, k).clip(max=1))
 
 
 SPAN_SUCCESS = Metric(

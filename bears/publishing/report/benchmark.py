@@ -1,6 +1,6 @@
 """Read what a report shows of the benchmark itself: its records, their sources, the findings."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,8 @@ from bears.files.digest import sha256_of
 from bears.files.records import read_json, read_lines, read_questions, stream_documents
 from bears.layout import BenchmarkFiles
 from bears.publishing.report.tax import Tax, read_taxes
-from bears.types import Question
+from bears.retrieval.chunking import parts_of
+from bears.types import Question, document_of
 
 
 @dataclass(frozen=True)
@@ -114,20 +115,24 @@ def read_benchmark(
         keys: of the configuration.
         files: of the benchmark; all but the translated records may be missing.
         questions: all of the benchmark.
-        gold: doc_ids of gold documents.
-        shown: doc_ids of all documents to show, gold ones included.
+        gold: ids of gold documents and chunks.
+        shown: ids of all documents and chunks to show, gold ones included.
 
     Raises:
         FormatError: a file is missing or malformed.
     """
     documents: dict[str, tuple[str, str]] = {}
+    wanted = defaultdict[str, set[str]](set)
+    for name in shown:
+        wanted[name].add(name)
+        wanted[document_of(name)].add(name)
     total, relevant = Counter[str](), Counter[str]()
     for document in stream_documents(files.corpus):
         total[document.original_source] += 1
         relevant[document.original_source] += document.is_gold
-        if document.doc_id in shown:
-            text = cut(document.content, GOLD if document.doc_id in gold else OTHER)
-            documents[document.doc_id] = text, document.original_source
+        for name, part in parts_of([document], wanted.get(document.doc_id, ())).items():
+            text = cut(part.content, GOLD if name in gold else OTHER)
+            documents[name] = text, document.original_source
     digests = {path.name: sha256_of(path) for path in (files.queries, files.corpus)}
     digests["records"] = records_digest(*digests.values())
     raw_questions, raw_corpus = (files.sampled / f"{x}_raw.json" for x in ("queries", "corpus"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from bears.publishing.report.benchmark import ReportedBenchmark
 from bears.results.system import System
-from bears.types import Question
+from bears.types import Question, document_of
 
 BYTES = 1_500_000
 """The size of all questions together on the page."""
@@ -33,10 +33,10 @@ def candidates(questions: int, systems: Sequence[System], measure: str) -> list[
 def needed(
     questions: Iterable[Question], systems: Sequence[System], top: int
 ) -> tuple[set[str], set[str]]:
-    """Return the doc_ids of the gold, and those of all documents that are shown."""
+    """Return the ids of the gold, and those of all documents and chunks that are shown."""
     gold, shown = set[str](), set[str]()
     for question in questions:
-        gold.update(question.gold_doc_ids)
+        gold.update(question.gold_parts)
         shown.update(_doc_ids(question, systems, top))
     return gold, shown
 
@@ -87,16 +87,18 @@ def details(
 
 
 def _doc_ids(question: Question, systems: Sequence[System], top: int) -> dict[str, None]:
-    """Return the documents that an opened question shows, in order, each once."""
-    found = (system.rankings.get(question.question_id, ())[:top] for system in systems)
+    """Return the documents and chunks that an opened question shows, in order, each once."""
+    found = (system.passages.get(question.question_id, ())[:top] for system in systems)
     shown = (hit.doc_id for ranking in found for hit in ranking)
-    return dict.fromkeys((*question.gold_doc_ids, *shown))
+    return dict.fromkeys((*question.gold_parts, *shown))
 
 
 def _document(benchmark: ReportedBenchmark, doc_id: str) -> dict[str, Any]:
     text, source = benchmark.documents.get(doc_id, ("", ""))
     original = benchmark.original_documents.get(doc_id, "")
     row = {"id": doc_id, "source": source, "text": text}
+    # The id of a passage names its document.
+    row |= {"name": document_of(doc_id)} if document_of(doc_id) != doc_id else {}
     return row | ({"original": original} if original not in ("", text) else {})
 
 
@@ -119,13 +121,18 @@ def _entry(
         "answer": question.gold_answer,
         "type": question.question_type,
         "source": question.source_dataset,
-        "gold": [numbers[doc_id] for doc_id in question.gold_doc_ids],
+        "gold": [numbers[name] for name in question.gold_parts],
         "values": [[_value(system, name, position) for name in measures] for system in systems],
         "top": [
-            [[numbers[hit.doc_id], _rounded(hit.score)] for hit in ranking[:top]]
-            for ranking in rankings
+            [
+                [numbers[hit.doc_id], _rounded(hit.score), question.answered_by(hit.doc_id)]
+                for hit in ranking[:top]
+            ]
+            for ranking in (system.passages.get(question_id, ()) for system in systems)
         ],
-        "places": [[place.get(doc_id) for doc_id in question.gold_doc_ids] for place in places],
+        "places": [
+            [place.get(document_of(name)) for name in question.gold_parts] for place in places
+        ],
     }
     further = {
         "turns": [[turn.role, turn.content] for turn in question.turns],

@@ -71,15 +71,16 @@
       make("span", { class: "kind", lang: root.lang }, kind), marked(text, forms));
   const goldDocument = (question, key, forms) => {
     const row = documents[key];
-    const own = passage(word("translated"), row.text, data.language, forms, false);
+    const kind = row.name ?? word("translated");
+    const own = passage(kind, row.text, data.language, forms, false);
     const before = row.original &&
       passage(word("original"), row.original, data.languages[row.source] ?? "",
         [question.original_answer || question.answer], true);
     return make("div", { class: "pair" }, own, before || null);
   };
-  const foundDocument = (question, forms) => ([key, score]) => {
+  const origin = (row) => row.name ? `${row.source} · ${row.name}` : row.source;
+  const foundDocument = (question, forms) => ([key, score, right]) => {
     const row = documents[key];
-    const right = question.gold.includes(key);
     const start = row.text.length > 46 ? `${row.text.slice(0, 46)}…` : row.text;
     return make("li", {},
       make("details", {},
@@ -87,7 +88,7 @@
           right ? make("span", { class: "badge" }, `✓ ${word("right")}`) : null, right ? " " : null,
           make("span", { lang: data.language, dir: "auto" }, start), " ",
           make("span", { class: "score" }, word("score", { score }))),
-        passage(row.source, row.text, data.language, forms, !right)));
+        passage(origin(row), row.text, data.language, forms, !right)));
   };
   const answerGiven = (given) =>
     make("div", { class: "given" },

@@ -41,7 +41,7 @@ def audit(
         settings: of the configuration.
         judgements: decisions of people.
     """
-    decided = {judgement.place: judgement for judgement in judgements}
+    decided = {judgement.place[:2]: judgement for judgement in judgements}
     ids = list(pool.contents)
     width = settings.shingle // 3 if unspaced(pool.language) else settings.shingle
     alike, every = overlaps(

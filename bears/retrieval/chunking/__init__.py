@@ -1,6 +1,6 @@
 """Chunks: the ranges of a document that are indexed by themselves."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
 
@@ -42,8 +42,24 @@ def cut(document: Document, chunking: Chunking) -> Iterator[Document]:
     """Yield the chunks of one document; see `chunks`."""
     text = document.content
     for start, end in chunking.ranges(text):
-        if end - start == len(text):
-            yield document
-        else:
-            name = str(Chunk(document.doc_id, start, end))
-            yield replace(document, doc_id=name, content=text[start:end])
+        yield document if end - start == len(text) else _part(document, start, end)
+
+
+def parts_of(documents: Iterable[Document], names: Collection[str]) -> dict[str, Document]:
+    """Return the documents and chunks with these ids, those that are there."""
+    parts: dict[str, list[Chunk]] = {}
+    for name in names:
+        if chunk := Chunk.named(name):
+            parts.setdefault(chunk.doc_id, []).append(chunk)
+    found: dict[str, Document] = {}
+    for document in documents:
+        if document.doc_id in names:
+            found[document.doc_id] = document
+        for chunk in parts.get(document.doc_id, ()):
+            found.setdefault(str(chunk), _part(document, chunk.start, chunk.end))
+    return found
+
+
+def _part(document: Document, start: int, end: int) -> Document:
+    name = str(Chunk(document.doc_id, start, end))
+    return replace(document, doc_id=name, content=document.content[start:end])
