@@ -61,8 +61,8 @@ def retrieved(
     write_records(translated / "queries.json", questions)
     write_records(translated / "corpus.json", documents)
     seal([translated], {})
-    files = [runs / "bm25.trec", runs / "bm25.within.trec"]
-    for file, rankings in zip(files, (run, run if within is None else within), strict=True):
+    files = [runs / f"bm25.{name}trec" for name in ("", "chunks.", "within.")]
+    for file, rankings in zip(files, (run, run, run if within is None else within), strict=True):
         with run_writer(file, "bm25") as write:
             for question_id, doc_ids in rankings.items():
                 hits = (Hit(doc_id, -place) for place, doc_id in enumerate(doc_ids))

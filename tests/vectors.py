@@ -37,29 +37,28 @@ def directions(number: int, dimensions: int = 16, seed: int = 0) -> Vectors:
     return normalized(np.random.default_rng(seed).standard_normal((number, dimensions)))
 
 
-def shards(vectors: Vectors, size: int = 100, chunks: int = 1) -> Iterator[Shard]:
-    """Yield shards with ``chunks`` per document and ten documents per group: d0 … in g0 …"""
+def shards(vectors: Vectors, size: int = 100) -> Iterator[Shard]:
+    """Yield shards with ten documents per group: d0 … in g0 …"""
     for number, start in enumerate(range(0, len(vectors), size)):
         places = range(start, min(start + size, len(vectors)))
         yield Shard(
             number,
-            tuple(f"d{place // chunks}" for place in places),
-            tuple(f"g{place // chunks // 10}" for place in places),
+            tuple(f"d{place}" for place in places),
+            tuple(f"g{place // 10}" for place in places),
             tuple(f"text {place}" for place in places),
             vectors[places.start : places.stop],
         )
 
 
 def full_sort(made: Sequence[Shard], vector: Vectors, k: int, group: str = "") -> Ranking:
-    """Every document by its best chunk, in float64."""
-    best: dict[str, float] = {}
+    """Every document, by its score in float64."""
+    scored: list[tuple[float, str]] = []
     for shard in made:
         scores = rounded_scores(shard.vectors.astype(np.float64) @ vector.astype(np.float64))
         for doc_id, of, score in zip(shard.doc_ids, shard.groups, scores.tolist(), strict=True):
             if group in ("", of):
-                best[doc_id] = max(score, best.get(doc_id, -2.0))
-    pairs = sorted(((score, doc_id) for doc_id, score in best.items()), reverse=True)
-    return tuple(Hit(doc_id, score) for score, doc_id in pairs[:k])
+                scored.append((score, doc_id))
+    return tuple(Hit(doc_id, score) for score, doc_id in sorted(scored, reverse=True)[:k])
 
 
 def nearest(searcher: VectorSearcher, vector: Vectors, k: int, group: str = "") -> Ranking:

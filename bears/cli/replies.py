@@ -164,7 +164,7 @@ def review(
     judged = decisions_in(config, import_)
     path = ledger_of(selected(config).benchmark.name)
     # What may be refused comes first, so that an import is complete or has no effect.
-    add(path, "judgements", judged, ("question_id", "doc_id"), final=True)
+    add(path, "judgements", judged, ("question_id", "doc_id", "quotation"), final=True)
     add(path, "reviews", entries, ("record_id", "field"))
     print(f"{path}: {len(entries) + len(judged)} decisions")
 

@@ -25,7 +25,8 @@ DEFINITIONS: dict[str, dict[str, Any]] = yaml.safe_load(
 )["stages"]
 CONF = ROOT / "conf"
 CHOICES = sorted(path for path in CONF.glob("*/*.yaml"))
-HUB_SOURCES = [path for path in CHOICES if path.parent.name == "source" and path.stem != "any"]
+LOCAL_ONLY = {"any", "chunking"}
+HUB_SOURCES = [p for p in CHOICES if p.parent.name == "source" and p.stem not in LOCAL_ONLY]
 
 
 def names(group: str) -> list[str]:

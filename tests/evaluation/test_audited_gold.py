@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import ir_measures
@@ -18,7 +20,7 @@ from bears.evaluation.audited import audited, evaluate_audited, judged_share
 from bears.evaluation.evaluate import gold_of
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.run_table import table_of_run
-from bears.types import Hit, Question
+from bears.types import Hit, Question, Span
 from tests.measuring import as_scores, measures
 
 PAIR = ("question_id", "doc_id")
@@ -51,7 +53,7 @@ def test_trec_eval_measures_the_audited_gold_alike(seed: int) -> None:
     grades = {one.question_id: dict.fromkeys(one.gold_doc_ids, 2) for one in questions}
     for one in judgements:
         grades[one.question_id][one.doc_id] = {"relevant": 2, "partial": 1, "not": 0}[one.decision]
-    found = audited(questions, {hit.doc_id for hits in run.values() for hit in hits}, judgements)
+    found = audited(questions, texts(hit.doc_id for hits in run.values() for hit in hits), judgements)
     names = {"ndcg@10": "ndcg_cut_10", "map": "map", "recall@5": "recall_5", "mrr": "recip_rank"}
     ours = evaluate_audited(table_of_run(run), found.gold, measures(*names))
     for level, chosen in ((1, ["ndcg@10"]), (2, ["map", "recall@5", "mrr"])):
@@ -63,10 +65,14 @@ def test_trec_eval_measures_the_audited_gold_alike(seed: int) -> None:
             assert ours.values[name].tolist() == pytest.approx(expected)
 
 
+def texts(doc_ids: Iterable[str]) -> dict[str, str]:
+    return dict.fromkeys(doc_ids, "text")
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_judged_at_ten_is_that_of_ir_measures(seed: int) -> None:
     questions, judgements, run = drawn(seed)
-    found = audited(questions, {hit.doc_id for hits in run.values() for hit in hits}, judgements)
+    found = audited(questions, texts(hit.doc_id for hits in run.values() for hit in hits), judgements)
     qrels = {q: dict.fromkeys(ids, 1) for q, ids in found.judged.items()}
     share = judged_share(table_of_run(run), found.judged)
     theirs = ir_measures.calc_aggregate([ir_measures.Judged @ 10], qrels, as_scores(run))
@@ -80,12 +86,31 @@ def test_decisions_that_say_nothing_new_leave_every_measure_as_it_was() -> None:
     confirmed = [
         PairDecision(q.question_id, d, "relevant") for q in questions for d in q.gold_doc_ids
     ]
-    found = audited(questions, {one.doc_id for one in confirmed}, confirmed)
+    found = audited(questions, texts(one.doc_id for one in confirmed), confirmed)
     published = gold_of(questions)
     doubled = {q: {d: 2 * g for d, g in (grades or {}).items()} for q, grades in published.items()}
     assert found.gold == doubled
     assert found.counts == {"relevant": 16}
     assert found.judged == {q: set(grades) for q, grades in doubled.items()}
+
+
+PAGE = "Bees dance. They make honey. Wasps do not."
+
+
+def test_a_document_is_as_relevant_as_its_best_passage_and_relevant_passages_are_spans() -> None:
+    gold = Span("page", 0, 11, "Bees dance.")
+    asked = replace(question("q", "page"), gold_spans=(gold,))
+    judgements = [
+        PairDecision("q", "page", "not", quotation="Wasps do not."),
+        PairDecision("q", "page", "relevant", quotation="They make\nHONEY"),
+        PairDecision("q", "other", "not", quotation="Bees dance."),
+        PairDecision("q", "other", "partial", quotation="honey"),
+        PairDecision("q", "page", "relevant", quotation="Hornets sting."),
+    ]
+    found = audited([asked], {"page": PAGE, "other": PAGE}, judgements)
+    assert found.gold == {"q": {"page": 2, "other": 1}}
+    assert found.spans == {"q": [gold, Span("page", 12, 27, "They make\nHONEY")]}
+    assert found.gone == judgements[-1:]
 
 
 def test_decisions_on_what_is_gone_are_told_apart_and_refused_gold_leaves_no_zero() -> None:
@@ -96,8 +121,8 @@ def test_decisions_on_what_is_gone_are_told_apart_and_refused_gold_leaves_no_zer
         PairDecision("lost", "d1", "relevant"),
         PairDecision("q3", "d2", "partial"),
     ]
-    found = audited(questions, {"d1", "d2"}, judgements)
-    assert [one.place for one in found.gone] == [("q2", "lost"), ("lost", "d1")]
+    found = audited(questions, texts(["d1", "d2"]), judgements)
+    assert [one.place for one in found.gone] == [("q2", "lost", ""), ("lost", "d1", "")]
     assert found.gold == {"q1": None, "q2": {"d2": 2}, "q3": {"d2": 1}}
     assert found.judged == {"q1": {"d1"}, "q2": {"d2"}, "q3": {"d2"}}
     ours = evaluate_audited(

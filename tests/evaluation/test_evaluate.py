@@ -269,6 +269,7 @@ def evaluated(
         write_run(paths[name], run, "tag")
     config = {
         "benchmark": {"name": "small"},
+        "chunking": {"name": "none", "_target_": "bears.retrieval.chunking.NoChunking"},
         "sources": {"source": {"name": "source", "path": "/some/where", "split": "dev"}},
         "evaluate": {"measures": list(measures), "curve": [1, 2]},
         "retrieve": {"depth": depth, "score_threshold": 0.0},

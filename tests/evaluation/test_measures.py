@@ -19,8 +19,9 @@ from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
 from bears.evaluation.metric import Metric
 from tests.measuring import value
 
-EVERY = [f"{each.name}@{k}" for each in METRICS if each.cutoff for k in (1, 10)]
-EVERY += [each.name for each in METRICS if each.whole]
+OF_DOCUMENTS = [each for each in METRICS if not each.spans]
+EVERY = [f"{each.name}@{k}" for each in OF_DOCUMENTS if each.cutoff for k in (1, 10)]
+EVERY += [each.name for each in OF_DOCUMENTS if each.whole]
 NOTHING_IS_RIGHT = [
     *("success@1", "success@10", "strict@1", "strict@10"),
     *("retrieval_accuracy@1", "retrieval_accuracy@10", "kor_map_official", "kor_map_strict"),

@@ -149,13 +149,13 @@ DOORS: dict[str, tuple[str, Read]] = {
     "cli.source: a source": (".yaml", pin),
     **each(
         "sources.folder.documents",
-        lambda path: read_document(path, "", 2000),
+        lambda path: read_document(path, ""),
         *(".txt", ".md", ".html", ".docx"),
     ),
-    "sources.pdf_text: PDF": (".pdf", lambda path: read_document(path, "", 2000)),
+    "sources.pdf_text: PDF": (".pdf", lambda path: read_document(path, "")),
     "sources.folder.asked: CSV": (
         ".csv",
-        lambda path: read_asked(path, "own", "own", Places({"a": {"a": "text"}}, {}, {})),
+        lambda path: read_asked(path, "own", "own", Places({"a": "text"}, {}, {})),
     ),
     "sources.first_fetch: digests": (
         ".json",
@@ -229,7 +229,7 @@ ELSEWHERE = {
     "stages.judge": "metrics/retrieval.json, which DVC keeps",
     "stages.verify": "notes and sidecar, sealed by their manifests",
     "sources.beir": "tests/sources/test_shapes.py",
-    "sources.folder.blocks": "the front matter of what sources.folder.documents reads",
+    "sources.chunking": "tests/sources/test_shapes.py",
     "sources.pandachat": "tests/sources/test_shapes.py",
     "sources.qasper_papers": "tests/sources/test_qasper.py",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from tokenizers import Tokenizer
 
 from bears.config import build
 from bears.errors import ConfigurationError
-from bears.retrieval.chunking import NoChunking, chunks
+from bears.retrieval.chunking import Chunking, NoChunking, chunks
+from bears.retrieval.chunking.characters import Characters
+from bears.retrieval.chunking.passages import Passages
 from bears.retrieval.chunking.sentences import Sentences
 from bears.retrieval.chunking.tokens import Tokens
 from tests.retrieving import composed, document
@@ -25,14 +28,19 @@ TRICKY = st.text(
 TEXTS = st.text() | TRICKY
 
 
+def split(chunking: Chunking, text: str) -> list[str]:
+    """Return the texts of the chunks."""
+    return [text[start:end] for start, end in chunking.ranges(text)]
+
+
 def words(size: int, overlap: int = 0) -> Tokens:
     return Tokens(size, overlap)
 
 
-def test_chunks_carry_the_id_and_the_group_of_their_document_and_follow_one_another() -> None:
+def test_a_chunk_is_called_after_its_document_and_its_range_and_a_whole_document_after_itself() -> None:
     documents = [document("a", "one two three", "g"), document("b", "four")]
     found = [(p.doc_id, p.group, p.content) for p in chunks(documents, words(2))]
-    assert found == [("a", "g", "one two "), ("a", "g", "three"), ("b", "", "four")]
+    assert found == [("a#0-8", "g", "one two "), ("a#8-13", "g", "three"), ("b", "", "four")]
 
 
 def test_a_document_whose_id_came_before_is_left_out_however_many_there_are() -> None:
@@ -57,7 +65,7 @@ def test_a_document_whose_id_came_before_is_left_out_however_many_there_are() ->
 def test_a_token_is_a_word_or_a_character_of_a_script_without_spaces_or_a_mark(
     text: str, tokens: list[str]
 ) -> None:
-    assert words(1).split(text) == tokens
+    assert split(words(1), text) == tokens
 
 
 @given(text=TEXTS, size=st.integers(1, 7), overlap=st.integers(0, 6))
@@ -65,11 +73,11 @@ def test_every_chunk_begins_with_exactly_the_overlap_and_together_they_are_the_t
     text: str, size: int, overlap: int
 ) -> None:
     overlap = min(overlap, size - 1)
-    tokens = words(1).split(text)
+    tokens = split(words(1), text)
     assert "".join(tokens) == text
     last = max(len(tokens) - overlap, 1)
     expected = ["".join(tokens[i : i + size]) for i in range(0, last, size - overlap)]
-    assert words(size, overlap).split(text) == expected
+    assert split(words(size, overlap), text) == expected
 
 
 OF_A_MODEL = [
@@ -84,15 +92,11 @@ def test_a_models_tokens_lose_nothing_either_though_a_character_may_be_several(
     text: str, chosen: tuple[int, Tokens]
 ) -> None:
     overlap, tokens = chosen
-    found = tokens.split(text)
-    spans = {(-1, 0)}
-    for chunk in found:
-        # Possible positions of the chunk, if it begins after the one before and leaves no gap.
-        places = {q for a, b in spans for q in range(a + 1, b + 1) if text.startswith(chunk, q)}
-        spans = {(q, q + len(chunk)) for q in places}
-    assert len(text) in {end for _, end in spans}
-    if overlap == 0:
-        assert "".join(found) == text
+    found = tokens.ranges(text)
+    assert (found[0][0], found[-1][1]) == (0, len(text))
+    for before, after in pairwise(found):
+        assert before[0] < after[0] <= before[1] <= after[1]
+        assert overlap or after[0] == before[1]
 
 
 def test_a_tokenizer_that_cuts_texts_to_its_model_does_not_cut_ours(tmp_path: Path) -> None:
@@ -101,7 +105,7 @@ def test_a_tokenizer_that_cuts_texts_to_its_model_does_not_cut_ours(tmp_path: Pa
     tokenizer.enable_padding(length=64)
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     text = "one two three four five six seven eight nine ten eleven twelve"
-    found = Tokens(4, 0, str(tmp_path / "tokenizer.json")).split(text)
+    found = split(Tokens(4, 0, str(tmp_path / "tokenizer.json")), text)
     assert "".join(found) == text
     assert len(found) > 2
 
@@ -114,11 +118,11 @@ def test_an_overlap_that_would_never_end_is_refused(size: int, overlap: int) -> 
 
 def test_sentences_fill_a_chunk_as_far_as_they_fit() -> None:
     text = "Dr. No left. He ate 3.5 pies!  It rained. 他走了。她說：「好嗎？」然後睡了。"
-    assert Sentences(31).split(text) == [
+    assert split(Sentences(31), text) == [
         "Dr. No left. He ate 3.5 pies!  ",
         "It rained. 他走了。她說：「好嗎？」然後睡了。",
     ]
-    assert Sentences(1000, 2).split(text) == [
+    assert split(Sentences(1000, 2), text) == [
         "Dr. No left. He ate 3.5 pies!",
         "  It rained. 他走了。",
         "她說：「好嗎？」然後睡了。",
@@ -126,22 +130,79 @@ def test_sentences_fill_a_chunk_as_far_as_they_fit() -> None:
 
 
 def test_a_sentence_longer_than_a_chunk_is_cut_at_a_pause() -> None:
-    assert Sentences(12).split("one two three four.") == ["one two ", "three four."]
+    assert split(Sentences(12), "one two three four.") == ["one two ", "three four."]
 
 
 @given(text=TEXTS, characters=st.integers(1, 20), most=st.none() | st.integers(1, 4))
 def test_chunks_of_sentences_are_the_text_and_none_is_blank_or_too_long(
     text: str, characters: int, most: int | None
 ) -> None:
-    found = Sentences(characters, most).split(text)
+    found = split(Sentences(characters, most), text)
     assert "".join(found) == text
     assert all(len(chunk.strip()) <= characters for chunk in found)
     assert all(chunk.strip() for chunk in found) or len(found) == 1
 
 
-@pytest.mark.parametrize("name", ["none", "tokens", "sentences"])
+@given(text=TEXTS, size=st.integers(1, 9), overlap=st.integers(0, 8))
+def test_windows_of_characters_have_their_size_and_overlap_and_leave_nothing_out(
+    text: str, size: int, overlap: int
+) -> None:
+    overlap = min(overlap, size - 1)
+    found = Characters(size, overlap).ranges(text)
+    assert (found[0][0], found[-1][1]) == (0, len(text))
+    assert all(end - start == size for start, end in found[:-1])
+    assert all(before[1] - after[0] == overlap for before, after in pairwise(found))
+    # No window lies within the one before.
+    assert all(before[1] < after[1] for before, after in pairwise(found))
+
+
+GUIDE = """\
+# Setup
+
+Install it.
+
+## Linux
+
+Use the package.
+
+```sh
+# not a heading
+
+make
+```
+
+Windows
+=======
+
+It is not supported."""
+
+
+def test_passages_end_before_headings_and_keep_code_together() -> None:
+    assert split(Passages(10, 50), GUIDE) == [
+        "# Setup\n\nInstall it.",
+        "## Linux\n\nUse the package.",
+        "```sh\n# not a heading\n\nmake\n```",
+        "Windows\n=======\n\nIt is not supported.",
+    ]
+
+
+BLOCKS = st.lists(st.sampled_from(["# Head", "Some words. More words!", "a" * 30, "", "漢字。" * 9]))
+
+
+@given(blocks=BLOCKS, least=st.integers(1, 40), more=st.integers(1, 60))
+def test_passages_are_in_order_lose_no_word_and_are_never_too_long(
+    blocks: list[str], least: int, more: int
+) -> None:
+    text = "\n\n".join(blocks)
+    found = split(Passages(least, least + more), text)
+    assert "".join("".join(found).split()) == "".join(text.split())
+    assert all(len(part) <= least + more for part in found) or not text.strip()
+    assert all(part == part.strip() for part in found) or not text.strip()
+
+
+@pytest.mark.parametrize("name", ["none", "tokens", "sentences", "characters", "passages"])
 def test_every_choice_is_built_as_its_file_says(name: str) -> None:
     chunking = build(composed("chunking", f"chunking={name}"), "chunking")
-    text = "The cat sat on the mat. " * 60
-    assert "".join(chunking.split(text)).startswith("The cat")
-    assert (len(chunking.split(text)) == 1) == (name == "none")
+    text = "The cat sat on the mat. " * 100
+    assert split(chunking, text)[0].startswith("The cat")
+    assert (len(chunking.ranges(text)) == 1) == (name == "none")

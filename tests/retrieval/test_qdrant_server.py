@@ -56,13 +56,10 @@ def versions(url: str, collection: str, number: int) -> list[int]:
     return [point.version for point in sorted(found.points, key=lambda point: int(point.id))]
 
 
-@pytest.mark.parametrize("chunks", [1, 3])
-def test_the_server_gives_the_ranking_of_a_full_sort(
-    qdrant_url: str, chunks: int, tmp_path: Path
-) -> None:
-    vectors = directions(600, seed=chunks)
+def test_the_server_gives_the_ranking_of_a_full_sort(qdrant_url: str, tmp_path: Path) -> None:
+    vectors = directions(600, seed=1)
     vectors[100:300] = vectors[0]
-    made = list(shards(vectors, chunks=chunks))
+    made = list(shards(vectors))
     searcher = qdrant(qdrant_url).open(written(qdrant(qdrant_url), made, tmp_path))
     for vector in (vectors[0], *directions(5, seed=9)):
         for k in (1, 10, 1000):
@@ -71,15 +68,14 @@ def test_the_server_gives_the_ranking_of_a_full_sort(
     assert searcher.exactness(vectors, 10) == {"exact": True}
 
 
-def test_a_point_says_what_it_is_a_chunk_of(qdrant_url: str, tmp_path: Path) -> None:
-    made = list(shards(directions(30, seed=20), size=4, chunks=3))
+def test_a_point_has_the_id_the_text_and_the_group_of_what_was_indexed(qdrant_url: str, tmp_path: Path) -> None:
+    made = list(shards(directions(30, seed=20), size=4))
     written(qdrant(qdrant_url, collection="payloads"), made, tmp_path)
     (point,) = client(qdrant_url).retrieve("payloads", [17])
     assert point.payload is not None
     assert point.payload["shard"] == read_json(tmp_path / "store.json")["shards"]["16"]
     del point.payload["shard"]
-    # The document's first two chunks are in the shard before.
-    assert point.payload == {"doc_id": "d5", "text": "text 17", "group": "g0", "chunk": 2}
+    assert point.payload == {"doc_id": "d17", "text": "text 17", "group": "g1"}
 
 
 @pytest.mark.slow

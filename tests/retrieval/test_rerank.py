@@ -98,13 +98,6 @@ def test_scores_fall_through_ten_thousand_documents(tmp_path: Path) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_a_document_counts_by_its_best_chunk_and_all_its_chunks_are_read(tmp_path: Path) -> None:
-    cut = chunks(("a1", "cat cat"), ("a1", "x" * 40), ("b1", "cat bird"), ("b1", "cat"))
-    ranking, read = reranked(tmp_path, cut, 2)
-    assert ranking == [("a1", 40), ("b1", 8)]
-    assert sorted(read) == ["cat", "cat bird", "cat cat", "x" * 40]
-
-
 def test_a_question_that_finds_nothing_is_not_reranked(tmp_path: Path) -> None:
     assert reranked(tmp_path, CATS, 9, "fish") == ([], [])
 
@@ -120,13 +113,11 @@ def test_the_first_stage_may_be_dense_and_the_time_of_each_stage_is_told(tmp_pat
 def test_texts_are_found_by_id_whatever_is_in_them(tmp_path: Path) -> None:
     odd = ["line\nline\r\n", "\u2028 臺北", "", '"quoted"\\', "🐈\x00"]
     documents = chunks(*((f"id {number}/ü", text) for number, text in enumerate(odd)))
-    documents += chunks(("last", "one"), ("last", "two"))
     assert list(recorded(iter(documents), tmp_path)) == documents
     texts = StoredTexts(tmp_path)
-    assert [texts.chunks(one.doc_id) for one in documents[:-2]] == [[text] for text in odd]
-    assert texts.chunks("last") == ["one", "two"]
+    assert [texts.text(one.doc_id) for one in documents] == odd
     with pytest.raises(StoreError, match=r"lacks the text of 'other'.*dvc repro --force"):
-        texts.chunks("other")
+        texts.text("other")
 
 
 def test_an_interrupted_recording_leaves_no_texts(tmp_path: Path) -> None:

@@ -183,10 +183,6 @@ FAULTS: dict[str, tuple[Wrong, set[str]]] = {
     ),
     "one more than k": (Wrong(lambda ask, queries, k: ask(queries, k + 1)), {"depth", "ties"}),
     "one less than k": (Wrong(lambda ask, queries, k: ask(queries, k - 1)), {"depth", "chunks"}),
-    "keeps the last chunk alone": (
-        Wrong(read=lambda found: list({one.doc_id: one for one in found}.values())),
-        {"chunks"},
-    ),
     "fails at a question without words": (
         Wrong(_fails_without_words),
         {"empty_question", "together"},

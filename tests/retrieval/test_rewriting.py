@@ -60,7 +60,8 @@ def test_a_file_that_would_search_for_something_else_is_refused(
 
 
 OUTPUTS = [f"--{name}=mine/{name}" for name in ("questions", "metrics", "curve", "bars")]
-RUNS = ["--run=mine/run.trec", "--within=mine/within.trec", "--timing=mine/t.json"]
+RUNS = [f"--{name}=mine/{name}.trec" for name in ("run", "within")]
+RUNS += ["--timing=mine/t.json"]
 
 
 @pytest.mark.parametrize("searched", [0, 2])
@@ -74,7 +75,7 @@ def test_what_is_not_searched_has_no_document_and_is_counted(
     rewritten = ["--rewritten", "mine/asked.jsonl"]
     write_lines(workspace.root / "mine/asked.jsonl", rows)
     desk = Desk(workspace.root, ())
-    desk.stage("retrieve", retrieve.main, *rewritten, *RUNS)
+    desk.stage("retrieve", retrieve.main, *rewritten, *RUNS, "--chunks=mine/run.chunks.trec")
     found = {line.split()[0] for line in workspace.text("mine/run.trec").split("\n")[:-1]}
     assert found == {row["question_id"] for row in rows[:searched]}
     desk.stage("evaluate", evaluate.main, *rewritten, *RUNS, *OUTPUTS)

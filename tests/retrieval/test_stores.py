@@ -29,14 +29,11 @@ def stored(store: VectorStore, made: list[Shard], folder: Path) -> VectorSearche
 
 
 @STORES
-@pytest.mark.parametrize("chunks", [1, 3])
-def test_the_nearest_are_those_of_a_full_sort(
-    store: VectorStore, chunks: int, tmp_path: Path
-) -> None:
+def test_the_nearest_are_those_of_a_full_sort(store: VectorStore, tmp_path: Path) -> None:
     """Also where many vectors are equal."""
     vectors = directions(950)
     vectors[100:500] = vectors[0]
-    made = list(shards(vectors, chunks=chunks))
+    made = list(shards(vectors))
     searcher = stored(store, made, tmp_path)
     for vector in (vectors[0], *directions(7, seed=1)):
         for k in (1, 5, 100, 2000):
@@ -58,9 +55,8 @@ def test_scores_too_close_for_float32_are_told_apart(store: VectorStore, tmp_pat
 def test_candidates_hold_all_that_may_be_among_the_best_and_little_else() -> None:
     scores = np.array([0.5, 0.9, 0.2, 0.5 - 1e-7, 0.4], np.float32)
     slack = dense_slack(4)
-    assert candidates(scores, ["a", "b", "c", "d", "e"], 2, slack).tolist() == [0, 1, 3]
-    # The best three chunks are of one document, so more are wanted for two documents.
-    assert candidates(scores, ["a", "a", "c", "a", "e"], 2, slack).tolist() == [0, 1, 3, 4]
+    assert candidates(scores, 2, slack).tolist() == [0, 1, 3]
+    assert candidates(scores, 5, slack).tolist() == [0, 1, 2, 3, 4]
 
 
 @STORES

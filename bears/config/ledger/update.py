@@ -37,10 +37,10 @@ def add(
         parse(WholeLedger, content, str(path))
         by_place: dict[tuple[str, ...], Mapping[str, Any]] = {}
         for entry in [*content[part], *entries]:
-            place = tuple(entry[name] for name in same)
+            place = tuple(entry.get(name, "") for name in same)
             if final and by_place.setdefault(place, entry) != entry:
                 raise ConfigurationError(
-                    f"{' and '.join(place)}: {_canonical(by_place[place])} was decided before; "
+                    f"{' and '.join(filter(None, place))}: {_canonical(by_place[place])} was decided before; "
                     f"change or remove that entry in {path} by hand"
                 )
             by_place[place] = entry

@@ -9,6 +9,8 @@ def span_success(spans: SpanRankings, k: int | None) -> Floats:
     """Return 1 if any of the top k chunks has a character of a gold span, else 0.
 
     Without k, as many chunks count as touch a gold span. Undefined without a gold span.
+
+    Source: BEARS, after the measures of Smith and Troynikov 2024.
     """
     return spans.defined(spans.total(spans.touches, k).clip(max=1))
 
