@@ -1,7 +1,7 @@
 """evaluate: run and gold → metrics, per-question results, plots."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
@@ -17,9 +17,8 @@ from bears.evaluation.evaluate import evaluate, gold_of, summarize
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import results_of, write_plot, write_values
 from bears.evaluation.settings import EvaluationSettings, check_found, depth_of
-from bears.evaluation.spans import SpanGold, SpanRankings, span_gold
+from bears.evaluation.spans import SpanRankings, span_gold
 from bears.evaluation.table import table
-from bears.evaluation.tie_bounds import Gold
 from bears.evaluation.timing import latency
 from bears.files.benchmark_state import benchmark_state
 from bears.files.digest import sha256_of
@@ -29,7 +28,7 @@ from bears.files.rewritten import read_rewritten
 from bears.files.run_table import RunTable
 from bears.files.shown import complain
 from bears.layout import chunks_beside
-from bears.types import Positive, Question
+from bears.types import Positive, Question, Span
 
 SHOWN = 12
 """Hexadecimal digits of a digest in the metrics."""
@@ -69,10 +68,8 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     if keys.retrieve.score_threshold is None:
         check_found(run, list(compress(questions, searched)))
     depth = depth_of(run, keys.retrieve.depth)
-    ranges = build(keys.chunking, "chunking").ranges
-    spans = span_gold(questions, stream_documents(paths["corpus"]), ranges)
-    measures, beyond = settings.within(depth, bool(spans))
-    covered = _covered(spans, paths["run"], settings, gold)
+    covered = _covered(keys, paths, questions)
+    measures, beyond = settings.within(depth, spans=covered is not None)
     evaluations = {"": evaluate(run, gold, measures, covered)}
     name, source, files = keys.benchmark.name, source_of(keys.sources), ("queries", "corpus")
     state = benchmark_state(name, source, len(questions), *(paths[file] for file in files))
@@ -87,9 +84,8 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     decided = _decided(keys.ledger.judgements, paths["corpus"], questions)
     results |= judged_share(run, decided.judged)
     if decided.kept:
-        spans = span_gold(questions, stream_documents(paths["corpus"]), ranges, decided.spans)
-        covered = _covered(spans, paths["run"], settings, gold)
-        evaluations["audited "] = evaluate_audited(run, decided.gold, measures, covered)
+        more = _covered(keys, paths, questions, decided.spans)
+        evaluations["audited "] = evaluate_audited(run, decided.gold, measures, more)
         results["audited"] = summarize(evaluations["audited "])
         results["decisions"] = decided.counts
     if any(question.group for question in questions):
@@ -108,18 +104,33 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     write_plot(paths["curve"], ("k", "recall"), curve, recalls, retriever)
     print(table(results))
     if beyond:
-        why = f"retrieve.depth is {depth}" + ("" if spans else ", and no question has gold spans")
-        print(f"not measured: {', '.join(beyond)}, since {why}")
+        print(f"not measured: {', '.join(beyond)}, since {_why(depth, covered)}")
     print(latency(paths["timing"], digest))
 
 
 def _covered(
-    spans: SpanGold, run: Path, settings: EvaluationSettings, gold: Gold
+    keys: EvaluateKeys,
+    paths: Paths,
+    questions: Sequence[Question],
+    spans: Mapping[str, Sequence[Span]] | None = None,
 ) -> SpanRankings | None:
-    """Return what the chunks beside a run cover; without such a file, documents are the chunks."""
-    chunks = chunks_beside(run)
-    file = chunks if chunks.is_file() else run
-    return spans.rankings(settings.read(file, gold)) if spans else None
+    """Return what the chunks beside the run cover of the gold spans; None without any span.
+
+    Without such a file, documents are the chunks.
+
+    Args:
+        spans: by question_id, in place of the questions' own.
+    """
+    ranges = build(keys.chunking, "chunking").ranges
+    gold = span_gold(questions, stream_documents(paths["corpus"]), ranges, spans)
+    chunks = chunks_beside(paths["run"])
+    file = chunks if chunks.is_file() else paths["run"]
+    return gold.rankings(keys.evaluate.read(file, gold_of(questions))) if gold else None
+
+
+def _why(depth: float, covered: SpanRankings | None) -> str:
+    without = "no question has gold spans" if covered is None else ""
+    return " and ".join(filter(None, [f"retrieve.depth is {depth}", without]))
 
 
 def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:

@@ -77,7 +77,13 @@ def pool(
         judged = {i: ids for i, ids in judged.items() if not questions[i].gold_doc_ids}
     chosen = pooled(runs.values(), depth, judged)
     rows = [
-        (i, doc_id, questions[i].question, questions[i].gold_answer, _excerpt(parts[doc_id], documents))
+        (
+            i,
+            doc_id,
+            questions[i].question,
+            questions[i].gold_answer,
+            _excerpt(parts[doc_id], documents),
+        )
         for i, doc_ids in chosen.items()
         for doc_id in doc_ids
     ]

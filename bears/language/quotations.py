@@ -113,9 +113,7 @@ def _letters(character: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", character).casefold()))
 
 
-def found_again(
-    questions: Iterable[Question], contents: Mapping[str, str]
-) -> Iterable[Question]:
+def found_again(questions: Iterable[Question], contents: Mapping[str, str]) -> Iterable[Question]:
     """Yield the questions with their gold spans where the documents have the quotations now.
 
     A span whose quotation is not in its document any more is lost.

@@ -60,7 +60,7 @@ class Retriever(Protocol):
 
         Args:
             documents: read once, in order; may be more than memory holds. No two have one id. They
-                may be chunks, which a retriever ranks as any document; see `bears.retrieval.levels`.
+                may be chunks, which are ranked as documents are; see `bears.retrieval.levels`.
             folder: holds the index, or what is needed to find it again.
             scratch: outlives a killed run and is out of DVC's reach, so that the next run can
                 resume from what is there.

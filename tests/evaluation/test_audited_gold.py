@@ -53,7 +53,9 @@ def test_trec_eval_measures_the_audited_gold_alike(seed: int) -> None:
     grades = {one.question_id: dict.fromkeys(one.gold_doc_ids, 2) for one in questions}
     for one in judgements:
         grades[one.question_id][one.doc_id] = {"relevant": 2, "partial": 1, "not": 0}[one.decision]
-    found = audited(questions, texts(hit.doc_id for hits in run.values() for hit in hits), judgements)
+    found = audited(
+        questions, texts(hit.doc_id for hits in run.values() for hit in hits), judgements
+    )
     names = {"ndcg@10": "ndcg_cut_10", "map": "map", "recall@5": "recall_5", "mrr": "recip_rank"}
     ours = evaluate_audited(table_of_run(run), found.gold, measures(*names))
     for level, chosen in ((1, ["ndcg@10"]), (2, ["map", "recall@5", "mrr"])):
@@ -72,7 +74,9 @@ def texts(doc_ids: Iterable[str]) -> dict[str, str]:
 @pytest.mark.parametrize("seed", range(3))
 def test_judged_at_ten_is_that_of_ir_measures(seed: int) -> None:
     questions, judgements, run = drawn(seed)
-    found = audited(questions, texts(hit.doc_id for hits in run.values() for hit in hits), judgements)
+    found = audited(
+        questions, texts(hit.doc_id for hits in run.values() for hit in hits), judgements
+    )
     qrels = {q: dict.fromkeys(ids, 1) for q, ids in found.judged.items()}
     share = judged_share(table_of_run(run), found.judged)
     theirs = ir_measures.calc_aggregate([ir_measures.Judged @ 10], qrels, as_scores(run))

@@ -37,7 +37,9 @@ def words(size: int, overlap: int = 0) -> Tokens:
     return Tokens(size, overlap)
 
 
-def test_a_chunk_is_called_after_its_document_and_its_range_and_a_whole_document_after_itself() -> None:
+def test_a_chunk_is_called_after_its_document_and_its_range_and_a_whole_document_after_itself() -> (
+    None
+):
     documents = [document("a", "one two three", "g"), document("b", "four")]
     found = [(p.doc_id, p.group, p.content) for p in chunks(documents, words(2))]
     assert found == [("a#0-8", "g", "one two "), ("a#8-13", "g", "three"), ("b", "", "four")]
@@ -186,7 +188,9 @@ def test_passages_end_before_headings_and_keep_code_together() -> None:
     ]
 
 
-BLOCKS = st.lists(st.sampled_from(["# Head", "Some words. More words!", "a" * 30, "", "漢字。" * 9]))
+BLOCKS = st.lists(
+    st.sampled_from(["# Head", "Some words. More words!", "a" * 30, "", "漢字。" * 9])
+)
 
 
 @given(blocks=BLOCKS, least=st.integers(1, 40), more=st.integers(1, 60))

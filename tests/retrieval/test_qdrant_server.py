@@ -68,7 +68,9 @@ def test_the_server_gives_the_ranking_of_a_full_sort(qdrant_url: str, tmp_path: 
     assert searcher.exactness(vectors, 10) == {"exact": True}
 
 
-def test_a_point_has_the_id_the_text_and_the_group_of_what_was_indexed(qdrant_url: str, tmp_path: Path) -> None:
+def test_a_point_has_the_id_the_text_and_the_group_of_what_was_indexed(
+    qdrant_url: str, tmp_path: Path
+) -> None:
     made = list(shards(directions(30, seed=20), size=4))
     written(qdrant(qdrant_url, collection="payloads"), made, tmp_path)
     (point,) = client(qdrant_url).retrieve("payloads", [17])

@@ -13,15 +13,14 @@ import pypdf
 import pytest
 from fpdf import FPDF
 
-from bears.errors import BearsError, ConfigurationError, FormatError, SourceError
+from bears.errors import BearsError, FormatError, SourceError
+from bears.language.blocks import blocks
 from bears.sources.convert import convert
-from bears.sources.folder.blocks import Block, blocks_of_markdown, blocks_of_text
 from bears.sources.folder.html import blocks_of_html
-from bears.sources.folder.pieces import cut
 from bears.sources.own import read
 from bears.sources.parts import Parts
 from bears.sources.source import Source
-from bears.types import Document, Question, SourceQuestion
+from bears.types import Document, Question, SourceQuestion, Span
 
 PARAGRAPH = "The {0} is kept in the {0} house, and nobody but its keeper has the key to it. "
 
@@ -115,7 +114,7 @@ def test_every_kind_of_file_gives_its_text_under_its_path(folder: Folder) -> Non
     texts, questions = folder.read()
     assert texts == {
         "a.txt": "Plain text of the first file.",
-        "c.html": "Head\n\nOne & two\n\nthree\n\nx y",
+        "c.html": "# Head\n\nOne & two\n\nthree\n\nx y",
         "d.PDF": "A line of a page.",
         "deep/er/b.md": "# A title\n\nMarked text, **bold**.",
     }
@@ -129,7 +128,7 @@ def test_a_file_of_word_gives_its_headings_paragraphs_and_tables(folder: Folder)
     folder.put(
         "a.docx", docx(paragraph("Chapter", "Heading1") + paragraph("Body &lt;1&gt;") + table)
     )
-    assert folder.read()[0] == {"a.docx": "Chapter\n\nBody <1>\n\nleft\n\nright"}
+    assert folder.read()[0] == {"a.docx": "# Chapter\n\nBody <1>\n\nleft\n\nright"}
 
 
 @pytest.mark.parametrize(
@@ -144,10 +143,8 @@ def test_a_file_of_word_gives_its_headings_paragraphs_and_tables(folder: Folder)
     ],
 )
 def test_markdown_has_the_blocks_that_commonmark_says(content: str, expected: list[Any]) -> None:
-    found, around = blocks_of_markdown(content)
-    assert around == 0
-    for block, (text, *heading) in zip(found, expected, strict=False):
-        assert block == Block(text, *heading)
+    for (start, end, found), (text, *heading) in zip(blocks(content), expected, strict=False):
+        assert (content[start:end], [found]) == (text, heading or [False])
 
 
 @pytest.mark.parametrize(
@@ -155,7 +152,8 @@ def test_markdown_has_the_blocks_that_commonmark_says(content: str, expected: li
     [
         ("<nav>menu<p>text that an unclosed", ["menutext that an unclosed"]),
         ("<div>a<nav>m<nav>n</nav>o</nav>b</div>", ["a", "b"]),
-        ("<title>T</title><p>no heading", ["T", "no heading"]),
+        ("<title>T</title><p>no heading", ["# T", "no heading"]),
+        ("<h2>A <b>b</b><br>c</h2>on", ["## A b c", "on"]),
         ("<pre>a\n  b</pre>c", ["a\n  b", "c"]),
         ("<ul><li>a<li>b</ul><p> x\n y ", ["a\nb", "x y"]),
         ("<style>p{}</style><svg><text>no</text></svg>a&nbsp;&#x4e2d;", ["a 中"]),
@@ -168,30 +166,17 @@ def test_markdown_has_the_blocks_that_commonmark_says(content: str, expected: li
     ],
 )
 def test_a_page_gives_what_a_reader_sees(page: str, texts: list[str]) -> None:
-    assert [block.text for block in blocks_of_html(page)[0]] == texts
+    assert blocks_of_html(page)[0] == texts
 
 
-# ------------------------------------------------------------------------------------ cutting up
+# ------------------------------------------------------------------------------ what is dropped
 
 
-def test_a_long_document_is_cut_at_headings_and_nothing_is_lost(folder: Folder) -> None:
-    sections = [f"## Part {n}\n\n" + PARAGRAPH.format(f"lamp{n}") * 10 for n in range(5)]
+def test_a_document_is_a_whole_file_however_long(folder: Folder) -> None:
+    sections = [f"## Part {n}\n\n" + PARAGRAPH.format(f"lamp{n}") * 50 for n in range(5)]
     folder.put("a.md", "# Lamps\n\n" + "\n\n".join(sections))
-    texts, _ = folder.read(near_duplicate=None)
-    assert list(texts) == [f"a.md#{n}" for n in range(1, 6)]
-    assert [text.split("\n\n")[-2] for text in texts.values()] == [f"## Part {n}" for n in range(5)]
-    assert texts["a.md#1"].startswith("# Lamps\n\n## Part 0")
-    assert all(len(text) <= 2000 for text in texts.values())
-
-
-@pytest.mark.parametrize("most", [100, 333, 2000])
-def test_the_pieces_of_any_text_are_short_enough_and_hold_every_word(most: int) -> None:
-    words = [f"w{n}{'.' * (n % 7 == 0)}" for n in range(2000)]
-    blocks = [Block(" ".join(words[i : i + i % 50 + 1]), i % 3 == 0) for i in range(0, 1950, 37)]
-    pieces = list(cut(blocks, most // 2, most))
-    assert max(map(len, pieces)) <= most
-    kept = " ".join(pieces).split()
-    assert kept == " ".join(block.text for block in blocks).split()
+    texts, _ = folder.read()
+    assert texts == {"a.md": "# Lamps\n\n" + "\n\n".join(map(str.strip, sections))}
 
 
 def test_headers_and_menus_that_many_files_share_are_dropped_and_told(folder: Folder) -> None:
@@ -221,7 +206,7 @@ def test_the_headers_of_a_pdfs_pages_are_dropped_and_told(folder: Folder) -> Non
     assert folder.told() == {"a.pdf": "8 headers and footers of pages"}
 
 
-def test_a_piece_that_says_what_another_says_is_dropped_unless_its_numbers_differ(
+def test_a_file_that_repeats_another_is_dropped_unless_its_numbers_differ(
     folder: Folder,
 ) -> None:
     text = " ".join(f"word{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(200))
@@ -373,7 +358,7 @@ def test_names_of_any_kind_become_ids_of_one_word_that_differ(folder: Folder) ->
 
 @pytest.fixture
 def house(folder: Folder) -> Folder:
-    """Files of one piece, and one that is cut into three."""
+    """Short files, and a long one."""
     folder.put("tea.txt", "Tea is made of leaves.\nIt was first drunk in Yunnan.")
     folder.put("sub/coffee.md", "Coffee is made of **beans**, [roasted](http://x.org/y) ones.")
     rooms = [f"# Room {n}\n\n" + PARAGRAPH.format(name) * 8 for n, name in enumerate("abc")]
@@ -381,69 +366,93 @@ def house(folder: Folder) -> Folder:
     return folder
 
 
-ROOMS = [f"rooms.md#{n}" for n in (1, 2, 3)]
+YUNNAN = "It was first drunk in Yunnan."
 
 
 @pytest.mark.parametrize(
-    ("answer", "document", "gold"),
+    ("document", "quotation", "gold", "quoted"),
     [
-        ("", "tea.txt", ["tea.txt"]),
-        ("", "./sub/coffee.md", ["sub/coffee.md"]),
-        ("", "sub\\coffee.md", ["sub/coffee.md"]),
-        ("", "coffee.md", ["sub/coffee.md"]),
-        ("", "rooms.md#2", ["rooms.md#2"]),
-        ("42 feet", "rooms.md", ["rooms.md#3"]),
-        ("2 feet", "rooms.md", ROOMS),
-        # Too short, or a yes or a no of some language.
-        ("c", "rooms.md", ROOMS),
-        ("42", "rooms.md", ROOMS),
-        ("Nein.", "rooms.md", ROOMS),
-        ("no such answer", "rooms.md", ROOMS),
-        ("", "FIRST  drunk in yunnan", ["tea.txt"]),
-        ("", "leaves. It was", ["tea.txt"]),
-        ("", "made of beans, roasted ones", ["sub/coffee.md"]),
-        ("", "the key to it. # Room 1 The b is kept", ["rooms.md#1", "rooms.md#2"]),
-        ("", "", []),
+        ("tea.txt", "", "tea.txt", ""),
+        ("./sub/coffee.md", "", "sub/coffee.md", ""),
+        ("sub\\coffee.md", "", "sub/coffee.md", ""),
+        ("coffee.md", "", "sub/coffee.md", ""),
+        ("rooms.md", "", "rooms.md", ""),
+        ("tea.txt", YUNNAN, "tea.txt", YUNNAN),
+        ("", YUNNAN, "tea.txt", YUNNAN),
+        (YUNNAN, "", "tea.txt", YUNNAN),
+        ("", "FIRST  drunk in yunnan", "tea.txt", "first drunk in Yunnan"),
+        ("", "leaves. It was", "tea.txt", "leaves.\nIt was"),
+        ("", "beans, roasted ones", "sub/coffee.md", "beans**, [roasted](http://x.org/y) ones"),
+        ("rooms.md", "The cellar is 42 feet deep", "rooms.md", "The cellar is 42 feet deep"),
+        # The words changed a little.
+        (
+            "rooms.md",
+            "The cellar was 42 feet deep. Is it? Nein!",
+            "rooms.md",
+            "cellar is 42 feet deep",
+        ),
+        # They are in another file, or the file has another name now.
+        ("rooms.md", YUNNAN, "tea.txt", YUNNAN),
+        ("old/tee.txt", YUNNAN, "tea.txt", YUNNAN),
     ],
 )
-def test_gold_is_found_by_path_by_piece_and_by_quotation(
-    house: Folder, answer: str, document: str, gold: list[str]
+def test_gold_is_a_document_by_its_path_and_a_span_by_its_words(
+    house: Folder, document: str, quotation: str, gold: str, quoted: str
 ) -> None:
-    house.ask(("What?", answer, document))
-    [question] = house.read(min_characters=100, max_characters=700)[1]
-    assert [*question.gold_doc_ids] == gold
-    assert question.judged == bool(gold)
+    house.ask(("What?", "", document, quotation), header="question,answer,document,quotation")
+    texts, [question] = house.read()
+    assert question.gold_doc_ids == (gold,)
+    spans = [texts[span.doc_id][span.start : span.end] for span in question.gold_spans]
+    assert (quoted in spans[0]) if quoted else not spans
 
 
-def test_a_question_with_more_than_three_gold_pieces_is_named_with_their_number(
-    house: Folder, tmp_path: Path
+@pytest.mark.parametrize(
+    ("document", "quotation", "gold"),
+    [
+        ("tea.txt", "It was first drunk in Assam.", ("tea.txt",)),
+        ("tee.txt", "It was first drunk in Assam.", ()),
+        ("rooms.md", "The cellar is 43 feet deep. Is it? Nein.", ("rooms.md",)),
+        ("", "no such words", ()),
+        # In two documents, neither of them the one that is named.
+        ("rooms.md", "is made of", ("rooms.md",)),
+    ],
+)
+def test_a_quotation_that_is_not_found_is_lost_and_named_not_dropped(
+    house: Folder, document: str, quotation: str, gold: tuple[str, ...]
 ) -> None:
-    rows = [("Is it \x1bdeep?", "yes", "rooms.md"), ("How deep?", "42 feet", "rooms.md")]
-    house.ask(*rows, ("Who?", "", "rooms.md"), ("Who?", "", "tea.txt"), ("What?", "", "tea.txt"))
-    settings = {"min_characters": 100, "max_characters": 700, "near_duplicate": None}
-    source = Source("own", "en", "CC0-1.0", "own", path=str(house.path), settings=settings)
+    house.ask(("What?", "", document, quotation), header="question,answer,document,quotation")
+    [question] = house.read()[1]
+    assert (question.gold_doc_ids, question.judged) == (gold, bool(gold))
+    assert question.gold_spans == (Span(document, 0, 0, quotation),)
+    assert quotation in house.told()["questions.csv, line 2"]
 
-    def told() -> list[str]:
-        found = convert(source, read, None, tmp_path, tmp_path / "own")["warnings"]
-        return [text.split(", expected")[0] for text in found]
 
-    assert told() == ["source own: 4 pieces are gold for the question 'Who?'"]
-    house.put("more.md", "\n\n".join(PARAGRAPH.format(n) * 6 for n in "defg"))
-    house.ask(("Is it \x1bdeep?", "no", "more.md"))
-    assert told() == [r"source own: 4 pieces are gold for the question 'Is it \\u001bdeep?'"]
+def test_several_rows_give_several_spans_and_one_that_is_there_twice_is_said(
+    house: Folder,
+) -> None:
+    house.put("twice.txt", "Buy milk. Then read. Buy milk.")
+    rows = [("Q?", "", "tea.txt", "made of leaves"), ("Q?", "", "twice.txt", "Buy milk.")]
+    house.ask(*rows, *rows[:1], header="question,answer,document,quotation")
+    [question] = house.read()[1]
+    assert question.gold_doc_ids == ("tea.txt", "twice.txt")
+    assert question.gold_spans == (
+        Span("tea.txt", 7, 21, "made of leaves"),
+        Span("twice.txt", 0, 9, "Buy milk."),
+    )
+    told = house.told()["questions.csv, line 3"]
+    assert told == "twice.txt has it 2 times; the first is gold"
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
         ([("Q?", "", "tae.txt")], "line 2: there is no file 'tae.txt'; near it: tea.txt"),
-        ([("Q?", "", "wine")], "line 2: 'wine' matches no document path and no document"),
         ([("Q?", "", "is made of")], "line 2: 'is made of' is in 2 places: sub/coffee.md, tea"),
         ([("Q?", "", "...")], "quotes no word"),
         ([("Q?", "", "empty.txt")], "line 2: empty.txt is left out: there is no text in it"),
         ([("Q?", "a", ""), ("Q?", "b", "")], "line 3: an earlier row answers 'a'"),
         ([("\u200b", "a", "")], "line 2: the question is empty"),
-        ([("Q?", "", "wine"), ("R?", "", "beer")], r"line 2: .* line 3: "),
+        ([("Q?", "", "wine.md"), ("R?", "", "beer.md")], r"line 2: .* line 3: "),
         ([], "there is no question in it"),
     ],
 )
@@ -459,7 +468,7 @@ def test_a_row_that_names_nothing_is_named(
 @pytest.mark.parametrize(
     ("content", "texts"),
     [
-        ("---\ntitle: Tea\ntags: [a]\n---\nIt is hot.", ["Tea", "It is hot."]),
+        ("---\ntitle: Tea\ntags: [a]\n---\nIt is hot.", ["# Tea", "It is hot."]),
         ("---\r\ntitle: Tea\r\n...\r\n# Cups\r\n", ["# Cups"]),
         ("---\ndate: 2020-01-01\n---\n", []),
         ("---\n---\nA line above", ["---\n---\nA line above"]),
@@ -470,11 +479,12 @@ def test_a_row_that_names_nothing_is_named(
     ],
 )
 def test_yaml_before_a_markdown_text_is_none_of_it_but_for_its_title(
-    content: str, texts: list[str]
+    folder: Folder, content: str, texts: list[str]
 ) -> None:
-    blocks, around = blocks_of_markdown(content)
-    assert [block.text for block in blocks] == texts
-    assert content[around:].strip() == "\n\n".join(texts[texts[:1] == ["Tea"] :]).strip()
+    folder.put("a.md", content)
+    folder.put("b.md", "Another file.")
+    found, _ = folder.read()
+    assert found.get("a.md", "") == "\n\n".join(texts)
 
 
 def test_other_columns_are_passed_over(house: Folder) -> None:
@@ -511,7 +521,9 @@ def test_the_report_lies_beside_the_rows_and_is_the_same_every_time(
     house: Folder, tmp_path: Path
 ) -> None:
     house.put("a.png", b"")
-    house.ask(("What?", "", "rooms.md"))
+    house.ask(
+        ("What?", "", "rooms.md", "no such words"), header="question,answer,document,quotation"
+    )
     source = Source("own", "en", "CC0-1.0", "own", path=str(house.path))
     found = [convert(source, read, None, tmp_path, tmp_path / n / "own") for n in "12"]
     for name in ("own.documents.jsonl", "own.report.csv"):
@@ -522,12 +534,7 @@ def test_the_report_lies_beside_the_rows_and_is_the_same_every_time(
     ]
     report = (tmp_path / "1/own.report.csv").read_text(encoding="utf-8")
     assert report.startswith("record,what,text\na.png,left out: not one of .txt")
-    assert '"questions.csv, line 2","rooms.md was cut into' in report
-
-
-def test_a_most_below_the_least_is_refused(house: Folder) -> None:
-    with pytest.raises(ConfigurationError, match="expected min < max"):
-        house.read(max_characters=400)
+    assert "\"questions.csv, line 2\",lost: 'no such words' is in no document" in report
 
 
 def test_a_folder_without_a_document_says_what_is_there_instead(folder: Folder) -> None:
@@ -536,9 +543,3 @@ def test_a_folder_without_a_document_says_what_is_there_instead(folder: Folder) 
     folder.put("a.xls", b"")
     with pytest.raises(SourceError, match=r"1 files that are left out, such as a\.xls: not one of"):
         folder.read()
-
-
-def test_plain_text_knows_the_headings_of_restructured_text() -> None:
-    assert [*blocks_of_text("Title\n=====\n\none\ntwo\n\n\nthree")] == [
-        *(Block("Title\n=====", True), Block("one\ntwo"), Block("three"))
-    ]

@@ -136,8 +136,11 @@ class Judgements(Keys):
 
     def __post_init__(self) -> None:
         _refuse_contradictions(
-            (f"judgements of {one.doc_id}{one.quotation and f' ({one.quotation!r:.40})'} for "
-             f"{one.question_id}", one)
+            (
+                f"judgements of {one.doc_id}{one.quotation and f' ({one.quotation!r:.40})'} for "
+                f"{one.question_id}",
+                one,
+            )
             for one in self.judgements
         )
         object.__setattr__(self, "judgements", tuple(dict.fromkeys(self.judgements)))

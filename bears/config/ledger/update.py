@@ -39,9 +39,10 @@ def add(
         for entry in [*content[part], *entries]:
             place = tuple(entry.get(name, "") for name in same)
             if final and by_place.setdefault(place, entry) != entry:
+                about = " and ".join(filter(None, place))
                 raise ConfigurationError(
-                    f"{' and '.join(filter(None, place))}: {_canonical(by_place[place])} was decided before; "
-                    f"change or remove that entry in {path} by hand"
+                    f"{about}: {_canonical(by_place[place])} was decided before; change or remove "
+                    f"that entry in {path} by hand"
                 )
             by_place[place] = entry
         content[part] = sorted(map(dict, by_place.values()), key=_canonical)

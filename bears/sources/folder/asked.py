@@ -94,7 +94,7 @@ def _table(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     # The missing column may have another name.
     if COLUMNS[0] in missing or (missing and others) or len(set(header)) < len(header):
         raise SourceError(
-            f"{path}: its columns are {', '.join(header) or 'none'}; expected question, and where they "
-            "are known answer, document and quotation, and the first three beside others"
+            f"{path}: its columns are {', '.join(header) or 'none'}; expected question, and where "
+            "they are known answer, document and quotation, and the first three beside others"
         )
     return header, rows

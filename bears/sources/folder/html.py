@@ -5,7 +5,6 @@ from html.parser import HTMLParser
 
 from bears.language.blocks import HEADING
 
-
 HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 """Elements to the signs that mark a heading in Markdown."""
 BREAKS = HEADINGS.keys() | {

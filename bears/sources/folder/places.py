@@ -104,7 +104,9 @@ def _is_path(document: str) -> bool:
 def _found(file: str, match: Match, quotation: str, named: str = "") -> Found:
     remarks = [
         f"{named!r:.80} does not have the quotation, {file} does" if named else "",
-        f"its words changed: {match.similarity:.0f} % are the same" if match.similarity < 100 else "",
+        f"its words changed: {match.similarity:.0f} % are the same"
+        if match.similarity < 100
+        else "",
         f"{file} has it {match.times} times; the first is gold" if match.times > 1 else "",
     ]
     span = Span(file, match.start, match.end, quotation)

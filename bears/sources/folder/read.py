@@ -146,7 +146,7 @@ def _drop_repeated(parts: Parts, contents: Mapping[str, Content], edge: int, sha
 
 
 def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) -> dict[str, str]:
-    """Map each document that is nearly the same as an earlier one, numbers included, to that one."""
+    """Map each document that repeats an earlier one nearly, numbers included, to that one."""
     if least is None:
         return {}
     ids, contents = list(texts), list(texts.values())

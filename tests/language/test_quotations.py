@@ -1,0 +1,174 @@
+"""Quotations survive what people do to files: they are found again, or lost and named."""
+
+from __future__ import annotations
+
+import random
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+from fpdf import FPDF
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bears.evaluation.evaluate import evaluate, gold_of
+from bears.evaluation.measure import parse_measure
+from bears.evaluation.spans import span_gold
+from bears.files.run_table import table_of_run
+from bears.language.quotations import QuotedText, found_again, letters_of
+from bears.sources.folder.documents import read_document
+from bears.types import Chunk, Document, Hit, Question, Span
+
+SUBJECTS = ["valve", "pump", "sensor", "filter", "motor", "switch", "cable", "lamp", "gauge"]
+VERBS = ["closes", "starts", "reports", "cleans", "drives", "opens", "carries", "warns", "feeds"]
+PLACES = ["the cellar", "the north hall", "the boiler room", "the roof", "the yard", "the lift"]
+EXTRAS = [
+    "before anyone enters “the zone”",
+    "unless the naïve operator objects",
+    "after 3.5 minutes of silence",
+    "while the café is closed",
+    "because regulation 12 demands it",
+    "when the daily test has failed",
+]
+
+
+def sentences(chance: random.Random, number: int) -> list[str]:
+    """Sentences that share most of their words, and that no other one repeats."""
+    return [
+        f"In {chance.choice(PLACES)}, {chance.choice(SUBJECTS)} {code} {chance.choice(VERBS)} the "
+        f"{chance.choice(SUBJECTS)} of line {chance.randrange(10**4)} {chance.choice(EXTRAS)}."
+        for code in chance.sample(range(1000, 9999), number)
+    ]
+
+
+def files(chance: random.Random) -> dict[str, list[list[str]]]:
+    """Ten files, each of ten paragraphs of five sentences."""
+    return {f"guide{n}": [sentences(chance, 5) for _ in range(10)] for n in range(10)}
+
+
+def as_html(paragraphs: list[list[str]]) -> str:
+    marked = ("<p>" + " ".join(p).replace("the ", "<em>the</em> ") + "</p>" for p in paragraphs)
+    return f"<html><body><nav>Home</nav><h1>Guide</h1>{''.join(marked)}</body></html>"
+
+
+def as_markdown(paragraphs: list[list[str]], width: int = 70) -> str:
+    wrapped = (
+        textwrap.fill(" ".join(p).replace("cellar", "**cellar**"), width) for p in paragraphs
+    )
+    return "\n\n".join(["# Guide", *wrapped])
+
+
+def as_pdf(paragraphs: list[list[str]], path: Path) -> None:
+    page = FPDF()
+    page.set_font("Helvetica", size=11)
+    page.add_page()
+    for paragraph in paragraphs:
+        text = " ".join(paragraph).replace("“", '"').replace("”", '"')
+        page.multi_cell(0, text=text, new_x="LMARGIN", new_y="NEXT")
+        page.ln()
+    page.output(str(path))
+
+
+@pytest.mark.parametrize("ending", [".txt", ".md", ".html", ".pdf"])
+def test_two_hundred_quotations_are_found_in_every_form_of_their_file(
+    ending: str, tmp_path: Path
+) -> None:
+    chance = random.Random(ending)
+    written = files(chance)
+    for name, paragraphs in written.items():
+        path = tmp_path / f"{name}{ending}"
+        if ending == ".pdf":
+            as_pdf(paragraphs, path)
+        elif ending == ".html":
+            path.write_text(as_html(paragraphs))
+        else:
+            path.write_text(as_markdown(paragraphs))
+    texts = {n: QuotedText(read_document(tmp_path / f"{n}{ending}", "").text) for n in written}
+    asked = [(n, s) for n, paragraphs in written.items() for p in paragraphs for s in p]
+    for name, sentence in chance.sample(asked, 200):
+        match = texts[name].find(sentence)
+        assert match is not None
+        found = texts[name].text[match.start : match.end]
+        assert letters_of(found) == letters_of(sentence)
+        assert not any(other.find(sentence) for key, other in texts.items() if key != name)
+
+
+def test_a_sentence_that_was_removed_is_lost_though_others_are_alike() -> None:
+    chance = random.Random(8)
+    whole = sentences(chance, 60)
+    text = QuotedText("\n".join(whole[20:]))
+    assert [text.find(sentence) for sentence in whole[:20]] == [None] * 20
+
+
+@pytest.mark.parametrize(
+    ("quotation", "found"),
+    [
+        # A word was replaced, and a mark of a footnote was added.
+        ("The committee met in the old hall on a rainy Monday", True),
+        # The number is another one.
+        ("The budget was raised to 52 million euros in that year", False),
+        # Two passages are equally alike.
+        ("Option beta is disabled by default on all machines.", False),
+        ("short one", False),
+    ],
+)
+def test_a_similar_passage_is_found_if_it_is_the_only_one_and_has_the_numbers(
+    quotation: str, found: bool
+) -> None:
+    text = QuotedText(
+        "The committee met in the old hall [1] on a rainy Tuesday.\n"
+        "The budget was raised to 53 million euros in that year.\n"
+        "Option zeta is disabled by default on all machines.\n"
+        "Option theta is disabled by default on all machines."
+    )
+    assert (text.find(quotation) is not None) == found
+
+
+@given(st.text(min_size=1), st.text(), st.text())
+def test_what_is_there_is_found_at_its_own_words(quotation: str, before: str, after: str) -> None:
+    match = QuotedText(before + quotation + after).find(quotation, similar=False)
+    if visible := "".join(quotation.split()):
+        assert match is not None
+        found = (before + quotation + after)[match.start : match.end]
+        assert "".join(found.split()) == visible
+        assert match.start <= len(before + quotation) - len(quotation.strip())
+
+
+def benchmark(width: int, name: str) -> tuple[list[Question], dict[str, str]]:
+    """The same questions over the same files under another name, wrapped at another width."""
+    written = files(random.Random(5))
+    texts = {f"{name}{n}.md": as_markdown(p, width) for n, p in enumerate(written.values())}
+    questions = []
+    for n, paragraphs in enumerate(written.values()):
+        for number, paragraph in enumerate(paragraphs):
+            key = f"q{n}-{number}"
+            span = Span(f"{name}{n}.md", 0, 1, paragraph[2])
+            asked = Question(key, "?", "", (span.doc_id,), "own", "ad-hoc", gold_spans=(span,))
+            questions.append(asked)
+    return list(found_again(questions, texts)), texts
+
+
+def test_measures_are_the_same_to_the_last_digit_after_a_rename_and_another_wrapping() -> None:
+    names = ["span_recall@3", "span_precision@3", "span_iou@3", "span_success@1", "ndcg@10"]
+    values = []
+    for width, name in ((60, "old"), (97, "new/")):
+        questions, texts = benchmark(width, name)
+        chance = random.Random(2)
+        run = {}
+        for question in questions:
+            ranges = []
+            for n in chance.sample(range(10), 5):
+                text = texts[f"{name}{n}.md"]
+                paragraphs = [m.span() for m in re.finditer(r"(?s)[^\n].*?(?=\n\n|\Z)", text)]
+                ranges += [(n, *paragraphs[k]) for k in chance.sample(range(11), 3)]
+            hits = enumerate(Chunk(f"{name}{n}.md", a, b) for n, a, b in ranges)
+            run[question.question_id] = tuple(Hit(str(chunk), -float(at)) for at, chunk in hits)
+        documents = [Document(i, text, "own", i, True) for i, text in texts.items()]
+        spans = span_gold(questions, documents)
+        assert sum(span.lost for q in questions for span in q.gold_spans) == 0
+        measures = [parse_measure(measure) for measure in names[:4]]
+        found = evaluate({}, gold_of(questions), measures, spans.rankings(table_of_run(run)))
+        values.append({measure: column.tolist() for measure, column in found.values.items()})
+    assert values[0] == values[1]
+    assert 0 < sum(values[0]["span_recall@3"]) < 100
