@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +17,10 @@ from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.spans import span_gold
 from bears.files.run_table import table_of_run
-from bears.library import build
+from bears.library import Benchmark, build
 from bears.retrieval.chunking.characters import Characters
 from bears.types import Chunk, Document, Hit, Question, Run, Span
+from tests.workspace import ROOT
 
 NAMES = ["span_recall", "span_precision", "span_iou", "span_success"]
 CHUNKING = Characters(7, 3)
@@ -110,40 +112,61 @@ def test_the_library_ranks_chunks_and_their_documents() -> None:
     assert [hit.doc_id for hit in index.run(questions)[questions[0].question_id]] == ["bees.md"]
 
 
+def chroma(folder: Path) -> tuple[list[Document], list[Question]]:
+    """Three of the five corpora of Chroma's evaluation, and their questions."""
+    paths = sorted((folder / "corpora").glob("*.md"))
+    documents = [Document(p.stem, p.read_text("utf-8"), "s", p.stem, True) for p in paths]
+    questions = []
+    with (folder / "questions.csv").open(encoding="utf-8", newline="") as stream:
+        for number, row in enumerate(csv.DictReader(stream)):
+            name = row["corpus_id"]
+            spans = tuple(
+                Span(name, each["start_index"], each["end_index"], each["content"])
+                for each in json.loads(row["references"])
+            )
+            key, text = f"q{number}", row["question"]
+            asked = Question(key, text, "", (name,), "s", "ad-hoc", gold_spans=spans)
+            questions.append(asked)
+    return documents, questions
+
+
 @pytest.mark.parametrize(("size", "overlap"), [(1200, 0), (800, 400)])
 def test_chromas_questions_give_what_sets_of_characters_give(
     shared_data: Path, size: int, overlap: int
 ) -> None:
-    folder = shared_data / "chunking"
-    texts = {path.stem: path.read_text("utf-8") for path in (folder / "corpora").glob("*.md")}
+    documents, questions = chroma(shared_data / "chunking")
+    texts = {document.doc_id: document.content for document in documents}
+    for question in questions:
+        for span in question.gold_spans:
+            assert texts[span.doc_id][span.start : span.end] == span.quotation
     chunking = Characters(size, overlap)
     every = [Chunk(name, *r) for name, text in texts.items() for r in chunking.ranges(text)]
-    questions, run, expected = [], {}, []
-    with (folder / "questions.csv").open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    for number, row in enumerate(rows):
-        name = row["corpus_id"]
-        spans = [
-            Span(name, each["start_index"], each["end_index"], each["content"])
-            for each in json.loads(row["references"])
-        ]
-        key = f"q{number}"
-        asked = Question(key, row["question"], "", (name,), "s", "ad-hoc", gold_spans=tuple(spans))
-        questions.append(asked)
+    run, expected = {}, []
+    for number, question in enumerate(questions):
         found = random.Random(number).sample(every, 5)
-        run[key] = tuple(Hit(str(chunk), -float(place)) for place, chunk in enumerate(found))
-        expected.append(oracle(spans, found, 5, 0))
-    documents = [Document(name, text, "s", name, True) for name, text in texts.items()]
+        hits = (Hit(str(chunk), -float(place)) for place, chunk in enumerate(found))
+        run[question.question_id] = tuple(hits)
+        expected.append(oracle(question.gold_spans, found, 5, 0))
     covered = span_gold(questions, documents, chunking.ranges).rankings(table_of_run(run))
     measures = [parse_measure(f"{name}@5") for name in NAMES]
     values = evaluate({}, gold_of(questions), measures, covered).values
-    assert all(
-        text == texts[s.doc_id][s.start : s.end]
-        for q in questions
-        for s in q.gold_spans
-        for text in [s.quotation]
-    )
     for name in NAMES:
         ours = values[f"{name}@5"].tolist()
         assert ours == pytest.approx([row[name] for row in expected])
     assert all(covered.touching > 0)
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "wordllama"])
+@pytest.mark.parametrize("chunking", ["characters", "passages", "sentences", "tokens"])
+def test_the_table_of_chunkings_in_the_docs_is_what_comes_out(
+    shared_data: Path, chunking: str, retriever: str
+) -> None:
+    text = (ROOT / "docs/retrievers.md").read_text(encoding="utf-8")
+    row = re.search(rf"^\| `{chunking}` \| `{retriever}` \| (.*) \|$", text, re.MULTILINE)
+    assert row
+    recall, _, _, precision, _ = row[1].split(" | ")
+    documents, questions = chroma(shared_data / "chunking")
+    benchmark = Benchmark(questions, documents, "en")
+    run = benchmark.index(retriever, f"chunking={chunking}").chunks(questions)
+    means = benchmark.evaluate(run, ["span_recall@5", "span_precision@5"]).means
+    assert [f"{mean:.3f}".lstrip("0") for mean in means] == [recall, precision]
