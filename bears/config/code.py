@@ -5,11 +5,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from bears.errors import ConfigurationError
+
 TARGET = re.compile(r"bears(\.[A-Za-z_]\w*)+")
 """The name of a class or function in a configuration."""
+CARRIERS = {"wordllama": "wordllama", "Stemmer": "PyStemmer", "rjieba": "rjieba"}
+"""Packages that carry a model or rules, to their distributions, whose versions count as code."""
+CARRIED = "package:"
+"""In a configuration, the beginning of the name of a package that is a model."""
 SHOWN = 16
 """Hexadecimal digits of a digest in data/code.yaml."""
 
@@ -19,7 +26,8 @@ def code_digests(root: Path, configurations: Mapping[str, Any]) -> dict[str, str
 
     The code of a stage is its program, every module that the program imports, directly or not,
     and the modules of the classes and functions that its configuration names. Comments,
-    docstrings and formatting do not count, and neither does the version of Python.
+    docstrings and formatting do not count, and neither do the versions of Python and of packages,
+    except of those that carry a model or rules.
 
     Args:
         root: the folder that holds ``bears`` and ``stages``.
@@ -27,7 +35,7 @@ def code_digests(root: Path, configurations: Mapping[str, Any]) -> dict[str, str
     """
     modules = Modules(root)
     return {
-        stage: modules.digest([f"stages.{stage}", *_targets(configuration)])
+        stage: modules.digest([f"stages.{stage}", *_targets(configuration)], _models(configuration))
         for stage, configuration in configurations.items()
     }
 
@@ -39,9 +47,14 @@ class Modules:
         self._root = root
         self._read = cache(self._parse)
 
-    def digest(self, names: Iterable[str]) -> str:
-        """Return one digest for the modules of ``names`` and all that they import."""
+    def digest(self, names: Iterable[str], packages: Iterable[str] = ()) -> str:
+        """Return one digest for the modules of ``names``, all that they import, and packages.
+
+        Args:
+            packages: distributions whose versions count.
+        """
         found = sorted(self.closure(names).items())
+        found += [(package, _version(package)) for package in sorted(set(packages))]
         lines = "".join(f"{module} {code}\n" for module, code in found)
         return sha256(lines.encode()).hexdigest()[:SHOWN]
 
@@ -63,7 +76,8 @@ class Modules:
 
     def _file(self, module: str) -> Path | None:
         path = self._root.joinpath(*module.split("."))
-        files = (path.with_suffix(".py"), path / "__init__.py")
+        # As Python does, take a package before a module of the same name.
+        files = (path / "__init__.py", path.with_suffix(".py"))
         return next((file for file in files if file.is_file()), None)
 
     def _parse(self, module: str) -> tuple[str, list[str]]:
@@ -71,8 +85,27 @@ class Modules:
         file = self._file(module)
         assert file is not None
         words, imported = list[str](), list[str]()
-        _walk(ast.parse(file.read_bytes(), str(file)), words, imported)
+        try:
+            tree = ast.parse(file.read_bytes(), str(file))
+        except SyntaxError as error:
+            where = f"{file.relative_to(self._root)}, line {error.lineno}"
+            raise ConfigurationError(f"{where}: {error.msg}; correct the code") from None
+        _walk(tree, words, imported)
+        words += [f"{name} {_version(name)}" for name in sorted(_carriers(imported))]
         return sha256("\0".join(words).encode()).hexdigest(), imported
+
+
+def _carriers(imported: Iterable[str]) -> set[str]:
+    """Return the distributions among some imports that carry a model or rules."""
+    return {CARRIERS[name] for each in imported if (name := each.partition(".")[0]) in CARRIERS}
+
+
+@cache
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "missing"
 
 
 def _targets(value: Any) -> Iterator[str]:
@@ -84,6 +117,15 @@ def _targets(value: Any) -> Iterator[str]:
             yield from _targets(part)
     elif isinstance(value, str) and TARGET.fullmatch(value):
         yield value
+
+
+def _models(value: Any) -> Iterator[str]:
+    """Yield the packages in a configuration that are models."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _models(part)
+    elif isinstance(value, str) and value.startswith(CARRIED):
+        yield value.removeprefix(CARRIED)
 
 
 def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:

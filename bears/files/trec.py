@@ -1,8 +1,9 @@
 """TREC run files, and the one rule that orders the documents of a question.
 
-A line is ``question_id Q0 doc_id rank score tag``, with columns separated by ASCII spaces or tabs.
-As in trec_eval, the score and the document id alone decide the order when a file is read, not the
-rank column or the order of the lines. Words after the tag belong to it.
+A line is ``question_id Q0 doc_id rank score tag`` and ends with LF or CR LF. Tabs separate its
+columns if it has any, else one or more spaces do. No column is empty, and an id has no white space.
+Words after the tag belong to it. As in trec_eval, the score and the document id alone decide the
+order when a file is read, not the rank column or the order of the lines.
 """
 
 import math
@@ -118,10 +119,12 @@ def _parsed(path: Path) -> _Lines | None:
     It is None if a line is invalid, has words after its tag, or does not separate its columns by
     one space (or one tab, if the first line has tabs).
     """
+    if _has_lone_cr(path):
+        return None  # Arrow would end a line there.
     from pyarrow import ArrowInvalid, csv, dictionary, float64, int32, string
 
     text = dictionary(int32(), string())
-    types = {"question_id": text, "doc_id": text, "rank": int32(), "score": float64()}
+    types = dict.fromkeys(COLUMNS, text) | {"rank": int32(), "score": float64()}
     with closing(opened(path)) as stream:
         first_line = stream.peek().partition(b"\n")[0]  # type: ignore[attr-defined]
         try:
@@ -133,19 +136,32 @@ def _parsed(path: Path) -> _Lines | None:
                     quote_char=False,
                     ignore_empty_lines=False,
                 ),
-                csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
+                csv.ConvertOptions(column_types=types, null_values=[]),
             )
         except ArrowInvalid:
             return None
     question_ids, questions = _coded(table["question_id"])
     doc_ids, documents = _coded(table["doc_id"])
     ranks, scores = (_joined(table[name].chunks) for name in ("rank", "score"))
-    # Arrow does not know other white space, which the ids must not hold either.
-    if any(" ".join(ids).split() != ids for ids in (question_ids, doc_ids)):
+    others = (_coded(table[name])[0] for name in ("Q0", "tag"))
+    # Arrow takes empty columns, and does not know other white space.
+    if any(" ".join(words).split() != words for words in (question_ids, doc_ids, *others)):
         return None
     if not np.isfinite(scores).all():
         return None
     return _Lines(question_ids, doc_ids, questions, documents, ranks, scores)
+
+
+def _has_lone_cr(path: Path) -> bool:
+    """Return whether a carriage return is not before a line feed."""
+    before = b""
+    with closing(opened(path)) as stream:
+        while block := stream.read(BLOCK):
+            found = (before + block).replace(b"\r\n", b"") if b"\r" in before + block else b""
+            before = b"\r" if block.endswith(b"\r") else b""
+            if b"\r" in found.removesuffix(before):
+                return True
+    return bool(before)
 
 
 def _coded(column: Any) -> tuple[list[str], Codes]:
@@ -252,14 +268,15 @@ def _lines(question_id: str, ranking: Ranking, tag: str) -> str:
 
 def _columns(line: bytes) -> tuple[bytes, bytes, bytes, float]:
     """Return question, document, rank and score of a line."""
-    # bytes.split only splits at ASCII whitespace, so that an ideographic space stays inside its
-    # column and is reported.
-    columns = line.split()
+    line = line.removesuffix(b"\n").removesuffix(b"\r")
+    if b"\r" in line:
+        raise ValueError("a carriage return within the line; end lines with LF or CR LF")
+    columns = line.split(b"\t" if b"\t" in line else b" ")
+    if b"\t" not in line or b"" in columns[: len(COLUMNS)]:
+        columns = list(filter(None, columns))
     # Words may follow the tag; but if the rank is not a number, an id was cut in two.
     if len(columns) < len(COLUMNS) or (len(columns) > len(COLUMNS) and not columns[3].isdigit()):
         raise ValueError(f"{len(columns)} columns, expected six: {' '.join(COLUMNS)}")
-    if b"\r" in line and b"\r" in line.rstrip(b"\r\n"):
-        raise ValueError("a carriage return within the line; end lines with LF or CR LF")
     text = columns[4]
     try:
         score = float(text)

@@ -9,7 +9,9 @@ from typing import Any
 import grimp
 import pytest
 
+from bears.config import code
 from bears.config.code import Modules, code_digests
+from bears.errors import ConfigurationError
 from tests.workspace import ROOT, STAGES
 
 FILES = {
@@ -58,6 +60,46 @@ def test_an_edit_makes_stages_stale_that_can_run_it(
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
     after = code_digests(project, READ)
     assert {stage for stage in READ if after[stage] != before[stage]} == set(stale.split())
+
+
+def test_a_package_hides_a_module_of_its_name_as_in_python(project: Path) -> None:
+    package = project / "bears/measure/__init__.py"
+    package.parent.mkdir()
+    package.write_text("def mean(x):\n    return 3 * x\n")
+    before = code_digests(project, READ)
+    package.write_text("def mean(x):\n    return 4 * x\n")
+    assert code_digests(project, READ) != before
+    before = code_digests(project, READ)
+    (project / "bears/measure.py").write_text("def mean(x):\n    return 5 * x\n")
+    assert code_digests(project, READ) == before
+
+
+def test_a_syntax_error_is_reported_with_its_file_and_line(project: Path) -> None:
+    (project / "bears/measure.py").write_text("def mean(x):\n    return (x\n")
+    with pytest.raises(ConfigurationError, match=r"^bears/measure\.py, line 2: .*; correct"):
+        code_digests(project, READ)
+
+
+def test_an_upgrade_of_a_package_with_rules_or_a_model_makes_its_users_stale(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "bears/retrieval/bm25.py").write_text("def f():\n    import rjieba\n")
+    read = {**READ, "evaluate": {"encoder": {"model": "package:one_model"}}}
+    installed = {"rjieba": "1.0", "one_model": "1.0", "numpy": "1.0"}
+    monkeypatch.setattr("bears.config.code.version", installed.__getitem__)
+
+    def stale(package: str) -> set[str]:
+        code._version.cache_clear()
+        before = code_digests(project, read)
+        installed[package] += "1"
+        code._version.cache_clear()
+        after = code_digests(project, read)
+        return {stage for stage in read if after[stage] != before[stage]}
+
+    assert stale("rjieba") == {"index"}
+    assert stale("one_model") == {"evaluate"}
+    assert stale("numpy") == set()
+    code._version.cache_clear()
 
 
 @cache

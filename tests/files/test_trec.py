@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
@@ -226,6 +227,53 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str | bytes, problem: str) ->
     with path.open("ab") as file:
         file.write((line.encode() if isinstance(line, str) else line) + b"\n")
     with pytest.raises(FormatError, match=rf"run\.trec, line 2: {problem}"):
+        read_run(path, ["q1"])
+
+
+PART = st.sampled_from(["q1", "Q0", "d1", "1", "0.5", "t", "d 2", "", "é", "\x0b", "1e3", "\u2028"])
+GAP = st.sampled_from([" ", " ", " ", "\t", "\t", "\t", "  ", " \t"])
+END = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", " \n", "\n\n", ""])
+
+
+@st.composite
+def lines_of_a_run(draw: st.DrawFn) -> str:
+    """Lines that are nearly valid: a few of their words, separators and ends are others."""
+    lines = []
+    for number in range(draw(st.integers(1, 4))):
+        words = ["q1", "Q0", f"d{number}", str(number + 1), f"0.{9 - number}", "t"]
+        gap = draw(GAP)
+        for _ in range(draw(st.integers(0, 1))):
+            words[draw(st.integers(0, 5))] = draw(PART)
+        gaps = [gap if draw(st.integers(0, 9)) else draw(GAP) for _ in range(5)]
+        text = "".join(word + after for word, after in zip(words, [*gaps, ""], strict=True))
+        lines.append(text + draw(END))
+    return "".join(lines)
+
+
+@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines_of_a_run())
+@example("q1\tQ0\tpage 1\t1\t0.5\tt\n")
+@example("q1  d1 1 0.5 t\n")
+@example("q1 Q0 d1 1 0.5 \n")
+@example("q1 Q0 d1 1 0.5 t\rq1 Q0 d2 2 0.4 t\n")
+def test_what_the_fast_reader_accepts_the_slow_one_reads_alike(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "run.trec"
+    path.write_bytes(text.encode())
+    fast = trec._parsed(path) if text else None
+    if fast is not None:
+        assert _columns_of(fast) == _columns_of(trec._walked(path))
+
+
+def _columns_of(lines: trec._Lines) -> list[tuple[Any, ...]]:
+    questions = [lines.question_ids[code] for code in lines.questions]
+    documents = [lines.doc_ids[code] for code in lines.documents]
+    columns = questions, documents, lines.ranks.tolist(), lines.scores.tolist()
+    return list(zip(*columns, strict=True))
+
+
+def test_where_a_line_has_tabs_tabs_separate(tmp_path: Path) -> None:
+    path = written(tmp_path, "q1\tQ0\tpage 1\t1\t0.5\tt")
+    with pytest.raises(FormatError, match=r"line 1: doc_id 'page 1' is empty or holds whitespace"):
         read_run(path, ["q1"])
 
 
