@@ -19,7 +19,7 @@ RELEVANT, PARTIAL = 2, 1
 is a whole number."""
 TOP = 10
 WEIGHT = ("", "not", "partial", "relevant")
-"""Of several decisions about one document, the last one here counts; "" says nothing of all of it."""
+"""Of several decisions about one document, the last one here counts; "" is none about the whole."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,12 @@ Id = Annotated[str, BeforeValidator(lambda id_: str(id_) if type(id_) is int els
 _MISSING = object()
 
 
+class RenamedRow(dict[str, Any]):
+    """A row with our words after the names that it has itself, the first ``own`` ones."""
+
+    own = 0
+
+
 class Naming:
     """Translates the names of a source's fields into the words of a shape.
 
@@ -56,10 +62,11 @@ class Naming:
             return [self.renamed(item) for item in value] if deep else value
         if not isinstance(value, dict):
             return value
-        row = {
-            key: self.renamed(inner) if isinstance(inner, list | dict) else inner
+        row = RenamedRow(
+            (key, self.renamed(inner) if isinstance(inner, list | dict) else inner)
             for key, inner in value.items()
-        }
+        )
+        row.own = len(row)
         if self._renamed.isdisjoint(value):
             return row
         for word, names in self._names.items():

@@ -7,7 +7,7 @@ JSON Lines are also read from ``.gz``.
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from math import isnan
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -133,7 +133,8 @@ def check_row(shape: TypeAdapter[Any], row: Any) -> Any:
         first = error.errors(include_url=False)[0]
         problem = reason_of(first)
         if first["type"] == "missing":
-            problem += f"; there: {', '.join(first['input']):.200}"
+            own = getattr(first["input"], "own", None)
+            problem += f"; there: {', '.join(islice(first['input'], own)):.200}"
         raise BadField(".".join(map(str, first["loc"])) or "(row)", problem) from None
 
 
@@ -172,9 +173,14 @@ def as_texts(value: Any) -> Any:
 
 
 def as_text(value: Any) -> Any:
-    """Return a number as text, and None for NaN, which tables have for an empty cell."""
+    """Return a number as text, and None for NaN, which tables have for an empty cell.
+
+    A whole number has no point, though JSON or a table may give it one.
+    """
     if isinstance(value, float) and isnan(value):
         return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return str(value) if type(value) in (int, float) else value
 
 

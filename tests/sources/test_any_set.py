@@ -383,6 +383,19 @@ def test_a_number_is_an_answer_as_it_stands(tmp_path: Path) -> None:
     assert references == [["7", "8", "nine"]]
 
 
+@pytest.mark.parametrize(("written", "expected"), [("51.0", "51"), ("-3.0", "-3"), ("0.5", "0.5")])
+def test_a_whole_number_has_no_point(tmp_path: Path, written: str, expected: str) -> None:
+    row = array({**XQUAD[0], "answers": []}).replace(b"[]", f"[{written}]".encode())
+    found = taken(tmp_path, {"x.json": row}, shape="squad", language="de")
+    assert [question.gold_answer for question in found.questions] == [expected]
+
+
+def test_a_missing_field_is_reported_with_the_fields_that_the_row_has(tmp_path: Path) -> None:
+    row = lines([{"qid": "1", "question": "Wo?", "answers": ["da"]}])
+    with pytest.raises(MalformedRow, match=r"context: Field required; there: qid, question, answ"):
+        rows_of(tmp_path, {"x.jsonl": row}, shape="squad", language="de")
+
+
 def test_after_an_empty_first_answer_the_next_is_shown_and_nothing_is_gold(tmp_path: Path) -> None:
     row = {**XQUAD[0], "answers": ["", "im Haus"]}
     [found] = rows_of(tmp_path, {"x.jsonl": lines([row])}, shape="squad", language="de").questions
