@@ -1,11 +1,11 @@
 """The configuration and the records that a command works on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bears.config import Config, compose, parse, read_selection
+from bears.config import Config, compose, parse, read_mapping, read_selection
 from bears.config.ledger.entries import LedgerPart
 from bears.config.shape import BenchmarkName, Configuration
 from bears.config.typed import Keys, select
@@ -16,7 +16,7 @@ from bears.files.manifest import check
 from bears.files.records import read_json
 from bears.files.shown import complain
 from bears.language.tags import check_tag
-from bears.layout import CONF, PARAMS, BenchmarkFiles
+from bears.layout import CONF, CONFIG, PARAMS, BenchmarkFiles
 from bears.publishing.attestation import ATTESTATION, Attestation
 from bears.results.records import Records, RecordsKeys
 
@@ -100,6 +100,10 @@ def records_of(benchmark: str, folder: Path | None = None, unattested: bool = Fa
             raise ConfigurationError(f"{folder} is an export of {name}, not of {benchmark}")
     elif benchmark:
         settings = select(RecordsKeys, composed(benchmark))
+        # The records are of the sources that ran last, which params.yaml may not select any more.
+        ran = read_mapping(CONFIG)
+        if ran and select(NamedBenchmark, ran).benchmark.name == benchmark:
+            settings = replace(settings, sources=select(RecordsKeys, ran).sources)
     else:
         raise ConfigurationError("--benchmark NAME is needed, or --folder with an export")
     translated = BenchmarkFiles(settings.benchmark.name).translated

@@ -39,6 +39,8 @@ class RetrievalMetrics(TypedDict):
 def table(results: Mapping[str, Any]) -> str:
     """Return a heading, and a row for each measure with a column for each group of questions.
 
+    There is no column for the only type or source.
+
     A column "within" has the questions that were also asked within their own group of documents;
     a column "audited" has all questions on the gold with people's decisions.
 
@@ -51,8 +53,8 @@ def table(results: Mapping[str, Any]) -> str:
         "all": results["all"],
         **audited,
         **within,
-        **results["by_type"],
-        **results["by_source"],
+        **_several(results["by_type"]),
+        **_several(results["by_source"]),
     }
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
     names.sort(key=lambda name: name != "n")
@@ -60,6 +62,11 @@ def table(results: Mapping[str, Any]) -> str:
     align = ("left", *("right" for _ in groups))
     text = tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True)
     return f"{heading(results['benchmark'], results.get('retriever', ''))}\n\n{text}"
+
+
+def _several(groups: Mapping[str, Means]) -> Mapping[str, Means]:
+    """Return the groups; the only one has all questions, which have a column already."""
+    return groups if len(groups) > 1 else {}
 
 
 def _cell(value: float | None) -> str:

@@ -51,16 +51,18 @@ MEASURES = [
 
 def test_counts_are_printed_as_counts_and_means_with_three_digits() -> None:
     everything = {"n": 12, "map": 1.0, "answered": 9}
-    groups = {"all": everything, "by_type": {"yes_no": {"n": 2, "map": 0.25}}, "by_source": {}}
+    types = {"yes_no": {"n": 2, "map": 0.25}, "other": {"n": 10, "map": 1.0}}
+    # The only source has all questions, and no column.
+    groups = {"all": everything, "by_type": types, "by_source": {"one": everything}}
     records = {"name": "beir", "source": "nfcorpus, test", "state": "5e", "questions": 12}
     assert table({"benchmark": records, "retriever": "bm25", **groups}).splitlines() == [
         "bm25 on beir (nfcorpus, test), state 5e, 12 questions",
         "",
-        "            all    yes_no",
-        "--------  -----  --------",
-        "n            12         2",
-        "map       1.000     0.250",
-        "answered      9         –",
+        "            all    yes_no    other",
+        "--------  -----  --------  -------",
+        "n            12         2       10",
+        "map       1.000     0.250    1.000",
+        "answered      9         –        –",
     ]
 
 
