@@ -286,3 +286,22 @@ def test_a_tie_that_decides_more_than_the_systems_do_is_said() -> None:
     systems = [system("a", {"m": graded(1)}, tie_range=tied), system("b", {"m": graded(2)})]
     (pair,) = compare(systems)["pairs"]
     assert "a from 0.1000 to 0.9000" in pair["ties"]
+
+
+@pytest.mark.parametrize(("differing", "wide"), [(9, True), (10, False)])
+def test_a_bound_is_marked_where_fewer_than_ten_questions_differ(
+    differing: int, wide: bool
+) -> None:
+    one = [0.5] * 18
+    other = [0.5 + 0.01 * (n + 1) * (n < differing) for n in range(18)]
+    result = compare([system("a", {"m": one}), system("b", {"m": other})])
+    [pair] = result["pairs"]
+    assert pair["wide"] == wide
+    text = shown(result, "table")
+    assert (f"{pair['high']:.4f} *" in text or " * " in text) == wide
+    assert ("only p decides" in text) == wide
+
+
+def test_an_interval_that_ends_at_zero_ends_at_zero() -> None:
+    ends = [score_interval(*counts(m, 0, 30), z=Z) for m in range(9)]
+    assert all(end == 0 or abs(end) > 1e-12 for pair in ends for (end,) in pair)

@@ -145,11 +145,13 @@ def score_interval(
 
     def end(sign: float) -> Floats:
         observed = (only_a - only_b) / n
-        return _bisected(
+        found = _bisected(
             lambda d: sign * score_statistic(only_a, only_b, n, d) < -z,
             observed,
             np.full_like(observed, sign),
         )
+        # Halving an interval that ends at 0 leaves 1e-18.
+        return np.round(found, 15)
 
     return end(-1.0), end(1.0)
 

@@ -32,7 +32,8 @@ def pairs_of(
 
     Returns:
         A row for each: ``measure, a, b, test, n, scale, mean_a, mean_b, difference, low, high,
-        spread, p, p_equal``; NaN if there are too few questions.
+        spread, p, p_equal, wide``; NaN if there are too few questions. ``wide`` is 1 where fewer
+        than `FEW` questions differ, so that ``low`` and ``high`` are `bounded_interval`'s.
     """
     pairs = list(combinations(range(len(names)), 2))
     scales = np.repeat([scale_of(column) for column in values.values()], len(pairs))
@@ -49,6 +50,7 @@ def pairs_of(
     frame["n"] = defined.sum(axis=0)
     frame["scale"] = scales
     frame[[*SCALED, "p", "p_equal"]] = np.nan
+    frame["wide"] = 0.0
     # Pairs of one kind that are defined for the same questions share their random draws.
     kinds, kind_of = np.unique(np.vstack([shares, defined]), axis=1, return_inverse=True)
     for i, (share, *mask) in enumerate(kinds.T.astype(bool)):
@@ -78,6 +80,7 @@ def of_means(a: Floats, b: Floats, draws: int, margins: Floats | None = None) ->
     if many.any():
         low[many], high[many] = bootstrap((a - b)[:, many])
     found = {**_means(a, b), "low": low, "high": high, "p": randomization(a - b, draws)}
+    found["wide"] = (~many).astype(np.float64)
     if margins is not None:
         found["p_equal"] = equal_for_few(*counts, margins)
         for i in np.flatnonzero(many):

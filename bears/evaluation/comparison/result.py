@@ -95,6 +95,7 @@ def _tested(
     frame["smallest_difference"] = pd.Series(could, dtype=float)
     frame["p_holm"] = holm(frame["p"])
     rows = zip(frame.to_dict("records"), holm(frame["p_equal"]), strict=True)
+    frame["wide"] = frame["wide"] > 0
     frame["verdict"] = [_verdict(row, margin, p_equal) for row, p_equal in rows]
     return frame.drop(columns=["spread", "scale", *(["p_equal"] if margin is None else [])])
 

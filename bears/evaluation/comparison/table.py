@@ -13,6 +13,8 @@ from bears.files.spreadsheet import csv_text
 
 Form = Literal["table", "markdown", "latex", "csv"]
 SHOWN = 10
+WIDE = " *"
+"""The mark of a bound that is not an interval."""
 COLUMNS = {
     "measure": "measure",
     "a": "A",
@@ -111,7 +113,8 @@ def _pairs(rows: Sequence[Mapping[str, Any]], two: bool) -> pd.DataFrame:
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    return "–" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}"
+    mark = WIDE if row.get("wide") else ""
+    return "–" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}{mark}"
 
 
 def _number(value: Any) -> str:
@@ -131,6 +134,11 @@ def _remarks(result: Mapping[str, Any], two: bool, kinds: Sequence[str]) -> list
         'intervals are of each difference by itself. "could show": the difference that these '
         "questions would have shown in four of five cases."
     )
+    if any(row["wide"] for row in result["pairs"]):
+        remark += (
+            "\n* fewer than ten questions differ: a wide bound of the difference that holds for so "
+            "few, not an interval; only p decides."
+        )
     if not two:
         return [
             remark,
