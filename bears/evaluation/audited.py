@@ -19,7 +19,7 @@ RELEVANT, PARTIAL = 2, 1
 is a whole number."""
 TOP = 10
 WEIGHT = ("", "not", "partial", "relevant")
-"""Of several decisions about one document, the last one here counts; "" is none about the whole."""
+"""Of several decisions about a document, the one that comes last here counts; "" says nothing."""
 
 
 @dataclass(frozen=True)
