@@ -16,7 +16,7 @@ import pytest
 
 from bears.config import build
 from bears.errors import ConfigurationError, RetrieverUnavailable
-from bears.retrieval.models.encoder import Vectors, cut_of
+from bears.retrieval.models.encoder import Vectors, cut_of, encoded
 from bears.retrieval.models.placement import Placement, batches
 from bears.retrieval.models.transformer import Pooling, TransformerEncoder
 from tests.retrieving import NO_MODELS, composed
@@ -144,6 +144,27 @@ PLAIN: dict[str, Any] = {
 def plain(model: Path | str, commit: str = "", **settings: Any) -> TransformerEncoder:
     """An encoder without prefixes that takes the mean of 64 tokens."""
     return TransformerEncoder(str(model), commit, **{**PLAIN, **settings})
+
+
+def test_batches_that_threads_tokenize_ahead_give_the_same(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"{TEXTS[number % len(TEXTS)]} {number} " * (number % 23 + 1) for number in range(400)]
+    turns = plain(tiny, batch_tokens=64)
+    turns.load()
+    alone = [encoded(turns, [texts[row] for row in block]) for block in turns.blocks(texts)]
+    monkeypatch.setattr(Placement, "parallel", True)
+    ahead = plain(tiny, batch_tokens=64)
+    ahead.load()
+    blocks = list(ahead.blocks(texts))
+    together = [encoded(ahead, [texts[row] for row in block]) for block in blocks]
+    assert len(alone) > 10 * len(blocks) > 10
+    assert sorted(row for block in blocks for row in block) == list(range(len(texts)))
+    np.testing.assert_array_equal(
+        np.concatenate([part.vectors for part in alone]),
+        np.concatenate([part.vectors for part in together]),
+    )
+    assert [n for part in alone for n in part.unread] == [n for p in together for n in p.unread]
 
 
 def test_how_texts_share_batches_changes_no_vector(tiny: Path) -> None:

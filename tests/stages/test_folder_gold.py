@@ -12,7 +12,10 @@ import pytest
 from bears.types import Chunk
 from tests.workspace import Workspace
 
-WORDS = "valve pump sensor filter motor switch cable lamp gauge battery roof yard lift hall".split()
+WORDS = [
+    *("valve", "pump", "sensor", "filter", "motor", "switch", "cable"),
+    *("lamp", "gauge", "battery", "roof", "yard", "lift", "hall"),
+]
 
 
 def write(folder: Path, width: int, prefix: str) -> None:

@@ -55,7 +55,7 @@ class Dense:
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
         """Encode and store shard by shard.
 
-        The vectors of each batch are kept under ``scratch``, so that a later run of the same model
+        The vectors of each block are kept under ``scratch``, so that a later run of the same model
         does not compute them again, however this run ends.
 
         Raises:

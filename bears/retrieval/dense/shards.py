@@ -68,7 +68,7 @@ class VectorCache:
     """The vectors of one model, each kept by the digest of its text.
 
     Each run appends to a file of its own, so that runs share the folder without locks, and a kill
-    costs only the batch that was being encoded. Every row has a checksum. A run finds the vectors
+    costs only the block that was being encoded. Every row has a checksum. A run finds the vectors
     that earlier runs kept.
 
     Args:
@@ -107,13 +107,13 @@ class VectorCache:
         self._count(len(rows))
         return rows
 
-    def keep(self, batch: TextShard, texts: Sequence[str], encoded: Encoded) -> Rows:
-        """Append the vectors of some texts of a batch.
+    def keep(self, shard: TextShard, texts: Sequence[str], encoded: Encoded) -> Rows:
+        """Append the vectors of some texts of a shard.
 
         Raises:
             VectorError: one of the vectors cannot be used; none of them is kept.
         """
-        names = dict(zip(reversed(batch.texts), reversed(batch.doc_ids), strict=True))
+        names = dict(zip(reversed(shard.texts), reversed(shard.doc_ids), strict=True))
         check_vectors(encoded.vectors, texts, [f"the document {names[text]}" for text in texts])
         rows = np.zeros(len(texts), _row(encoded.vectors.shape[1]))
         rows["key"] = np.frombuffer(b"".join(map(_key, texts)), np.uint8).reshape(-1, KEY)

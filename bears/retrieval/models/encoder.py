@@ -1,6 +1,7 @@
 """The protocol of an encoder, from texts to vectors, and checks of its vectors."""
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -43,11 +44,11 @@ class Short(Protocol):
 
 
 @runtime_checkable
-class Batched(Protocol):
-    """An encoder that reads texts in batches."""
+class Blocked(Protocol):
+    """An encoder that reads texts block by block."""
 
-    def batches(self, texts: Sequence[str]) -> Iterable[Sequence[int]]:
-        """Return the positions of the texts of each batch; every text is in one of them."""
+    def blocks(self, texts: Sequence[str]) -> Iterable[Sequence[int]]:
+        """Return the positions of the texts of each block; every text is in one of them."""
 
 
 class Encoded(NamedTuple):
@@ -71,19 +72,21 @@ def cut_of(encoder: Encoder, kind: Kind, texts: Sequence[str]) -> Cut:
 
 
 def encoded(encoder: Encoder, texts: Sequence[str]) -> Encoded:
-    """Return the vectors of texts to index."""
-    return Encoded(encoder.documents(texts), *_unread(encoder, "document", texts))
+    """Return the vectors of texts to index. The encoder is loaded."""
+    with ThreadPoolExecutor(1) as beside:
+        unread = beside.submit(_unread, encoder, "document", texts)
+        return Encoded(encoder.documents(texts), *unread.result())
 
 
 def _unread(encoder: Encoder, kind: Kind, texts: Sequence[str]) -> tuple[int, list[int]]:
     return encoder.unread(kind, texts) if isinstance(encoder, Short) else (0, [0] * len(texts))
 
 
-def batches(encoder: Encoder, texts: Sequence[str]) -> Iterable[Sequence[int]]:
-    """Return the positions of the texts that an encoder reads together, batch by batch."""
+def blocks(encoder: Encoder, texts: Sequence[str]) -> Iterable[Sequence[int]]:
+    """Return the positions of the texts that an encoder reads together, block by block."""
     if not texts:
         return []
-    return encoder.batches(texts) if isinstance(encoder, Batched) else [range(len(texts))]
+    return encoder.blocks(texts) if isinstance(encoder, Blocked) else [range(len(texts))]
 
 
 def check_vectors(vectors: NDArray[Any], texts: Sequence[str], names: Sequence[str]) -> None:

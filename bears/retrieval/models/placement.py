@@ -47,6 +47,11 @@ class Placement:
             return "cuda"
         return "mps" if torch.backends.mps.is_available() else "cpu"
 
+    @property
+    def parallel(self) -> bool:
+        """Return whether the model runs beside the processor that tokenizes."""
+        return self.torch_device() != "cpu"
+
     def precision(self) -> str:
         """Return the name of the dtype, which the vectors depend on."""
         if self.dtype != "auto":

@@ -1,7 +1,10 @@
 """Models of sentence-transformers, on this machine."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from functools import cached_property
+from itertools import chain, islice
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
@@ -16,6 +19,10 @@ from bears.retrieval.models.unread import unread as characters_unread
 from bears.types import Positive
 
 KEY = "retriever.encoder"
+THREADS = 3
+"""On a GPU: while one thread's batch is computed, the others tokenize the next ones."""
+BATCHES = 16
+"""On a GPU: batches after which the vectors are copied from it."""
 Pooling = Literal["cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
 
 
@@ -94,13 +101,15 @@ class TransformerEncoder:
         left = np.zeros(len(texts), np.int64)
         for batch in self._placement.batches(texts, most):
             left[batch] = characters_unread(
-                self.model.tokenizer, most, [[prompt + texts[i]] for i in batch]
+                self._counting, most, [[prompt + texts[i]] for i in batch]
             )
         return most, left.tolist()
 
-    def batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        """Return the positions of the texts of each batch."""
-        return self._placement.batches(texts, self.model.max_seq_length)
+    def blocks(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        """Yield the positions of the texts of each block: on a GPU many batches, else one."""
+        batches = self._placement.batches(texts, self.model.max_seq_length)
+        while block := list(islice(batches, BATCHES if self._placement.parallel else 1)):
+            yield list(chain.from_iterable(block))
 
     @cached_property
     def model(self) -> Any:
@@ -127,6 +136,11 @@ class TransformerEncoder:
                     setattr(model, name, pooling(step.embedding_dimension, self._pooling))
         model.max_seq_length = self._length(model)
         return model
+
+    @cached_property
+    def _counting(self) -> Any:
+        # A call sets how a tokenizer pads and cuts, which another thread must not see.
+        return deepcopy(self.model.tokenizer)
 
     def _check_recipe(self) -> None:
         folder = self._checkpoint.folder()
@@ -160,11 +174,27 @@ class TransformerEncoder:
 
     def _encode(self, encode: Callable[..., Any], prompt: str, texts: Sequence[str]) -> Vectors:
         most = self.model.max_seq_length * CHARACTERS
-        vectors = np.empty((len(texts), self.dimensions), np.float32)
-        for batch in self.batches(texts):
+        batches = list(self._placement.batches(texts, self.model.max_seq_length))
+
+        def vectors_of(batch: list[int]) -> Any:
             some = [texts[row][:most] for row in batch]
             # If a package has set up logging, it would draw a bar for each batch.
-            vectors[batch] = encode(
-                some, prompt=prompt, batch_size=len(some), show_progress_bar=False
+            return encode(
+                some,
+                prompt=prompt,
+                batch_size=len(some),
+                show_progress_bar=False,
+                convert_to_tensor=True,
             )
+
+        # The first batch sets how the tokenizer pads, which the threads only read.
+        parts = [vectors_of(batch) for batch in batches[:1]]
+        if self._placement.parallel:
+            with ThreadPoolExecutor(THREADS) as pool:
+                parts += pool.map(vectors_of, batches[1:])
+        else:
+            parts += map(vectors_of, batches[1:])
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        for batch, part in zip(batches, parts, strict=True):
+            vectors[batch] = part.float().cpu()
         return normalized(vectors)

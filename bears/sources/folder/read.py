@@ -101,7 +101,7 @@ def _documents(
     """Return each file that is a document by its id, and for every other one why it is not."""
     contents: dict[str, Content] = {}
     left_out: dict[str, str] = {}
-    for path, reason in Progress(files_below(folder), desc="files", unit=" files"):
+    for path, reason in Progress(list(files_below(folder)), desc="files", unit=" files"):
         if path == table:
             continue
         name = identifier_of(path.relative_to(folder).as_posix())

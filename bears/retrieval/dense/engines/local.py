@@ -3,21 +3,25 @@
 from collections.abc import Generator, Iterable
 
 from bears.retrieval.dense.shards import TextShard, VectorCache
-from bears.retrieval.models.encoder import Encoder, batches, encoded
+from bears.retrieval.models.encoder import Encoder, blocks, encoded
 from bears.retrieval.stores.vector_store import Shard
 
 
 class Local:
-    """Encodes one batch after the other."""
+    """Encodes one block of texts after the other."""
 
     def shards(
         self, texts: Iterable[TextShard], encoder: Encoder, kept: VectorCache
     ) -> Generator[Shard, None, None]:
         """Yield the shards with their vectors; one of them is in memory at a time."""
+        loaded = False
         for shard in texts:
             rows = kept.find(shard.texts)
             missing = shard.missing(rows)
-            for batch in batches(encoder, missing):
-                some = [missing[position] for position in batch]
+            if missing and not loaded:
+                encoder.load()
+                loaded = True
+            for block in blocks(encoder, missing):
+                some = [missing[position] for position in block]
                 rows |= kept.keep(shard, some, encoded(encoder, some))
             yield shard.with_vectors(rows)

@@ -121,12 +121,13 @@ class RayTasks:
 
 
 _MODELS: list[Encoder] = []
-"""In a worker: the encoder of its run, which loads its weights at its first text."""
+"""In a worker: the encoder of its run, with its weights."""
 
 
 def _encode(model: Encoder, texts: Sequence[str]) -> Encoded:
     # Ray passes a copy to each task, and starts new workers for each run.
     if not _MODELS:
+        model.load()
         _MODELS.append(model)
     result = encoded(_MODELS[0], texts)
     return result._replace(vectors=np.asarray(result.vectors, np.float32))
