@@ -64,8 +64,9 @@ class Made:
         source = texts[0]
         documents, questions = [], []
         for i, text in enumerate(texts):
-            documents.append(Document(f"d{i}", f"{text} right {i}", source, f"o{i}", True))
-            asked = Question(f"q{i}", f"{text}?", text, (f"d{i}",), source, "single-hop")
+            of, kind = texts[-(i % 2)], ("single-hop", "multi-hop")[i % 2]
+            documents.append(Document(f"d{i}", f"{text} right {i}", of, f"o{i}", True))
+            asked = Question(f"q{i}", f"{text}?", text, (f"d{i}",), of, kind)
             questions.append(asked)
         for place, kept in ((self.place.translated, ""), (self.place.sampled, "_raw")):
             write_records(place / f"queries{kept}.json", questions)
@@ -347,11 +348,19 @@ def test_the_answer_ranks_no_noise(verdicts: list[str], sentences: list[str]) ->
 
 
 def test_unjudged_questions_are_not_counted_as_judged(tmp_path: Path) -> None:
-    made = Made(tmp_path, ["first", "second", "third"], ["one", "two"])
+    made = Made(tmp_path, ["first", "second", "third", "fourth"], ["one", "two"])
     unjudged(made, 1)
     html = made.page()
-    assert "3 questions, 2 of them judged, over" in html
-    assert "2 questions" in html
+    assert "4 questions, 3 of them judged, over" in html
+    assert '<bdi>single-hop</bdi>, <span class="t" lang="en">1 question<' in html
+    assert '<bdi>multi-hop</bdi>, <span class="t" lang="en">2 questions<' in html
+
+
+def test_groups_are_shown_only_if_there_are_two(tmp_path: Path) -> None:
+    assert 'id="groups"' not in Made(tmp_path / "one", ["alone"], ["one", "two"]).page()
+    html = Made(tmp_path / "two", ["first", "second"], ["one", "two"]).page()
+    assert 'id="groups"' in html
+    assert 'href="#groups"' in html
 
 
 def test_systems_are_ordered_by_group_and_untested_ones_come_last(

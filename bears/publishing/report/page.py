@@ -86,17 +86,18 @@ def report(
     look = looks(order)
     judged = sum(question.judged for question in questions)
     answers = [_answered(system) for system in systems if system.answers]
+    grouped = _grouped(systems, look, questions, measure)
     return _rendered(
         benchmark=benchmark,
         judged=judged,
         systems=systems,
         measure=measure,
         looks=look,
-        sections=_sections(bool(answers)),
+        sections=_sections(bool(grouped), bool(answers)),
         answer=answer(comparison, systems, measure) if judged else [("answer_unjudged", {})],
         generated=answers,
         made=next((q.generated for q in questions if q.generated), None),
-        grouped=_grouped(systems, look, questions, measure),
+        grouped=grouped,
         data=as_data({**opened, "words": words(), "looks": look}),
         shown=len(opened["questions"]),
         too_large=too_large,
@@ -143,10 +144,10 @@ def looks(names: Sequence[str]) -> dict[str, dict[str, str]]:
     }
 
 
-def _sections(answers: bool) -> list[tuple[str, str]]:
+def _sections(grouped: bool, answered: bool) -> list[tuple[str, str]]:
     """Return the key of each section's heading, and its id."""
-    between = ["answers"] if answers else []
-    targets = ["answer", "recall", "cost", "groups", *between, "questions", "card"]
+    between = ["groups"] * grouped + ["answers"] * answered
+    targets = ["answer", "recall", "cost", *between, "questions", "card"]
     return [(f"nav_{target}", target) for target in targets]
 
 
@@ -234,7 +235,7 @@ def _grouped(
 ) -> list[tuple[str, list[Content]]]:
     """Return a heading's key, and for each group below it ``name``, ``n``, ``rows`` and ``svg``.
 
-    ``n`` is the number of judged questions.
+    A heading with one group is left out. ``n`` is the number of judged questions.
     """
     found = []
     for key, field in (("by_type", "question_type"), ("by_source", "source_dataset")):
@@ -245,7 +246,8 @@ def _grouped(
             if rows:
                 svg = intervals([{**row, **look[row["name"]]} for row in rows])
                 groups.append({"name": name, "n": int(chosen.sum()), "rows": rows, "svg": svg})
-        found += [(key, groups)] if groups else []
+        # One group is what the section before shows.
+        found += [(key, groups)] if len(groups) > 1 else []
     return found
 
 
