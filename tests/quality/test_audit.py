@@ -157,6 +157,52 @@ def test_without_spaces_a_candidate_names_the_subject_of_the_question(
     assert pairs(found) == [("q1", "second")]
 
 
+@pytest.mark.parametrize(
+    ("question", "gold", "second", "found"),
+    [
+        # Twins: their names differ in a character or two, and no article begins with its own.
+        (
+            "大沙地站位於廣州市黃埔區大沙路與石化路交叉口，是廣州地鐵哪一條線路的車站？",
+            "位於廣州市黃埔區大沙路與石化路交叉口的大沙地站，是廣州地鐵五號線的車站。",
+            "位於廣州市黃埔區大沙路與石化路交叉口的大沙東站，是廣州地鐵五號線的車站。",
+            False,
+        ),
+        (
+            "林肯縣是美國西部面積廣大人口稀少以農業為主的縣，它屬於哪一州？",
+            "美國西部的林肯縣面積廣大人口稀少以農業為主，屬於內布拉斯加州。",
+            "美國西部的霍爾縣面積廣大人口稀少以農業為主，屬於內布拉斯加州。",
+            False,
+        ),
+        (
+            "林肯縣是美國西部面積廣大人口稀少以農業為主的縣，它屬於哪一州？",
+            "美國西部的林肯縣面積廣大人口稀少以農業為主，屬於內布拉斯加州。",
+            "林肯縣在美國西部，面積廣大人口稀少以農業為主，屬於內布拉斯加州。",
+            True,
+        ),
+        # The question does not say whom it means.
+        (
+            "他司職什麼位置？",
+            "馬龍在隊中司職門將，位置固定。",
+            "盧卡在隊中司職門將，位置固定。",
+            False,
+        ),
+        (
+            "他加祿語屬於哪個語系？",
+            "他加祿語屬於南島語系。",
+            "學者說，他加祿語屬於南島語系。",
+            True,
+        ),
+    ],
+)  # fmt: skip
+def test_a_candidate_has_the_first_name_that_question_and_gold_share(
+    question: str, gold: str, second: str, found: bool, tmp_path: Path
+) -> None:
+    answer = next(a for a in ("五號線", "內布拉斯加州", "門將", "南島語系") if a in gold)
+    asked = Question("q1", question, answer, ("gold",), "drcd", "single-hop")
+    documents = [document("gold", gold), document("second", second), *FILLER]
+    assert bool(pairs(audited([asked], documents, tmp_path, "zh-Hant-TW"))) == found
+
+
 def test_the_parts_of_a_name_may_change_places_and_a_date_is_not_a_name(tmp_path: Path) -> None:
     question = "瑪格麗特·安茹女伯爵1272年出生，她的丈夫是誰？"
     asked = Question("q1", question, "查理", ("gold",), "drcd", "single-hop")

@@ -8,7 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bears.quality.audit.pool import AuditPool, Sought
+from bears.language.tags import unspaced as no_spaces
+from bears.quality.audit.pool import PRONOUNS, AuditPool, Sought
 from bears.types import Closed, Question
 
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -28,6 +29,7 @@ class AuditSettings(Closed):
         alone: the same if there is no other gold document, and for a weak answer.
         subject: share of the pairs of characters of the question's subject that a candidate has,
             see `bears.quality.audit.pool.AuditPool.names_subject`.
+        shared: the same for the first rare run that the question shares with the gold document.
         weak_depth: for an answer that says little by itself, how many documents are looked at …
         weak_question: … and how much of the whole question the gold document has.
         common: an answer that is in a greater share of the documents says little.
@@ -47,6 +49,7 @@ class AuditSettings(Closed):
     stands_in: Share
     alone: Share
     subject: Share
+    shared: Share
     weak_depth: Count
     weak_question: Share
     common: Share
@@ -59,6 +62,7 @@ class AuditSettings(Closed):
     repeated_passage: Annotated[int, Field(ge=2)]
 
 
+_PAIR = 2
 MOST = 10_000
 """How many documents, evenly spread, are searched to decide whether an answer is common."""
 
@@ -129,6 +133,26 @@ class Candidates:
         limit = max(self._settings.common * len(self._counted), self._settings.common_at_least)
         return sum(map(answer.stands_in, self._counted)) > limit
 
+    def _shares_name(self, question: Question, gold_id: str, doc_id: str) -> bool:
+        """Return whether a document has the first rare run of question and gold document.
+
+        It is most often the subject. A run of two tokens counts only if there is no longer one;
+        then nobody can judge a question that begins with a pronoun. Languages with spaces need no
+        such check.
+        """
+        if not no_spaces(self._pool.language):
+            return True
+        runs = [
+            run
+            for run in self._pool.shared_runs(question, gold_id)
+            if not self._common(Sought((f" {' '.join(run)} ",), weak=False))
+        ]
+        if longer := [run for run in runs if len(run) > _PAIR]:
+            runs = longer
+        elif question.question.startswith(PRONOUNS):
+            return False
+        return not runs or self._pool.has(doc_id, runs[0], self._settings.shared)
+
     @cached_property
     def _counted(self) -> list[str]:
         ids = list(self._pool.contents)
@@ -158,6 +182,7 @@ class Candidates:
                 and covers >= settings.covers
                 and stands_in >= least
                 and pool.names_subject(question, gold_id, doc_id, settings.subject)
+                and self._shares_name(question, gold_id, doc_id)
             )
             if agrees and (best is None or (stands_in, covers) > best[:2]):
                 best = (stands_in, covers, gold_covers, gold_id)

@@ -86,6 +86,8 @@ def _letters(text: str) -> int:
     return sum(map(str.isalpha, text))
 
 
+PRONOUNS = tuple("他她它牠祂其該该此這这彼")
+"""With one of these a question begins whose subject is named elsewhere."""
 DATES = frozenset("年月日世")
 """Characters after a number of a date; such a number does not belong to a name."""
 Terms = Mapping[int, float]
@@ -178,10 +180,25 @@ class AuditPool:
         gold = self.normal(self.contents[gold_id])
         numbers = [pair for pair in _numbers(asked) if pair in gold]
         subject = _beginning(gold, asked)
-        pairs = [f" {one} {other} " for one, other in pairwise(subject)]
         whole = all(f" {token} " in text for token in subject)
-        named = sum(pair in text for pair in pairs) >= least * len(pairs)
-        return whole and named and all(pair in text for pair in numbers)
+        return whole and self.has(doc_id, subject, least) and all(n in text for n in numbers)
+
+    def has(self, doc_id: str, run: Sequence[str], least: float) -> bool:
+        """Return whether a document has a share of a run's pairs of adjacent tokens."""
+        pairs = [f" {one} {other} " for one, other in pairwise(run)]
+        return sum(pair in self.both(doc_id) for pair in pairs) >= least * len(pairs)
+
+    def shared_runs(self, question: Question, doc_id: str) -> list[list[str]]:
+        """Return the longest runs of two tokens or more that a question shares with a document."""
+        text, tokens = self.normal(self.contents[doc_id]), self.normal(question.question).split()
+        runs, end = [], 0
+        for start in range(len(tokens)):
+            run = _beginning(" ".join(tokens[start:]), text)
+            # A run that ends where an earlier one ends is a part of it.
+            if len(run) > 1 and start + len(run) > end:
+                end = start + len(run)
+                runs.append(run)
+        return runs
 
     def holds(self, doc_id: str, answer: Sought) -> bool:
         """Return whether a document has the answer as whole tokens, after or before translation."""
