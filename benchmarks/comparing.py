@@ -5,9 +5,8 @@
 Questions are equally hard for both systems: each question has a normal number that both share, and
 each system adds its own; the sum's quantile gives the value. It prints the tables of
 docs/statistics.md: how often equal systems are called different (5 % at most), how often the 95 %
-interval holds the truth, and how often any two equal systems of several are called
-different; and for yes-or-no measures how often the interval holds the truth, and how often it
-contradicts p.
+interval holds the truth, how often any two equal systems of several are called different, and how
+often p and the interval contradict.
 """
 
 import gc
@@ -90,6 +89,19 @@ def row(name: str, draws: int, shares: Sequence[Floats], correlation: float) -> 
     return cells
 
 
+def contradictions(
+    name: str, draws: int, shares: Sequence[Floats], correlation: float
+) -> list[str]:
+    """Return, for each size, how often p and the interval of a graded measure contradict."""
+    cells = [name]
+    for n in SIZES:
+        a, b = drawn(n, draws, shares, correlation, generator(name, n))
+        found = of_means(a, b, RESAMPLES)
+        excluded = (found["low"] > 0) | (found["high"] < 0)
+        cells.append(f"{np.mean(excluded != (found['p'] <= 0.05)):.1%}")
+    return cells
+
+
 def family(name: str, draws: int, shares: Sequence[Floats], correlation: float) -> list[str]:
     """Return, for each size, how often any two equal systems are called different, after Holm."""
     graded = len(shares[0]) > 2
@@ -154,6 +166,12 @@ def main() -> None:
     print("\n" + tabulate(rows, headers=header, tablefmt="pipe", disable_numparse=True))
     rows = [agreement(n, 20 * draws) for n in (60, 300, 1000, 3000)]
     header = ["questions", "holds", "contradicts p", "z = 1.96: holds", "z = 1.96: contradicts p"]
+    print("\n" + tabulate(rows, headers=header, tablefmt="pipe", disable_numparse=True))
+    rows = [
+        contradictions(name, draws, [shares_of(a), shares_of(b)], correlation)
+        for name, (a, b, correlation) in GRADED.items()
+    ]
+    header = ["systems", *(f"contradicts p, n = {n}" for n in SIZES)]
     print("\n" + tabulate(rows, headers=header, tablefmt="pipe", disable_numparse=True))
 
 

@@ -20,7 +20,7 @@ from bears.config.ledger.entries import Ledger
 from bears.errors import FormatError
 from bears.evaluation.answers.evidence_f1 import evidence_f1
 from bears.evaluation.answers.exact_match import exact_match
-from bears.evaluation.answers.forms import read_answers
+from bears.evaluation.answers.forms import GivenAnswer, read_answers
 from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import references_of, with_references
 from bears.evaluation.answers.score import (
@@ -187,6 +187,7 @@ def test_evidence_f1(evidence: list[str], reference: list[str], expected: float)
         ("The answer is no, not yes", "en", 0),
         ("They know yesterday", "en", 0),
         ("是的", "zh-Hant-TW", 1),
+        ("是，他們都是", "zh-Hant-TW", 1),
         ("不是", "zh-Hant-TW", 0),
         ("네, 맞습니다", "ko", 1),
         ("네트워크", "ko", 0),
@@ -705,3 +706,11 @@ def test_the_metrics_are_listed_each_with_its_source(capsys: pytest.CaptureFixtu
         assert re.match(r"[a-z_0-9@, ]+\n    \S", entry), entry
         assert "    Source: " in entry, entry
         assert "Args:" not in entry
+
+
+def test_a_known_question_without_an_answer_is_no_unknown_one() -> None:
+    asked = [Question("q1", "Who?", "", (), "s", "ad-hoc")]
+    given = [GivenAnswer("line 1", "q1", None)]
+    for ignored in (False, True):
+        found = answers_of(given, asked, [], ignored)
+        assert (dict(found.predictions), list(found.given)) == ({}, ["q1"])

@@ -185,3 +185,9 @@ def test_an_unknown_name_is_answered_with_the_right_ones(name: str) -> None:
     assert repr(name) in str(caught.value)
     assert "success@k, strict@k, recall@k" in str(caught.value)
     assert "r_precision" in str(caught.value)
+
+
+def test_correct_retrievals_count_questions_and_repeats() -> None:
+    sources = [("a", "a", "b"), (), ("c", "b")]
+    gold = [("b",), ("b",), ("b", "c")]
+    assert [correct_retrievals(sources, gold, k) for k in (1, 2, 3)] == [1, 1, 2]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from bears.errors import FormatError
 from bears.files.intake import files, json_stream
+from bears.files.intake.encodings import text_and_encoding
 from bears.files.intake.files import opened, read_text, read_whole
 from bears.files.intake.json_stream import begin, items, members, pairs
 from bears.files.intake.json_text import json_value, lines
@@ -326,3 +327,24 @@ def test_a_text_that_shows_nothing_is_blank() -> None:
         map(blank, ["", " \t\n", "\u200b", "\u2060\ufeff", "\u3164\u2800", "\x00", "\ue000"])
     )
     assert not any(map(blank, ["a", " 。", "\u200b1", "字", "\u0301", "😀", "?"]))
+
+
+@pytest.mark.parametrize(
+    ("data", "declared", "expected"),
+    [
+        ("čšž".encode(), "cp1250", ("čšž", "utf-8")),
+        ("č š".encode("cp1250"), "cp1250", ("č š", "cp1250")),
+        ("čšž".encode("utf-16"), "", ("čšž", "utf-16")),
+    ],
+)
+def test_a_declared_encoding_counts_where_utf_8_does_not_fit(
+    data: bytes, declared: str, expected: tuple[str, str]
+) -> None:
+    assert text_and_encoding(data, "x", declared) == expected
+
+
+@pytest.mark.parametrize(("data", "declared"), [(b"\xe8", ""), (b"\xe8\0", "cp1250"), (b"a\0", "")])
+def test_what_is_not_utf_8_needs_another_encoding_and_no_nul(data: bytes, declared: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        text_and_encoding(data, "x", declared)
+    assert "either" not in str(caught.value)

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from bears.files.records import write_records
 from bears.files.shown import (
     blank,
     for_terminal,
@@ -26,6 +27,7 @@ from bears.files.shown import (
     restored,
 )
 from bears.files.spreadsheet import csv_text, read_cells, write_csv
+from bears.types import Question
 from tests.modules import trees
 from tests.workspace import ROOT, environment_for
 
@@ -199,3 +201,11 @@ def test_nothing_else_writes_tables_or_to_stderr() -> None:
         texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
         if "tabulate.tabulate" in used and texts & {"pipe", "github", "html", "unsafehtml"}:
             assert file in TABLE, f"{file} writes Markdown or HTML; see bears/files/shown.py"
+
+
+def test_records_in_git_change_by_lines(tmp_path: Path) -> None:
+    asked = Question("q1", "Kdo?", "č", (), "s", "ad-hoc")
+    write_records(tmp_path / "a.json", [asked])
+    (row,) = json.loads((tmp_path / "a.json").read_bytes())
+    expected = json.dumps([row], ensure_ascii=False, indent=2)
+    assert (tmp_path / "a.json").read_text("utf-8").strip() == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bears.language.answers import aliases, normalise, preserved, term_renderings
-from bears.language.normalisation import normalisation_of
+from bears.language.normalisation import normalisation_of, spaced
 from bears.language.yes_no import YesNo, first_yes_or_no, means, yes_or_no
 from tests.languages import CONF, load
 
@@ -140,3 +140,7 @@ def test_the_lexicons_words_mean_what_they_say(path: Path) -> None:
     if language.name != "pseudo":
         assert yes_or_no(language.yes, language.name) == "yes"
         assert yes_or_no(language.no, language.name) == "no"
+
+
+def test_spaced_drops_punctuation_and_case_and_keeps_letters_apart() -> None:
+    assert spaced("Ljubljana, je — „MESTO“;  ﬁne") == "ljubljana je mesto fine"

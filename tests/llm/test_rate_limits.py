@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import count
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bears.llm.client import LIMITED, Online
 from bears.llm.endpoint import Endpoint
@@ -306,3 +308,15 @@ def test_in_real_time(headers: bool, configured: float | None) -> None:
     assert good == 200
     assert stats.get("status 429", 0) == 0
     assert 2.5 <= took <= 1.1 * 4 + 0.5
+
+
+@given(st.lists(st.sampled_from([60.0, 120.0]), max_size=20))
+def test_a_limit_that_is_reported_again_gives_nothing(limits: list[float]) -> None:
+    bucket = TokenBucket()
+    bucket.learn(0.0, 60.0)
+    while not bucket.wait(0.0, 0.1):
+        bucket.take(0.0, 0.1)
+    for limit in limits:
+        bucket.learn(0.0, limit)
+    bucket.learn(0.0, 60.0)
+    assert bucket.wait(0.0, 0.1) > 0

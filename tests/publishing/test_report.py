@@ -34,7 +34,7 @@ from bears.publishing.report.comparison import compared
 from bears.publishing.report.page import group_row, report
 from bears.publishing.report.words import part, phrase, words
 from bears.results.system import System
-from bears.types import Document, Hit, Question
+from bears.types import Document, Hit, Question, QuestionType
 from tests.browser import dom
 from tests.workspace import Workspace
 
@@ -64,7 +64,8 @@ class Made:
         source = texts[0]
         documents, questions = [], []
         for i, text in enumerate(texts):
-            of, kind = texts[-(i % 2)], ("single-hop", "multi-hop")[i % 2]
+            of = texts[-(i % 2)]
+            kind: QuestionType = "multi-hop" if i % 2 else "single-hop"
             documents.append(Document(f"d{i}", f"{text} right {i}", of, f"o{i}", True))
             asked = Question(f"q{i}", f"{text}?", text, (f"d{i}",), of, kind)
             questions.append(asked)

@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from bears.errors import FormatError
+from bears.files.records import write_lines
+from bears.files.spreadsheet import write_csv
 from bears.results.check import CheckedSubmission, check
 from bears.results.science_ko import submission_row
 from bears.results.submission import Submission, read_submission
+from bears.results.system import System
 from bears.types import Finding, Hit, Question, QuestionType
 
 PUBLISHED = {
@@ -229,3 +233,14 @@ def test_the_korean_line_has_three_documents_and_its_number() -> None:
     assert row["eval_id"] == 78
     assert row["topk"] == ["d1", "d2", "d3"]
     assert row["references"][0] == {"score": 1.0, "content": "글"}
+
+
+def test_a_systems_answers_stand_beside_their_judgements(tmp_path: Path) -> None:
+    answers, judged = tmp_path / "answers.jsonl", tmp_path / "judged.csv"
+    write_lines(answers, [{"question_id": "q1", "answer": "Rome"}, {"question_id": "q2"}])
+    write_csv(judged, ["question_id", "verdict"], [["q1", "pass"], ["q2", "fail"]])
+    system = System("s", "", pd.DataFrame(), files=(answers, judged))
+    assert system.answers == {
+        "q1": {"question_id": "q1", "verdict": "pass", "answer": "Rome"},
+        "q2": {"question_id": "q2", "verdict": "fail", "answer": ""},
+    }

@@ -140,3 +140,9 @@ def test_stems_of_porter(word: str, stemmed: str) -> None:
 )
 def test_forms_of_a_word_are_one_term(analyzer: str, forms: str) -> None:
     assert len(set(ANALYZERS[analyzer](forms))) == 1
+
+
+def test_a_possessive_s_is_dropped_in_each_of_its_spellings_and_a_bare_s_stays() -> None:
+    # EnglishPossessiveFilter of Lucene: ', \u2019 and \uff07, with s or S.
+    assert english("John's DOG'S cat\u2019s fish\uff07s") == ["john", "dog", "cat", "fish"]
+    assert english("s boss") == ["s", "boss"]

@@ -15,7 +15,7 @@ import pytest
 from bears.config import build
 from bears.files.records import read_lines
 from bears.retrieval.ranking import BITS, best
-from bears.retrieval.retriever import Query
+from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25, lucene_length
 from bears.types import Document, Ranking
 from tests.retrieving import ask, composed, document, documents, ids, opened
@@ -196,3 +196,20 @@ def test_scifact_gives_the_numbers_of_anserini(tmp_path: Path, shared_data: Path
         recalls.append(len(relevant & set(found[:100])) / len(relevant))
     assert round(sum(gains) / len(gains), 4) == 0.6789
     assert round(sum(recalls) / len(recalls), 4) == 0.9253
+
+
+def test_lengths_are_rounded_for_a_language_and_all_its_regions(tmp_path: Path) -> None:
+    def scores(language: str, name: str, lucene: tuple[str, ...]) -> list[float]:
+        retriever = BM25(0.9, 0.4, language, analyzer="words", lucene_lengths=lucene)
+        texts = ["cat " + "dog " * 40, "cat " + "dog " * 41]
+        documents = [Document(str(n), text, "s", str(n), False) for n, text in enumerate(texts)]
+        (tmp_path / name).mkdir()
+        retriever.index(documents, tmp_path / name, tmp_path)
+        (found,) = retriever.open(tmp_path / name).search([Query("cat")], 2, Stopwatch())
+        return [hit.score for hit in found]
+
+    exact = scores("ko-KR", "exact", ())
+    rounded = [scores("ko-KR", f"rounded{n}", each) for n, each in enumerate([("ko",), ("ko-KR",)])]
+    assert rounded[0] == rounded[1] != exact
+    # 41 and 42 tokens: Lucene keeps 40 and 42.
+    assert exact[0] > exact[1]

@@ -210,3 +210,13 @@ def test_every_choice_is_built_as_its_file_says(name: str) -> None:
     text = "The cat sat on the mat. " * 100
     assert split(chunking, text)[0].startswith("The cat")
     assert (len(chunking.ranges(text)) == 1) == (name == "none")
+
+
+def test_a_chunk_has_the_stated_number_of_sentences_but_the_last() -> None:
+    text = "One is here. Two is here. Three is here. Four is here. Five is here."
+    ranges = Sentences(characters=1_000, sentences=2).ranges(text)
+    assert [text[start:end].strip() for start, end in ranges] == [
+        "One is here. Two is here.",
+        "Three is here. Four is here.",
+        "Five is here.",
+    ]

@@ -17,6 +17,7 @@ from bears.errors import ConfigurationError, SamplingError
 from bears.files.records import read_documents, write_records
 from bears.files.rows import SourceRecords
 from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.pooled import references_of
 from bears.sampling.sample import Sample, count_reasons
 from bears.types import Brought, Document, Question
 from tests.sampled import (
@@ -367,3 +368,8 @@ def test_a_document_is_the_same_record_under_every_seed(real: Rows) -> None:
         for document in draw(replace(BEARS, seed=seed), real).documents:
             bare = replace(document, is_gold=False)
             assert known.setdefault(document.doc_id, bare) == bare
+
+
+def test_references_are_answers_that_differ() -> None:
+    assert references_of(["Rome", "Rome", " "]) == []
+    assert references_of(["Rome", "the city of Rome", "Rome"]) == ["Rome", "the city of Rome"]

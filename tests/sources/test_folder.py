@@ -543,3 +543,10 @@ def test_a_folder_without_a_document_says_what_is_there_instead(folder: Folder) 
     folder.put("a.xls", b"")
     with pytest.raises(SourceError, match=r"1 files that are left out, such as a\.xls: not one of"):
         folder.read()
+
+
+def test_what_is_around_a_page_is_left_out_to_its_own_end() -> None:
+    page = "<nav>a<nav>b</nav>c</nav><p>first</p><footer>d</footer><p>last</p>"
+    blocks, around = blocks_of_html(page)
+    assert blocks == ["first", "last"]
+    assert around == len("abc") + len("d")

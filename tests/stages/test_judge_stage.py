@@ -48,6 +48,7 @@ def question(*golds: str, kind: QuestionType = "single-hop", judged: bool = True
         ("cut", "fail", question("b"), {}),
         ("reader", "fail", question("a"), {}),
         ("reader", "fail", question(), {}),
+        ("reader", "fail", question("a"), {"oracle": "unscored"}),
         ("reader_cannot", "fail", question("a"), {"oracle": "fail"}),
         ("reader_distracted", "fail", question("a"), {"oracle": "pass"}),
         ("not_retrieved", "fail", question("x"), {"oracle": "pass"}),
