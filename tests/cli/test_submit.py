@@ -159,3 +159,21 @@ def test_distances_are_warned_of(
     file = run_file(tmp_path / "run.trec", "q1 Q0 d1 1 0.1", "q1 Q0 d4 2 0.2", *GOOD[2:])
     assert main(["submit", "score", str(file), "--folder", str(export)]) == 0
     assert "if these are distances, negate them" in capsys.readouterr().out
+
+
+def test_repeated_documents_of_a_pandachat_submission_take_one_place(
+    export: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # PandaChat's own count takes the first two sources as they are; ours of documents does not.
+    rows = [
+        {"query": "one?", "sources": ["d4", "d4", "d1"]},
+        {"query": "two?", "sources": ["d4", "d1", "d3"]},
+    ]
+    file = tmp_path / "panda.json"
+    file.write_text(json.dumps({"df": rows, "time_per_question": 1.0}), encoding="utf-8")
+    assert main(["submit", "score", str(file), "--folder", str(export)]) == 0
+    shown = capsys.readouterr().out
+    assert "mrr@10" in shown
+    assert "0.4166" in shown
+    (row,) = read_board(Path("metrics/leaderboard.csv"))
+    assert (row.values["success@2"], row.values["retrieval_accuracy@2"]) == (1 / 2, 0)
