@@ -126,8 +126,8 @@ def check(path: Path, promised: bool = False) -> str | None:
         return _checked(path, place)
     except FormatError as error:
         raise FormatError(
-            f"{error}. Remove {path} and run `dvc repro`; if it is still damaged, `bears doctor` "
-            "finds the damaged file in DVC's cache"
+            f"{error}. Remove {path} and run `dvc repro`; if it is still damaged, so is DVC's "
+            "cache: remove .dvc/cache too"
             + (f". If you changed it on purpose, remove {place}" if place and not promised else "")
         ) from None
 

@@ -118,7 +118,7 @@ class Revision:
             )
         found = hashlib.md5(read_whole(place), usedforsecurity=False).hexdigest()
         if found != digest.removesuffix(".dir"):
-            raise FormatError(f"{place} in DVC's cache is damaged; see bears doctor")
+            raise FormatError(f"{place} in DVC's cache is damaged; remove it")
         return place
 
 

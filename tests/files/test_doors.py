@@ -20,7 +20,6 @@ METHODS = ("read_text", "read_bytes")
 ALLOWED = {
     "bears/config/code.py": "our own code",
     "bears/config/edge.py": "os.devnull alone",
-    "bears/cli/doctor/objects.py": "bytes are digested and not read",
     "bears/files/digest.py": "bytes are digested and not read",
     "bears/files/lock.py": "locks are ours, and hold a process number",
     "bears/files/journal.py": "ours, and a line is trusted for its checksum alone",

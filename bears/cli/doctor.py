@@ -1,21 +1,70 @@
-"""Leftovers of killed runs: locks, git without a branch, processes and half-written files."""
+"""``bears doctor``: find the leftovers of killed runs, and suggest the fix.
+
+They are locks, git without a branch, processes and half-written files.
+"""
 
 import os
 import re
 import shlex
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.cli.doctor.objects import Damage
-from bears.errors import FormatError
+from bears.errors import BearsError, ConfigurationError, FormatError
 from bears.files.intake.json_text import json_value
-from bears.layout import CONF, DATA, LOCAL, METRICS
+from bears.layout import CONF, DATA, LOCAL, METRICS, PIPELINE
 from bears.results.revision import cache_folder
 
 TEMPORARY = Path(".dvc/tmp")
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Something that is wrong with a checkout.
+
+    Args:
+        what: one sentence that names the file or process.
+        fix: a command for the checkout's root that fixes it.
+    """
+
+    what: str
+    fix: str
+
+
+def diagnose() -> None:
+    """Find damage in this checkout and suggest fixes.
+
+    Finds what killed runs left, and prints a command that fixes each. Changes nothing. Exits with 0
+    if nothing was found.
+    """
+    root = Path.cwd()
+    if not (root / PIPELINE).exists():
+        raise ConfigurationError(f"no dvc.yaml in {root}; run from the project's root")
+    checks = {
+        "locks of git and DVC": locks,
+        "the branch of git": detached,
+        "processes of stages": orphans,
+        "half-written files": half_written,
+    }
+    wrong = 0
+    for name, check in checks.items():
+        try:
+            for damage in check(root):
+                print(f"{damage.what}\n    fix: {damage.fix}")
+                wrong += 1
+        except (BearsError, OSError) as error:
+            print(f"could not be checked: {name}: {error}")
+            wrong += 1
+    if wrong:
+        sys.exit(1)
+    print(f"nothing found. Checked: {'; '.join(checks)}")
+
+
+COMMAND = diagnose
 
 
 def locks(root: Path) -> Iterator[Damage]:
