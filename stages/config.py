@@ -6,17 +6,16 @@ from functools import partial
 from pathlib import Path
 
 from bears.config import AUTO, compose, read_selection, write_yaml
-from bears.config.code import code_digests
+from bears.config.code import Modules, code_digests
 from bears.config.edge import ended
 from bears.config.guard import locked_paths
 from bears.config.ledger.entries import LedgerPart
+from bears.config.packaged import CODE_FOLDERS
 from bears.config.pipeline import GROUPS, configuration_of_stages
 from bears.config.shape import Configuration
 from bears.config.typed import select
 from bears.errors import ConfigurationError
-from bears.layout import CODE, CONF, CONFIG, LANGUAGE, PARAMS, BenchmarkFiles
-
-ROOT = Path(__file__).resolve().parents[1]
+from bears.layout import CODE, CONF, CONFIG, DATA, LANGUAGE, PARAMS, REPLIES, BenchmarkFiles
 
 
 def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]) -> None:
@@ -33,13 +32,16 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
                 f"choose it with -S {group}={composed}, since the paths in dvc.yaml carry the "
                 "name in params.yaml"
             )
+    # DVC refuses to run a stage whose folder is missing; git keeps no empty folder.
+    for folder in (DATA / "local", REPLIES / "made"):
+        folder.mkdir(parents=True, exist_ok=True)
     replies = BenchmarkFiles(known.benchmark.name).replies()
     if not replies.exists():
         # DVC would only say that a dependency is missing; an empty file lets `translate` say
         # which translations are missing and how to get them.
         replies.parent.mkdir(parents=True, exist_ok=True)
         replies.touch()
-    digests = code_digests(ROOT, configuration_of_stages(config))
+    digests = code_digests(Modules(Path.cwd(), CODE_FOLDERS), configuration_of_stages(config))
     # A running stage reads what it was started with, and is refused when that has changed.
     with locked_paths([], [out], "config"):
         write_yaml(code, digests)

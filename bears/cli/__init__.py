@@ -4,31 +4,38 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 from bears.config.edge import ended
+from bears.config.packaged import require_project
 from bears.errors import ConfigurationError
 
 COMMANDS = {
-    "doctor": "diagnose this checkout and suggest fixes",
-    "replies": "plan, fill and publish kept replies",
-    "embeddings": "price and buy hosted embeddings",
-    "source": "describe a dataset as a source, or pin a source",
+    "init": "make a project with a benchmark",
+    "new": "add a benchmark to the project",
+    "show": "print the metrics as a table",
+    "compare": "test whether systems differ, by how much, and how certain that is",
+    "report": "write an HTML page about a benchmark and its results",
+    "metrics": "list the metrics with their definitions and sources",
     "submit": "score other people's results, or write a task's submission file",
     "answers": "score or judge a system's answers, or measure a judge",
     "judgements": "let people judge documents that systems found",
-    "ragas": "compute the four RAGAS metrics with the ragas package",
-    "metrics": "list the metrics with their definitions and sources",
     "leaderboard": "add the results of DVC's experiments to metrics/leaderboard.csv",
-    "compare": "test whether systems differ, by how much, and how certain that is",
+    "source": "describe a dataset as a source, or pin a source",
+    "replies": "plan, fill and publish kept replies",
+    "embeddings": "price and buy hosted embeddings",
+    "ragas": "compute the four RAGAS metrics with the ragas package",
+    "replace": "replace a question",
     "tax": "measure what translation costs a retriever",
-    "report": "write an HTML page about a benchmark and its results",
     "export": "write the benchmark to a folder that can be shared",
     "attest": "compare the benchmark's digests with those of an export",
-    "replace": "replace a question",
-    "show": "print the metrics as a table",
     "plot-template": "write an HTML template for `dvc plots` that needs no network",
+    "doctor": "diagnose this project and suggest fixes",
 }
-"""Modules of this package. The ``COMMAND`` of each is a function, or a mapping of several."""
+"""Modules of this package, in the order in which a newcomer needs them. The ``COMMAND`` of each is
+a function, or a mapping of several."""
+ANYWHERE = ("init", "metrics", "source", "plot-template")
+"""Commands that need no project."""
 RENAMED = {"judge": "answers calibrate", "memory": "replies"}
 
 
@@ -65,4 +72,10 @@ def _run(words: Sequence[str]) -> None:
         parser.print_help(sys.stderr)
         sys.exit(2)
     arguments = vars(parser.parse_args(words))
+    files = arguments.get("systems") or []
+    elsewhere = arguments.get("folder") or (files and all(Path(name).is_file() for name in files))
+    if words[0] not in ANYWHERE and not elsewhere:
+        require_project()
+    # A project's own modules.
+    sys.path.append(str(Path.cwd()))
     arguments.pop("_function")(**arguments)

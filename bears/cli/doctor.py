@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.errors import BearsError, ConfigurationError, FormatError
+from bears.config.packaged import require_project
+from bears.errors import BearsError, FormatError
 from bears.files.intake.json_text import json_value
-from bears.layout import CONF, DATA, LOCAL, METRICS, PIPELINE
+from bears.layout import CONF, DATA, LOCAL, METRICS
 from bears.results.revision import cache_folder
 
 TEMPORARY = Path(".dvc/tmp")
@@ -42,8 +43,7 @@ def diagnose() -> None:
     if nothing was found.
     """
     root = Path.cwd()
-    if not (root / PIPELINE).exists():
-        raise ConfigurationError(f"no dvc.yaml in {root}; run from the project's root")
+    require_project()
     checks = {
         "locks of git and DVC": locks,
         "the branch of git": detached,

@@ -17,10 +17,10 @@ from bears.errors import BearsError, ConfigurationError, FormatError
 from bears.evaluation.timing import read_timing
 from bears.files.digest import sha256_of
 from bears.files.records import read_json, read_questions, write_text
-from bears.layout import MODELS, BenchmarkFiles
+from bears.layout import BenchmarkFiles
 from bears.llm.embedding import token_range
 from bears.llm.kept import KeptReplies
-from bears.llm.models import Models, estimate, load_models
+from bears.llm.models import Models, estimate, models_of
 from bears.llm.use import Use
 from bears.publishing.report.benchmark import ReportKeys
 from bears.publishing.report.page import report
@@ -129,7 +129,7 @@ def dollars(
     """
     queries = translated / "queries.json"
     try:
-        models = load_models(MODELS)
+        models = models_of(Path())
         uses: list[Use[Any]] = []
         priced = select(PricedKeys, config)
         if priced.rewriter.word("model"):

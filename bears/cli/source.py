@@ -1,7 +1,7 @@
 """``bears source``: describe a dataset as a source, or pin a source."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,14 +38,25 @@ def inspect_source(where: str, settings: Sequence[str] = ()) -> None:
     place = {"hub": hub} if hub != where else {"path": _path(hub)}
     name = re.sub(r"\W+", "_", Path(hub).name.split(".")[0]).strip("_").lower() or "source"
     given = dict(_setting(word) for word in settings)
-    usual = {"name": name, "language": "en", "licence": "NOASSERTION", "shape": "squad"}
-    source = parse(Source, {**usual, **place, **given}, "the settings")
     folder = Path(hub).is_dir() and "path" in place
     order = ["beir", "multi-hop", "squad", "qa-with-passages", "pairs"]
-    shapes = [source.shape] if "shape" in given else [*order, "own"][: None if folder else -1]
+    shapes = [given["shape"]] if "shape" in given else [*order, "own"][: None if folder else -1]
     if "path" in place and not folder:
-        shapes = [shape for shape in shapes if not SHAPES[shape].layout]
-    print(_shown(inspect(source, shapes, given, Path.cwd(), checkout() / LOCAL)), end="")
+        shapes = [shape for shape in shapes if shape not in SHAPES or not SHAPES[shape].layout]
+    print(_shown(described({"name": name, **place, **given}, shapes, Path())), end="")
+
+
+def described(given: Mapping[str, Any], shapes: Sequence[str], project: Path) -> Look:
+    """Return what is in a source, with its settings guessed.
+
+    Args:
+        given: the settings that are known.
+        shapes: the first that fits is taken.
+        project: the folder that its path is relative to.
+    """
+    usual = {"language": "en", "licence": "NOASSERTION", "shape": shapes[-1]}
+    source = parse(Source, {**usual, **given}, "the settings")
+    return inspect(source, shapes, given, project.resolve(), checkout() / LOCAL)
 
 
 def _path(word: str) -> str:
@@ -69,14 +80,14 @@ def _shown(look: Look) -> str:
         f"Read {'the first ' * look.cut}{look.documents} documents and {look.questions} questions "
         f"with gold, which is {look.gold_documents} documents. The first question:",
         *(f"  {what}: {one_line(text):.200}" for what, text in first.items()),
-        f"Run: dvc exp run -S benchmark=any -S 'overrides=[\"source@sources.any={source.name}\"]'",
+        f"Then: bears new {source.name} --source {source.name}",
     ]
     if source.hub:
         comments.append(f"Pin its rows too: bears source pin conf/source/{source.name}.yaml")
-    return "".join(f"# {line}\n" for line in comments) + _yaml(_changed(source))
+    return "".join(f"# {line}\n" for line in comments) + _yaml(changed(source))
 
 
-def _changed(source: Source | Part) -> dict[str, Any]:
+def changed(source: Source | Part) -> dict[str, Any]:
     """Return the fields that differ from their defaults."""
     changed = {}
     for each in fields(source):
@@ -121,7 +132,7 @@ def pin(file: Path) -> dict[str, Any]:
         pins["rows"] = sum(each["rows"] for each in made)
     pins["sha256"] = {each["name"]: each["sha256"] for each in made}
     if source.parts:
-        pins["parts"] = {name: _changed(part) for name, part in source.parts.items()}
+        pins["parts"] = {name: changed(part) for name, part in source.parts.items()}
     # The old values go, each with the lines below it that belong to it.
     block = rf"^(?:{'|'.join(pins)}):.*\n(?:[ \t#-].*\n|\n)*"
     write_text(file, re.sub(block, "", text.rstrip("\n") + "\n", flags=re.M) + _yaml(pins))

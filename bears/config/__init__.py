@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from bears.config.packaged import conf_file, conf_folders, require_project
 from bears.config.secrets import refuse_secrets, without_secret
 from bears.config.shape import Choice, Configuration
 from bears.config.typed import build, parse
@@ -16,6 +17,7 @@ from bears.errors import ConfigurationError
 from bears.files.addresses import without_passwords
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import write_text
+from bears.layout import PARAMS
 
 LEDGER = ("replacements", "edits", "reviews", "judgements")
 """The parts of conf/ledger/<benchmark>.yaml."""
@@ -67,7 +69,9 @@ def read_selection(params: Path) -> Config:
             ``overrides`` is not a list of strings.
         FormatError: the file is not YAML.
     """
-    selection = read_mapping(params, "run from the project's root")
+    if params == PARAMS and not params.exists():
+        require_project()
+    selection = read_mapping(params, "restore it from git")
     overrides = selection.get("overrides", [])
     if not isinstance(overrides, list) or not all(isinstance(item, str) for item in overrides):
         raise ConfigurationError(
@@ -117,7 +121,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     """Compose the whole configuration with Hydra.
 
     Args:
-        conf: the folder that holds ``config.yaml`` and the groups.
+        conf: the project's folder of groups; what it lacks comes from ours.
         selection: the content of params.yaml.
         overrides: more Hydra overrides; later ones win.
 
@@ -133,11 +137,13 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     # Hydra takes a third of a second to import, and only this function needs it.
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    for file in conf.rglob("[!.]*.yaml"):
+    folders = conf_folders(conf)
+    for file in (file for folder in folders for file in folder.rglob("[!.]*.yaml")):
         # Hydra would read it without any bound.
         _check(file, file.lstat().st_mtime_ns)
     words = [
@@ -146,8 +152,14 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
         if key != "overrides" and value != AUTO
     ]
     words += [*selection.get("overrides", []), *overrides]
+    *own, shipped = folders
     try:
-        with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
+        with initialize_config_dir(str(shipped), version_base="1.3"):
+            for folder in own:
+                path = GlobalHydra.instance().config_loader().get_search_path()
+                path.prepend("project", str(folder), anchor="main")
+                # Hydra reads a changed search path only if it has this word.
+                words.append("hydra.searchpath=[]")
             for resolver in RESOLVERS:
                 OmegaConf.clear_resolver(resolver)
             composed = hydra_compose("config", overrides=words)
@@ -172,7 +184,7 @@ def _written_in(conf: Path, tag: str, selected: Choice) -> dict[str, str]:
     """
     profile: Mapping[str, Any] = selected
     if selected.name != tag and re.fullmatch(r"[\w-]+", tag):
-        profile = read_mapping(conf / "language" / f"{tag}.yaml")
+        profile = read_mapping(conf_file(f"language/{tag}.yaml", conf))
     prompt = profile.get("prompt")
     title = profile.get("title", "English" if tag == "en" else tag)
     return {

@@ -7,12 +7,13 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from bears.errors import ConfigurationError
 
-TARGET = re.compile(r"bears(\.[A-Za-z_]\w*)+")
-"""The name of a class or function in a configuration."""
+TARGET = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:@\d+)?")
+"""The name of a class or function in a configuration, or of a measure with its cutoff."""
 CARRIERS = {"wordllama": "wordllama", "Stemmer": "PyStemmer", "rjieba": "rjieba"}
 """Packages that carry a model or rules, to their distributions, whose versions count as code."""
 CARRIED = "package:"
@@ -21,7 +22,7 @@ SHOWN = 16
 """Hexadecimal digits of a digest in data/code.yaml."""
 
 
-def code_digests(root: Path, configurations: Mapping[str, Any]) -> dict[str, str]:
+def code_digests(modules: "Modules", configurations: Mapping[str, Any]) -> dict[str, str]:
     """Return the digest of the code behind each stage.
 
     The code of a stage is its program, every module that the program imports, directly or not,
@@ -30,10 +31,9 @@ def code_digests(root: Path, configurations: Mapping[str, Any]) -> dict[str, str
     except of those that carry a model or rules.
 
     Args:
-        root: the folder that holds ``bears`` and ``stages``.
+        modules: of the project and of this package.
         configurations: the part of the configuration that each stage reads, by the stage's name.
     """
-    modules = Modules(root)
     return {
         stage: modules.digest([f"stages.{stage}", *_targets(configuration)], _models(configuration))
         for stage, configuration in configurations.items()
@@ -41,10 +41,15 @@ def code_digests(root: Path, configurations: Mapping[str, Any]) -> dict[str, str
 
 
 class Modules:
-    """The modules below a folder, each parsed once."""
+    """The modules of a project and of this package, each parsed once.
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    Args:
+        project: the folder with the project's own modules.
+        ours: the folders that hold ``bears`` and ``stages``, if they are others.
+    """
+
+    def __init__(self, project: Path, ours: Mapping[str, Path] = MappingProxyType({})) -> None:
+        self._project, self._ours = project, ours
         self._read = cache(self._parse)
 
     def digest(self, names: Iterable[str], packages: Iterable[str] = ()) -> str:
@@ -75,7 +80,8 @@ class Modules:
         return [module for module in prefixes if self._file(module)]
 
     def _file(self, module: str) -> Path | None:
-        path = self._root.joinpath(*module.split("."))
+        words = module.split(".")
+        path = self._ours.get(words[0], self._project).joinpath(*words)
         # As Python does, take a package before a module of the same name.
         files = (path / "__init__.py", path.with_suffix(".py"))
         return next((file for file in files if file.is_file()), None)
@@ -88,8 +94,9 @@ class Modules:
         try:
             tree = ast.parse(file.read_bytes(), str(file))
         except SyntaxError as error:
-            where = f"{file.relative_to(self._root)}, line {error.lineno}"
-            raise ConfigurationError(f"{where}: {error.msg}; correct the code") from None
+            raise ConfigurationError(
+                f"{file}, line {error.lineno}: {error.msg}; correct the code"
+            ) from None
         _walk(tree, words, imported)
         words += [f"{name} {_version(name)}" for name in sorted(_carriers(imported))]
         return sha256("\0".join(words).encode()).hexdigest(), imported
@@ -109,14 +116,14 @@ def _version(distribution: str) -> str:
 
 
 def _targets(value: Any) -> Iterator[str]:
-    """Yield every dotted name of this project in a configuration."""
+    """Yield every dotted name in a configuration, without the cutoff of a measure."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
         for part in value:
             yield from _targets(part)
-    elif isinstance(value, str) and TARGET.fullmatch(value):
-        yield value
+    elif isinstance(value, str) and (match := TARGET.fullmatch(value)):
+        yield match[1]
 
 
 def _models(value: Any) -> Iterator[str]:

@@ -1,31 +1,51 @@
-"""The differences between an installed package and a checkout."""
+"""What ships with the package, and what a project adds to it."""
 
-from functools import cache
 from pathlib import Path
 
 from bears.errors import ConfigurationError
-from bears.layout import CONF, PARAMS
+from bears.layout import CONF, PIPELINE
 
 PACKAGE = Path(__file__).parents[1]
+SHIPPED = PACKAGE / "project" if (PACKAGE / "project").is_dir() else PACKAGE.parent
+"""The folder that ships conf/, params.yaml and dvc.yaml: in the wheel, or the checkout."""
+STAGES = "bears.stages" if (PACKAGE / "stages").is_dir() else "stages"
+"""The package of the stages: within ``bears`` in the wheel, beside it in the checkout."""
+CODE_FOLDERS = {
+    "bears": PACKAGE.parent,
+    "stages": PACKAGE if STAGES == "bears.stages" else PACKAGE.parent,
+}
+"""The folders that hold these packages."""
 
 
-@cache
-def conf_folder() -> tuple[Path, Path]:
-    """Return conf/ and params.yaml of the installed package, or of the checkout.
+def conf_folders(conf: Path = CONF) -> list[Path]:
+    """Return the folders of the configuration: the project's own, if there is one, before ours.
 
     Raises:
-        ConfigurationError: they are missing.
+        ConfigurationError: ours is missing.
     """
-    for conf, selection in (
-        (PACKAGE / CONF, PACKAGE / CONF / PARAMS),
-        (PACKAGE.parent / CONF, PACKAGE.parent / PARAMS),
-    ):
-        if conf.is_dir() and selection.is_file():
-            return conf, selection
-    raise ConfigurationError(f"{PACKAGE / CONF} is missing: install the package again")
+    shipped = SHIPPED / CONF
+    if not shipped.is_dir():
+        raise ConfigurationError(f"{shipped} is missing: install the package again")
+    own = [conf.resolve()] if conf.is_dir() and conf.resolve() != shipped.resolve() else []
+    return [*own, shipped.resolve()]
+
+
+def conf_file(name: str | Path, conf: Path = CONF) -> Path:
+    """Return a file of the configuration: the project's own, if there is one, else ours."""
+    files = [folder / name for folder in conf_folders(conf)]
+    return next((file for file in files if file.exists()), files[-1])
+
+
+def require_project() -> None:
+    """Raise ConfigurationError unless the working directory is a project."""
+    if not PIPELINE.is_file():
+        raise ConfigurationError(
+            f"{Path.cwd()} is not a project: it has no {PIPELINE}. Go to a project, or make one: "
+            "bears init NAME"
+        )
 
 
 def install_command(extra: str) -> str:
     """Return the command that installs the packages of ``extra``, in backticks."""
-    installed = (PACKAGE / CONF).is_dir()
+    installed = PACKAGE.parent != SHIPPED
     return f'`pip install "bears-bench[{extra}]"`' if installed else f"`make {extra}`"

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, get_type_hints
 from bears.config import Config, compose, parse, read_mapping, read_selection
 from bears.config.edge import ended
 from bears.config.guard import StageFiles, guarded
+from bears.config.packaged import require_project
 from bears.config.shape import BenchmarkSettings, Choice, Configuration, Pipeline
 from bears.config.typed import K, keys_of, pick, select
 from bears.errors import ConfigurationError
@@ -111,8 +112,7 @@ def _definitions() -> dict[str, Any]:
         ConfigurationError: there is no dvc.yaml here, or it does not define a pipeline.
         FormatError: it is not YAML.
     """
-    if not PIPELINE.is_file():
-        raise ConfigurationError(f"no {PIPELINE} in {Path.cwd()}; run from the project's root")
+    require_project()
     pipeline = read_mapping(PIPELINE)
     parse(Pipeline, pipeline, str(PIPELINE))
     stages: dict[str, Any] = pipeline["stages"]

@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
 from inspect import Parameter, signature
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from bears.config.packaged import CODE_FOLDERS
 from bears.errors import ConfigurationError
 from bears.files.records import adapter_of, problems_of
 
@@ -176,20 +178,25 @@ def _is_plain(hint: Any) -> bool:
 
 
 def named(name: object, room: str, where: str) -> Any:
-    """Return the class or function that ``room`` defines under a dotted name.
+    """Return the class or function that ``room`` or the project defines under a dotted name.
 
     Args:
         name: the full name, such as ``bears.retrieval.sparse.bm25.BM25``.
-        room: the package that must define it.
+        room: the package of ours that may define it.
         where: its place in the configuration.
 
     Raises:
-        ConfigurationError: ``room`` does not define that name.
+        ConfigurationError: neither defines that name.
     """
-    expected = f"{where} is {name!r}; expected the full name of something that {room} defines"
-    if not isinstance(name, str) or not re.fullmatch(rf"{room}(\.[A-Za-z]\w*)+", name):
+    expected = (
+        f"{where} is {name!r}; expected the full name of something that {room} or a module of this "
+        "project defines"
+    )
+    if not isinstance(name, str) or not re.fullmatch(r"\w+(\.[A-Za-z]\w*)+", name):
         raise ConfigurationError(expected)
     module, _, last = name.rpartition(".")
+    if not (f"{module}.".startswith(f"{room}.") or in_project(module)):
+        raise ConfigurationError(expected)
     try:
         found = getattr(import_module(module), last, None)
     except ImportError as error:
@@ -198,3 +205,10 @@ def named(name: object, room: str, where: str) -> Any:
     if not callable(found) or getattr(found, "__module__", None) != module:
         raise ConfigurationError(expected)
     return found
+
+
+def in_project(module: str) -> bool:
+    """Return whether a module is a file of the project in the working directory."""
+    words = module.split(".")
+    files = (Path(*words[:-1], f"{words[-1]}.py"), Path(*words, "__init__.py"))
+    return words[0] not in ("", *CODE_FOLDERS) and any(file.is_file() for file in files)

@@ -1,10 +1,12 @@
 """Parse the name of a measure, as a configuration gives it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 
 import numpy as np
 
+from bears.config.typed import in_project
 from bears.errors import ConfigurationError
 from bears.evaluation.judged_rankings import Floats, JudgedRankings
 from bears.evaluation.measures.average_precision import AVERAGE_PRECISION
@@ -50,13 +52,15 @@ class Measure:
 def parse_measure(name: str) -> Measure:
     """Return the measure with a name: ``ndcg@10``, or ``ndcg`` for the whole ranking.
 
+    ``module.name@10`` is a `Metric` that a module of the project defines.
+
     Raises:
         ConfigurationError: no measure has this name, the cutoff is missing or not allowed, or it
             is not a plain whole number from 1.
     """
-    match = re.fullmatch(r"([a-z0-9_]+)(?:@([1-9][0-9]*))?", name)
+    match = re.fullmatch(r"([a-z0-9_.]+)(?:@([1-9][0-9]*))?", name)
     word, digits = match.groups() if match else (name, None)
-    for metric in METRICS:
+    for metric in (*METRICS, *_of_project(word)):
         if metric.name == word and (metric.cutoff if digits else metric.whole):
             return Measure(name, metric, int(digits) if digits else None)
     right = [f"{metric.name}@k" for metric in METRICS if metric.cutoff]
@@ -64,3 +68,10 @@ def parse_measure(name: str) -> Measure:
     raise ConfigurationError(
         f"unknown measure {name!r}; the measures are {', '.join(right)} (k a whole number >= 1)"
     )
+
+
+def _of_project(name: str) -> list[Metric]:
+    """Return the metric that a module of the project defines, under its full name."""
+    module, _, last = name.rpartition(".")
+    found = getattr(import_module(module), last, None) if in_project(module) else None
+    return [replace(found, name=name)] if isinstance(found, Metric) else []

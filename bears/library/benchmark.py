@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.config import Config, compose, read_selection
-from bears.config.packaged import conf_folder
+from bears.config.packaged import SHIPPED
 from bears.errors import FormatError
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
@@ -16,6 +16,7 @@ from bears.files.run_table import table_of_run
 from bears.files.trec import read_table
 from bears.identity import question_id
 from bears.language.tags import check_tag
+from bears.layout import CONF, PARAMS, PIPELINE
 from bears.library.index import Index
 from bears.library.rankings import Rankings, run_of
 from bears.library.scores import Scores
@@ -172,8 +173,8 @@ def settings(retriever: str, language: str, overrides: Sequence[str]) -> Config:
     Raises:
         ConfigurationError: one of them is not known; the message lists what is.
     """
-    conf, selection = conf_folder()
-    chosen = read_selection(selection) | {"benchmark": "mini", "overrides": []}
+    chosen = read_selection(SHIPPED / PARAMS) | {"benchmark": "mini", "overrides": []}
     if retriever:
         chosen |= {"retriever": retriever}
+    conf = CONF if PIPELINE.is_file() else SHIPPED / CONF
     return compose(conf, chosen, [f"benchmark.language={language}", *overrides])

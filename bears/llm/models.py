@@ -7,7 +7,9 @@ from typing import Literal, Self
 from pydantic import NonNegativeFloat
 
 from bears.config import parse, read_mapping
+from bears.config.packaged import conf_file
 from bears.errors import ConfigurationError
+from bears.layout import CONF
 from bears.types import Closed
 
 MILLION = 1_000_000
@@ -102,6 +104,11 @@ def load_models(path: Path) -> Models:
     return parse(
         Models, read_mapping(path, "it holds what each model accepts and costs"), str(path)
     )
+
+
+def models_of(project: Path) -> Models:
+    """Read conf/models.yaml of a project, or the shipped one if it has none."""
+    return load_models(conf_file("models.yaml", project / CONF))
 
 
 def estimate(text: str) -> tuple[int, int]:

@@ -17,14 +17,13 @@ from pydantic import PositiveInt
 from bears.errors import FormatError, RepliesCorrupt, RepliesMissing
 from bears.files.intake.json_text import json_value
 from bears.files.journal import Append
-from bears.layout import MODELS
 from bears.llm.budget import Budget
 from bears.llm.client import Charged, Client, Connection, Embeddings
 from bears.llm.embedding import Embedded, EmbeddingRequest
 from bears.llm.endpoint import Endpoint
 from bears.llm.faults import LIMIT, ClientError, RequestRefused, RunStopped
 from bears.llm.kept import Kept, KeptReplies, KeptReply, key_of
-from bears.llm.models import MESSAGE_TOKENS, Model, Price, ceiling, load_models
+from bears.llm.models import MESSAGE_TOKENS, Model, Price, ceiling, models_of
 from bears.llm.wire import not_a_completion, used
 from bears.types import Closed
 
@@ -414,7 +413,7 @@ async def proxied(settings: ProxySettings, kept: Kept, ask: bool) -> AsyncIterat
     if not ask:
         yield Proxy(kept.known(), None, chat.output_tokens)
         return
-    models = load_models(kept.root / MODELS)
+    models = models_of(kept.root)
     budgets = [Budget(each.budget, each.price_in(models), each.where) for each in (chat, vectors)]
     talk = Client[Forwarded, Completion](chat, models, budgets[0], kept.root)
     embed = Embeddings(vectors, models, budgets[1], kept.root)
@@ -433,5 +432,5 @@ def prices(settings: ProxySettings, root: Path) -> tuple[Price, Price]:
     Raises:
         ConfigurationError: a price is unknown.
     """
-    models = load_models(root / MODELS)
+    models = models_of(root)
     return settings.chat.price_in(models), settings.embeddings.price_in(models)

@@ -10,14 +10,14 @@ from typing import Any, Generic, TypeVar
 
 from bears.config import checkout
 from bears.files.shown import complain
-from bears.layout import BATCHES, MODELS
+from bears.layout import BATCHES
 from bears.llm.batch import BatchApi
 from bears.llm.budget import Budget
 from bears.llm.client import Online
 from bears.llm.endpoint import has_key
 from bears.llm.fill import Filling, FillReport, Tries
 from bears.llm.kept import Kept, KeptReplies, KeptReply, extend, load
-from bears.llm.models import Models, Price, estimate, load_models
+from bears.llm.models import Models, Price, estimate, models_of
 from bears.llm.use import Needs, Use
 
 U = TypeVar("U", bound=Use[Any])
@@ -62,7 +62,7 @@ class Workflow(Generic[U]):
 
     @cached_property
     def models(self) -> Models:
-        return load_models(self.root / MODELS)
+        return models_of(self.root)
 
     @property
     def price(self) -> Price:

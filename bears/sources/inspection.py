@@ -11,6 +11,7 @@ from bears.files.intake.hub import card_of
 from bears.language.declared import disagreeing, identified
 from bears.language.tags import SCRIPTS, primary
 from bears.sources.convert import located
+from bears.sources.folder.read import LEFT_OUT
 from bears.sources.records import numbered_records
 from bears.sources.rows import Row
 from bears.sources.shapes import SHAPES
@@ -41,6 +42,7 @@ class Look:
         gold_documents: how many documents are gold of these questions, whether read or not.
         cut: whether there may be rows that were not read.
         question, answer, gold: of the first question that has gold; what is unknown is empty.
+        left_out: files of a folder that are not read, and why.
     """
 
     source: Source
@@ -51,6 +53,7 @@ class Look:
     question: str
     answer: str
     gold: str
+    left_out: Mapping[str, str]
 
 
 def inspect(
@@ -154,7 +157,9 @@ def _look(given: Source, fixed: Collection[str], root: Path, kept: Path) -> Look
     found = [*numbered_records(reader_of(source)(parts))]
     pool = [each for each in found if isinstance(each, Document)]
     asked = [each for each in found if isinstance(each, SourceQuestion) and _gold(each, pool)]
-    if not asked or (source.shape == "multi-hop" and not _hops(asked)):
+    # A folder of documents may have no questions yet.
+    usable = asked or (pool and source.shape == "own")
+    if not usable or (source.shape == "multi-hop" and not _hops(asked)):
         return None
     if unmet := set(parts.fields) - parts.met:
         raise SourceError(f"no row has a field called {', '.join(parts.fields[w] for w in unmet)}")
@@ -164,18 +169,17 @@ def _look(given: Source, fixed: Collection[str], root: Path, kept: Path) -> Look
     documents = len(set(texts)) if any(each.passages for each in asked) else len(pool)
     gold = {name for each in asked for name in _gold(each, pool)}
     by_id = {document.doc_id: document.content for document in pool}
-    first, name = asked[0], _gold(asked[0], pool)[0]
-    text = name if first.passages else by_id.get(name, f"(document {name})")
-    return Look(
-        described,
-        documents,
-        len(asked),
-        len(gold),
-        parts.cut,
-        first.question.question,
-        first.question.gold_answer,
-        text,
-    )
+    shown = ("", "", "")
+    if asked:
+        first, name = asked[0], _gold(asked[0], pool)[0]
+        text = name if first.passages else by_id.get(name, f"(document {name})")
+        shown = (first.question.question, first.question.gold_answer, text)
+    left_out = {
+        name: what.removeprefix(LEFT_OUT)
+        for name, what, _ in parts.report
+        if what.startswith(LEFT_OUT)
+    }
+    return Look(described, documents, len(asked), len(gold), parts.cut, *shown, left_out)
 
 
 def _gold(question: SourceQuestion, pool: Sequence[Document]) -> list[str]:

@@ -21,14 +21,12 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from bears.config import checkout, parse
-from bears.config.packaged import conf_folder
 from bears.errors import RetrieverUnavailable
-from bears.layout import MODELS
 from bears.llm.budget import Budget
 from bears.llm.embedding import Embedded, EmbeddingRequest, token_range
 from bears.llm.endpoint import has_key
 from bears.llm.faults import RunStopped
-from bears.llm.models import Models, Price, load_models
+from bears.llm.models import Models, Price, models_of
 from bears.llm.rate_limits import RateLimits
 from bears.retrieval.models.encoder import Kind, Vectors, normalized
 from bears.retrieval.models.hosted_settings import WHERE, HostedSettings
@@ -174,8 +172,7 @@ class Hosted:
 
     @cached_property
     def _models(self) -> Models:
-        own = checkout() / MODELS
-        return load_models(own if own.exists() else conf_folder()[0] / own.name)
+        return models_of(checkout())
 
     def _client(self, budget: Budget) -> Embeddings:
         from bears.llm.client import Embeddings

@@ -24,6 +24,8 @@ from bears.sources.records import RowRecords, pool_document
 from bears.types import Closed
 
 QUESTIONS = "questions.csv"
+LEFT_OUT = "left out: "
+"""The beginning of a remark in the report."""
 PASSAGE = 24
 """Letters and digits that are compared at once; a third of them in languages without spaces."""
 COPIES = 50
@@ -117,7 +119,7 @@ def _documents(
                 reason = str(error).replace(f"{path}: ", "").replace(f"{path} ", "it ")
                 parts.failures[name] = reason
         left_out[name] = reason
-        parts.report.append((name, f"left out: {reason}", ""))
+        parts.report.append((name, f"{LEFT_OUT}{reason}", ""))
     if not contents:
         such = next((f", such as {name}: {why}" for name, why in left_out.items()), "")
         raise SourceError(

@@ -1,0 +1,138 @@
+"""``bears init``: make a project."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from bears.cli.new import WITHOUT_QUESTIONS, Content, add
+from bears.config.packaged import SHIPPED, STAGES
+from bears.errors import ConfigurationError
+from bears.files.intake.files import read_text
+from bears.files.records import write_text
+from bears.layout import CONF, DATA, PARAMS, PIPELINE
+
+ROWS = DATA / "local" / "mini"
+REPLIES = [DATA / "memory" / f"mini.{part}jsonl" for part in ("", "answers.", "verdicts.")]
+OURS = "      - bears\n      - conf\n      - stages\n"
+"""The dependencies of `config` in the checkout, whose code changes beside its data."""
+README = Path(__file__).with_name("project.md")
+
+
+def init(
+    folder: Path,
+    *,
+    documents: Path | None = None,
+    hub: str = "",
+    rows: Path | None = None,
+    beir: Path | None = None,
+    source: str = "",
+    benchmark: str = "",
+) -> None:
+    """Make a project with a benchmark.
+
+    Writes a small project, starts git and DVC where they are missing, and commits what it wrote.
+    It changes no file that is there. Without an option, the project has `mini`, which needs no
+    network.
+
+    Args:
+        folder: of the project; its name is that of the benchmark
+        documents: a folder of documents; questions.csv in it holds the questions
+        hub: OWNER/NAME of a dataset on the hub
+        rows: a file of rows: JSON, JSON Lines, CSV or Parquet
+        beir: a folder with corpus.jsonl, queries.jsonl and qrels/
+        source: a word of conf/source
+        benchmark: a benchmark that ships with the package
+    """
+    content = Content(documents, hub, rows, beir, source, benchmark)
+    if folder.resolve() == SHIPPED.resolve():
+        raise ConfigurationError(f"{folder} is the checkout of BEARS; it is a project already")
+    name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.")
+    shipped = benchmark or ("mini" if content == Content() else "")
+    if shipped and not (SHIPPED / CONF / "benchmark" / f"{shipped}.yaml").is_file():
+        there = sorted(path.stem for path in (SHIPPED / CONF / "benchmark").glob("*.yaml"))
+        raise ConfigurationError(f"no benchmark {shipped!r:.80}; there are {', '.join(there)}")
+    kept = (folder / CONF / "benchmark" / f"{name}.yaml").exists()
+    written = _files(folder, shipped or name)
+    asked = True
+    if not shipped and not kept:
+        try:
+            asked = add(name, content, folder)
+        except BaseException:
+            for path in written:
+                (folder / path).unlink()
+            raise
+        written.append(CONF / "benchmark" / f"{name}.yaml")
+    _commit(folder, written)
+    print(
+        f"{folder}: {'made' if written else 'there already'}, with the benchmark {shipped or name}"
+    )
+    print(f"next: cd {shlex.quote(str(folder))} && dvc repro" if asked else WITHOUT_QUESTIONS)
+
+
+COMMAND = init
+
+
+def pipeline() -> str:
+    """Return the text of dvc.yaml for a project: ours, but for where the stages are."""
+    text = read_text(SHIPPED / PIPELINE)
+    text = text.replace("python -m stages.", f"python -m {STAGES}.")
+    # DVC cannot see that the package was upgraded, so `config` runs each time, in a second.
+    return text.replace(f"    deps:\n{OURS}", "    deps: []\n    always_changed: true\n", 1)
+
+
+def _files(folder: Path, benchmark: str) -> list[Path]:
+    """Write the files of a project that are missing; return their paths in it."""
+    selection = read_text(SHIPPED / PARAMS)
+    texts = {
+        PIPELINE: pipeline(),
+        PARAMS: re.sub(r"^benchmark: .*$", f"benchmark: {benchmark}", selection, flags=re.M),
+        **{Path(name): read_text(SHIPPED / name) for name in (".gitignore", ".dvcignore")},
+        Path("README.md"): read_text(README).format(name=folder.resolve().name),
+    }
+    if benchmark == "mini":
+        shipped = [ROWS / path.name for path in (SHIPPED / ROWS).glob("*.json")]
+        texts |= {path: read_text(SHIPPED / path) for path in sorted([*shipped, *REPLIES])}
+    written = [path for path in texts if not (folder / path).exists()]
+    for path in written:
+        write_text(folder / path, texts[path])
+    return written
+
+
+def _commit(folder: Path, written: list[Path]) -> None:
+    """Start git and DVC where they are missing, and commit what was written."""
+    top = _run(folder, "git", "rev-parse", "--show-toplevel")
+    if top is None and _run(folder, "git", "init", "--quiet") is None:
+        raise ConfigurationError(
+            f"git cannot work in {folder}; install git, then run the same again"
+        )
+    within = top is not None and Path(top) != folder.resolve()
+    if not (folder / ".dvc").is_dir():
+        words = ["--subdir"] * within
+        if _run(folder, sys.executable, "-m", "dvc", "init", "--quiet", *words) is None:
+            raise ConfigurationError(f"`dvc init` fails in {folder}; run it there to see why")
+        _run(folder, sys.executable, "-m", "dvc", "config", "core.autostage", "true")
+        written += [Path(".dvc/config"), Path(".dvc/.gitignore")]
+    if written:
+        paths = [str(path) for path in written]
+        someone = [] if _run(folder, "git", "config", "user.email") else _AUTHOR
+        _run(folder, "git", "add", "--force", "--", *paths)
+        message = "bears: add a project"
+        if _run(folder, "git", *someone, "commit", "--quiet", "-m", message, "--", *paths) is None:
+            raise ConfigurationError(
+                f"git cannot commit in {folder}; run `git commit` there, since experiments of DVC "
+                "need a commit"
+            )
+
+
+_AUTHOR = ["-c", "user.name=bears init", "-c", "user.email=bears@localhost"]
+
+
+def _run(folder: Path, *words: str) -> str | None:
+    """Return what a command prints; None if it fails or is missing."""
+    try:
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,192 @@
+"""``bears new``: add a benchmark to a project."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bears.cli.source import changed, described
+from bears.config import compose, read_selection
+from bears.errors import BearsError, ConfigurationError
+from bears.files.intake.files import read_text
+from bears.files.records import write_text
+from bears.files.shown import one_line
+from bears.layout import CONF, PARAMS
+from bears.sources.folder.read import QUESTIONS
+from bears.sources.inspection import Look
+
+SHAPES = ("beir", "multi-hop", "squad", "qa-with-passages", "pairs")
+SHOWN = 5
+NAME = re.compile(r"\w[\w.-]*")
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a benchmark is made of: one of these, the others empty.
+
+    Args:
+        documents: a folder of documents, with or without a file of questions.
+        hub: ``owner/name`` of a dataset on the hub.
+        rows: a file of rows.
+        beir: a folder in the layout of BEIR.
+        source: a word of conf/source.
+        benchmark: a word of conf/benchmark.
+    """
+
+    documents: Path | None = None
+    hub: str = ""
+    rows: Path | None = None
+    beir: Path | None = None
+    source: str = ""
+    benchmark: str = ""
+
+    def __post_init__(self) -> None:
+        given = [f"--{name}" for name, value in vars(self).items() if value]
+        if len(given) > 1:
+            raise ConfigurationError(f"{' and '.join(given)} are given; expected one of them")
+
+
+def new(
+    name: str,
+    *,
+    documents: Path | None = None,
+    hub: str = "",
+    rows: Path | None = None,
+    beir: Path | None = None,
+    source: str = "",
+    benchmark: str = "",
+) -> None:
+    """Add a benchmark to the project.
+
+    Writes conf/benchmark/NAME.yaml and prints what was guessed. Run it with
+    `dvc exp run -S benchmark=NAME`.
+
+    Args:
+        name: a word for the benchmark
+        documents: a folder of documents; questions.csv in it holds the questions
+        hub: OWNER/NAME of a dataset on the hub
+        rows: a file of rows: JSON, JSON Lines, CSV or Parquet
+        beir: a folder with corpus.jsonl, queries.jsonl and qrels/
+        source: a word of conf/source
+        benchmark: a benchmark to start from
+    """
+    content = Content(documents, hub, rows, beir, source, benchmark)
+    if content == Content():
+        raise ConfigurationError("say what it is made of, such as --documents FOLDER")
+    asked = add(name, content, Path())
+    print(f"next: dvc exp run -S benchmark={name}" if asked else WITHOUT_QUESTIONS)
+
+
+COMMAND = new
+WITHOUT_QUESTIONS = (
+    f"next: write {QUESTIONS} in that folder, with the columns question, answer, document and "
+    "quotation. Or let a model write the questions: in the file above, replace `own` under "
+    "`defaults` by `made-own`; docs/made-questions.md describes that"
+)
+
+
+def add(name: str, content: Content, project: Path) -> bool:
+    """Write conf/benchmark/NAME.yaml of a project; return whether there are questions.
+
+    Raises:
+        ConfigurationError: the name does not fit or is taken, or the description is refused.
+        BearsError: the data cannot be read.
+    """
+    file = project / CONF / "benchmark" / f"{name}.yaml"
+    if not NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"{name!r:.80} cannot name a benchmark: use letters, digits, dots, - and _"
+        )
+    if file.exists():
+        raise ConfigurationError(f"{file} exists; choose another name, or remove it")
+    base, comment, settings, look = _guessed(name, content, project)
+    override = [{"override /source@sources.any": content.source}] if content.source else []
+    value: dict[str, Any] = {"defaults": [base, *override, "_self_"], "benchmark": {"name": name}}
+    if settings:
+        value["sources"] = {base: settings}
+    text = f"# @package _global_\n# {comment}\n"
+    text += yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
+    write_text(file, text)
+    try:
+        selection = read_selection(project / PARAMS)
+        compose(project / CONF, selection | {"benchmark": name, "overrides": []})
+    except BearsError:
+        file.unlink()
+        raise
+    print(f"{file}: {comment}")
+    if look:
+        _print(look)
+    return look is None or bool(look.questions)
+
+
+def _guessed(
+    name: str, content: Content, project: Path
+) -> tuple[str, str, Mapping[str, Any], Look | None]:
+    """Return the benchmark to extend, a comment, the settings of its source, and what is there."""
+    if content.benchmark:
+        return content.benchmark, f"{content.benchmark} under another name.", {}, None
+    if content.source:
+        return "any", f"All of the source {content.source}.", {}, None
+    shapes: Sequence[str] = SHAPES
+    given: dict[str, Any] = {"name": re.sub(r"\W+", "_", name)}
+    if content.hub:
+        place = given["hub"] = content.hub
+    else:
+        folder = content.documents or content.beir or content.rows
+        assert folder is not None
+        if not folder.exists():
+            raise ConfigurationError(f"{folder} does not exist")
+        place = str(folder.resolve())
+        if folder.resolve().is_relative_to(project.resolve()):
+            place = folder.resolve().relative_to(project.resolve()).as_posix()
+        given["path"] = place
+        shapes = SHAPES[1:] if content.rows else ("own",) if content.documents else ("beir",)
+        if content.beir:
+            splits = {path.stem for path in (folder / "qrels").glob("*.tsv")} or {"test"}
+            given["split"] = "test" if "test" in splits else min(splits)
+        if content.documents and (table := _questions_in(folder)):
+            given["settings"] = {"questions": table}
+    look = described(given, shapes, project)
+    base = {"own": "own", "beir": "beir"}.get(look.source.shape, "any")
+    settings = changed(look.source) | {"name": name}
+    for known in ("shape",) if base != "any" else ():
+        settings.pop(known)
+    what = {"own": "The documents in", "beir": "The set in BEIR's layout in"}
+    return base, f"{what.get(base, 'The rows of')} {place}.", settings, look
+
+
+def _questions_in(folder: Path) -> str:
+    """Return the CSV file of a folder that has questions, unless it has the usual name."""
+    for path in [] if (folder / QUESTIONS).exists() else sorted(folder.glob("*.csv")):
+        try:
+            header = next(csv.reader(read_text(path).splitlines()), [])
+        except BearsError:
+            continue
+        if "question" in [cell.strip().lower() for cell in header]:
+            return path.name
+    return ""
+
+
+def _print(look: Look) -> None:
+    """Print what was found and guessed."""
+    source = look.source
+    table = source.settings.get("questions", QUESTIONS)
+    at_least = "at least " * look.cut
+    lines = [
+        f"language: {source.language}, guessed; licence: {source.licence}",
+        f"{at_least}{look.documents} documents and {look.questions} questions with gold"
+        + (f" in {table}" if source.shape == "own" and look.questions else ""),
+    ]
+    if look.questions:
+        lines.append(f"the first question: {one_line(look.question):.200}")
+        lines.append(f"its gold: {one_line(look.gold):.200}")
+    reasons = Counter(look.left_out.values())
+    for reason, count in reasons.most_common(SHOWN):
+        first = next(name for name, why in look.left_out.items() if why == reason)
+        lines.append(f"left out: {count} file(s), such as {one_line(first)}: {reason}")
+    print("".join(f"  {line}\n" for line in lines), end="")
