@@ -57,12 +57,14 @@ def composed_once() -> Iterator[None]:
     compose, kept = hydra.compose, {}
 
     def once(name: str, overrides: Sequence[str]) -> Any:
-        sources = GlobalHydra.instance().config_loader().get_sources()
-        folder = next(Path(source.path) for source in sources if source.provider == "main")
-        files = {
-            str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*.yaml")
-        }
-        asked = (name, *overrides, *sorted(files.items()))
+        path = GlobalHydra.instance().config_loader().get_search_path().get_path()
+        folders = [Path(each.path) for each in path if each.provider in ("project", "main")]
+        files = [
+            (str(file.relative_to(folder)), file.read_bytes())
+            for folder in folders
+            for file in sorted(folder.rglob("*.yaml"))
+        ]
+        asked = (name, *overrides, *files)
         if asked not in kept:
             kept[asked] = compose(name, overrides=[*overrides])
         return kept[asked]

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from os.path import isfile
 from pathlib import Path
 
 from bears.config.edge import ended
@@ -73,7 +74,7 @@ def _run(words: Sequence[str]) -> None:
         sys.exit(2)
     arguments = vars(parser.parse_args(words))
     files = arguments.get("systems") or []
-    elsewhere = arguments.get("folder") or (files and all(Path(name).is_file() for name in files))
+    elsewhere = arguments.get("folder") or (files and all(map(isfile, files)))
     if words[0] not in ANYWHERE and not elsewhere:
         require_project()
     # A project's own modules.

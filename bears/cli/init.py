@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bears.cli.new import WITHOUT_QUESTIONS, Content, add
+from bears.cli.new import WITHOUT_QUESTIONS, Origin, add
 from bears.config.packaged import SHIPPED, STAGES
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
@@ -45,11 +45,11 @@ def init(
         source: a word of conf/source
         benchmark: a benchmark that ships with the package
     """
-    content = Content(documents, hub, rows, beir, source, benchmark)
+    origin = Origin(documents, hub, rows, beir, source, benchmark)
     if folder.resolve() == SHIPPED.resolve():
         raise ConfigurationError(f"{folder} is the checkout of BEARS; it is a project already")
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.")
-    shipped = benchmark or ("mini" if content == Content() else "")
+    shipped = benchmark or ("mini" if origin == Origin() else "")
     if shipped and not (SHIPPED / CONF / "benchmark" / f"{shipped}.yaml").is_file():
         there = sorted(path.stem for path in (SHIPPED / CONF / "benchmark").glob("*.yaml"))
         raise ConfigurationError(f"no benchmark {shipped!r:.80}; there are {', '.join(there)}")
@@ -58,7 +58,7 @@ def init(
     asked = True
     if not shipped and not kept:
         try:
-            asked = add(name, content, folder)
+            asked = add(name, origin, folder)
         except BaseException:
             for path in written:
                 (folder / path).unlink()
@@ -118,8 +118,9 @@ def _commit(folder: Path, written: list[Path]) -> None:
         paths = [str(path) for path in written]
         someone = [] if _run(folder, "git", "config", "user.email") else _AUTHOR
         _run(folder, "git", "add", "--force", "--", *paths)
-        message = "bears: add a project"
-        if _run(folder, "git", *someone, "commit", "--quiet", "-m", message, "--", *paths) is None:
+        changed = _run(folder, "git", "status", "--porcelain", "--", *paths)
+        words = ["commit", "--quiet", "-m", "bears: add a project", "--", *paths]
+        if changed and _run(folder, "git", *someone, *words) is None:
             raise ConfigurationError(
                 f"git cannot commit in {folder}; run `git commit` there, since experiments of DVC "
                 "need a commit"

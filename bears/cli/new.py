@@ -1,6 +1,5 @@
 """``bears new``: add a benchmark to a project."""
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ import yaml
 from bears.cli.source import changed, described
 from bears.config import compose, read_selection
 from bears.errors import BearsError, ConfigurationError
-from bears.files.intake.files import read_text
+from bears.files.intake.table_text import csv_rows
 from bears.files.records import write_text
 from bears.files.shown import one_line
 from bears.layout import CONF, PARAMS
@@ -26,7 +25,7 @@ NAME = re.compile(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True)
-class Content:
+class Origin:
     """What a benchmark is made of: one of these, the others empty.
 
     Args:
@@ -75,10 +74,10 @@ def new(
         source: a word of conf/source
         benchmark: a benchmark to start from
     """
-    content = Content(documents, hub, rows, beir, source, benchmark)
-    if content == Content():
+    origin = Origin(documents, hub, rows, beir, source, benchmark)
+    if origin == Origin():
         raise ConfigurationError("say what it is made of, such as --documents FOLDER")
-    asked = add(name, content, Path())
+    asked = add(name, origin, Path())
     print(f"next: dvc exp run -S benchmark={name}" if asked else WITHOUT_QUESTIONS)
 
 
@@ -90,7 +89,7 @@ WITHOUT_QUESTIONS = (
 )
 
 
-def add(name: str, content: Content, project: Path) -> bool:
+def add(name: str, origin: Origin, project: Path) -> bool:
     """Write conf/benchmark/NAME.yaml of a project; return whether there are questions.
 
     Raises:
@@ -104,8 +103,8 @@ def add(name: str, content: Content, project: Path) -> bool:
         )
     if file.exists():
         raise ConfigurationError(f"{file} exists; choose another name, or remove it")
-    base, comment, settings, look = _guessed(name, content, project)
-    override = [{"override /source@sources.any": content.source}] if content.source else []
+    base, comment, settings, look = _guessed(name, origin, project)
+    override = [{"override /source@sources.any": origin.source}] if origin.source else []
     value: dict[str, Any] = {"defaults": [base, *override, "_self_"], "benchmark": {"name": name}}
     if settings:
         value["sources"] = {base: settings}
@@ -125,19 +124,19 @@ def add(name: str, content: Content, project: Path) -> bool:
 
 
 def _guessed(
-    name: str, content: Content, project: Path
+    name: str, origin: Origin, project: Path
 ) -> tuple[str, str, Mapping[str, Any], Look | None]:
     """Return the benchmark to extend, a comment, the settings of its source, and what is there."""
-    if content.benchmark:
-        return content.benchmark, f"{content.benchmark} under another name.", {}, None
-    if content.source:
-        return "any", f"All of the source {content.source}.", {}, None
+    if origin.benchmark:
+        return origin.benchmark, f"{origin.benchmark} under another name.", {}, None
+    if origin.source:
+        return "any", f"All of the source {origin.source}.", {}, None
     shapes: Sequence[str] = SHAPES
     given: dict[str, Any] = {"name": re.sub(r"\W+", "_", name)}
-    if content.hub:
-        place = given["hub"] = content.hub
+    if origin.hub:
+        place = given["hub"] = origin.hub
     else:
-        folder = content.documents or content.beir or content.rows
+        folder = origin.documents or origin.beir or origin.rows
         assert folder is not None
         if not folder.exists():
             raise ConfigurationError(f"{folder} does not exist")
@@ -145,11 +144,11 @@ def _guessed(
         if folder.resolve().is_relative_to(project.resolve()):
             place = folder.resolve().relative_to(project.resolve()).as_posix()
         given["path"] = place
-        shapes = SHAPES[1:] if content.rows else ("own",) if content.documents else ("beir",)
-        if content.beir:
+        shapes = SHAPES[1:] if origin.rows else ("own",) if origin.documents else ("beir",)
+        if origin.beir:
             splits = {path.stem for path in (folder / "qrels").glob("*.tsv")} or {"test"}
             given["split"] = "test" if "test" in splits else min(splits)
-        if content.documents and (table := _questions_in(folder)):
+        if origin.documents and (table := _questions_in(folder)):
             given["settings"] = {"questions": table}
     look = described(given, shapes, project)
     base = {"own": "own", "beir": "beir"}.get(look.source.shape, "any")
@@ -164,7 +163,7 @@ def _questions_in(folder: Path) -> str:
     """Return the CSV file of a folder that has questions, unless it has the usual name."""
     for path in [] if (folder / QUESTIONS).exists() else sorted(folder.glob("*.csv")):
         try:
-            header = next(csv.reader(read_text(path).splitlines()), [])
+            _, header = next(csv_rows(path), (0, []))
         except BearsError:
             continue
         if "question" in [cell.strip().lower() for cell in header]:

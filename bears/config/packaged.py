@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bears.errors import ConfigurationError
-from bears.layout import CONF, PIPELINE
+from bears.layout import CONF, PARAMS, PIPELINE
 
 PACKAGE = Path(__file__).parents[1]
 SHIPPED = PACKAGE / "project" if (PACKAGE / "project").is_dir() else PACKAGE.parent
@@ -38,7 +38,7 @@ def conf_file(name: str | Path, conf: Path = CONF) -> Path:
 
 def require_project() -> None:
     """Raise ConfigurationError unless the working directory is a project."""
-    if not PIPELINE.is_file():
+    if not (PARAMS.is_file() or PIPELINE.is_file()):
         raise ConfigurationError(
             f"{Path.cwd()} is not a project: it has no {PIPELINE}. Go to a project, or make one: "
             "bears init NAME"

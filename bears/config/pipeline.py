@@ -113,7 +113,7 @@ def _definitions() -> dict[str, Any]:
         FormatError: it is not YAML.
     """
     require_project()
-    pipeline = read_mapping(PIPELINE)
+    pipeline = read_mapping(PIPELINE, "restore it from git")
     parse(Pipeline, pipeline, str(PIPELINE))
     stages: dict[str, Any] = pipeline["stages"]
     return stages

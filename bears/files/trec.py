@@ -119,20 +119,22 @@ def _parsed(path: Path) -> _Lines | None:
     It is None if a line is invalid, has words after its tag, or does not separate its columns by
     one space (or one tab, if the first line has tabs).
     """
-    if _has_lone_cr(path):
-        return None  # Arrow would end a line there.
+    with closing(opened(path)) as stream:
+        tabs = b"\t" in stream.peek().partition(b"\n")[0]  # type: ignore[attr-defined]
+    # Arrow would end a line at a lone CR, and drop tabs around a number.
+    if _holds(path, b"\r") or (not tabs and _holds(path, b"\t")):
+        return None
     from pyarrow import ArrowInvalid, csv, dictionary, float64, int32, string
 
     text = dictionary(int32(), string())
     types = dict.fromkeys(COLUMNS, text) | {"rank": int32(), "score": float64()}
     with closing(opened(path)) as stream:
-        first_line = stream.peek().partition(b"\n")[0]  # type: ignore[attr-defined]
         try:
             table = csv.read_csv(
                 stream,
                 csv.ReadOptions(column_names=COLUMNS, block_size=BLOCK),
                 csv.ParseOptions(
-                    delimiter="\t" if b"\t" in first_line else " ",
+                    delimiter="\t" if tabs else " ",
                     quote_char=False,
                     ignore_empty_lines=False,
                 ),
@@ -152,16 +154,16 @@ def _parsed(path: Path) -> _Lines | None:
     return _Lines(question_ids, doc_ids, questions, documents, ranks, scores)
 
 
-def _has_lone_cr(path: Path) -> bool:
-    """Return whether a carriage return is not before a line feed."""
+def _holds(path: Path, mark: bytes) -> bool:
+    """Return whether a mark occurs in a file; a CR before LF does not count."""
     before = b""
     with closing(opened(path)) as stream:
         while block := stream.read(BLOCK):
-            found = (before + block).replace(b"\r\n", b"") if b"\r" in before + block else b""
+            found = (before + block).replace(b"\r\n", b"") if mark in before + block else b""
             before = b"\r" if block.endswith(b"\r") else b""
-            if b"\r" in found.removesuffix(before):
+            if mark in found.removesuffix(before):
                 return True
-    return bool(before)
+    return before == mark
 
 
 def _coded(column: Any) -> tuple[list[str], Codes]:

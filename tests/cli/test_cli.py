@@ -219,7 +219,9 @@ def test_outside_the_project_it_says_where_to_run(
     replacing, judging = ["replace", "q", "--reason", "x"], ["answers", "calibrate", "x.csv"]
     for words in (replacing, ["leaderboard"], [*judging, "--judge", "contains"]):
         assert main(words) == 1
-        assert "run from the project's root" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert said.startswith(f"bears: {tmp_path} is not a project: ")
+        assert said.endswith(" make one: bears init NAME\n")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -154,4 +154,4 @@ def test_outside_a_checkout_it_says_so(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["doctor"]) == 1
-    assert capsys.readouterr().err.startswith(f"bears: no dvc.yaml in {tmp_path}; run from")
+    assert capsys.readouterr().err.startswith(f"bears: {tmp_path} is not a project: ")

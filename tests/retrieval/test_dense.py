@@ -89,12 +89,12 @@ def test_only_texts_whose_vectors_are_not_kept_are_encoded_wherever_they_stand(
 class InPairs(Letters):
     """Reads two texts together, the last ones first."""
 
-    def batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
+    def blocks(self, texts: Sequence[str]) -> Iterator[list[int]]:
         for first in range(len(texts) - 1, -1, -2):
             yield list(range(max(first - 1, 0), first + 1))
 
 
-def test_a_kill_within_a_shard_costs_one_batch_of_the_encoder(tmp_path: Path) -> None:
+def test_a_kill_within_a_shard_costs_one_block_of_the_encoder(tmp_path: Path) -> None:
     first, second = InPairs(stop_before="cat"), InPairs()
     interrupted(tmp_path, first, size=50)
     assert first.asked == ["fox", "gnu", "dog", "elk"]

@@ -176,7 +176,7 @@ def test_outside_the_project_a_stage_says_where_to_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("boil", KettleKeys, Boil(), []) == 1
-    assert "run from the project's root" in capsys.readouterr().err
+    assert "bears init NAME" in capsys.readouterr().err
     with pytest.raises(BearsError, match="dvc repro config"):
         load_config()
 

@@ -1,0 +1,248 @@
+"""`bears init` and `bears new`: projects outside of any checkout, and what they may add."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bears.cli import main
+from bears.cli.init import OURS, pipeline
+from bears.config.packaged import STAGES
+from bears.files.intake.json_text import json_value
+from tests.workspace import ROOT, SETTINGS, Workspace, ran
+
+ROWS = [
+    {"frage": "Wer schrieb den Faust?", "text": "Der Faust ist von Goethe.", "antwort": "Goethe"},
+    {"frage": "Wo liegt die Stadt Bonn?", "text": "Bonn liegt am Rhein.", "antwort": "am Rhein"},
+]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder outside of any repository."""
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def folder_of_documents(place: Path, table: str = "questions.csv") -> Path:
+    folder = place / "my manuals 手冊"
+    folder.mkdir()
+    (folder / "pump.md").write_text("# Pump\n\nThe pump of the mill runs at night.\n")
+    (folder / "lift.txt").write_text("The lift of the mill was built by two brothers.\n")
+    (folder / "logo.png").write_bytes(b"\x89PNG")
+    (folder / table).write_text(
+        "question,answer,document,quotation\n"
+        "When does the pump run?,at night,pump.md,runs at night\n"
+    )
+    return folder
+
+
+def head(project: Path) -> list[str]:
+    """The files of the last commit."""
+    words = ["git", "show", "--pretty=", "--name-only", "-z", "HEAD", "--"]
+    done = subprocess.run(words, cwd=project, capture_output=True, check=True, encoding="utf-8")
+    return done.stdout.strip("\0").split("\0")
+
+
+def test_a_new_project_has_the_pipeline_of_the_checkout() -> None:
+    ours = yaml.safe_load((ROOT / "dvc.yaml").read_bytes())
+    for stage in ours["stages"].values():
+        stage["cmd"] = stage["cmd"].replace("python -m stages.", f"python -m {STAGES}.")
+    assert ours["stages"]["config"]["deps"] == [line.strip(" -") for line in OURS.split("\n")[:-1]]
+    # The code of an installed package lies outside of a project.
+    ours["stages"]["config"] |= {"deps": [], "always_changed": True}
+    assert yaml.safe_load(pipeline()) == ours
+
+
+def test_a_folder_becomes_a_project_and_what_was_guessed_is_printed(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = folder_of_documents(place, "faq.csv")
+    assert main(["init", "mill 1", "--documents", str(documents)]) == 0
+    said = capsys.readouterr().out
+    assert "language: en, guessed" in said
+    assert "2 documents and 1 questions with gold in faq.csv" in said
+    assert "left out: 1 file(s), such as logo.png: not one of" in said
+    assert said.endswith("next: cd 'mill 1' && dvc repro\n")
+    project = place / "mill 1"
+    written = yaml.safe_load((project / "conf/benchmark/mill-1.yaml").read_bytes())
+    assert written["sources"]["own"]["path"] == str(documents)
+    assert written["sources"]["own"]["settings"] == {"questions": "faq.csv"}
+    files = ["dvc.yaml", "params.yaml", ".gitignore", ".dvcignore", "README.md"]
+    files += [".dvc/config", ".dvc/.gitignore", "conf/benchmark/mill-1.yaml"]
+    assert sorted(head(project)) == sorted(files)
+    # Again, after an edit: nothing that is there changes, and what is missing comes back.
+    (project / "README.md").write_text("mine")
+    (project / ".dvcignore").unlink()
+    assert main(["init", "mill 1", "--documents", str(documents)]) == 0
+    assert (project / "README.md").read_text() == "mine"
+    assert (project / ".dvcignore").exists()
+
+
+def test_a_folder_without_questions_says_how_to_get_them(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = folder_of_documents(place)
+    (documents / "questions.csv").unlink()
+    assert main(["init", "mill", "--documents", str(documents)]) == 0
+    assert "next: write questions.csv in that folder" in capsys.readouterr().out
+
+
+def test_in_a_repository_only_the_projects_own_files_are_committed(place: Path) -> None:
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    (place / "staged.txt").write_text("mine")
+    subprocess.run(["git", "add", "staged.txt"], check=True)
+    assert main(["init", "bench"]) == 0
+    committed = head(place)
+    assert "bench/dvc.yaml" in committed
+    assert "bench/data/memory/mini.jsonl" in committed
+    assert all(path.startswith("bench/") for path in committed)
+    assert not (place / ".dvc").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--documents", "none"], "none does not exist"),
+        (["--rows", "a", "--beir", "b"], "--rows and --beir are given; expected one of them"),
+        (["--benchmark", "nosuch"], "no benchmark 'nosuch'; there are any, bears"),
+        (["--source", "nosuch"], "drcd"),
+    ],
+)
+def test_what_cannot_become_a_project_is_refused_and_leaves_no_file(
+    place: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert main(["init", "bench", *words]) == 1
+    assert said in capsys.readouterr().err
+    assert [path for path in place.rglob("*") if path.is_file()] == []
+
+
+def test_a_benchmark_is_added_from_rows_a_beir_set_or_a_source(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", "bench"]) == 0
+    monkeypatch.chdir(place / "bench")
+    rows = place / "rows.json"
+    rows.write_text(json.dumps(ROWS), encoding="utf-8")
+    assert main(["new", "german", "--rows", str(rows)]) == 0
+    added = yaml.safe_load(Path("conf/benchmark/german.yaml").read_bytes())
+    assert added["sources"]["any"]["fields"]["question"] == "frage"
+    beir = Path("data/local/set")
+    (beir / "qrels").mkdir(parents=True)
+    (beir / "corpus.jsonl").write_text('{"_id": "d1", "text": "The mill of the village."}\n')
+    (beir / "queries.jsonl").write_text('{"_id": "q1", "text": "Which mill?"}\n')
+    (beir / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    assert main(["new", "set", "--beir", str(beir)]) == 0
+    added = yaml.safe_load(Path("conf/benchmark/set.yaml").read_bytes())["sources"]["beir"]
+    assert (added["path"], added["split"]) == ("data/local/set", "dev")
+    assert main(["new", "chinese", "--source", "drcd"]) == 0
+    assert main(["new", "larger", "--benchmark", "bears"]) == 0
+    capsys.readouterr()
+    assert main(["new", "larger", "--benchmark", "bears"]) == 1
+    assert "larger.yaml exists; choose another name" in capsys.readouterr().err
+    assert main(["new", "a b", "--source", "drcd"]) == 1
+    assert main(["new", "empty"]) == 1
+    # A message with the possible words lists the project's and the shipped ones.
+    assert main(["replies", "plan", "benchmark=nosuch"]) == 1
+    listed = set(capsys.readouterr().err.split())
+    assert {"german", "set", "chinese", "larger", "mini", "scifact"} <= listed
+
+
+OWN = {
+    "lines.py": "class Lines:\n    def ranges(self, text):\n"
+    "        ends = [i + 1 for i, c in enumerate(text) if c == '.'] or [len(text)]\n"
+    "        return [*zip([0, *ends[:-1]], ends)]\n",
+    "conf/chunking/lines.yaml": "name: lines\n_target_: lines.Lines\n",
+    "conf/retriever/bm25.yaml": "name: bm25\n_target_: mine.Weak\nk1: 0.0\nb: 0.0\n",
+    "mine.py": "from bears.retrieval.sparse.bm25 import BM25\n\n\n"
+    "class Weak(BM25):\n    def __init__(self, k1: float, b: float, language: str = '') -> None:\n"
+    "        super().__init__(k1, b, language, analyzer='cjk-bigrams')\n",
+    "measures.py": "from bears.evaluation.measures.success import SUCCESS\n\nfirst = SUCCESS\n",
+}
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The built wheel, unpacked where Python finds it before any checkout."""
+    build = [sys.executable, "-m", "uv", "build", "--wheel", "--quiet", "--out-dir"]
+    subprocess.run([*build, str(tmp_path), str(ROOT)], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(tmp_path / "installed")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    return tmp_path / "installed"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("within", [False, True], ids=["alone", "in a repository"])
+def test_a_project_from_the_wheel_runs_as_the_checkout_does(tmp_path: Path, within: bool) -> None:
+    top = tmp_path / "a 夾 b"
+    top.mkdir()
+    outside = Workspace(top)
+    if within:
+        outside.git("init", "--quiet")
+    outside.python("bears", "init", "mini")
+    project = Workspace(top / "mini")
+    assert "bears.stages.config" in project.text("dvc.yaml")
+    assert len(ran(project.dvc("repro"))) == 12
+    ours = json_value(ROOT / "metrics/retrieval.json")
+    theirs = json_value(project.root / "metrics/retrieval.json")
+    assert theirs == ours
+    assert project.text("data/code.yaml") == (ROOT / "data/code.yaml").read_text("utf-8")
+    assert ran(project.dvc("repro")) == ["config"]
+    project.commit()
+    assert "wordllama on mini" in project.dvc("exp", "run", "-S", "retriever=wordllama") + (
+        project.python("bears", "show")
+    )
+    assert "no significant difference" in project.python("bears", "compare")
+    project.python("bears", "report")
+    documents = folder_of_documents(tmp_path)
+    project.python("bears", "new", "mill", "--documents", str(documents))
+    project.dvc("exp", "run", "-S", "benchmark=mill", "-S", "retriever=bm25")
+    assert "bm25 on mill" in project.python("bears", "show")
+
+
+@pytest.mark.slow
+def test_a_projects_own_code_and_an_upgrade_rerun_what_they_touch(
+    tmp_path: Path, installed: Path
+) -> None:
+    outside = Workspace(tmp_path)
+    outside.python("bears", "init", "bench")
+    project = Workspace(tmp_path / "bench")
+    project.dvc("repro")
+    # An upgrade that changes one retriever.
+    package = installed / "bears/retrieval"
+    other = package / "models/wordllama.py"
+    other.write_text(other.read_text("utf-8") + "\nNEW = 1\n", encoding="utf-8")
+    assert ran(project.dvc("repro")) == ["config"]
+    code = package / "sparse/bm25.py"
+    code.write_text(code.read_text("utf-8") + "\nNEW = 1\n", encoding="utf-8")
+    again = ran(project.dvc("repro"))
+    assert again[0] == "config"
+    assert {"index", "retrieve"} <= set(again)
+    assert not {"download", "translate", "verify"} & set(again)
+    # Words of one's own: one replaces ours, one is new, and all name code of the project.
+    for name, text in OWN.items():
+        (project.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (project.root / name).write_text(text)
+    measures = "overrides=['evaluate.measures=[success@1,measures.first@1]']"
+    project.commit()
+    project.dvc("exp", "run", "-S", "chunking=lines", "-S", measures)
+    means = json_value(project.root / "metrics/retrieval.json")["all"]
+    assert means["measures.first@1"] == means["success@1"]
+    project.commit()
+    changed = OWN["lines.py"].replace("'.'", "'。'")
+    (project.root / "lines.py").write_text(changed)
+    again = ran(project.dvc("repro"))
+    assert again[:2] == ["config", "index"]
