@@ -66,6 +66,8 @@ def compare(
         _put(_json(plans) if format == "json" else "\n".join(_plan(p, format) for p in plans), out)
         return
     results = [result.compare(group, measure, _main(group), equal_within) for group in groups]
+    for group, each in zip(groups, results, strict=True):
+        each["warnings"] += _other_code(group)
     write_text(COMPARISON, _json(results))
     for kind in by:
         if not all(each["by"].get(kind) for each in results):
@@ -133,6 +135,21 @@ def _here(benchmark: str, all_commits: bool, least: int) -> list[list[System]]:
             "experiments and the workspace; make one: dvc exp run -S retriever=wordllama"
         )
     return groups
+
+
+def _other_code(systems: Sequence[System]) -> list[str]:
+    """Warn of systems that were measured by different code."""
+    codes = [(s.name, s.revision.code) for s in systems if s.revision and s.revision.code]
+    stages = {stage for _, code in codes for stage in code}
+    differ = sorted(stage for stage in stages if len({code.get(stage) for _, code in codes}) > 1)
+    if not differ:
+        return []
+    (first, code), *others = codes
+    other = next(name for name, each in others if any(each.get(s) != code.get(s) for s in differ))
+    return [
+        f"{first} and {other} come from different code of {', '.join(differ)}; run the older one "
+        "again to compare them"
+    ]
 
 
 def _main(systems: Sequence[System]) -> str:

@@ -14,9 +14,11 @@ from bears.files.intake.files import decoded, read_whole
 from bears.files.intake.json_text import json_value
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.manifest import check
-from bears.layout import CONFIG, EVERY, PARAMS, pattern
+from bears.layout import CODE, CONFIG, EVERY, PARAMS, pattern
 
 WORKSPACE = "workspace"
+SHARED_CODE = ("download", "sample", "translate", "evaluate")
+"""Stages whose code does not depend on the retriever, the generator or the judge."""
 EXPERIMENTS = "refs/exps/"
 NEWEST_FIRST = ("--sort=refname", "--sort=-committerdate", "--format=%(refname) %(objectname)")
 RUN, WITHIN, ANSWERED = map(pattern, (EVERY.run("*"), EVERY.within("*"), EVERY.answers("*")))
@@ -55,6 +57,15 @@ class Revision:
     def config(self) -> Mapping[str, Any]:
         """Return data/config.yaml. Raises FormatError."""
         return self._mapping(CONFIG)
+
+    @property
+    def code(self) -> dict[str, str]:
+        """Return the digests of the code that all systems share; empty if they cannot be read."""
+        try:
+            digests = self._mapping(CODE)
+        except FormatError:
+            return {}
+        return {stage: str(digests[stage]) for stage in SHARED_CODE if stage in digests}
 
     def metrics(self, path: Path) -> Mapping[str, Any]:
         """Return a file of metrics; empty if it cannot be read."""

@@ -16,8 +16,8 @@ from bears.files.records import write_records
 from bears.publishing.leaderboard.standing import derived, differing, known_results
 from bears.publishing.leaderboard.tables import publish
 from bears.results.origins import ANSWERS
-from bears.results.revision import revisions
-from bears.results.row import LeaderboardRow, configuration_digest
+from bears.results.revision import Revision, revisions
+from bears.results.row import LeaderboardRow, configuration_digest, row_of
 from bears.results.values import read_values
 from bears.types import Document, Question
 from tests.workspace import ROOT, SETTINGS, finished
@@ -107,6 +107,24 @@ def test_revisions_and_experiments_are_compared_without_checking_anything_out(
     before = (project / "metrics/comparison.json").read_bytes()
     told(capsys)
     assert (project / "metrics/comparison.json").read_bytes() == before
+
+
+def test_results_of_different_code_are_told_apart(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(project / "data/code.yaml", "evaluate: aa\nindex: bb\nsample: cc\n")
+    first = committed(project, "bm25", POOR)
+    # The code of an index differs between retrievers in any case.
+    write(project / "data/code.yaml", "evaluate: aa\nindex: dd\nsample: cc\n")
+    other = committed(project, "wordllama", GOOD)
+    assert "different code" not in told(capsys, first, other)
+    write(project / "data/code.yaml", "evaluate: ee\nindex: dd\nsample: cc\n")
+    upgraded = committed(project, "hybrid", GOOD)
+    said = told(capsys, first, upgraded)
+    assert "come from different code of evaluate; run the older one again" in said
+    known = known_results([Revision("a", first), Revision("b", upgraded)])
+    rows = [row for each in known.values() if (row := row_of(each))]
+    assert ["code.evaluate=aa" in text for text in derived(rows, known)["differs"]] == [True, False]
 
 
 def test_another_state_of_the_benchmark_is_refused_and_what_differs_is_said(

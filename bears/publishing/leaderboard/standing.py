@@ -62,7 +62,8 @@ def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
         for i, place in places.items()
     }
     frame = pd.DataFrame.from_dict(ranked, "index", columns=DERIVED[:-1])
-    configs = [decided(known[r.retrieval].config) if r.retrieval in known else {} for r in rows]
+    revisions = [known.get(row.retrieval) for row in rows]
+    configs = [{**decided(each.config), "code": each.code} if each else {} for each in revisions]
     differs = differing([row.system for row in rows], configs)
     return frame.reindex(range(len(rows))).fillna("").assign(differs=differs)
 
