@@ -8,7 +8,7 @@ INSTALL = (uv pip install --quiet --compile-bytecode --require-hashes --no-deps 
 # The command `bears`, from this checkout.
 COMMAND = $(1) pip install --quiet --no-deps --no-build-isolation --editable .
 
-.PHONY: docs docs-pictures dense test-dense ragas test-ragas repro plots report test test-slow test-model lint size regenerate lock help
+.PHONY: docs docs-pictures dense test-dense ragas test-ragas repro plots report test test-slow test-model lint size release regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -62,6 +62,14 @@ docs: .venv/core  ## renew the pages of docs/ that are made from the code
 
 docs-pictures: .venv/core  ## draw docs/pictures again (needs Chromium and a CJK font)
 	python -m benchmarks.pictures
+
+release: .venv/dev  ## build wheel and sdist, check them, and prove the wheel in an empty environment
+	rm -rf dist
+	uv build --quiet --out-dir dist
+	uv tool run --quiet twine check --strict dist/*
+	$(PYTHON) -m venv --clear .venv-release
+	VIRTUAL_ENV=$(CURDIR)/.venv-release uv pip install --quiet dist/*.whl pytest hypothesis
+	BEARS_INSTALLED=1 .venv-release/bin/python -m pytest -m slow tests/cli/test_init.py
 
 regenerate: .venv/core  ## prove that what is committed regenerates byte for byte
 	rm -rf .dvc/cache .dvc/tmp

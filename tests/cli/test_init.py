@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -172,14 +174,16 @@ OWN = {
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The built wheel, unpacked where Python finds it before any checkout."""
+    """Where the package of the built wheel is, which Python finds before any checkout."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    if "BEARS_INSTALLED" in os.environ:  # of `make release`
+        return Path(sysconfig.get_path("purelib"))
     build = [sys.executable, "-m", "uv", "build", "--wheel", "--quiet", "--out-dir"]
     subprocess.run([*build, str(tmp_path), str(ROOT)], check=True)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(tmp_path / "installed")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     return tmp_path / "installed"
 
 
