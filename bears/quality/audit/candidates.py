@@ -137,7 +137,7 @@ class Candidates:
         """Return whether a document has the first rare run of question and gold document.
 
         It is most often the subject. A run of two tokens counts only if there is no longer one;
-        then nobody can judge a question that begins with a pronoun. Languages with spaces need no
+        then a question that begins with a pronoun cannot be judged. Languages with spaces need no
         such check.
         """
         if not no_spaces(self._pool.language):
