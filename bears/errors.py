@@ -80,7 +80,7 @@ class StoreError(BearsError):
 
 
 class AttestationFailed(BearsError):
-    """An export was changed, or differs from what this checkout makes."""
+    """An export was changed, or differs from what this project makes."""
 
 
 def first_line(error: BaseException) -> str:

@@ -19,14 +19,14 @@ def compare_digests(
     provenance: bool = False,
     benchmark: str = "",
 ) -> None:
-    """Compare an export with what this checkout makes.
+    """Compare an export with what this project makes.
 
     Two questions are answered: are the records the same (questions, gold, documents), and is their
     provenance (sources, configuration, kept replies, ledger)? Exits with 1 and names what differs
-    when the records of FOLDER are not what this checkout makes.
+    when the records of FOLDER are not what this project makes.
 
     Args:
-        folder: an export; default: print the digests of this checkout
+        folder: an export; default: print the digests of this project
         provenance: fail as well if the same records have another provenance
     """
     found = attest(read_finished(composed(benchmark, overrides)))
@@ -39,13 +39,13 @@ def compare_digests(
     differing = differences(expected, found)
     problems = _changed(folder, expected)
     problems += [
-        f"{name}: this checkout's differs from the one in {expected.benchmark}'s export"
+        f"{name}: this project's differs from the one in {expected.benchmark}'s export"
         for name in differing
         if name in RECORDS or provenance
     ]
     if problems:
         raise AttestationFailed("\n".join(problems))
-    print(f"{folder} is what this checkout makes: records {found.records}")
+    print(f"{folder} is what this project makes: records {found.records}")
     if differing:
         print(f"its provenance is another one: {', '.join(differing)} differ")
     else:

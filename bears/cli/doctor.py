@@ -25,11 +25,11 @@ TEMPORARY = Path(".dvc/tmp")
 
 @dataclass(frozen=True)
 class Damage:
-    """Something that is wrong with a checkout.
+    """Something that is wrong with a project.
 
     Args:
         what: one sentence that names the file or process.
-        fix: a command for the checkout's root that fixes it.
+        fix: a command for the project's root that fixes it.
     """
 
     what: str
@@ -37,7 +37,7 @@ class Damage:
 
 
 def diagnose() -> None:
-    """Find damage in this checkout and suggest fixes.
+    """Find damage in this project and suggest fixes.
 
     Finds what killed runs left, and prints a command that fixes each. Changes nothing. Exits with 0
     if nothing was found.

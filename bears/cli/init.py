@@ -13,6 +13,7 @@ from bears.files.intake.files import read_text
 from bears.files.records import write_text
 from bears.layout import CONF, DATA, PARAMS, PIPELINE
 
+PLOTS = Path(".dvc/plots")
 ROWS = DATA / "local" / "mini"
 REPLIES = [DATA / "memory" / f"mini.{part}jsonl" for part in ("", "answers.", "verdicts.")]
 OURS = "      - bears\n      - conf\n      - stages\n"
@@ -114,6 +115,10 @@ def _commit(folder: Path, written: list[Path]) -> None:
             raise ConfigurationError(f"`dvc init` fails in {folder}; run it there to see why")
         _run(folder, sys.executable, "-m", "dvc", "config", "core.autostage", "true")
         written += [Path(".dvc/config"), Path(".dvc/.gitignore")]
+    for template in sorted((SHIPPED / PLOTS).glob("*.json")):
+        if not (folder / PLOTS / template.name).exists():
+            write_text(folder / PLOTS / template.name, read_text(template))
+            written.append(PLOTS / template.name)
     if written:
         paths = [str(path) for path in written]
         someone = [] if _run(folder, "git", "config", "user.email") else _AUTHOR

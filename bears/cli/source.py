@@ -60,7 +60,7 @@ def described(given: Mapping[str, Any], shapes: Sequence[str], project: Path) ->
 
 
 def _path(word: str) -> str:
-    """Return a relative path only within a checkout, where sources resolve it."""
+    """Return a relative path only within a project, where sources resolve it."""
     return word if PIPELINE.exists() else str(Path(word).expanduser().absolute())
 
 

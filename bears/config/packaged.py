@@ -8,6 +8,7 @@ from bears.layout import CONF, PARAMS, PIPELINE
 PACKAGE = Path(__file__).parents[1]
 SHIPPED = PACKAGE / "project" if (PACKAGE / "project").is_dir() else PACKAGE.parent
 """The folder that ships conf/, params.yaml and dvc.yaml: in the wheel, or the checkout."""
+CHECKOUT = PACKAGE.parent == SHIPPED
 STAGES = "bears.stages" if (PACKAGE / "stages").is_dir() else "stages"
 """The package of the stages: within ``bears`` in the wheel, beside it in the checkout."""
 CODE_FOLDERS = {
@@ -47,5 +48,4 @@ def require_project() -> None:
 
 def install_command(extra: str) -> str:
     """Return the command that installs the packages of ``extra``, in backticks."""
-    installed = PACKAGE.parent != SHIPPED
-    return f'`pip install "bears-bench[{extra}]"`' if installed else f"`make {extra}`"
+    return f"`make {extra}`" if CHECKOUT else f'`pip install "bears-bench[{extra}]"`'

@@ -33,7 +33,7 @@ def card(finished: Finished, attestation: Attestation) -> str:
         "## Verification",
         _verification(finished),
         "## Make it again",
-        "In a checkout of the pipeline with the same configuration and kept translations:",
+        "In a project with the same configuration and kept translations:",
         f"```\ndvc exp run -S benchmark={one_line(finished.name)}\n"
         "bears attest FOLDER   # this folder\n```",
         f"Root digest: `{attestation.root}`",

@@ -81,6 +81,7 @@ def test_a_folder_becomes_a_project_and_what_was_guessed_is_printed(
     assert written["sources"]["own"]["settings"] == {"questions": "faq.csv"}
     files = ["dvc.yaml", "params.yaml", ".gitignore", ".dvcignore", "README.md"]
     files += [".dvc/config", ".dvc/.gitignore", "conf/benchmark/mill-1.yaml"]
+    files += [".dvc/plots/measure_bars.json", ".dvc/plots/recall_curve.json"]
     assert sorted(head(project)) == sorted(files)
     # Again, after an edit: nothing that is there changes, and what is missing comes back.
     (project / "README.md").write_text("mine")
@@ -211,6 +212,7 @@ def test_a_project_from_the_wheel_runs_as_the_checkout_does(tmp_path: Path, with
     )
     assert "no significant difference" in project.python("bears", "compare")
     project.python("bears", "report")
+    project.dvc("plots", "show", "--json")
     documents = folder_of_documents(tmp_path)
     project.python("bears", "new", "mill", "--documents", str(documents))
     project.dvc("exp", "run", "-S", "benchmark=mill", "-S", "retriever=bm25")

@@ -13,10 +13,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from bears.answers.ragas.rows import RagasRow
 from bears.answers.ragas.scores import Score
+from bears.config.packaged import CHECKOUT
 from bears.errors import BearsError, ConfigurationError, FormatError
 from bears.files.intake.json_text import json_value
 
 ENVIRONMENT = Path(".venv-ragas")
+INSTALL = f"{ENVIRONMENT}/bin/pip install ragas==0.4.3 'langchain-community<0.4'"
+"""As requirements/ragas.in has it."""
 PROGRAM = Path(__file__).with_name("program.py")
 CONCURRENCY = 16
 """How many scores to work on at once; the server limits the rate of requests to a model."""
@@ -40,8 +43,8 @@ def python() -> Path:
     found = Path(os.environ.get("BEARS_RAGAS", ENVIRONMENT)).absolute() / "bin" / "python"
     if not found.exists():
         raise ConfigurationError(
-            f"{found} does not exist: ragas needs an environment of its own, 600 MB; create it "
-            "with `make ragas`"
+            f"{found} does not exist: ragas needs an environment of its own, 600 MB; create it: "
+            + ("make ragas" if CHECKOUT else f"python3 -m venv {ENVIRONMENT} && {INSTALL}")
         )
     return found
 
