@@ -48,7 +48,7 @@ def test_an_exported_scifact_is_a_benchmark_with_the_same_numbers(
     before = experiment(workspace, shared_data, "scifact")["all"]
     out = tmp_path / "scifact"
     workspace.python("bears", "export", str(out))
-    assert "is what this checkout makes" in workspace.python("bears", "attest", str(out))
+    assert "is what this project makes" in workspace.python("bears", "attest", str(out))
     paths = f'overrides=["sources.beir.path={out}"]'
     after = experiment(workspace, shared_data, "beir", paths)["all"]
     assert {k: after[k] for k in ("n", "ndcg@10", "map")} == {

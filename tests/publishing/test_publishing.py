@@ -228,14 +228,14 @@ def test_an_export_is_attested_until_anything_changes(
 
     assert main(["export", "out"]) == 0
     assert main(["attest", "out"]) == 0
-    assert "out is what this checkout makes" in capsys.readouterr().out
+    assert "out is what this project makes" in capsys.readouterr().out
     refused("export out", "exists already")
 
     raw = checkout / "data" / "raw" / "mini" / "sources.json"
     raw.write_bytes(raw.read_bytes().replace(b'"source": "t"', b'"source": "drcd"'))
     assert main(["attest", "out"]) == 0
     printed = capsys.readouterr().out
-    assert "out is what this checkout makes: records" in printed
+    assert "out is what this project makes: records" in printed
     assert "its provenance is another one: sources differ" in printed
     refused("attest out --provenance", "sources: this checkout's differs")
 
