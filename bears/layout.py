@@ -8,7 +8,7 @@ CONF, PARAMS, PIPELINE = Path("conf"), Path("params.yaml"), Path("dvc.yaml")
 DATA, METRICS = Path("data"), Path("metrics")
 LOCAL = Path(".bears")
 """The journal, locks, vectors and downloads of this project, which git and DVC ignore."""
-JOURNAL, BATCHES, LOCKS = LOCAL / "journal.jsonl", LOCAL / "batches.jsonl", LOCAL / "locks"
+JOURNAL, LOCKS = LOCAL / "journal.jsonl", LOCAL / "locks"
 SCRATCH = LOCAL / "index"
 FETCHED = LOCAL / "fetched.json"
 EMBEDDINGS = LOCAL / "embeddings"

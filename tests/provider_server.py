@@ -54,10 +54,6 @@ class Faults:
         no_schema: requests with a response_format are refused.
         status: every request is answered so.
         error_code: with ``status``, the code of the error.
-        batch_polls: how often a batch is seen in progress before it ends.
-        batch_end: how it ends: completed, expired, failed, cancelled.
-        batch_done: the share of its lines that are done when it ends.
-        batch_ends: how many batches end as ``batch_end``; the later ones complete.
         limited_s: how long a refusal by chance asks to wait.
     """
 
@@ -72,10 +68,6 @@ class Faults:
     no_schema: bool = False
     status: int = 0
     error_code: str = "mock_error"
-    batch_polls: int = 1
-    batch_end: str = "completed"
-    batch_done: float = 1.0
-    batch_ends: int = 1_000_000
     limited_s: float = 0.05
 
 
@@ -123,7 +115,7 @@ class ProviderServer:
         return result
 
     def prompts(self) -> list[Json]:
-        """Return the JSON of every chat request in order of arrival, also of those in batches."""
+        """Return the JSON of every chat request in order of arrival."""
         result: list[Json] = self._get("/prompts")
         return result
 
@@ -213,8 +205,6 @@ class Provider:
         self.limiter = Limiter(faults.limiter, faults.limit)
         self.counts: Counter[str] = Counter()
         self.prompts: list[Json] = []
-        self.files: dict[str, bytes] = {}
-        self.batches: dict[str, Json] = {}
 
     def reply(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
         if path in ("/stats", "/prompts", "/change", "/reset"):
@@ -224,10 +214,6 @@ class Provider:
             return error(401, "invalid_api_key", f"Incorrect API key provided: {authorization}")
         if path in ("/v1/chat/completions", "/v1/embeddings"):
             return self._asked(body, authorization)
-        if path.startswith("/v1/files"):
-            return self._file(method, path, body)
-        if path.startswith("/v1/batches"):
-            return self._batch(method, path, body)
         return error(404, "unknown_url", f"Unknown request URL: {method} {path}")
 
     def _control(self, path: str, body: bytes) -> Reply:
@@ -318,73 +304,7 @@ class Provider:
         headers = {**self._limit_headers, **given.get("headers", {})}
         return Reply(given.get("status", 200), json.dumps(body).encode(), headers)
 
-    def _file(self, method: str, path: str, body: bytes) -> Reply:
-        if method == "POST":
-            name = f"file-{len(self.files)}"
-            # Our lines end with LF, so the field ``file`` of the form ends with the first CR LF.
-            form = body.partition(b'name="file"')[2]
-            self.files[name] = form.split(b"\r\n\r\n")[1].split(b"\r\n")[0]
-            self.counts["files"] += 1
-            return as_json({**FILE, "id": name, "bytes": len(self.files[name]), "created_at": 0})
-        name = path.split("/")[3]
-        if name not in self.files:
-            return error(404, "not_found", f"No such File object: {name}")
-        return Reply(200, self.files[name])
 
-    def _batch(self, method: str, path: str, body: bytes) -> Reply:
-        if method == "POST" and path == "/v1/batches":
-            return as_json(self._new_batch(json.loads(body)))
-        if path.split("?")[0] == "/v1/batches":
-            batches = list(self.batches.values())
-            return as_json({"object": "list", "data": batches, "has_more": False})
-        batch = self.batches.get(path.split("/")[3])
-        if batch is None:
-            return error(404, "not_found", "No such batch")
-        batch["polls"] += 1
-        if batch["status"] == "in_progress" and batch["polls"] > self.faults.batch_polls:
-            self._finish(batch)
-        return as_json(batch)
-
-    def _new_batch(self, asked: Json) -> Json:
-        self.counts["batches"] += 1
-        name = f"batch_{len(self.batches)}"
-        self.batches[name] = {
-            "id": name, "object": "batch", "endpoint": asked["endpoint"], "errors": None,
-            "input_file_id": asked["input_file_id"], "completion_window": "24h",
-            "status": "in_progress", "output_file_id": None, "error_file_id": None,
-            "created_at": 0, "metadata": asked.get("metadata"), "polls": 0,
-        }  # fmt: skip
-        return self.batches[name]
-
-    def _finish(self, batch: Json) -> None:
-        ends = int(self.counts["batches ended"]) < self.faults.batch_ends
-        batch["status"] = self.faults.batch_end if ends else "completed"
-        share = self.faults.batch_done if ends else 1.0
-        self.counts["batches ended"] += 1
-        lines = self.files[batch["input_file_id"]].decode().split("\n")
-        rows = [json.loads(line) for line in lines if line]
-        outputs: list[Json] = []
-        errors: list[Json] = []
-        for place, row in enumerate(rows):
-            if place >= share * len(rows):
-                expired = {"code": "batch_expired", "message": "not executed in time"}
-                errors.append({"custom_id": row["custom_id"], "response": None, "error": expired})
-                continue
-            self._limit_headers = {}
-            self.prompts.append(row["body"])
-            self.counts["batch requests"] += 1
-            reply = self._faulty(row["body"], "") or self.answer(row["body"])
-            response = {"status_code": reply.status, "body": json.loads(reply.body)}
-            line = {"custom_id": row["custom_id"], "response": response, "error": None}
-            (outputs if reply.status == 200 else errors).append(line)
-        for name, done in (("output_file_id", outputs), ("error_file_id", errors)):
-            if done:
-                batch[name] = f"file-{len(self.files)}"
-                text = "".join(json.dumps(line) + "\n" for line in reversed(done))
-                self.files[batch[name]] = text.encode()
-
-
-FILE = {"object": "file", "filename": "batch.jsonl", "purpose": "batch", "status": "processed"}
 ERRORS = {
     "limited_bare": (429, "rate_limit_exceeded", "Rate limit reached"),
     "server_error": (500, "server_error", "The server had an error"),

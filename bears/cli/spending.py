@@ -88,7 +88,7 @@ def show_plan(workflow: Workflow[Any], plan: FillPlan) -> None:
     price, settings = workflow.price, workflow.use.settings
     rows = [
         ("for", workflow.use.wanted),
-        ("model", f"{settings.model} ({settings.backend})"),
+        ("model", settings.model),
         ("calls", ", ".join(f"{n} {field}" for field, n in plan.calls.items()) or "none"),
         ("kept already", plan.kept),
         ("input tokens", "{:,} to {:,}".format(*plan.input_tokens)),

@@ -1,1 +1,1 @@
-"""Everything a model is asked: pacing, budget, retries, batches, kept replies."""
+"""Everything a model is asked: pacing, budget, retries, kept replies."""

@@ -152,7 +152,7 @@ class Client(Generic[R, A]):
 
 
 class Online(Client[ChatRequest, ChatAnswer]):
-    """A language model that answers at once, unlike the batch API."""
+    """A language model behind an address."""
 
 
 class Embeddings(Client[EmbeddingRequest, Embedded]):

@@ -1,8 +1,8 @@
 """The request format and price of each model, from conf/models.yaml, and token estimates."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 from pydantic import NonNegativeFloat
 
@@ -26,7 +26,6 @@ class Price(Closed):
         output: for tokens received, including hidden reasoning tokens.
         cached_input: for sent tokens in the provider's cache; informational, since no estimate and
             no budget relies on it.
-        batch: the factor for the batch API.
         date: the date of the source.
         source: where the price was found.
     """
@@ -34,19 +33,12 @@ class Price(Closed):
     input: NonNegativeFloat
     output: NonNegativeFloat
     cached_input: NonNegativeFloat | None = None
-    batch: NonNegativeFloat = 0.5
     date: str = ""
     source: str = ""
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
         """Return the price of the tokens in dollars, as if none were cached."""
         return (input_tokens * self.input + output_tokens * self.output) / MILLION
-
-    def in_batches(self) -> Self:
-        """Return the price through the batch API."""
-        return replace(
-            self, input=self.input * self.batch, output=self.output * self.batch, batch=1
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import PositiveInt
 
@@ -21,7 +21,6 @@ class AskingSettings(Endpoint):
     name: str
     model: str = ""
     request: Mapping[str, Any] = field(default_factory=dict)
-    backend: Literal["online", "batch"] = "online"
     asks: PositiveInt = 3
 
     def given_up(self, reasons: Sequence[str]) -> str:
@@ -46,5 +45,4 @@ class AskingSettings(Endpoint):
             raise ConfigurationError(
                 f"{self.where} {self.name} has no model to ask; choose one that has"
             )
-        price = super().price_in(models)
-        return price.in_batches() if self.backend == "batch" else price
+        return super().price_in(models)

@@ -10,8 +10,6 @@ from typing import Any, Generic, TypeVar
 
 from bears.config import checkout
 from bears.files.shown import complain
-from bears.layout import BATCHES
-from bears.llm.batch import BatchApi
 from bears.llm.budget import Budget
 from bears.llm.client import Online
 from bears.llm.endpoint import has_key
@@ -101,12 +99,7 @@ class Workflow(Generic[U]):
         """
         settings = self.use.settings
         budget = Budget(settings.budget, self.price, settings.where)
-        state = self.root / BATCHES
-        backend = (
-            BatchApi(settings, self.models, state, budget, self.root)
-            if settings.backend == "batch"
-            else Online(settings, self.models, budget, self.root)
-        )
+        online = Online(settings, self.models, budget, self.root)
         kept = self.kept
         with kept.journal.exclusive(), kept.journal.writer() as append:
             filling = Filling(
@@ -116,7 +109,7 @@ class Workflow(Generic[U]):
                 append,
                 lambda done, total: progress and progress(done, total, budget.spent),
             )
-            report = asyncio.run(filling.run(backend))
+            report = asyncio.run(filling.run(online))
         report.usd = budget.spent
         return report
 

@@ -37,8 +37,6 @@ from bears.files.manifest import read_manifest
 from bears.files.rewritten import read_rewritten
 from bears.files.rows import RowFile
 from bears.files.trec import read_table
-from bears.llm.batch import outcomes as batch_outcomes
-from bears.llm.batch import read_pending
 from bears.llm.endpoint import Access, environment
 from bears.llm.faults import read_problem
 from bears.llm.kept import load
@@ -126,10 +124,6 @@ DOORS: dict[str, tuple[str, Read]] = {
     "config.pipeline: dvc.yaml": (".yaml", beside("dvc.yaml", in_folder(definitions))),
     "llm.models: conf/models.yaml": (".yaml", load_models),
     "llm.endpoint: .env": ("", beside(".env", environment)),
-    "llm.batch: batches": (".jsonl", read_pending),
-    "llm.batch: answers": content(
-        lambda data: [*batch_outcomes(data, ["a"], {}, ACCESS)], ".jsonl"
-    ),
     "llm.faults: an error": content(lambda data: read_problem(500, data)),
     "files.records: questions": (".json", records.read_questions),
     "files.records: documents": (".json", records.read_documents),

@@ -1,4 +1,4 @@
-"""Fills that are interrupted, run twice or find a damaged journal, and batches across a crash."""
+"""Fills that are interrupted, run twice or find a damaged journal."""
 
 from __future__ import annotations
 
@@ -84,26 +84,6 @@ def test_damaged_lines_of_the_journal_are_reported_and_requested_again(here: Her
     assert ".bears/journal.jsonl, line 3: corrupted: the checksum does not fit; skipped" in printed
     assert f"line {ASKED}: torn: the file ends within it; skipped" in printed
     assert spoilt <= set(asked(server.prompts()[ASKED:]))
-
-
-BATCH = "translator.backend=batch"
-
-
-def test_a_batch_is_found_again_after_a_kill(here: Here) -> None:
-    at, server = here(batch_polls=1_000_000)
-    # The Batch API costs half of 2 and 8 dollars.
-    assert "1.0 in, 4.0 out" in at.run("plan", BATCH)
-    process = forked(lambda: at.run("fill", BATCH))
-    state = at.root / ".bears" / "batches.jsonl"
-    wait_until(lambda: state.exists() and b'"id": "batch' in state.read_bytes(), process)
-    process.kill()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
-    server.change(batch_polls=0)
-    assert "nothing is missing" in at.run("fill", BATCH)
-    stats = server.stats()
-    assert (stats["batches"], stats["batch requests"]) == (2, ASKED)
-    assert state.read_text() == ""
 
 
 @pytest.mark.slow
