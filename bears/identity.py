@@ -1,5 +1,6 @@
 """Ids that depend on what a record is, never on when or where it was sampled."""
 
+import os
 from uuid import NAMESPACE_DNS, uuid5
 
 
@@ -21,3 +22,19 @@ def unused_name(wanted: str, names: set[str]) -> str:
         name = f"{wanted}#{n}"
     names.add(name)
     return name
+
+
+def identifier_of(path: str) -> str:
+    """Return the id of a file of a folder, from its path within it.
+
+    White space, # and %, and characters that are not visible are written as in addresses
+    (``%20``), since an id is one word in a run.
+    """
+    return "".join(map(_written, path))
+
+
+def _written(character: str) -> str:
+    if character.isprintable() and not character.isspace() and character not in "#%":
+        return character
+    # A name that is not UTF-8 gives its bytes.
+    return "".join(f"%{byte:02X}" for byte in os.fsencode(character))

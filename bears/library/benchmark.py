@@ -62,35 +62,46 @@ class Benchmark:
         """
         return Index(self.documents, settings(retriever, self.language, overrides), folder)
 
-    def evaluate(self, run: Rankings | str | Path, measures: Sequence[str] = ()) -> Scores:
-        """Score rankings, question by question.
+    def evaluate(
+        self, run: Rankings | str | Path, measures: Sequence[str] = (), threads: int = 1
+    ) -> Scores:
+        """Score rankings, or a system, question by question.
 
         Args:
-            run: question_id to ranking, a function from a question's text to a ranking, or the
-                path of a TREC run file. A ranking is a list of document ids, best first; a list of
-                pairs (id, score), best first; or a mapping of id to score. An id may be that of a
-                chunk, ``guide.md#120-840``, and documents are then ranked by their best chunk. A
-                question without a ranking counts as one for which nothing was found.
+            run: question_id to ranking, a system, or the path of a TREC run file. A ranking is a
+                list of document ids, best first; a list of pairs (id, score), best first; or a
+                mapping of id to score. An id may be that of a chunk, ``guide.md#120-840``, and
+                documents are then ranked by their best chunk. A question without a ranking counts
+                as one for which nothing was found.
+
+                A system is a function from a question's text to a ranking or to passages, or a
+                retriever of LangChain, LlamaIndex or PyTerrier. A passage is a text, a pair
+                (source, text), or a mapping with ``id``, ``source``, ``text`` and ``start``. It is
+                matched to its document by id, by path, or by its text; one without a match keeps
+                its rank and counts as wrong.
             measures: names as ``bears metrics`` lists them; none: the pipeline's.
+            threads: how many questions a system is asked at a time.
 
         Raises:
             BearsError: a measure, or a question or document of the run is unknown, a ranking has
                 another form, or the file is malformed.
         """
+        unmatched: list[tuple[str, str]] = []
         names = measures or settings("", self.language, ())["evaluate"]["measures"]
         asked = [parse_measure(name) for name in dict.fromkeys(names)]
         gold = gold_of(self.questions)
         if isinstance(run, str | Path):
             found = evaluate(read_table(Path(run), gold), gold, asked)
         else:
-            documents = {document.doc_id for document in self.documents}
-            chunks = run_of(run, self.questions, documents)
+            contents = {document.doc_id: document.content for document in self.documents}
+            documents = contents.keys()
+            chunks, unmatched = run_of(run, self.questions, contents, threads)
             spans = span_gold(self.questions, self.documents)
             covered = spans.rankings(table_of_run(chunks)) if spans else None
             if any(hit.doc_id not in documents for hits in chunks.values() for hit in hits):
                 chunks = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}
             found = evaluate(chunks, gold, asked, covered)
-        return Scores(*frames_of(found, self.questions))
+        return Scores(*frames_of(found, self.questions), unmatched)
 
 
 def read(folder: str | Path, language: str) -> Benchmark:

@@ -1,38 +1,56 @@
 """Rankings as people have them."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from numbers import Real
 from typing import Any
 
 from bears.errors import FormatError
+from bears.files.progress import Progress
+from bears.retrieval.outside.matching import PassageMatcher
+from bears.retrieval.outside.replies import asking, has_passages, replies
 from bears.types import Hit, Question, Ranking, Run, document_of
 
 Found = Iterable[str] | Iterable[tuple[str, float]] | Mapping[str, float]
 """A ranking: ids, best first; pairs of id and score, best first; or id to score."""
-Rankings = Mapping[str, Found] | Callable[[str], Found]
-"""Rankings by question_id, or a function from a question's text to a ranking."""
+Rankings = Mapping[str, Found] | Callable[[str], Any] | Any
+"""Rankings by question_id, or a system; see `bears.retrieval.outside.replies.asking`."""
+Unmatched = list[tuple[str, str]]
+"""Passages without a document: question_id and text."""
 
 
-def run_of(rankings: Rankings, questions: Sequence[Question], documents: Collection[str]) -> Run:
-    """Return the rankings as a run.
+def run_of(
+    rankings: Rankings, questions: Sequence[Question], documents: Mapping[str, str], threads: int
+) -> tuple[Run, Unmatched]:
+    """Return the rankings as a run, and the passages that match no document.
 
     Args:
         rankings: in any of the forms above.
-        questions: the benchmark's, which a function is called with one after another.
-        documents: the ids of the pool.
+        questions: the benchmark's, which a system is asked.
+        documents: doc_id to text.
+        threads: how many questions a system is asked at a time.
 
     Raises:
-        FormatError: a question or a document is unknown, or a ranking has another form.
+        FormatError: a question or a document is unknown, a ranking has another form, or no passage
+            matches a document.
     """
-    if callable(rankings):
-        found = {each.question_id: rankings(each.question) for each in questions}
-    elif isinstance(rankings, Mapping):
+    if isinstance(rankings, Mapping):
         found = dict(rankings)
+    elif ask := asking(rankings):
+        texts = [question.question for question in questions]
+        with ThreadPoolExecutor(threads) as pool:
+            # With one thread the system is asked in this one, which it may depend on.
+            answers = pool.map(ask, texts) if threads > 1 else map(ask, texts)
+            bar = Progress(answers, total=len(texts), unit=" questions", delay=2)
+            found = dict(zip((q.question_id for q in questions), bar, strict=True))
+        if any(has_passages(reply) for reply in found.values()):
+            return _matched(found, documents)
     else:
         raise FormatError(
             f"run is {rankings!r:.80}; expected question_id to ranking, a function from a "
-            "question's text to a ranking, or the path of a TREC run file"
+            "question's text to a ranking or to passages, a retriever of LangChain, LlamaIndex or "
+            "PyTerrier, or the path of a TREC run file"
         )
     known = {each.question_id for each in questions}
     if unknown := [key for key in found if key not in known]:
@@ -48,7 +66,29 @@ def run_of(rankings: Rankings, questions: Sequence[Question], documents: Collect
                 f"question {key!r}: {strange[0]!r:.80} is not the id of a document of this "
                 "benchmark; rank documents by the ids that benchmark.documents has"
             )
-    return run
+    return run, []
+
+
+def _matched(found: Mapping[str, Any], documents: Mapping[str, str]) -> tuple[Run, Unmatched]:
+    """Match the passages of each question; those without a document keep their rank."""
+    matcher, run, unmatched = PassageMatcher(documents), dict[str, Ranking](), Unmatched()
+    passages = 0
+    for key, reply in found.items():
+        names: dict[str, None] = {}
+        for place, each in enumerate(replies(reply)):
+            name = matcher.match(each)
+            passages += 1
+            if name is None:
+                unmatched.append((key, each.text or each.source or each.id))
+                name = f"unmatched {place}"
+            names.setdefault(name)
+        run[key] = tuple(Hit(name, -float(place)) for place, name in enumerate(names))
+    if passages and passages == len(unmatched):
+        raise FormatError(
+            f"none of the {passages} passages is from a document of this benchmark, such as "
+            f"{unmatched[0][1]!r:.80}; give their source, or the text of the documents"
+        )
+    return run, unmatched
 
 
 def _ranking(key: str, found: Any) -> Ranking:

@@ -21,15 +21,19 @@ class Scores:
         by_question: a row for each question, by its id; a column for each measure, NaN where it
             is undefined.
         kinds: of the same rows, ``question_type`` and ``source_dataset``.
+        unmatched: the passages of a system that are from no document, or from one of several:
+            question_id and text. They count as wrong.
     """
 
     by_question: pd.DataFrame
     kinds: pd.DataFrame
+    unmatched: Sequence[tuple[str, str]] = ()
 
     def __repr__(self) -> str:
         shown = [f"{name} {mean:.4f}" for name, mean in self.means.head(SHOWN).items()]
         more = [f"… and {n} more"] if (n := len(self.means) - SHOWN) > 0 else []
-        return f"Scores({len(self.by_question)} questions: {', '.join([*shown, *more])})"
+        lost = f"; {len(self.unmatched)} passages unmatched" if self.unmatched else ""
+        return f"Scores({len(self.by_question)} questions: {', '.join([*shown, *more])}{lost})"
 
     @property
     def means(self) -> pd.Series:

@@ -137,7 +137,7 @@ def test_a_run_of_other_questions_says_where_ids_come_from() -> None:
     with pytest.raises(BearsError, match=r"'q1' is not a question_id .*benchmark\.questions"):
         graded().evaluate({"q1": ["a"]})
     with pytest.raises(BearsError, match=r"run is \['a'\]; expected question_id to ranking"):
-        graded().evaluate(["a"])  # type: ignore[arg-type]
+        graded().evaluate(["a"])
 
 
 def test_the_package_lists_its_api_and_reprs_are_short() -> None:

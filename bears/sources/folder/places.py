@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from bears.identity import identifier_of
 from bears.language.quotations import Match, QuotedText, letters_of
 from bears.sources.folder.documents import KINDS
-from bears.sources.folder.walk import identifier_of
 from bears.types import Span
 
 

@@ -12,13 +12,14 @@ from pydantic import Field
 from bears.config import parse
 from bears.errors import BearsError, SourceError
 from bears.files.progress import Progress
+from bears.identity import identifier_of
 from bears.language.overlap import overlaps
 from bears.language.tags import unspaced
 from bears.sources.folder.asked import questions
 from bears.sources.folder.documents import KINDS, Content, read_document
 from bears.sources.folder.margins import margins
 from bears.sources.folder.places import Places
-from bears.sources.folder.walk import files_below, identifier_of, leads_outside
+from bears.sources.folder.walk import files_below, leads_outside
 from bears.sources.parts import Parts
 from bears.sources.records import RowRecords, pool_document
 from bears.types import Closed

@@ -40,19 +40,3 @@ def leads_outside(path: Path, folder: Path) -> bool:
     """Return whether an existing file is read from somewhere outside of a folder by this path."""
     real = Path(os.path.realpath(path))
     return real.exists() and not real.is_relative_to(os.path.realpath(folder))
-
-
-def identifier_of(path: str) -> str:
-    """Return the id of a file, from its path within the folder.
-
-    White space, # and %, and characters that are not visible are written as in addresses
-    (``%20``), since an id is one word in a run.
-    """
-    return "".join(map(_written, path))
-
-
-def _written(character: str) -> str:
-    if character.isprintable() and not character.isspace() and character not in "#%":
-        return character
-    # A name that is not UTF-8 gives its bytes.
-    return "".join(f"%{byte:02X}" for byte in os.fsencode(character))

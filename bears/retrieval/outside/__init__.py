@@ -1,0 +1,1 @@
+"""Systems that others built: what they return, and which documents that is from."""

@@ -1,0 +1,72 @@
+"""Find the document, and the place in it, of a passage that a system returned."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+
+from bears.identity import identifier_of
+from bears.language.quotations import Match, QuotedText, letters_of
+from bears.retrieval.outside.replies import Reply
+from bears.types import Chunk, document_of
+
+
+class PassageMatcher:
+    """Matches passages with the documents of a benchmark: by id, by path, or by their text.
+
+    Args:
+        documents: doc_id to text.
+    """
+
+    def __init__(self, documents: Mapping[str, str]) -> None:
+        self._documents = documents
+        self._quoted = cache(lambda doc_id: QuotedText(documents[doc_id]))
+        self._anywhere = cache(self._search)
+        self._named: dict[str, list[str]] = defaultdict(list)
+        for doc_id in documents:
+            self._named[doc_id.rpartition("/")[2]].append(doc_id)
+
+    def match(self, reply: Reply) -> str | None:
+        """Return the id of the chunk, or of the document if it is whole; None without a match.
+
+        A text that several documents have, or that is in none, is never guessed. A passage whose
+        document is known and whose text is not there is an empty range of it.
+        """
+        if document_of(reply.id) in self._documents and reply.id not in self._documents:
+            return reply.id
+        doc_id = next(filter(None, map(self._path, (reply.id, reply.source))), "")
+        if not doc_id:
+            return self._anywhere(reply.text) if letters_of(reply.text) else None
+        if not reply.text or reply.text == reply.id:
+            return doc_id
+        text = self._documents[doc_id]
+        if reply.start is not None:
+            end = reply.start + len(reply.text)
+            if letters_of(text[reply.start : end]) == letters_of(reply.text):
+                return _name(doc_id, Match(reply.start, end), text)
+        match = self._quoted(doc_id).find(reply.text)
+        return _name(doc_id, match, text) if match else str(Chunk(doc_id, 0, 0))
+
+    def _path(self, path: str) -> str:
+        """Return the document with a path, of which any beginning may be missing or too much."""
+        parts = identifier_of(path.replace("\\", "/").removeprefix("file://")).split("/")
+        for first in range(len(parts)):
+            if (end := "/".join(parts[first:])) in self._documents:
+                return end
+        named = self._named.get(parts[-1], [])
+        return named[0] if len(named) == 1 else ""
+
+    def _search(self, text: str) -> str | None:
+        found = [
+            (doc_id, match)
+            for doc_id in self._documents
+            if (match := self._quoted(doc_id).find(text, similar=False))
+        ]
+        if len(found) != 1:
+            return None
+        [(doc_id, match)] = found
+        return _name(doc_id, match, self._documents[doc_id])
+
+
+def _name(doc_id: str, match: Match, text: str) -> str:
+    whole = (match.start, match.end) == (0, len(text))
+    return doc_id if whole else str(Chunk(doc_id, match.start, match.end))

@@ -1,0 +1,190 @@
+"""Systems that others built: passages over another cut of the documents, matched back to them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bears
+from bears.errors import BearsError
+from bears.identity import identifier_of
+from bears.retrieval.outside.matching import PassageMatcher
+from bears.retrieval.outside.replies import Reply
+from bears.types import Chunk
+from tests.workspace import ROOT
+
+TEXTS = {
+    identifier_of(path.relative_to(ROOT).as_posix()): path.read_text("utf-8")
+    for path in sorted((ROOT / "docs").glob("*.md"))
+}
+ASKED = [
+    {"question": "Where is the journal of paid replies kept?", "documents": ["docs/sharing.md"]},
+    {"question": "How are the ranks of systems found?", "documents": ["docs/statistics.md"]},
+    {"question": "Which vector stores are there?", "documents": ["docs/vector-stores.md"]},
+    {"question": "What does the audit find?", "documents": ["docs/audit.md"]},
+]
+Found = list[tuple[str, int, str]]
+
+
+def benchmark() -> bears.Benchmark:
+    return bears.build(TEXTS, ASKED, language="en")
+
+
+def windows(question: str) -> Found:
+    """The best windows of 300 characters by shared words, one of another store's cuts."""
+    words = set(question.lower().strip("?").split())
+    cut = [
+        (doc_id, start, text[start : start + 300])
+        for doc_id, text in TEXTS.items()
+        for start in range(0, len(text), 250)
+    ]
+    return sorted(cut, key=lambda each: -len(words & set(each[2].lower().split())))[:20]
+
+
+def in_documents(question: str) -> list[str]:
+    return list(dict.fromkeys(doc_id for doc_id, _, _ in windows(question)))
+
+
+SYSTEMS: dict[str, Callable[[str], Any]] = {
+    "ids": in_documents,
+    "chunks": lambda q: [
+        str(Chunk(name, start, start + len(text))) for name, start, text in windows(q)
+    ],
+    "paths and texts": lambda q: [(f"/srv/{name}", text) for name, _, text in windows(q)],
+    "names": lambda q: [{"source": Path(name).name, "text": text} for name, _, text in windows(q)],
+    "ranges": lambda q: [
+        {"source": name, "text": text, "start": start, "score": 0.5}
+        for name, start, text in windows(q)
+    ],
+}
+
+
+@pytest.mark.parametrize("form", SYSTEMS)
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_system_scores_the_same_in_whatever_form_it_answers(form: str, threads: int) -> None:
+    measured = benchmark().evaluate(SYSTEMS[form], ["ndcg@10", "mrr"], threads=threads)
+    run = {q.question_id: in_documents(q.question) for q in benchmark().questions}
+    expected = benchmark().evaluate(run, ["ndcg@10", "mrr"])
+    assert measured.by_question.equals(expected.by_question)
+    assert not measured.unmatched
+
+
+def test_texts_alone_are_found_where_one_document_has_them_and_else_count_as_wrong() -> None:
+    long = {name: text for name, text in TEXTS.items() if name.endswith("sharing.md")}
+    (text,) = long.values()
+    shown = [
+        "words that no document has",
+        text[200:500].replace("\n", "  "),  # Another parser's line breaks.
+        "```",  # No word.
+    ]
+    scores = benchmark().evaluate(lambda _: shown, ["mrr", "success@1"])
+    assert scores.by_question["mrr"].tolist() == [0.5, 0, 0, 0]
+    assert scores.by_question["success@1"].tolist() == [0, 0, 0, 0]
+    assert len(scores.unmatched) == 2 * len(ASKED)
+    assert "8 passages unmatched" in repr(scores)
+    with pytest.raises(BearsError, match="none of the 4 passages is from a document"):
+        benchmark().evaluate(lambda _: ["words that no document has"])
+    with pytest.raises(BearsError, match=r"a system returned 5; expected a list of texts"):
+        benchmark().evaluate(lambda _: [("a.md", "some words"), 5])
+
+
+def test_a_passage_is_never_guessed() -> None:
+    twice = "The pump of the mill runs at night, and the lift by day."
+    documents = {
+        "a/guide.md": f"Alpha. {twice} Only here is the first guide.",
+        "b/guide.md": f"Beta. {twice} Only here is the second guide.",
+        "c.md": "Gamma. The seal of the lamp is red.",
+    }
+    match = PassageMatcher(documents).match
+    assert match(Reply(text=twice)) is None
+    assert match(Reply(source="guide.md", text=twice)) is None
+    assert match(Reply(text="the first guide. Beta.")) is None  # It spans two documents.
+    assert match(Reply(source="x/b/guide.md", text=twice)) == f"b/guide.md#6-{6 + len(twice)}"
+    assert match(Reply(text="the seal of THE LAMP")) == "c.md#7-27"
+    assert match(Reply(source="c.md", text="Words of another version of the page.")) == "c.md#0-0"
+    assert match(Reply(id="c.md", text=documents["c.md"])) == "c.md"
+    # A range that is not the passage's is of another text, and is not believed.
+    assert match(Reply(source="c.md", text="The seal", start=0)) == "c.md#7-15"
+
+
+PACKAGES = ("langchain-core==1.8.3", "llama-index-core==0.14.25", "pyterrier==1.1.2")
+SCRIPT = """
+import sys
+sys.path.append(sys.argv[1])
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from llama_index.core import Document as Page
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.retrievers import BaseRetriever as Retriever
+from llama_index.core.schema import NodeWithScore
+import pandas as pd
+import pyterrier as pt
+from tests.library.test_systems import TEXTS, benchmark, in_documents, windows
+
+
+class Chain(BaseRetriever):
+    def _get_relevant_documents(self, query, *, run_manager):
+        return [
+            Document(page_content=text, metadata={"source": f"/srv/{name}", "start_index": start})
+            for name, start, text in windows(query)
+        ]
+
+
+pages = [Page(text=text, metadata={"file_path": name}) for name, text in TEXTS.items()]
+NODES = SentenceSplitter(chunk_size=128, chunk_overlap=20).get_nodes_from_documents(pages)
+
+
+def nodes(query):
+    words = set(query.lower().strip("?").split())
+    scored = [(len(words & set(node.get_content().lower().split())), node) for node in NODES]
+    return sorted(scored, key=lambda pair: -pair[0])[:20]
+
+
+class Llama(Retriever):
+    def _retrieve(self, bundle):
+        return [NodeWithScore(node=node, score=score) for score, node in nodes(bundle.query_str)]
+
+
+class Terrier(pt.Transformer):
+    def transform(self, topics):
+        rows = []
+        for topic in topics.itertuples():
+            for rank, name in enumerate(in_documents(topic.query)):
+                rows.append((topic.qid, topic.query, name, -float(rank), rank))
+        return pd.DataFrame(rows, columns=["qid", "query", "docno", "score", "rank"])
+
+
+made = benchmark()
+documents = {q.question_id: in_documents(q.question) for q in made.questions}
+expected = made.evaluate(documents, ["ndcg@10", "mrr"])
+for system in (Chain(), Terrier()):
+    scores = made.evaluate(system, ["ndcg@10", "mrr"])
+    assert scores.by_question.equals(expected.by_question), type(system)
+    assert not scores.unmatched
+ranked = {
+    q.question_id: list(dict.fromkeys(node.metadata["file_path"] for _, node in nodes(q.question)))
+    for q in made.questions
+}
+scores = made.evaluate(Llama(), ["ndcg@10", "mrr"])
+assert scores.by_question.equals(made.evaluate(ranked, ["ndcg@10", "mrr"]).by_question)
+assert not scores.unmatched
+print("all", len(NODES))
+"""
+
+
+@pytest.mark.slow
+def test_retrievers_of_langchain_llamaindex_and_pyterrier_are_measured(tmp_path: Path) -> None:
+    install = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--link-mode=copy"]
+    install += ["--target", str(tmp_path)]
+    done = subprocess.run([*install, *PACKAGES], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"{' '.join(PACKAGES)} cannot be installed: {done.stderr[-200:]}")
+    # Our own packages come first, and theirs add what is missing.
+    words = [sys.executable, "-c", SCRIPT, str(tmp_path)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.startswith("all "), done.stderr
