@@ -51,6 +51,9 @@ class Slow:
 
     identity = {"slow": 1}
 
+    def load(self):
+        pass
+
     def documents(self, texts):
         with open(self.log, "a") as stream:
             stream.write(f"{texts[0]}\\n")
