@@ -21,7 +21,7 @@ from bears.config.pipeline import GROUPS
 
 DOCS = Path("docs")
 CONF = Path("conf")
-WORDS_ONLY = ("benchmark", "conversation", "language", "prompt", "source")
+WORDS_ONLY = ("benchmark", "language", "prompt", "source")
 """Groups whose keys are explained in their files, or on a page of their own."""
 Row = tuple[str, ...]
 KEY = re.compile(r"^( *)([\w.'-]+):(?: (.*))?$")

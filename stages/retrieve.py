@@ -25,7 +25,7 @@ from bears.retrieval.cut import Cut, Limited, as_rows, cuts_below, messages, sum
 from bears.retrieval.index_files import check_made_from
 from bears.retrieval.levels import Levels, search_levels
 from bears.retrieval.retrieve_settings import RetrieveSettings
-from bears.retrieval.retriever import Query, Searcher, Stopwatch
+from bears.retrieval.retriever import Finishing, Query, Searcher, Stopwatch
 from bears.retrieval.stores.vector_store import Approximate
 from bears.types import Question
 
@@ -71,6 +71,8 @@ def main(keys: RetrieveKeys, paths: Paths) -> None:
             within(question_id, settings.kept(question_id, in_group.documents))
             if isinstance(searcher, Limited):
                 cuts = summed([*cuts, *searcher.cut(question.question, anywhere.chunks)])
+        # Before the runs get their names.
+        outside = searcher.finish() if isinstance(searcher, Finishing) else {}
     measured: dict[str, Any] = {
         "run_sha256": sha256_of(paths["run"]),
         "questions": len(questions),
@@ -81,6 +83,7 @@ def main(keys: RetrieveKeys, paths: Paths) -> None:
         else 0.0,
         "stages_ms": _percentiles(stopwatches),
         "texts_cut": as_rows(cuts),
+        **outside,
     }
     if sample and isinstance(searcher, Approximate):
         texts = [question.question for question in sample]

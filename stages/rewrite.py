@@ -10,7 +10,7 @@ from bears.config.typed import Keys
 from bears.files.records import read_questions
 from bears.files.rewritten import write_rewritten
 from bears.layout import replies_below
-from bears.retrieval.rewriting.rules import Conversation, Rules, Turns
+from bears.retrieval.rewriting.turns import Turns
 from bears.types import Asked
 
 
@@ -30,11 +30,7 @@ def main(keys: RewriteKeys, paths: Paths) -> None:
 
 
 def _by_rule(keys: RewriteKeys, paths: Paths) -> Iterable[Asked]:
-    rule: Turns | Conversation
-    if keys.rewriter.word("method") == "rules":
-        rule = parse(Rules, keys.rewriter, "rewriter").of(keys.written_in.name)
-    else:
-        rule = parse(Turns, keys.rewriter, "rewriter")
+    rule = parse(Turns, keys.rewriter, "rewriter")
     return map(rule.asked, read_questions(paths["queries"]))
 
 

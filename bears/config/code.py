@@ -122,7 +122,7 @@ def _targets(value: Any) -> Iterator[str]:
     if isinstance(value, list):
         for part in value:
             yield from _targets(part)
-    elif isinstance(value, str) and (match := TARGET.fullmatch(value)):
+    elif isinstance(value, str) and (match := TARGET.fullmatch(value.replace(":", "."))):
         yield match[1]
 
 

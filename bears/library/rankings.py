@@ -80,7 +80,7 @@ def _matched(found: Mapping[str, Any], documents: Mapping[str, str]) -> tuple[Ru
             passages += 1
             if name is None:
                 unmatched.append((key, each.text or each.source or each.id))
-                name = f"unmatched {place}"
+                name = f"unmatched-{place}"
             names.setdefault(name)
         run[key] = tuple(Hit(name, -float(place)) for place, name in enumerate(names))
     if passages and passages == len(unmatched):

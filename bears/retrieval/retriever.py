@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from bears.types import Document, Ranking
 
@@ -50,6 +50,14 @@ class Searcher(Protocol):
             stopwatch: ``with stopwatch("encode"): …`` around each stage (encode, search, fuse,
                 rerank).
         """
+
+
+@runtime_checkable
+class Finishing(Protocol):
+    """A searcher with something to say after the last question."""
+
+    def finish(self) -> dict[str, Any]:
+        """Return plain values for the timing file. Raises BearsError if the run is of no use."""
 
 
 class Retriever(Protocol):

@@ -134,7 +134,7 @@ def test_every_benchmark_names_code_that_exists_and_its_own_sources() -> None:
 def test_a_choice_is_called_what_its_file_is_called_and_names_code_that_exists() -> None:
     # Ledgers are not choices, parts of other choices have no names, and the test above composes
     # benchmarks.
-    elsewhere = ("ledger", "endpoint", "conversation", "benchmark")
+    elsewhere = ("ledger", "endpoint", "benchmark")
     called = [
         (path.parent.name, path.stem) for path in CHOICES if path.parent.name not in elsewhere
     ]

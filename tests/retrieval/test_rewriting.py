@@ -11,7 +11,7 @@ import pytest
 from bears.errors import FormatError
 from bears.files.records import read_lines, write_lines
 from bears.files.rewritten import read_rewritten
-from bears.retrieval.rewriting.rules import Turns
+from bears.retrieval.rewriting.turns import Turns
 from bears.types import Asked, Question, Turn
 from stages import evaluate, retrieve
 from tests.desk import Desk

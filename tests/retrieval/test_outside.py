@@ -1,0 +1,173 @@
+"""A system that runs elsewhere, behind an address that fails, hangs and says too much."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from bears.config import build
+from bears.errors import ConfigurationError, StoreError
+from bears.retrieval.chunking import chunks
+from bears.retrieval.chunking.passages import Passages
+from bears.retrieval.outside.system import OutsideRetriever, OutsideSearcher
+from bears.retrieval.retriever import Query, Stopwatch
+from bears.types import Document, document_of
+
+TEXTS = {
+    f"page{n}.md": f"# Page {n}\n\nThe lamp of page {n} is red.\n\nIts end." for n in range(30)
+}
+ASKED = [f"What colour has the lamp of page {n}?" for n in range(30)]
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """Answers with one passage; what it does with some questions is in ``spoilt``."""
+
+    spoilt: ClassVar[dict[str, str]] = {}
+    counts: ClassVar[Counter[str]] = Counter()
+    headers_seen: ClassVar[set[str]] = set()
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        question = asked["query"]
+        self.counts[question] += 1
+        self.headers_seen.add(self.headers.get("Authorization", ""))
+        kind = self.spoilt.get(question, "")
+        if kind == "hang once" and self.counts[question] == 1:
+            time.sleep(2.5)
+        if kind == "fail":
+            self.send_error(500)
+            return
+        number = question.rpartition(" ")[2].strip("?")
+        texts = [{"source": f"/srv/page{number}.md", "text": f"The lamp of page {number} is red."}]
+        texts.append({"id": "x", "source": "", "text": "What nobody wrote."})
+        body = b"not json" if kind == "noise" else json.dumps(texts).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(500_000_000 if kind == "large" else len(body)))
+        self.end_headers()
+        with suppress(OSError):
+            if kind == "large":
+                for _ in range(500):
+                    self.wfile.write(b" " * 1_000_000)
+            self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.chdir(tmp_path)
+    Elsewhere.spoilt, Elsewhere.counts, Elsewhere.headers_seen = {}, Counter(), set()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/search"
+    server.shutdown()
+    server.server_close()
+
+
+def opened(folder: Path, **settings: Any) -> OutsideSearcher:
+    retriever = OutsideRetriever(**{"timeout_s": 1, **settings})
+    pages = [Document(name, text, "s", name, False) for name, text in TEXTS.items()]
+    folder.mkdir(exist_ok=True)
+    # Documents are cut for other retrievers, and put together again.
+    retriever.index(chunks(pages, Passages(min_characters=5, max_characters=20)), folder, folder)
+    return retriever.open(folder)
+
+
+def found(searcher: OutsideSearcher) -> list[list[str]]:
+    rankings = [searcher.search([Query(asked)], 10, Stopwatch())[0] for asked in ASKED]
+    return [[hit.doc_id for hit in ranking] for ranking in rankings]
+
+
+def test_passages_are_matched_and_what_was_answered_is_not_asked_twice(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEARCH_HEADERS", "Authorization: Bearer abc\nX-Team: one")
+    for number in range(0, 30, 10):
+        Elsewhere.spoilt[ASKED[number]] = "fail"
+    Elsewhere.spoilt |= {ASKED[4]: "large", ASKED[5]: "hang once", ASKED[6]: "noise"}
+    settings = {"url": address, "headers_env": "SEARCH_HEADERS", "attempts": 2}
+    searcher = opened(tmp_path / "index", **settings)
+    rankings = found(searcher)
+    failed = {0, 10, 20, 4, 6}
+    assert [n for n, names in enumerate(rankings) if not names] == sorted(failed)
+    for number in set(range(30)) - failed:
+        first, second = rankings[number]
+        text = TEXTS[document_of(first)]
+        start, _, end = first.rpartition("#")[2].partition("-")
+        assert text[int(start) : int(end)] == f"The lamp of page {number} is red."
+        assert second == "unmatched-1"
+    assert (Elsewhere.counts[ASKED[5]], Elsewhere.counts[ASKED[4]]) == (2, 1)
+    assert Elsewhere.counts[ASKED[0]] == 2
+    assert Elsewhere.headers_seen == {"Bearer abc"}
+    with pytest.raises(StoreError, match=r"fails on 5 of 30 questions, such as 'What colour.*500"):
+        searcher.finish()
+    # The next run asks only for what is missing.
+    before, Elsewhere.spoilt = Counter(Elsewhere.counts), {}
+    again = opened(tmp_path / "index", **settings, keep=True)
+    assert [names for names in found(again) if len(names) == 2] == found(again)
+    asked = Elsewhere.counts - before
+    assert {ASKED.index(each) for each in asked} == failed
+    said = again.finish()
+    assert (said["failed"], said["unmatched_passages"]) == ([], 30)
+    assert said["asked"][0] <= said["asked"][1]
+    # Kept, so that it can be repeated offline.
+    offline = opened(tmp_path / "index", url=address, keep=False)
+    stopwatch = Stopwatch()
+    Elsewhere.spoilt = dict.fromkeys(ASKED, "fail")
+    assert found(offline) == found(again)
+    offline.search([Query(ASKED[5])], 10, stopwatch)
+    assert stopwatch.seconds["ask"] > 1  # The time of the request that hung.
+    offline.finish()
+    assert not list((tmp_path / ".bears").rglob("*.jsonl"))
+
+
+def test_some_questions_may_fail_if_that_is_said(address: str, tmp_path: Path) -> None:
+    Elsewhere.spoilt = {ASKED[0]: "noise"}
+    searcher = opened(tmp_path / "index", url=address, failing=0.1)
+    assert found(searcher)[0] == []
+    assert searcher.finish()["failed"] == [ASKED[0]]
+
+
+def test_a_function_of_the_project_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "my_search.py").write_text(
+        "def search(question, k):\n    return ['The lamp of page 7 is red.', 'Its end.'][:k]\n"
+    )
+    searcher = opened(tmp_path / "index", call="my_search:search", k=2)
+    (ranking,) = searcher.search([Query("Which?")], 10, Stopwatch())
+    # Every page has the second one.
+    assert [document_of(hit.doc_id) for hit in ranking] == ["page7.md", "unmatched-1"]
+    with pytest.raises(ConfigurationError, match="cannot search in the groups"):
+        searcher.search([Query("Which?", "group")], 10, Stopwatch())
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "give one of them"),
+        ({"call": "a:b", "url": "http://127.0.0.1:1/"}, "give one of them"),
+        ({"call": "os:system"}, "a module of this project defines"),
+    ],
+)
+def test_a_system_that_cannot_be_asked_is_refused(
+    tmp_path: Path, settings: dict[str, str], said: str
+) -> None:
+    target = "bears.retrieval.outside.system.OutsideRetriever"
+    (tmp_path / "documents.jsonl").touch()
+    with pytest.raises(ConfigurationError, match=said):
+        build({"_target_": target, **settings}, "retriever").open(tmp_path)
