@@ -175,3 +175,9 @@ def test_a_decision_that_cannot_be_meant_is_refused_by_its_row(
     path.write_text(HEADER + rows)
     with pytest.raises(ConfigurationError, match=told):
         read_judgements(path, {"q"}, {"d"})
+
+
+def test_published_grades_count_twice_beside_peoples_decisions() -> None:
+    asked = replace(question("q", "a", "b"), gold_grades=(1, 3))
+    found = audited([asked], texts(["a", "b", "c"]), [PairDecision("q", "c", "partial")])
+    assert found.gold["q"] == {"a": 2, "b": 6, "c": 1}

@@ -305,3 +305,21 @@ def test_a_bound_is_marked_where_fewer_than_ten_questions_differ(
 def test_an_interval_that_ends_at_zero_ends_at_zero() -> None:
     ends = [score_interval(*counts(m, 0, 30), z=Z) for m in range(9)]
     assert all(end == 0 or abs(end) > 1e-12 for pair in ends for (end,) in pair)
+
+
+def test_the_questions_that_flipped_are_those_that_one_system_alone_has() -> None:
+    systems = [system("a", {"m": [1.0, 0.0, 1.0, 0.0]}), system("b", {"m": [0.0, 1.0, 1.0, 0.0]})]
+    (flip,) = compare(systems)["flips"]
+    assert flip["only_a"] == [{"question_id": "q00000"}]
+    assert flip["only_b"] == [{"question_id": "q00001"}]
+
+
+def test_percentages_are_compared_as_shares_are() -> None:
+    shares = {"a": graded(1), "b": graded(2)}
+    (one,) = compare([system(n, {"m": v}) for n, v in shares.items()], margin=0.3)["pairs"]
+    percents = [system(n, {"m": [100 * x for x in v]}) for n, v in shares.items()]
+    (other,) = compare(percents, margin=30)["pairs"]
+    for name in ("p", "p_equal"):
+        assert other[name] == pytest.approx(one[name])
+    for name in ("difference", "low", "high"):
+        assert other[name] == pytest.approx(100 * one[name])
