@@ -237,7 +237,7 @@ def test_an_export_is_attested_until_anything_changes(
     printed = capsys.readouterr().out
     assert "out is what this project makes: records" in printed
     assert "its provenance is another one: sources differ" in printed
-    refused("attest out --provenance", "sources: this checkout's differs")
+    refused("attest out --provenance", "sources: this project's differs")
 
     (checkout / "out" / "queries.jsonl").write_text("{}\n", encoding="utf-8")
     refused("attest out", "queries.jsonl: changed since it was exported")
