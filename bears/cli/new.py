@@ -20,6 +20,7 @@ from bears.sources.folder.read import QUESTIONS
 from bears.sources.inspection import Look
 
 SHAPES = ("beir", "multi-hop", "squad", "qa-with-passages", "pairs")
+BASES = ("own", "beir", "any")
 SHOWN = 5
 NAME = re.compile(r"\w[\w.-]*")
 
@@ -97,9 +98,9 @@ def add(name: str, origin: Origin, project: Path) -> bool:
         BearsError: the data cannot be read.
     """
     file = project / CONF / "benchmark" / f"{name}.yaml"
-    if not NAME.fullmatch(name):
+    if not NAME.fullmatch(name) or name in (*BASES, origin.benchmark):
         raise ConfigurationError(
-            f"{name!r:.80} cannot name a benchmark: use letters, digits, dots, - and _"
+            f"{name!r:.80} cannot name a benchmark: use letters, digits, dots, - and _; not own, beir or any"
         )
     if file.exists():
         raise ConfigurationError(f"{file} exists; choose another name, or remove it")
@@ -151,7 +152,7 @@ def _guessed(
         if origin.documents and (table := _questions_in(folder)):
             given["settings"] = {"questions": table}
     look = described(given, shapes, project)
-    base = {"own": "own", "beir": "beir"}.get(look.source.shape, "any")
+    base = look.source.shape if look.source.shape in BASES else "any"
     settings = changed(look.source) | {"name": name}
     for known in ("shape",) if base != "any" else ():
         settings.pop(known)
@@ -175,10 +176,9 @@ def _print(look: Look) -> None:
     """Print what was found and guessed."""
     source = look.source
     table = source.settings.get("questions", QUESTIONS)
-    at_least = "at least " * look.cut
     lines = [
         f"language: {source.language}, guessed; licence: {source.licence}",
-        f"{at_least}{look.documents} documents and {look.questions} questions with gold"
+        f"{'at least ' * look.cut}{look.documents} documents and {look.questions} questions with gold"
         + (f" in {table}" if source.shape == "own" and look.questions else ""),
     ]
     if look.questions:

@@ -152,7 +152,9 @@ def test_a_benchmark_is_added_from_rows_a_beir_set_or_a_source(
     capsys.readouterr()
     assert main(["new", "larger", "--benchmark", "bears"]) == 1
     assert "larger.yaml exists; choose another name" in capsys.readouterr().err
-    assert main(["new", "a b", "--source", "drcd"]) == 1
+    for name in ("a b", "any", "own", "bears"):
+        assert main(["new", name, "--benchmark", "bears"]) == 1
+        assert "cannot name a benchmark" in capsys.readouterr().err
     assert main(["new", "empty"]) == 1
     # A message with the possible words lists the project's and the shipped ones.
     assert main(["replies", "plan", "benchmark=nosuch"]) == 1
