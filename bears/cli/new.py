@@ -100,7 +100,7 @@ def add(name: str, origin: Origin, project: Path) -> bool:
     file = project / CONF / "benchmark" / f"{name}.yaml"
     if not NAME.fullmatch(name) or name in (*BASES, origin.benchmark):
         raise ConfigurationError(
-            f"{name!r:.80} cannot name a benchmark: use letters, digits, dots, - and _; not own, beir or any"
+            f"{name!r:.80} cannot name a benchmark: use letters, digits, dots, - and _; not a base"
         )
     if file.exists():
         raise ConfigurationError(f"{file} exists; choose another name, or remove it")
@@ -178,7 +178,7 @@ def _print(look: Look) -> None:
     table = source.settings.get("questions", QUESTIONS)
     lines = [
         f"language: {source.language}, guessed; licence: {source.licence}",
-        f"{'at least ' * look.cut}{look.documents} documents and {look.questions} questions with gold"
+        f"{'at least ' * look.cut}{look.documents} documents, {look.questions} questions with gold"
         + (f" in {table}" if source.shape == "own" and look.questions else ""),
     ]
     if look.questions:

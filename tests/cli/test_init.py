@@ -72,7 +72,7 @@ def test_a_folder_becomes_a_project_and_what_was_guessed_is_printed(
     assert main(["init", "mill 1", "--documents", str(documents)]) == 0
     said = capsys.readouterr().out
     assert "language: en, guessed" in said
-    assert "2 documents and 1 questions with gold in faq.csv" in said
+    assert "2 documents, 1 questions with gold in faq.csv" in said
     assert "left out: 1 file(s), such as logo.png: not one of" in said
     assert said.endswith("next: cd 'mill 1' && dvc repro\n")
     project = place / "mill 1"
