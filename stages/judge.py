@@ -46,7 +46,7 @@ def main(keys: JudgeKeys, paths: Paths) -> None:
     from bears.answers.judging.judged import results_of, with_rulings
     from bears.answers.judging.tables import table, write_judged
 
-    context = generator.get("context", "retrieved")
+    context = "own" if "_target_" in generator else generator.get("context", "retrieved")
     run = paths["within" if generator.get("within") else "run"]
     run_shown = run if context == "retrieved" else None
     language = keys.benchmark.language

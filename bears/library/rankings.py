@@ -8,8 +8,8 @@ from typing import Any
 
 from bears.errors import FormatError
 from bears.files.progress import Progress
-from bears.retrieval.outside.matching import PassageMatcher
-from bears.retrieval.outside.replies import asking, has_passages, replies
+from bears.retrieval.outside.matching import UNMATCHED, PassageMatcher
+from bears.retrieval.outside.replies import answered, asking, has_passages
 from bears.types import Hit, Question, Ranking, Run, document_of
 
 Found = Iterable[str] | Iterable[tuple[str, float]] | Mapping[str, float]
@@ -74,15 +74,16 @@ def _matched(found: Mapping[str, Any], documents: Mapping[str, str]) -> tuple[Ru
     matcher, run, unmatched = PassageMatcher(documents), dict[str, Ranking](), Unmatched()
     passages = 0
     for key, reply in found.items():
-        names: dict[str, None] = {}
-        for place, each in enumerate(replies(reply)):
-            name = matcher.match(each)
-            passages += 1
-            if name is None:
-                unmatched.append((key, each.text or each.source or each.id))
-                name = f"unmatched-{place}"
-            names.setdefault(name)
-        run[key] = tuple(Hit(name, -float(place)) for place, name in enumerate(names))
+        _, found_here = answered(reply)
+        names = matcher.names(found_here)
+        passages += len(names)
+        unmatched += [
+            (key, each.text or each.source or each.id)
+            for name, each in zip(names, found_here, strict=True)
+            if name.startswith(UNMATCHED)
+        ]
+        unique = dict.fromkeys(names)
+        run[key] = tuple(Hit(name, -float(place)) for place, name in enumerate(unique))
     if passages and passages == len(unmatched):
         raise FormatError(
             f"none of the {passages} passages is from a document of this benchmark, such as "

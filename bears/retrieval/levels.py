@@ -41,7 +41,12 @@ def search_levels(
     """
     if density == 1:
         rankings = searcher.search(queries, k, stopwatch)
-        return [Levels(ranking, ranking) for ranking in rankings]
+        # A system that runs elsewhere cuts documents that are whole here.
+        cut = (any("#" in hit.doc_id for hit in ranking) for ranking in rankings)
+        return [
+            Levels(documents_of(ranking, k) if parts else ranking, ranking)
+            for ranking, parts in zip(rankings, cut, strict=True)
+        ]
     found: dict[int, Levels] = {}
     limit = ceil(k * density)
     while missing := [place for place in range(len(queries)) if place not in found]:

@@ -14,13 +14,15 @@ from typing import Any, ClassVar
 
 import pytest
 
+from bears.answers.outside import OutsideGenerator
 from bears.config import build
-from bears.errors import ConfigurationError, StoreError
+from bears.errors import ConfigurationError, FormatError, StoreError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.passages import Passages
+from bears.retrieval.levels import search_levels
 from bears.retrieval.outside.system import OutsideRetriever, OutsideSearcher
 from bears.retrieval.retriever import Query, Stopwatch
-from bears.types import Document, document_of
+from bears.types import Document, Question, document_of
 
 TEXTS = {
     f"page{n}.md": f"# Page {n}\n\nThe lamp of page {n} is red.\n\nIts end." for n in range(30)
@@ -32,6 +34,7 @@ class Elsewhere(BaseHTTPRequestHandler):
     """Answers with one passage; what it does with some questions is in ``spoilt``."""
 
     spoilt: ClassVar[dict[str, str]] = {}
+    answers: ClassVar[bool] = False
     counts: ClassVar[Counter[str]] = Counter()
     headers_seen: ClassVar[set[str]] = set()
     protocol_version = "HTTP/1.1"
@@ -50,7 +53,10 @@ class Elsewhere(BaseHTTPRequestHandler):
         number = question.rpartition(" ")[2].strip("?")
         texts = [{"source": f"/srv/page{number}.md", "text": f"The lamp of page {number} is red."}]
         texts.append({"id": "x", "source": "", "text": "What nobody wrote."})
-        body = b"not json" if kind == "noise" else json.dumps(texts).encode()
+        reply: Any = texts
+        if self.answers:
+            reply = {"answer": "Red [1, 2], as everybody knows. [CITE:5]", "passages": texts}
+        body = b"not json" if kind == "noise" else json.dumps(reply).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(500_000_000 if kind == "large" else len(body)))
         self.end_headers()
@@ -68,6 +74,7 @@ class Elsewhere(BaseHTTPRequestHandler):
 def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.chdir(tmp_path)
     Elsewhere.spoilt, Elsewhere.counts, Elsewhere.headers_seen = {}, Counter(), set()
+    Elsewhere.answers = False
     server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -123,14 +130,51 @@ def test_passages_are_matched_and_what_was_answered_is_not_asked_twice(
     assert (said["failed"], said["unmatched_passages"]) == ([], 30)
     assert said["asked"][0] <= said["asked"][1]
     # Kept, so that it can be repeated offline.
-    offline = opened(tmp_path / "index", url=address, keep=False)
+    offline = opened(tmp_path / "index", url=address, keep=True)
     stopwatch = Stopwatch()
     Elsewhere.spoilt = dict.fromkeys(ASKED, "fail")
     assert found(offline) == found(again)
     offline.search([Query(ASKED[5])], 10, stopwatch)
     assert stopwatch.seconds["ask"] > 1  # The time of the request that hung.
     offline.finish()
-    assert not list((tmp_path / ".bears").rglob("*.jsonl"))
+    # A new run asks anew, unless the replies are kept.
+    Elsewhere.spoilt, before = {}, Counter(Elsewhere.counts)
+    found(opened(tmp_path / "index", url=address, keep=True))
+    assert Elsewhere.counts == before
+    found(opened(tmp_path / "index", url=address))
+    assert set((Elsewhere.counts - before).values()) == {1}
+
+
+def test_one_request_gives_passages_and_answer(address: str, tmp_path: Path) -> None:
+    Elsewhere.answers = True
+    Elsewhere.spoilt = {ASKED[3]: "fail"}
+    settings: dict[str, Any] = {"url": address, "attempts": 1, "failing": 0.1}
+    searcher = opened(tmp_path / "index", **settings)
+    rankings = search_levels(searcher, list(map(Query, ASKED)), 5, Stopwatch(), 1)
+    # Documents that are whole here are ranked by what the system found in them.
+    assert [hit.doc_id for hit in rankings[7].documents] == ["page7.md", "unmatched-1"]
+    assert rankings[7].chunks[0].doc_id.startswith("page7.md#")
+    searcher.finish()
+    questions = [Question(asked, asked, "", (), "s", "ad-hoc") for asked in ASKED]
+    rows = list(OutsideGenerator(**settings).answered(questions, TEXTS, "Unanswerable"))
+    # The question that failed is asked again, and no other one.
+    assert {asked: n for asked, n in Elsewhere.counts.items() if n > 1} == {ASKED[3]: 2}
+    assert rows[3] == {"question_id": ASKED[3], "answer": "", "given_up": "it failed"}
+    assert rows[7]["answer"] == "Red, as everybody knows."
+    assert rows[7]["evidence"] == rows[7]["shown"] == [rankings[7].chunks[0].doc_id]
+    # The second passage that it cites is from no document, and there is no fifth one.
+    assert (rows[7]["retrieved"], rows[7]["cited_not_given"]) == (["page7.md"], 2)
+    # The next run of `generate` alone asks everything again.
+    list(OutsideGenerator(**settings).answered(questions, TEXTS, "Unanswerable"))
+    assert Elsewhere.counts[ASKED[7]] == 2
+
+
+def test_a_system_without_answers_is_no_generator(address: str) -> None:
+    question = Question("q", ASKED[0], "", (), "s", "ad-hoc")
+    with pytest.raises(FormatError, match="returned no answer; expected"):
+        list(OutsideGenerator(url=address).answered([question], TEXTS, "Unanswerable"))
+    with pytest.raises(ConfigurationError, match=r"generator.call is '' and generator.url is ''"):
+        OutsideGenerator()
 
 
 def test_some_questions_may_fail_if_that_is_said(address: str, tmp_path: Path) -> None:

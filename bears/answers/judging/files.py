@@ -24,7 +24,7 @@ from bears.types import Question
 
 _SHOWN = TypeAdapter(Context)
 _VERDICT: TypeAdapter[Verdict] = TypeAdapter(Verdict)
-_NAMES = [field.name for field in fields(Context)[:3]]
+_NAMES = [field.name for field in fields(Context)[:4]]
 """What a file of answers says about the context."""
 
 
@@ -55,7 +55,9 @@ def read_unjudged(
         given, prediction = answers.given.get(key), answers.predictions.get(key)
         retrieved = None if rankings is None else frozenset(h.doc_id for h in rankings.get(key, ()))
         context = _context(given) if given else Context()
-        context = replace(context, retrieved=retrieved, closed_book=closed_book)
+        if retrieved is not None:
+            context = replace(context, retrieved=retrieved)
+        context = replace(context, closed_book=closed_book)
         answer = without_citations(prediction.answer).strip() if prediction else ""
         case = _case(question, answer, language, aliases.get(key, ()))
         rows.append(JudgedQuestion(question, case, scores[key], context, language))

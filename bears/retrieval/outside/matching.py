@@ -1,13 +1,16 @@
 """Find the document, and the place in it, of a passage that a system returned."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from bears.identity import identifier_of
 from bears.language.quotations import Match, QuotedText, letters_of
 from bears.retrieval.outside.replies import Reply
 from bears.types import Chunk, document_of
+
+UNMATCHED = "unmatched-"
+"""How the name of a passage without a document begins; its rank follows."""
 
 
 class PassageMatcher:
@@ -24,6 +27,12 @@ class PassageMatcher:
         self._named: dict[str, list[str]] = defaultdict(list)
         for doc_id in documents:
             self._named[doc_id.rpartition("/")[2]].append(doc_id)
+
+    def names(self, passages: Iterable[Reply]) -> list[str]:
+        """Return the id of each passage, as `match` does; one without a match keeps its rank."""
+        return [
+            self.match(passage) or f"{UNMATCHED}{place}" for place, passage in enumerate(passages)
+        ]
 
     def match(self, reply: Reply) -> str | None:
         """Return the id of the chunk, or of the document if it is whole; None without a match.

@@ -44,9 +44,30 @@ def asking(system: Any) -> Callable[[str], Any] | None:
 
 def has_passages(found: Any) -> bool:
     """Return whether a reply has passages, and is not a ranking of ids."""
-    if _is_table(found):
+    if _is_table(found) or _has_answer(found):
         return True
     return isinstance(found, list | tuple) and any(map(_is_passage, found))
+
+
+def answered(found: Any) -> tuple[str | None, list[Reply]]:
+    """Return the answer of a reply, None without one, and its passages, best first.
+
+    A system that answers returns ``{"answer": …, "passages": …}``. The answer may cite passages, as
+    ``[1]`` or ``[CITE:1]``.
+
+    Raises:
+        FormatError: the reply has another form.
+    """
+    if not _has_answer(found):
+        return None, replies(found)
+    answer = found["answer"]
+    if not isinstance(answer, str):
+        raise FormatError(f"a system returned the answer {answer!r:.80}; expected a text")
+    return answer, replies(found.get("passages") or [])
+
+
+def _has_answer(found: Any) -> bool:
+    return isinstance(found, Mapping) and "answer" in found
 
 
 def _is_table(found: Any) -> bool:

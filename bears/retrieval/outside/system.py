@@ -1,13 +1,12 @@
-"""A retriever that runs elsewhere: a function of the project, or an address."""
+"""A system that runs elsewhere: a function of the project, or an address."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, perf_counter, sleep
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import httpx2
 from pydantic import Field
@@ -23,26 +22,23 @@ from bears.files.records import read_lines, write_lines
 from bears.files.shown import complain, one_line
 from bears.layout import LOCAL
 from bears.llm.endpoint import environment
-from bears.retrieval.outside.matching import PassageMatcher
-from bears.retrieval.outside.replies import Reply, replies
+from bears.retrieval.outside.matching import UNMATCHED, PassageMatcher
+from bears.retrieval.outside.replies import Reply, answered
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.types import Chunk, Document, Hit, Positive, Ranking
 
 TEXTS = "documents.jsonl"
-KEY = "retriever"
 
 
-@dataclass(frozen=True, slots=True)
-class OutsideRetriever:
-    """A system that is asked over again for each question.
-
-    Its passages are matched to documents by id, path or text. Give ``call`` or ``url``.
+@dataclass(frozen=True)
+class OutsideSettings:
+    """Where a system runs, and how it is asked. Give ``call`` or ``url``.
 
     Args:
         call: ``module:function`` of the project, called with a question and ``k``; returns what
             `bears.retrieval.outside.replies.replies` reads.
         url: gets POST with ``{"query": …, "k": …}`` and returns a list of mappings with ``id``,
-            ``source``, ``text``, ``start``.
+            ``source``, ``text``, ``start``; or ``{"answer": …, "passages": [such a list]}``.
         k: how many passages are asked for.
         headers_env: the environment variable, or the word in .env, with lines ``Name: value``.
         keep: keep the replies in .bears/outside/, so that a later run asks nothing again.
@@ -52,6 +48,9 @@ class OutsideRetriever:
         most_bytes: of a reply; a longer one is a failure.
         failing: the share of questions that may fail.
     """
+
+    part: ClassVar[str]
+    """The part of the configuration that these settings are."""
 
     call: str = ""
     url: str = ""
@@ -67,8 +66,19 @@ class OutsideRetriever:
     def __post_init__(self) -> None:
         if bool(self.call) == bool(self.url):
             raise ConfigurationError(
-                f"{KEY}.call is {self.call!r} and {KEY}.url is {self.url!r}; give one of them"
+                f"{self.part}.call is {self.call!r} and {self.part}.url is {self.url!r}; give one "
+                "of them"
             )
+
+
+@dataclass(frozen=True)
+class OutsideRetriever(OutsideSettings):
+    """A system that is asked over again for each question.
+
+    Its passages are matched to documents by id, path or text.
+    """
+
+    part = "retriever"
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:  # noqa: ARG002
         """Write the texts, with which passages are matched; the system has its own index."""
@@ -89,33 +99,84 @@ class OutsideRetriever:
                 # Chunks may overlap, and blank ends may be left out.
                 whole = whole[:start].ljust(start) + text + whole[start + len(text) :]
             documents[doc_id] = whole
-        # Whether replies are kept, and how many may fail, changes no reply.
-        asked = {k: v for k, v in asdict(self).items() if k in ("call", "url", "k")}
-        journal = Journal(checkout() / LOCAL / "outside" / f"{digest_of(asked)}.jsonl")
-        return OutsideSearcher(self, self._asking(), PassageMatcher(documents), journal)
+        return OutsideSearcher(OutsideSystem(self), PassageMatcher(documents))
 
-    def _asking(self) -> Callable[[str], list[Reply]]:
-        if self.call:
-            call = named(self.call.replace(":", "."), "bears.retrieval", f"{KEY}.call")
-            return lambda question: replies(call(question, self.k))
-        return _Address(self).ask
+
+class OutsideSystem:
+    """A system and its replies so far, which `retrieve` and `generate` share.
+
+    Replies serve each of them once, or any number of times with ``keep``. A run that was cut off
+    continues.
+    """
+
+    def __init__(self, settings: OutsideSettings) -> None:
+        self._settings, self._ask = settings, _asking(settings)
+        # Whether replies are kept, and how many may fail, changes no reply.
+        asked = {k: v for k, v in asdict(settings).items() if k in ("call", "url", "k")}
+        path = checkout() / LOCAL / "outside" / f"{digest_of(asked)}.jsonl"
+        self._journal = Journal(path)
+        rows = list(self._journal.rows())
+        if {"served": settings.part} in rows and not settings.keep:
+            path.unlink()
+            rows = []
+        self._known: dict[str, Mapping[str, Any]] = {r["question"]: r for r in rows if len(r) > 1}
+        self.failed: dict[str, str] = {}
+        """Questions on which the system failed, with the reason."""
+        self._asked: set[str] = set()
+
+    def reply(self, question: str) -> Mapping[str, Any] | None:
+        """Return the reply to a question, asked for only once; None if the system fails.
+
+        It has ``replies``, ``answer`` (None without one), ``asked`` (a time) and ``seconds``.
+        """
+        self._asked.add(question)
+        if question in self.failed or question in self._known:
+            return self._known.get(question)
+        started = perf_counter()
+        try:
+            answer, found = answered(self._ask(question))
+        except Exception as error:  # Whatever other people's code raises.
+            self.failed[question] = one_line(first_line(error), 200)
+            complain(f"the system fails on {one_line(question)!r:.80}: {self.failed[question]}")
+            return None
+        self._known[question] = {
+            "question": question,
+            "asked": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": round(perf_counter() - started, 6),
+            "replies": [asdict(each) for each in found[: self._settings.k]],
+            "answer": answer,
+        }
+        self._append(self._known[question])
+        return self._known[question]
+
+    def finish(self) -> dict[str, Any]:
+        """Return when the system was ``asked`` first and last, and on what it ``failed``.
+
+        Raises:
+            StoreError: more questions failed than may.
+        """
+        if len(self.failed) > self._settings.failing * len(self._asked):
+            question, reason = next(iter(self.failed.items()))
+            raise StoreError(
+                f"the system fails on {len(self.failed)} of {len(self._asked)} questions, such as "
+                f"{one_line(question)!r:.80}: {reason}. The others are kept: run the same again, "
+                f"or let some fail: {self._settings.part}.failing=0.1"
+            )
+        self._append({"served": self._settings.part})
+        times = sorted(self._known[each]["asked"] for each in self._asked - self.failed.keys())
+        return {"asked": [times[0], times[-1]] if times else [], "failed": [*self.failed]}
+
+    def _append(self, row: Mapping[str, Any]) -> None:
+        with self._journal.writer() as append:
+            append(row)
 
 
 class OutsideSearcher:
-    """A system, its documents, and its replies so far."""
+    """A system and the documents of a benchmark."""
 
-    def __init__(
-        self,
-        settings: OutsideRetriever,
-        ask: Callable[[str], list[Reply]],
-        matcher: PassageMatcher,
-        journal: Journal,
-    ) -> None:
-        self._settings, self._ask, self._matcher, self._journal = settings, ask, matcher, journal
-        self._known: dict[str, Mapping[str, Any]] = {row["question"]: row for row in journal.rows()}
-        self._failed: dict[str, str] = {}
-        self._asked: set[str] = set()
-        self.unmatched = 0
+    def __init__(self, system: OutsideSystem, matcher: PassageMatcher) -> None:
+        self._system, self._matcher = system, matcher
+        self._unmatched: dict[str, int] = {}
 
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
         """Return the best ``k`` chunks for each query; none if the system fails.
@@ -125,90 +186,56 @@ class OutsideSearcher:
         """
         if any(query.group for query in queries):
             raise ConfigurationError(
-                f"{KEY}: a system that runs elsewhere cannot search in the groups of this "
+                "retriever: a system that runs elsewhere cannot search in the groups of this "
                 "benchmark; choose another retriever"
             )
         return [self._ranking(query.text, stopwatch)[:k] for query in queries]
 
     def finish(self) -> dict[str, Any]:
-        """Return when it was asked, and what failed; forget the replies unless they are kept.
-
-        Raises:
-            StoreError: more questions failed than may.
-        """
-        if len(self._failed) > self._settings.failing * len(self._asked):
-            question, reason = next(iter(self._failed.items()))
-            raise StoreError(
-                f"the system fails on {len(self._failed)} of {len(self._asked)} questions, such as "
-                f"{one_line(question)!r:.80}: {reason}. The others are kept: run the same again, "
-                f"or let some fail: {KEY}.failing=0.1"
-            )
-        times = sorted(self._known[each]["asked"] for each in self._asked - self._failed.keys())
-        if not self._settings.keep:
-            with suppress(FileNotFoundError):
-                self._journal.path.unlink()
-        found = {"asked": [times[0], times[-1]] if times else [], "failed": [*self._failed]}
-        return {**found, "unmatched_passages": self.unmatched}
+        """Return what `OutsideSystem.finish` does, and the number of ``unmatched_passages``."""
+        return {**self._system.finish(), "unmatched_passages": sum(self._unmatched.values())}
 
     def _ranking(self, question: str, stopwatch: Stopwatch) -> Ranking:
-        first = question not in self._asked
-        self._asked.add(question)
-        if question in self._failed or not (row := self._row(question, stopwatch)):
-            return ()
-        names: dict[str, None] = {}
-        for place, each in enumerate(row["replies"]):
-            if (name := self._matcher.match(Reply(**each))) is None:
-                self.unmatched += first
-                name = f"unmatched-{place}"
-            names.setdefault(name)
-        return tuple(Hit(name, -float(place)) for place, name in enumerate(names))
-
-    def _row(self, question: str, stopwatch: Stopwatch) -> Mapping[str, Any]:
-        """Return the reply to a question, asked for only once; empty if the system fails."""
-        if row := self._known.get(question):
-            spent = stopwatch.seconds
-            # Its time is that of the request.
-            for stage in ("ask", "total"):
-                spent[stage] = spent.get(stage, 0.0) + float(row["seconds"])
-            return row
         started = perf_counter()
-        try:
-            with stopwatch("ask"):
-                found = self._ask(question)
-        except Exception as error:  # Whatever other people's code raises.
-            self._failed[question] = one_line(first_line(error), 200)
-            complain(f"the system fails on {one_line(question)!r:.80}: {self._failed[question]}")
-            return {}
-        row = {
-            "question": question,
-            "asked": datetime.now(UTC).isoformat(timespec="seconds"),
-            "seconds": round(perf_counter() - started, 6),
-            "replies": [asdict(each) for each in found[: self._settings.k]],
-        }
-        with self._journal.writer() as append:
-            append(row)
-        self._known[question] = row
-        return row
+        if (row := self._system.reply(question)) is None:
+            return ()
+        # Its time is that of the request, whenever it was sent.
+        spent = max(row["seconds"] - (perf_counter() - started), 0.0)
+        for stage, seconds in (("ask", row["seconds"]), ("total", spent)):
+            stopwatch.seconds[stage] = stopwatch.seconds.get(stage, 0.0) + seconds
+        names = self._matcher.names(Reply(**each) for each in row["replies"])
+        self._unmatched[question] = sum(name.startswith(UNMATCHED) for name in names)
+        unique = dict.fromkeys(names)
+        return tuple(Hit(name, -float(place)) for place, name in enumerate(unique))
+
+
+def _asking(settings: OutsideSettings) -> Callable[[str], Any]:
+    """Return the function that asks a system one question."""
+    if settings.call:
+        where = f"{settings.part}.call"
+        call = named(settings.call.replace(":", "."), "bears.retrieval", where)
+        return lambda question: call(question, settings.k)
+    return _Address(settings).ask
 
 
 class _Address:
     """An address that answers questions."""
 
-    def __init__(self, settings: OutsideRetriever) -> None:
+    def __init__(self, settings: OutsideSettings) -> None:
         self._settings, self._next, self._lock = settings, 0.0, threading.Lock()
         lines = environment(checkout()).get(settings.headers_env, "").splitlines()
         pairs = (line.partition(":") for line in lines if line.strip())
         self._headers = {name.strip(): value.strip() for name, _, value in pairs}
 
-    def ask(self, question: str) -> list[Reply]:
-        """Return the passages for a question, after as many attempts as are allowed."""
+    def ask(self, question: str) -> Any:
+        """Return the reply to a question, after as many attempts as are allowed."""
         retrying = Retrying(
             stop=stop_after_attempt(self._settings.attempts),
             wait=wait_exponential_jitter(multiplier=0.5, max=30),
             retry=retry_if_exception(_passes),
             reraise=True,
         )
-        return replies(retrying(self._once, question))
+        return retrying(self._once, question)
 
     def _once(self, question: str) -> Any:
         self._pace()

@@ -1,0 +1,73 @@
+"""Take answers from a system that runs elsewhere, with the passages that it gave."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bears.answers.citations import cited
+from bears.errors import FormatError
+from bears.files.progress import Progress
+from bears.files.shown import complain
+from bears.language.yes_no import LITERAL, says_unanswerable
+from bears.retrieval.outside.matching import UNMATCHED, PassageMatcher
+from bears.retrieval.outside.replies import Reply
+from bears.retrieval.outside.system import OutsideSettings, OutsideSystem
+from bears.types import Question, document_of
+
+NUMBERS = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
+"""The citations of most systems: ``[1]``, ``[2, 3]``."""
+
+
+@dataclass(frozen=True)
+class OutsideGenerator(OutsideSettings):
+    """A system that answers questions from passages that it finds itself."""
+
+    part = "generator"
+
+    def answered(
+        self, questions: Sequence[Question], documents: Mapping[str, str], unanswerable: str
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the lines of `bears.answers.answered`, and when each question was ``asked``.
+
+        ``shown`` has the passages that match a document. Any other one that is cited counts in
+        ``cited_not_given``.
+
+        Args:
+            questions: all of the benchmark.
+            documents: doc_id to text.
+            unanswerable: how the language says that there is no answer.
+
+        Raises:
+            StoreError: the system fails on more questions than it may.
+        """
+        system, matcher, unmatched = OutsideSystem(self), PassageMatcher(documents), 0
+        for question in Progress(questions, unit=" questions"):
+            turns = [f"{turn.role}: {turn.content}" for turn in question.turns]
+            row = system.reply("\n".join([*turns, question.question]))
+            if row is None:
+                yield {"question_id": question.question_id, "answer": "", "given_up": "it failed"}
+                continue
+            if row.get("answer") is None:
+                raise FormatError(
+                    f'{self.call or self.url} returned no answer; expected {{"answer": …, '
+                    '"passages": […]}'
+                )
+            names = matcher.names(Reply(**each) for each in row["replies"])
+            found = cited(NUMBERS.sub(r"[CITE:\1]", row["answer"]), len(names))
+            shown = [name for name in names if not name.startswith(UNMATCHED)]
+            unmatched += len(names) - len(shown)
+            evidence = [name for at in found.positions if (name := names[at]) in shown]
+            silent = says_unanswerable(found.text, unanswerable)
+            yield {
+                "question_id": question.question_id,
+                "answer": LITERAL if silent else found.text,
+                "evidence": evidence,
+                "shown": shown,
+                "retrieved": sorted({document_of(name) for name in shown}),
+                "cited_not_given": found.unknown + len(found.positions) - len(evidence),
+                "asked": row["asked"],
+            }
+        system.finish()
+        if unmatched:
+            complain(f"generate: warning: {unmatched:,} passages match no document, or several")
