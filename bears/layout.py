@@ -11,7 +11,7 @@ LOCAL = Path(".bears")
 JOURNAL, LOCKS = LOCAL / "journal.jsonl", LOCAL / "locks"
 SCRATCH = LOCAL / "index"
 FETCHED = LOCAL / "fetched.json"
-EMBEDDINGS = LOCAL / "embeddings"
+EMBEDDINGS, TIMINGS = LOCAL / "embeddings", LOCAL / "timing"
 MODELS = CONF / "models.yaml"
 
 CONFIG, LANGUAGE, CODE = (DATA / f"{name}.yaml" for name in ("config", "language", "code"))

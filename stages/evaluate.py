@@ -7,6 +7,8 @@ from itertools import compress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bears.config import build
 from bears.config.ledger.entries import Judgements, PairDecision
 from bears.config.pipeline import Paths, exit_with
@@ -28,6 +30,7 @@ from bears.files.rewritten import read_rewritten
 from bears.files.run_table import RunTable
 from bears.files.shown import complain
 from bears.layout import chunks_beside
+from bears.retrieval.outside.matching import UNMATCHED
 from bears.types import Positive, Question, Span
 
 SHOWN = 12
@@ -141,7 +144,9 @@ def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:
         print(f"not searched: {not_searched} questions, by the rewriter")
     for remark in run.remarks:
         complain(f"evaluate: warning: {remark}")
+    unmatched = np.array([name.startswith(UNMATCHED) for name in run.doc_ids], bool)
     doubts = {
+        "unmatched_passages": int(unmatched[run.documents].sum()) if len(unmatched) else 0,
         "not_searched": not_searched,
         "ignored_questions": run.unknown,
         "warnings": list(run.remarks),

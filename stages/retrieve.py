@@ -1,5 +1,6 @@
 """retrieve: rewritten questions and index → TREC runs, and how long a question takes."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,9 +16,10 @@ from bears.config import build
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice
 from bears.config.typed import Keys
+from bears.evaluation.timing import kept_timing, used_by_others
 from bears.files.digest import sha256_of
 from bears.files.progress import Progress
-from bears.files.records import read_questions, write_json
+from bears.files.records import read_json, read_questions, write_json
 from bears.files.rewritten import read_rewritten
 from bears.files.shown import complain
 from bears.files.trec import run_writer
@@ -56,7 +58,10 @@ def main(keys: RetrieveKeys, paths: Paths) -> None:
     loaded = perf_counter() - started
     sample = Random(0).sample(questions, min(TIMED, len(questions)))
     search = partial(_search, searcher, settings, density)
+    others, began = used_by_others(), perf_counter()
     timed, stopwatches = _one_by_one(search, sample)
+    passed = (perf_counter() - began) * (os.cpu_count() or 1)
+    others = max(used_by_others() - others, 0.0) / passed
     name = keys.retriever.name
     cuts: list[Cut] = []
     with (
@@ -82,6 +87,8 @@ def main(keys: RetrieveKeys, paths: Paths) -> None:
         if sample
         else 0.0,
         "stages_ms": _percentiles(stopwatches),
+        # The share of the processors that other programs used meanwhile.
+        "others": round(others, 3),
         "texts_cut": as_rows(cuts),
         **outside,
     }
@@ -89,6 +96,11 @@ def main(keys: RetrieveKeys, paths: Paths) -> None:
         texts = [question.question for question in sample]
         measured["search"] = searcher.exactness(texts, settings.depth)
     write_json(paths["timing"], measured)
+    # By the digest of the run, so that other runs do not replace it.
+    indexing = paths["index"].with_name(f"{paths['index'].name}.timing.json")
+    index = read_json(indexing) if indexing.is_file() else {}
+    kept = {name: index[name] for name in ("index_s", "index_bytes") if name in index}
+    write_json(kept_timing(measured["run_sha256"]), {**measured, **kept})
     for line in messages([*cuts_below(paths["index"]), *cuts]):
         complain(f"retrieve: {line}")
 

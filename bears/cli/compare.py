@@ -4,8 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from bears.cli.costs import with_costs
 from bears.cli.selection import composed, records_of, selected
 from bears.errors import FormatError
 from bears.evaluation.comparison import result
@@ -13,11 +14,16 @@ from bears.evaluation.comparison.plan import parts_of, planned
 from bears.evaluation.comparison.table import Form, formatted, shown
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain, one_line
-from bears.layout import COMPARISON
+from bears.layout import COMPARISON, BenchmarkFiles
+from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
+from bears.publishing.report.words import sentence
 from bears.results.origins import ran, system_of
 from bears.results.records import Records
 from bears.results.row import MAIN
 from bears.results.system import System
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def compare(
@@ -26,6 +32,7 @@ def compare(
     measure: Sequence[str] = (),
     by: Sequence[Literal["type", "source"]] = (),
     equal_within: float | None = None,
+    prefer: Prefer = "quality",
     format: Literal["table", "json", "markdown", "latex", "csv"] = "table",
     out: Path | None = None,
     plan: bool = False,
@@ -34,9 +41,9 @@ def compare(
 ) -> None:
     """Compare systems of one benchmark, question by question.
 
-    Prints differences with 95 % intervals, p corrected for all comparisons, groups of systems that
-    do not differ significantly, and the questions that flipped. The full result goes to
-    metrics/comparison.json, which git ignores.
+    Prints which system to take and what that risks, then differences with 95 % intervals, p
+    corrected for all comparisons, groups of systems that do not differ significantly, and the
+    questions that flipped. The full result goes to metrics/comparison.json, which git ignores.
 
     Args:
         systems: a DVC revision or experiment, `workspace`, a file (a TREC run, a submission, or a
@@ -46,6 +53,7 @@ def compare(
         by: also compare within each type or source of questions
         equal_within: a difference that does not matter: pairs that certainly differ by less are
             equal
+        prefer: what chooses among systems that do not differ significantly; default: quality
         format: default: table
         out: write to this file, and print nothing
         plan: compare nothing; print which difference these questions can show, and how many it
@@ -66,8 +74,12 @@ def compare(
         _put(_json(plans) if format == "json" else "\n".join(_plan(p, format) for p in plans), out)
         return
     results = [result.compare(group, measure, _main(group), equal_within) for group in groups]
-    for group, each in zip(groups, results, strict=True):
+    advices = []
+    for at, (group, each) in enumerate(zip(groups, results, strict=True)):
         each["warnings"] += _other_code(group)
+        groups[at] = [with_costs(system, _records_below(system)) for system in group]
+        each["advice"] = advise(each, groups[at], each["main"], prefer)
+        advices.append(_advice(each, groups[at], prefer))
     write_text(COMPARISON, _json(results))
     for kind in by:
         if not all(each["by"].get(kind) for each in results):
@@ -76,11 +88,34 @@ def compare(
     if format == "json":
         text = _json(results)
     else:
-        text = "\n".join(shown(each, format, list(dict.fromkeys(by))) for each in results)
+        kinds = list(dict.fromkeys(by))
+        parts = zip(results, advices, strict=True)
+        text = "\n".join(shown(each, format, kinds, advice) for each, advice in parts)
     _put(text, out)
 
 
 COMMAND = compare
+
+
+def _records_below(system: System) -> Path:
+    return BenchmarkFiles(str(system.benchmark.get("name", ""))).translated
+
+
+def _advice(
+    result: Mapping[str, Any], systems: Sequence[System], prefer: Prefer
+) -> "list[str | pd.DataFrame]":
+    """Return one line that says which system to take, a table below it, and what is doubtful."""
+    import pandas as pd
+
+    advice, main = result["advice"], result["main"]
+    first = " ".join(sentence(key, **values) for key, values in headline(advice, main, prefer))
+    table = [
+        [sentence(label, **values), sentence(key, **values)]
+        for label, (key, values) in rows(advice, systems, main)
+    ]
+    said = [sentence(key, **values) for key, values in doubts(systems, main)]
+    shown = [pd.DataFrame(table, columns=["", f"take {advice['take']}"])] if table else []
+    return [first, *shown, *said]
 
 
 def _plan(plan: Mapping[str, Any], form: Form) -> str:

@@ -12,8 +12,8 @@ from bears.files.rewritten import read_rewritten
 from bears.retrieval.chunking import chunks
 from bears.retrieval.models.encoder import Kind
 from bears.retrieval.models.hosted import Cost, Hosted
+from bears.retrieval.models.hosted_settings import hosted
 
-TARGET = f"{Hosted.__module__}.{Hosted.__qualname__}"
 SLICE = 10_000
 """Texts that are processed together, so that a corpus may be larger than memory."""
 
@@ -55,16 +55,6 @@ def fill(overrides: Sequence[str] = (), *, yes: bool = False) -> None:
 
 
 COMMAND = {"plan": plan, "fill": fill}
-
-
-def hosted(value: object) -> Iterator[Config]:
-    """Yield the hosted encoders within a retriever's settings, at any depth."""
-    if isinstance(value, dict):
-        if value.get("_target_") == TARGET:
-            yield value
-        value = list(value.values())
-    for inner in value if isinstance(value, list) else ():
-        yield from hosted(inner)
 
 
 def _encoder_and_texts(overrides: Sequence[str]) -> tuple[Hosted, Texts]:

@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 from bears.config import read_selection
-from bears.evaluation.timing import read_timing
+from bears.errors import FormatError
+from bears.evaluation.timing import BUSY, timing_of
 from bears.files.digest import sha256_of
-from bears.layout import LEADERBOARD, PARAMS, BenchmarkFiles
+from bears.layout import LEADERBOARD, PARAMS
 from bears.publishing.leaderboard.tables import publish
 from bears.results.board import read_board
-from bears.results.revision import WORKSPACE, revisions
+from bears.results.revision import RUN, Revision, revisions
 from bears.results.row import LeaderboardRow, row_of
 
 
@@ -19,20 +20,27 @@ def update(*, all_commits: bool = False) -> None:
     """
     read_selection(PARAMS)  # Outside of a checkout nothing is written.
     found: dict[tuple[str, ...], LeaderboardRow] = {}
-    # The workspace comes first among equal configurations, since its run may have been timed.
-    for revision in sorted(revisions(all_commits), key=lambda each: bool(each.commit)):
+    for revision in revisions(all_commits):
         if row := row_of(revision):
-            found.setdefault(row.key, _timed(row) if revision.name == WORKSPACE else row)
+            found.setdefault(row.key, _timed(row, revision))
     print(publish(LEADERBOARD, found.values()), end="")
     rows = len(read_board(LEADERBOARD))
     print(f"{LEADERBOARD}: {rows} rows, {len(found)} results of experiments among them")
 
 
 COMMAND = update
+BUSY_MACHINE = "timed_on_a_busy_machine"
 
 
-def _timed(row: LeaderboardRow) -> LeaderboardRow:
-    """Return the row with the measured time, if the run in the workspace was measured."""
-    run = BenchmarkFiles(row.benchmark).run(row.system)
-    measured = run.exists() and read_timing(run.with_suffix(".timing.json"), sha256_of(run))
-    return replace(row, seconds_per_question=measured["seconds_per_question"]) if measured else row
+def _timed(row: LeaderboardRow, revision: Revision) -> LeaderboardRow:
+    """Return the row with the measured time, if the run was measured on this machine."""
+    try:
+        run = revision.output(RUN)
+    except FormatError:
+        return row
+    measured = run and run.is_file() and timing_of(sha256_of(run))
+    if not measured:
+        return row
+    busy = [BUSY_MACHINE] if measured.get("others", 0) > BUSY else []
+    warnings = ", ".join(filter(None, [row.warnings, *busy]))
+    return replace(row, seconds_per_question=measured["seconds_per_question"], warnings=warnings)

@@ -1,13 +1,20 @@
-"""The timing that `retrieve` writes beside a run."""
+"""The timing that `retrieve` writes beside a run, and keeps for every run in .bears/timing."""
 
+import os
 from pathlib import Path
+from typing import NotRequired
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from bears.config import checkout
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
 from bears.files.records import problems_of
+from bears.layout import TIMINGS
+
+BUSY = 0.25
+"""A share of the processors; if other programs use more, times are doubtful."""
 
 
 class Percentiles(TypedDict):
@@ -24,6 +31,23 @@ class Timing(TypedDict):
     load_s: float
     seconds_per_question: float
     stages_ms: dict[str, Percentiles]
+    others: NotRequired[float]
+    index_s: NotRequired[float]
+    index_bytes: NotRequired[int]
+
+
+def used_by_others() -> float:
+    """Return the processor time, in seconds, that other programs have used so far."""
+    import psutil
+
+    times = psutil.cpu_times()
+    idle = times.idle + getattr(times, "iowait", 0.0)
+    return float(sum(times[:8]) - idle - sum(os.times()[:4]))
+
+
+def kept_timing(run: str) -> Path:
+    """Return the file with the timing of the run with this sha256."""
+    return checkout() / TIMINGS / f"{run}.json"
 
 
 def read_timing(timing: Path, run: str) -> Timing | None:
@@ -39,6 +63,11 @@ def read_timing(timing: Path, run: str) -> Timing | None:
     except ValidationError as error:
         raise FormatError(f"{timing}: {problems_of(error)}; remove the file") from None
     return measured if measured["run_sha256"] == run else None
+
+
+def timing_of(run: str) -> Timing | None:
+    """Return the timing of the run with this sha256, if it was measured in this project."""
+    return read_timing(kept_timing(run), run)
 
 
 def latency(timing: Path, run: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from os.path import isfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired
 
 import pandas as pd
 from typing_extensions import TypedDict
@@ -18,7 +18,7 @@ from bears.files.intake.json_text import json_value
 from bears.files.manifest import check
 from bears.files.shown import complain, one_line
 from bears.files.trec import read_table
-from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, pattern
+from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, VERIFICATION, pattern
 from bears.results.board import read_board
 from bears.results.records import Records
 from bears.results.revision import CHUNKS, JUDGEMENTS, RUN, Revision, named, revisions
@@ -26,6 +26,8 @@ from bears.results.row import row_of
 from bears.results.scored import score
 from bears.results.system import System, frames_of
 from bears.results.values import read_values
+from bears.retrieval.cut import FILE as CUT
+from bears.retrieval.cut import cuts_in
 
 ANSWERS = ("pass_rate", "answer_f1", "exact_match")
 GROUPS = ("retriever", "generator", "judge", "rewriter", "vector_store", "chunking", "overrides")
@@ -46,6 +48,9 @@ class RunMetrics(TypedDict):
 
     benchmark: BenchmarkRecords
     tie_range: dict[str, dict[str, float]]
+    ceiling: NotRequired[dict[str, float]]
+    undefined: NotRequired[dict[str, int]]
+    unmatched_passages: NotRequired[int]
 
 
 def system_of(word: str, records: Callable[[], Records]) -> System:
@@ -158,7 +163,22 @@ def system_at(revision: Revision) -> System:
         revision.within(pattern(EVERY.translated), "queries.json"),
         revision,
         chunks=revision.output(CHUNKS),
+        facts={
+            "undefined": metrics.get("undefined", {}),
+            "ceiling": metrics.get("ceiling", {}),
+            "unmatched": metrics.get("unmatched_passages", 0),
+            "unread": [
+                {"cut": cut.cut, "texts": cut.texts, "share": cut.unread / max(cut.characters, 1)}
+                for cut in cuts_in(revision.parts(pattern(EVERY.index("*")), CUT))
+            ],
+            "lost": _lost(revision),
+        },
     )
+
+
+def _lost(revision: Revision) -> int:
+    findings = revision.metrics(VERIFICATION).get("findings")
+    return int(findings.get("lost_quotation", 0)) if isinstance(findings, dict) else 0
 
 
 def _words(selected: Mapping[str, Any], groups: Collection[str]) -> str:

@@ -112,13 +112,15 @@ class Revision:
 
     def within(self, pattern: str, name: str) -> Path | None:
         """Return a file of an output that is a folder."""
+        return next(iter(self.parts(pattern, name)), None)
+
+    def parts(self, pattern: str, name: str) -> list[Path]:
+        """Return the files of this name in an output that is a folder."""
         folder = self.output(pattern)
         if folder is None or not self.commit:
-            return folder and folder / name
-        for part in json_value(folder):
-            if part["relpath"] == name:
-                return self._cached(part["md5"], name)
-        return None
+            return sorted(folder.rglob(name)) if folder else []
+        parts = [part for part in json_value(folder) if Path(part["relpath"]).name == name]
+        return [self._cached(part["md5"], name) for part in parts]
 
     def _cached(self, digest: str, path: str) -> Path:
         place = cache_folder(Path()) / "files" / "md5" / digest[:2] / digest[2:]

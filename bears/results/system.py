@@ -32,13 +32,20 @@ class System(Measured):
         files: a generator's answers, and the judgements of them by question.
         chunks: the run of the chunks from which ``run`` ranks documents.
         cost: what is known of ``p50_ms`` and ``p95_ms`` of a question, ``index_s``,
-            ``index_bytes``, ``usd_low`` and ``usd_high`` of a thousand questions.
+            ``index_bytes``, ``usd_low`` and ``usd_high`` of a thousand questions; and ``others``,
+            the share of the processors that other programs used meanwhile.
+        facts: what may void the numbers: ``undefined``, measure to the number of questions without
+            a value; ``ceiling``, measure to the best possible mean, if below the best value;
+            ``unmatched``, passages from no document; ``unread``, the texts that a model did not
+            read to their end: ``cut`` of ``texts``, and the ``share`` of those that it did not
+            read; and ``lost``, quotations that were not found.
     """
 
     revision: Revision | None = None
     files: tuple[Path, Path] | None = None
     chunks: Path | None = None
     cost: Mapping[str, float] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def retriever(self) -> str:

@@ -87,8 +87,12 @@ def write_cuts(cuts: Iterable[Cut], folder: Path) -> None:
 
 def cuts_below(folder: Path) -> list[Cut]:
     """Return what `write_cuts` wrote into an index and the indexes inside it."""
-    files = (read_json(path) for path in sorted(folder.rglob(FILE)))
-    return summed(Cut(**values) for values in chain.from_iterable(files))
+    return cuts_in(sorted(folder.rglob(FILE)))
+
+
+def cuts_in(files: Iterable[Path]) -> list[Cut]:
+    """Return what `write_cuts` wrote into these files."""
+    return summed(Cut(**values) for values in chain.from_iterable(map(read_json, files)))
 
 
 def as_rows(cuts: Iterable[Cut]) -> list[dict[str, Any]]:

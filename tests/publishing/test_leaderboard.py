@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from bears.cli import leaderboard as cli
 from bears.errors import FormatError
+from bears.evaluation.timing import kept_timing
 from bears.files.digest import sha256_of
+from bears.files.records import write_json
 from bears.layout import ANSWERS, LEADERBOARD, RETRIEVAL
 from bears.publishing.leaderboard.pandachat import tables
 from bears.publishing.leaderboard.tables import markdown, publish
@@ -49,15 +51,20 @@ class FixedRevision(Revision):
     """A revision whose files are given."""
 
     def __init__(
-        self, config: Any, means: Any, answers: Any = None, name: str = "main", **more: Any
+        self, config: Any, means: Any, answers: Any = None, run: Path | None = None, **more: Any
     ) -> None:
-        super().__init__(name, "" if name == "workspace" else "c" * 40)
+        super().__init__("main", "c" * 40)
         results = {"all": means, "benchmark": STATE, **more} if means else {}
         known = {RETRIEVAL: results, ANSWERS: {"all": answers} if answers else {}}
         self.__dict__ |= {"selection": {"benchmark": "mini"}, "config": config, "known": known}
+        self.__dict__["run"] = run
 
     def metrics(self, path: Path) -> Any:
         return self.__dict__["known"][path]
+
+    def output(self, pattern: str) -> Path | None:  # noqa: ARG002
+        run: Path | None = self.__dict__["run"]
+        return run
 
 
 def row(*revision: Any, **more: Any) -> LeaderboardRow:
@@ -202,23 +209,27 @@ def test_a_board_of_an_earlier_version_keeps_its_rows(board: Path) -> None:
 
 
 @pytest.mark.usefixtures("board")
-def test_only_the_measured_configuration_has_a_time(
+def test_every_run_that_was_timed_here_has_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = tmp_path / "data" / "mini" / "runs"
-    runs.mkdir(parents=True)
-    (runs / "bm25.trec").write_text("q Q0 d 1 1.0 t\n")
-    measured = {"run_sha256": sha256_of(runs / "bm25.trec"), "seconds_per_question": 0.25}
-    measured |= {"load_s": 1.0, "stages_ms": {}}
-    (runs / "bm25.timing.json").write_text(json.dumps(measured))
-    other = {**CONFIG, "retrieve": {"depth": 9}}
-    known = [FixedRevision(config, {"n": 18}) for config in (CONFIG, other)]
-    known.append(FixedRevision(CONFIG, {"n": 18}, name="workspace"))
+    monkeypatch.chdir(tmp_path)
+    known = []
+    for place, others in enumerate((0.0, 0.6, None)):
+        run = tmp_path / f"{place}.trec"
+        run.write_text(f"q Q0 d{place} 1 1.0 t\n")
+        config = {**CONFIG, "retrieve": {"depth": place}}
+        known.append(FixedRevision(config, {"n": 18}, run=run))
+        measured = {"run_sha256": sha256_of(run), "seconds_per_question": 0.25 + place}
+        if others is not None:
+            timing = {**measured, "load_s": 1.0, "stages_ms": {}, "others": others}
+            write_json(kept_timing(sha256_of(run)), timing)
     (tmp_path / "params.yaml").write_text("benchmark: mini\n")
     monkeypatch.setattr(cli, "revisions", lambda _: known)
     cli.update()
-    times = {row.configuration: row.seconds_per_question for row in read_board(LEADERBOARD)}
-    assert times == {configuration_digest(CONFIG): 0.25, configuration_digest(other): None}
+    rows = {row.configuration: row for row in read_board(LEADERBOARD)}
+    ordered = [rows[configuration_digest(each.config)] for each in known]
+    assert [row.seconds_per_question for row in ordered] == [0.25, 1.25, None]
+    assert [row.warnings for row in ordered] == ["", "timed_on_a_busy_machine", ""]
 
 
 def test_the_digest_covers_what_decides_the_result() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bears.cli.report import dollars
+from bears.cli.costs import dollars
 from bears.cli.selection import composed
 from bears.cli.uses import ANSWERS as USED_FOR_ANSWERS
 from bears.cli.uses import workflow_of
@@ -27,8 +27,7 @@ from bears.files.records import read_questions, write_json, write_lines, write_r
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import run_writer
 from bears.layout import BenchmarkFiles
-from bears.publishing.report import comparison
-from bears.publishing.report.answer import answer
+from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
 from bears.publishing.report.benchmark import ReportKeys
 from bears.publishing.report.comparison import compared
 from bears.publishing.report.page import group_row, report
@@ -286,6 +285,10 @@ def test_a_thousand_questions_cost_what_the_plan_says(
     assert dollars(unknown, Path("data/mini/translated"), runs[0], runs[1]) is None
 
 
+KEYS = ("nav_", "measure_", "role_", "advice_by_", "advice_not_")
+"""How keys begin whose rest is a value."""
+
+
 def test_every_text_of_the_page_is_in_both_languages_and_in_use() -> None:
     source = "".join(part(name) for name in ("page.html.j2", "script.js"))
     code = "".join(
@@ -294,58 +297,114 @@ def test_every_text_of_the_page_is_in_both_languages_and_in_use() -> None:
     for key, (english, chinese) in words().items():
         holes = [sorted(re.findall(r"\{\w+\}", text)) for text in (english, chinese)]
         assert set(holes[0]) == set(holes[1]), key
-        assert key in source + code or key.startswith(("nav_", "measure_", "role_")), key
+        assert key in source + code or key.startswith(KEYS), key
     asked = re.findall(r"\b(?:t|word)\(['\"](\w+)['\"]", source)
     assert set(asked) <= words().keys()
 
 
 def test_only_our_words_are_emphasized_and_never_a_name() -> None:
-    html = phrase("answer_only", a="*<i>*", measure="m", mean=-0.5, low=0.1, high=0.2)
-    assert "<strong><bdi>*&lt;i&gt;*</bdi></strong>" in html
+    html = phrase("advice_risk_some", risk=-0.5, measure="*m*", rival="*<i>*")
+    assert "<bdi>*&lt;i&gt;*</bdi>" in html
+    html += phrase("advice_only", take="*x*")
+    assert "<strong><bdi>*x*</bdi></strong>" in html
     assert "−0.500" in html
 
 
-# ----------------------------------------------------------------------------- the answer
+# ----------------------------------------------------------------------------- the advice
 
 MEANS = {"a": 0.5, "b": 0.6, "c": 0.3}
 APART = "no significant difference"
+PAIRS = [("a", "b"), ("c", "b"), ("a", "c")]
+ENDS = [(-0.25, 0.05), (-0.5, -0.1), (-0.1, 0.5)]
+"""Of the differences -0.1, -0.3 and 0.2."""
+
+
+def compared_as(verdicts: Sequence[str]) -> dict[str, Any]:
+    pairs = [
+        {"measure": "m", "a": a, "b": b, "n": 30, "difference": MEANS[a] - MEANS[b]}
+        | {"low": low, "high": high, "verdict": verdict, "questions_needed": 71.0}
+        for (a, b), (low, high), verdict in zip(PAIRS, ENDS, verdicts, strict=True)
+    ]
+    systems = [{"name": name, "measures": {"m": {"mean": mean}}} for name, mean in MEANS.items()]
+    return {"systems": systems, "pairs": pairs}
+
+
+def costing(**costs: dict[str, float]) -> list[System]:
+    return [System(name, "", pd.DataFrame(), cost=costs.get(name, {})) for name in MEANS]
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "sentences"),
+    ("verdicts", "tie", "said"),
     [
-        (["b better", "b better", APART], ["answer_winner", "answer_winner_sure"]),
-        (
-            [APART, "b better", "a better"],
-            ["answer_leaders", "answer_quickest", "answer_smallest"],
-        ),
-        ([APART, APART, APART], ["answer_none", "answer_quickest", "answer_smallest_range"]),
+        (["b better", "b better", APART], ["b"], ["advice_take"]),
+        ([APART, "b better", "a better"], ["b", "a"], ["advice_either", "advice_by_quality"]),
+        ([APART, APART, APART], ["b", "a", "c"], ["advice_any", "advice_by_quality"]),
         # c is near the best, but a is clearly better than c.
-        ([APART, APART, "a better"], ["answer_leaders", "answer_quickest", "answer_smallest"]),
+        ([APART, APART, "a better"], ["b", "a"], ["advice_either", "advice_by_quality"]),
     ],
 )
-def test_the_answer_ranks_no_noise(verdicts: list[str], sentences: list[str]) -> None:
-    rows = zip([("a", "b"), ("c", "b"), ("a", "c")], verdicts, (0.2, 0.3, 0.1), strict=True)
-    pairs = [
-        {"measure": "m", "a": a, "b": b, "n": 30, "difference": MEANS[a] - MEANS[b]}
-        | {"p_holm": 0.01, "low": -0.1, "high": 0.3, "smallest_difference": smallest}
-        | {"verdict": verdict}
-        for (a, b), verdict, smallest in rows
+def test_the_advice_ranks_no_noise(verdicts: list[str], tie: list[str], said: list[str]) -> None:
+    found = advise(compared_as(verdicts), costing(), "m", "quality")
+    assert (found["take"], found["tie"], found["over"]) == ("b", tie, "a")
+    assert [key for key, _ in headline(found, "m", "quality")] == said
+    # The difference is seen from the recommended system, which is the second of the pair.
+    assert found["difference"] == pytest.approx(0.1)
+    assert (found["low"], found["high"], found["n"]) == (-0.05, 0.25, 30)
+    assert (found["risk"], found["rival"], found["more"]) == (0.05, "a", 41)
+    assert found["within"] == {1: None, 2: 0.25, 3: 0.5}[len(tie)]
+
+
+@pytest.mark.parametrize(
+    ("prefer", "a", "b", "take"),
+    [
+        ("speed", 3.0, 5.9, "b"),  # less than twice as fast
+        ("speed", 0.1, 0.9, "b"),  # by less than a millisecond
+        ("speed", 2.9, 6.0, "a"),
+        ("quality", 2.9, 6.0, "b"),
+        ("cost", 2.9, 6.0, "b"),  # no price is known
+    ],
+)
+def test_what_is_preferred_chooses_within_a_tie_alone(
+    prefer: Prefer, a: float, b: float, take: str
+) -> None:
+    systems = costing(a={"p50_ms": a}, b={"p50_ms": b}, c={"p50_ms": 0.0})
+    apart = compared_as([APART, "b better", "a better"])
+    found = advise(apart, systems, "m", prefer)
+    assert (found["take"], found["by"]) == (take, prefer if take == "a" else "quality")
+    decided = "by" if take == "a" or prefer == "quality" else "not"
+    assert headline(found, "m", prefer)[1][0] == f"advice_{decided}_{prefer}"
+    # From the slower, better system's side the faster one may be worse by 0.25.
+    assert found["risk"] == (0.25 if take == "a" else 0.05)
+    winner = advise(compared_as(["b better", "b better", APART]), systems, "m", prefer)
+    assert winner["take"] == "b"
+
+
+def test_a_cheaper_system_is_taken_and_costs_are_shown() -> None:
+    price = {"usd_low": 1.0, "usd_high": 3.0}
+    systems = costing(a={"usd_low": 0.0, "usd_high": 0.0}, b={**price, "p50_ms": 12.0})
+    found = advise(compared_as([APART, "b better", "a better"]), systems, "m", "cost")
+    assert found["take"] == "a"
+    shown = {label: key for label, (key, _) in rows(found, systems, "m")}
+    assert shown["advice_risk"] == "advice_risk_some"
+    costs = dict(rows(found, systems, "m"))["advice_cost"][1]["costs"]
+    assert costs == ["a: US$ 0", "b: 12 ms, US$ 1 – 3"]
+
+
+def test_what_may_void_the_numbers_is_said_first(tmp_path: Path) -> None:
+    made = Made(tmp_path, ["first", "second"], ["one", "two"])
+    facts = {"undefined": {"success@1": 3}, "ceiling": {"success@1": 0.9}, "lost": 2}
+    cut = {"cut": 20, "texts": 100, "share": 0.41}
+    made.files[1] = replace(made.files[1], facts={**facts, "unmatched": 7, "unread": [cut]})
+    made.files[0] = replace(made.files[0], cost={**made.files[0].cost, "others": 0.6}, facts=facts)
+    found = [key for key, _ in doubts(made.files, "success@1")]
+    assert found == [
+        *("advice_busy", "doubt_unread", "doubt_unmatched"),
+        *("doubt_undefined", "doubt_ceiling", "doubt_lost"),
     ]
-    ends = [(name, {"mean": m, "low": m - 0.1, "high": m + 0.1}) for name, m in MEANS.items()]
-    systems = [{"name": name, "measures": {"m": found}} for name, found in ends]
-    comparison = {"systems": systems, "pairs": pairs, "corrected_over": "3 pairs"}
-    costs = [System(n, "", pd.DataFrame(), cost={"p50_ms": i}) for i, n in enumerate("abc")]
-    found = answer(comparison, costs, "m")
-    assert [key for key, _ in found] == sentences
-    values: dict[str, Any] = found[0][1]
-    assert (values["a"], values["difference"]) == ("b", pytest.approx(0.1))
-    # The interval is seen from the better system, which is the second of the pair.
-    assert (values["low"], values["high"]) == (-0.3, 0.1)
-    assert set(values["leaders"]) | set(values["others"]) == {"a", "b", "c"}
-    assert values["n"] == 30
-    if sentences[-1] == "answer_smallest_range":
-        assert found[-1][1] == {"smallest": 0.1, "largest": 0.3}
+    html = made.page()
+    first = html[: html.index('id="recall"')]
+    for text in ("never read 41\u00a0% of them", "7 of its passages", "more than 0.900"):
+        assert text in re.sub(r"<[^>]+>", "", first), text
 
 
 def test_unjudged_questions_are_not_counted_as_judged(tmp_path: Path) -> None:
@@ -364,17 +423,13 @@ def test_groups_are_shown_only_if_there_are_two(tmp_path: Path) -> None:
     assert 'href="#groups"' in html
 
 
-def test_systems_are_ordered_by_group_and_untested_ones_come_last(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    groups = {"of A": "A", "of a": "a", "of z": "z"}
-    tested = [{"name": n, "measures": {"m": {"mean": 0.1, "group": g}}} for n, g in groups.items()]
-    given = {"systems": tested, "pairs": [], "corrected_over": ""}
-    monkeypatch.setattr(comparison, "compare", lambda *_: given)
-    systems = [System(n, "", pd.DataFrame({"m": [1.0]})) for n in groups]
+def test_systems_are_ordered_by_their_means_and_untested_ones_come_last() -> None:
+    ids = [f"q{i}" for i in range(20)]
+    values = {"low": 0.1, "high": 0.9, "middle": 0.5}
+    systems = [System(n, "", pd.DataFrame({"m": [v] * 20}, index=ids)) for n, v in values.items()]
     other = System("other", "", pd.DataFrame({"x": [0.5, 1.0]}))
     found = compared([other, *systems], "m")["systems"]
-    assert [system["name"] for system in found] == ["of a", "of z", "of A", "other"]
+    assert [system["name"] for system in found] == ["high", "middle", "low", "other"]
     assert found[-1]["measures"]["x"]["mean"] == 0.75
 
 

@@ -8,7 +8,7 @@ from statsmodels.stats.power import TTestPower
 
 POWER = 0.8
 MOST = 1e9
-"""Above this many questions the t distribution is the normal one."""
+"""More questions than anyone has."""
 
 
 def smallest_difference(
@@ -36,12 +36,17 @@ def _smallest_size(n: int, alpha: float) -> float:
 
 
 def questions_for(difference: float, spread: float, alpha: float) -> int | None:
-    """Return how many questions show a difference with 80 % power; None without a spread."""
-    if not spread > 1e-12:
+    """Return how many questions show a difference with 80 % power.
+
+    None without a difference or a spread, or if it takes more than `MOST`.
+    """
+    if not (spread > 1e-12 and difference > 1e-12):
         return None
     size = difference / spread
     normal: float = ((stats.norm.isf(alpha / 2) + stats.norm.isf(1 - POWER)) / size) ** 2
     n: int = max(2, math.ceil(normal))
-    while n <= MOST and TTestPower().power(size, n, alpha) < POWER:
+    if n > MOST:
+        return None
+    while n < 1000 and TTestPower().power(size, n, alpha) < POWER:
         n += 1
     return n

@@ -12,7 +12,7 @@ from bears.evaluation.comparison.flips import flips
 from bears.evaluation.comparison.groups import placed
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
 from bears.evaluation.comparison.pairs import pairs_of
-from bears.evaluation.comparison.power import smallest_difference
+from bears.evaluation.comparison.power import questions_for, smallest_difference
 from bears.evaluation.comparison.values import SOURCE, TYPE, Measured, aligned, shared_measures
 from bears.files.benchmark_state import generated_note
 
@@ -93,6 +93,8 @@ def _tested(
     known = frame[["spread", "n", "scale"]].itertuples(index=False)
     could = [smallest_difference(spread, n, ALPHA / tests, scale) for spread, n, scale in known]
     frame["smallest_difference"] = pd.Series(could, dtype=float)
+    sizes = zip(frame["difference"].abs(), frame["spread"], strict=True)
+    frame["questions_needed"] = [questions_for(*size, ALPHA / tests) for size in sizes]
     frame["p_holm"] = holm(frame["p"])
     rows = zip(frame.to_dict("records"), holm(frame["p_equal"]), strict=True)
     frame["wide"] = frame["wide"] > 0

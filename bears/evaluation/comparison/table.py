@@ -31,19 +31,26 @@ COLUMNS = {
 }
 
 
-def shown(result: Mapping[str, Any], form: Form, kinds: Sequence[str] = ()) -> str:
+def shown(
+    result: Mapping[str, Any],
+    form: Form,
+    kinds: Sequence[str] = (),
+    advice: Sequence[str | pd.DataFrame] = (),
+) -> str:
     """Return the comparison as text.
 
     Args:
         result: what `bears.evaluation.comparison.result.compare` returns.
         kinds: ``type``, ``source``: add the pairs for each of their values.
+        advice: comes first.
     """
     if form == "csv":
         return _csv(result, kinds)
     two = len(result["systems"]) == 2
     pairs = [row for row in result["pairs"] if two or row["measure"] == result["main"]]
     ties = [f"{r['a']} and {r['b']}, {r['measure']}: {r['ties']}" for r in pairs if r["ties"]]
-    parts = [_heading(result), *result["warnings"], *ties, _systems(result), _pairs(pairs, two)]
+    parts = [*advice, _heading(result), *result["warnings"], *ties]
+    parts += [_systems(result), _pairs(pairs, two)]
     for kind in kinds:
         for value, part in result["by"].get(kind, {}).items():
             few = f" ({part['few']})" if part["few"] else ""
@@ -59,7 +66,7 @@ def formatted(part: str | pd.DataFrame, form: Form) -> str:
         if form == "latex":
             return "\n".join(f"% {line}" for line in lines)
         return "\n".join(map(markdown, lines) if form == "markdown" else lines)
-    header, rows = list(part.columns), [[one_line(c) for c in row] for row in part.to_numpy()]
+    header, rows = list(part.columns), [[one_line(c, 200) for c in row] for row in part.to_numpy()]
     if form == "markdown":
         return markdown_table(header, rows).rstrip("\n")
     style = "latex_booktabs" if form == "latex" else "simple"
@@ -76,10 +83,11 @@ def _heading(result: Mapping[str, Any]) -> str:
 
 
 def _systems(result: Mapping[str, Any]) -> pd.DataFrame:
-    """List the systems under the main measure: by group, and within a group by name."""
+    """List the systems by their means of the main measure."""
     main = result["main"]
     rows = []
-    for system in sorted(result["systems"], key=lambda system: _place(system, main)):
+    means = {system["name"]: system["measures"][main]["mean"] for system in result["systems"]}
+    for system in sorted(result["systems"], key=lambda each: (-means[each["name"]], each["name"])):
         own = system["measures"][main]
         rows.append(
             {
@@ -93,11 +101,6 @@ def _systems(result: Mapping[str, Any]) -> pd.DataFrame:
         )
     frame = pd.DataFrame(rows)
     return frame if any(frame["what"]) else frame.drop(columns="what")
-
-
-def _place(system: Mapping[str, Any], main: str) -> tuple[Any, ...]:
-    letters = system["measures"][main]["group"]
-    return [(letter.isupper(), letter) for letter in letters], system["name"]
 
 
 def _pairs(rows: Sequence[Mapping[str, Any]], two: bool) -> pd.DataFrame:

@@ -17,8 +17,7 @@ Comparison = dict[str, Any]
 def compared(systems: Sequence[System], measure: str) -> Comparison:
     """Compare the systems that have a measure, and list the others after them.
 
-    Systems are ordered by group, and by name within a group, because an order within a group would
-    be noise.
+    Systems are ordered by their means.
     """
     tested = [system for system in systems if measure in system.values]
     comparison: Comparison = {"systems": [], "pairs": [], "corrected_over": ""}
@@ -29,9 +28,7 @@ def compared(systems: Sequence[System], measure: str) -> Comparison:
 
     def place(system: Mapping[str, Any]) -> tuple[Any, ...]:
         found = system["measures"].get(measure, {})
-        group = found.get("group", "")
-        letters = [(letter.isupper(), letter) for letter in group]
-        return not group, letters, 0.0 if group else -(found.get("mean") or 0.0), system["name"]
+        return not found.get("group"), -(found.get("mean") or 0.0), system["name"]
 
     return comparison | {"systems": sorted([*comparison["systems"], *untested], key=place)}
 

@@ -17,7 +17,7 @@ from bears.evaluation.intervals import wilson
 from bears.evaluation.measure import parse_measure
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
-from bears.publishing.report.answer import answer
+from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
 from bears.publishing.report.benchmark import GOLD, OTHER, ReportKeys, read_benchmark
 from bears.publishing.report.charts import against, curve, intervals
 from bears.publishing.report.comparison import better_of, compared
@@ -56,6 +56,7 @@ def report(
     systems: Sequence[System],
     measure: str,
     top: int,
+    prefer: Prefer = "quality",
 ) -> str:
     """Return the page about a benchmark as HTML; the same input gives the same bytes.
 
@@ -66,6 +67,7 @@ def report(
         systems: one or more with distinct names, their values in the order of the questions.
         measure: the one that decides.
         top: how many documents of a system an opened question shows.
+        prefer: what chooses among systems that do not differ significantly.
 
     Raises:
         FormatError: a file is malformed, no system has the measure although some have others, or
@@ -86,6 +88,7 @@ def report(
     look = looks(order)
     judged = sum(question.judged for question in questions)
     answers = [_answered(system) for system in systems if system.answers]
+    advice = advise(comparison, systems, measure, prefer) if judged else {}
     grouped = _grouped(systems, look, questions, measure)
     return _rendered(
         benchmark=benchmark,
@@ -94,7 +97,9 @@ def report(
         measure=measure,
         looks=look,
         sections=_sections(bool(grouped), bool(answers)),
-        answer=answer(comparison, systems, measure) if judged else [("answer_unjudged", {})],
+        answer=headline(advice, measure, prefer) if judged else [("answer_unjudged", {})],
+        advice=rows(advice, systems, measure),
+        doubts=doubts(systems, measure) if judged else [],
         generated=answers,
         made=next((q.generated for q in questions if q.generated), None),
         grouped=grouped,

@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from bears.files.intake.json_text import json_value
+from bears.files.shown import one_line
 
 LANGUAGES = ("en", "zh-Hant")
 BETWEEN = " / "
@@ -39,6 +40,18 @@ def phrase(key: str, **values: Any) -> Markup:
         pieces[1::2] = (_value(values[name]) for name in pieces[1::2])
         spans.append(f'<span class="t" lang="{language}">{"".join(pieces)}</span>')
     return Markup("".join(spans))
+
+
+def sentence(key: str, **values: Any) -> str:
+    """Return a text in English."""
+    shown = {name: _plain(value) for name, value in values.items()}
+    return words()[key][0].replace("*", "").format_map(shown)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return BETWEEN.join(map(_plain, value))
+    return share(value) if isinstance(value, float) else one_line(str(value))
 
 
 def _value(value: Any) -> Markup:

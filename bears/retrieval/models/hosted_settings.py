@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
@@ -15,6 +15,7 @@ from bears.llm.models import ceiling
 from bears.types import Positive
 
 WHERE = "retriever.encoder"
+TARGET = "bears.retrieval.models.hosted.Hosted"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,3 +64,13 @@ class HostedSettings(Endpoint):
             size += more
         if batch:
             yield EmbeddingRequest(tuple(batch), self.dimensions)
+
+
+def hosted(value: object) -> Iterator[dict[str, Any]]:
+    """Yield the hosted encoders within a retriever's settings, at any depth."""
+    if isinstance(value, dict):
+        if value.get("_target_") == TARGET:
+            yield value
+        value = list(value.values())
+    for inner in value if isinstance(value, list) else ():
+        yield from hosted(inner)

@@ -1,0 +1,170 @@
+"""Advise which system to take: one sentence, and what to know before following it."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+from bears.evaluation.timing import BUSY
+from bears.publishing.report.comparison import better_of
+from bears.publishing.report.words import dollars, signed, unit
+from bears.results.system import System
+
+Prefer = Literal["quality", "speed", "cost"]
+Sentence = tuple[str, dict[str, Any]]
+"""The key of a sentence in words.json, and the values that it needs."""
+Pairs = Mapping[frozenset[str], Mapping[str, Any]]
+FACTOR, MILLISECONDS = 2.0, 1.0
+"""A time is a reason only if it differs by more than both."""
+
+
+def advise(
+    comparison: Mapping[str, Any], systems: Sequence[System], measure: str, prefer: Prefer
+) -> dict[str, Any]:
+    """Return which system to take, as plain values.
+
+    Args:
+        comparison: what `bears.evaluation.comparison.result.compare` returns.
+        systems: the same systems, with their costs.
+        measure: the one that decides.
+        prefer: what chooses among systems that do not differ significantly.
+
+    Returns:
+        ``take``, the recommended system; ``tie``, the systems that may be as good, it included;
+        ``by``, what chose among them; ``over``, the best other system of the tie, or else of all;
+        ``difference``, ``low`` and ``high`` of ``take`` and ``over``, on ``n``
+        questions; ``within``, the largest difference inside the tie that its intervals hold;
+        ``risk``, the most that another system may be better, and ``rival``, which one; ``more``,
+        how many more questions show ``difference`` with 80 % power, None if that is not known.
+        Empty if no system has the measure; ``take`` alone if only one has.
+    """
+    means = {
+        system["name"]: found["mean"]
+        for system in comparison["systems"]
+        if (found := system["measures"].get(measure)) and found["mean"] is not None
+    }
+    ranked = sorted(means, key=lambda name: (-means[name], name))
+    if len(ranked) < 2:
+        return {"take": ranked[0]} if ranked else {}
+    pairs: Pairs = {
+        frozenset((pair["a"], pair["b"])): pair
+        for pair in comparison["pairs"]
+        if pair["measure"] == measure
+    }
+    tie = _tie(ranked, pairs)
+    costs = {system.name: system.cost for system in systems if system.name in tie}
+    take = _preferred(tie, costs, prefer)
+    over = next(name for name in (*tie, *ranked) if name != take)
+    # Seen from the recommended system.
+    leads = {
+        other: _lead(take, pairs[frozenset((take, other))]) for other in ranked if other != take
+    }
+    bounds = {other: -lead["low"] for other, lead in leads.items() if lead["low"] is not None}
+    rival = max(bounds, key=bounds.__getitem__, default=over)
+    among = [pairs[frozenset(pair)] for pair in combinations(tie, 2)]
+    ends = [abs(pair[end]) for pair in among for end in ("low", "high") if pair[end] is not None]
+    needed = pairs[frozenset((take, over))]["questions_needed"]
+    return {
+        **{"take": take, "tie": tie, "by": prefer if take != tie[0] else "quality", "over": over},
+        **leads[over],
+        "within": max(ends, default=None) if len(tie) > 1 else None,
+        "risk": max(bounds.get(rival, 0.0), 0.0),
+        "rival": rival,
+        "more": None if needed is None else max(round(needed) - leads[over]["n"], 0),
+    }
+
+
+def _tie(ranked: Sequence[str], pairs: Pairs) -> list[str]:
+    """Return the best system and those that may be as good."""
+
+    def beats(one: str, other: str) -> bool:
+        return one != other and better_of(pairs[frozenset((one, other))]) == one
+
+    near = [name for name in ranked if not beats(ranked[0], name)]
+    # A system near the best one may still be clearly behind another one near it.
+    return [ranked[0], *(n for n in near[1:] if not any(beats(other, n) for other in near))]
+
+
+def _lead(take: str, pair: Mapping[str, Any]) -> dict[str, Any]:
+    sign, ends = (1, ("low", "high")) if pair["a"] == take else (-1, ("high", "low"))
+    values = [pair[key] for key in ("difference", *ends)]
+    seen = [None if value is None else sign * value for value in values]
+    return dict(zip(("difference", "low", "high"), seen, strict=True), n=pair["n"])
+
+
+def _preferred(tie: Sequence[str], costs: Mapping[str, Mapping[str, float]], prefer: Prefer) -> str:
+    """Return the member of a tie that is preferred; the first has the highest mean."""
+    key = {"speed": "p50_ms", "cost": "usd_high"}.get(prefer)
+    if key is None or any(key not in costs.get(name, {}) for name in tie):
+        return tie[0]
+    least = min(tie, key=lambda name: costs[name][key])
+    one, other = costs[least][key], costs[tie[0]][key]
+    gain = other - one
+    if prefer == "speed" and not (other > FACTOR * one and gain > MILLISECONDS):
+        return tie[0]
+    return least if gain > 0 else tie[0]
+
+
+def headline(advice: Mapping[str, Any], measure: str, prefer: Prefer) -> list[Sentence]:
+    """Return the sentence that says which system to take, and how a tie was decided."""
+    about = {**advice, "measure": measure}
+    if not advice:
+        return [("advice_nothing", about)]
+    if "tie" not in advice:
+        return [("advice_only", about)]
+    tie = advice["tie"]
+    if len(tie) == 1:
+        return [("advice_take", about | {"difference": signed(advice["difference"])})]
+    about |= {"a": tie[0], "b": tie[1]}
+    first = "advice_either" if len(tie) == 2 else "advice_any"
+    decided = "advice_by" if advice["by"] == prefer else "advice_not"
+    return [(first, about), (f"{decided}_{prefer}", about)]
+
+
+def rows(
+    advice: Mapping[str, Any], systems: Sequence[System], measure: str
+) -> list[tuple[str, Sentence]]:
+    """Return what is risked, what would settle it, and what it costs: labels and sentences."""
+    if "tie" not in advice:
+        return []
+    about = {**advice, "measure": measure, "size": abs(advice["difference"])}
+    risk = "advice_risk_some" if advice["risk"] > 0 else "advice_risk_none"
+    settled = len(advice["tie"]) == 1
+    more = "advice_more_none" if settled else "advice_more_some"
+    if not settled and advice["more"] is None:
+        more = "advice_more_unknown"
+    shown = dict.fromkeys([advice["take"], *advice["tie"], advice["over"]])
+    costs = {system.name: system.cost for system in systems}
+    found = [
+        f"{name}: {', '.join(known)}" for name in shown if (known := _costs(costs.get(name, {})))
+    ]
+    cost = ("advice_cost_some" if found else "advice_cost_none", about | {"costs": found})
+    return [("advice_risk", (risk, about)), ("advice_more", (more, about)), ("advice_cost", cost)]
+
+
+def _costs(cost: Mapping[str, float]) -> list[str]:
+    times = [unit(cost["p50_ms"], "milliseconds")] if "p50_ms" in cost else []
+    prices = [f"US$ {dollars(cost['usd_low'], cost['usd_high'])}"] if "usd_low" in cost else []
+    sizes = [unit(cost["index_bytes"], "bytes")] if "index_bytes" in cost else []
+    return [*times, *prices, *sizes]
+
+
+def doubts(systems: Sequence[System], measure: str) -> list[Sentence]:
+    """Return what may void the numbers, a sentence each."""
+    found: list[Sentence] = []
+    for system in systems:
+        about = {"system": system.name, "measure": measure}
+        for cut in system.facts.get("unread", ()):
+            share = f"{100 * cut['share']:.0f}"
+            found.append(("doubt_unread", {**about, **cut, "share": share}))
+        if system.cost.get("others", 0) > BUSY:
+            found.append(("advice_busy", about))
+        if unmatched := system.facts.get("unmatched"):
+            found.append(("doubt_unmatched", {**about, "n": unmatched}))
+    facts = next((system.facts for system in systems if system.facts), {})
+    if lacking := facts.get("undefined", {}).get(measure):
+        found.append(("doubt_undefined", {"n": lacking, "measure": measure}))
+    if (ceiling := facts.get("ceiling", {}).get(measure)) is not None:
+        found.append(("doubt_ceiling", {"measure": measure, "ceiling": ceiling}))
+    if lost := facts.get("lost"):
+        found.append(("doubt_lost", {"n": lost}))
+    return found
