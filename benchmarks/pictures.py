@@ -56,6 +56,7 @@ def main() -> None:
             ("zh", [LIGHT, "--accept-lang=zh-TW"]),
         ):
             _screenshot(report, f"report-{name}", 1100, 900, *words)
+        _screenshot(report, "report-narrow", 420, 1200, LIGHT)
     for path in PICTURES.glob("*.png"):
         if path.stat().st_size > LARGEST:
             sys.exit(f"{path} has {path.stat().st_size} bytes; expected at most {LARGEST}")

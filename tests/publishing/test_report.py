@@ -412,13 +412,15 @@ def test_unjudged_questions_are_not_counted_as_judged(tmp_path: Path) -> None:
     unjudged(made, 1)
     html = made.page()
     assert "4 questions, 3 of them judged, over" in html
-    assert '<bdi>single-hop</bdi>, <span class="t" lang="en">1 question<' in html
-    assert '<bdi>multi-hop</bdi>, <span class="t" lang="en">2 questions<' in html
+    # One question says nothing about the group single-hop, and one group is no comparison.
+    assert 'id="groups"' not in html
+    unjudged(other := Made(tmp_path / "five", [*"abcde"], ["one", "two"]), 1)
+    assert '<bdi>single-hop</bdi>, <span class="t" lang="en">2 questions<' in other.page()
 
 
 def test_groups_are_shown_only_if_there_are_two(tmp_path: Path) -> None:
     assert 'id="groups"' not in Made(tmp_path / "one", ["alone"], ["one", "two"]).page()
-    html = Made(tmp_path / "two", ["first", "second"], ["one", "two"]).page()
+    html = Made(tmp_path / "two", [*"abcd"], ["one", "two"]).page()
     assert 'id="groups"' in html
     assert 'href="#groups"' in html
 

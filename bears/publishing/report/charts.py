@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markupsafe import Markup
+
 FONT = "system-ui, sans-serif"
 AXIS = {
     **{"title": None, "labelFont": FONT, "labelFontSize": 12, "labelColor": "var(--soft)"},
@@ -109,8 +111,8 @@ def against(rows: Sequence[Row], cost: str) -> str:
     label = {**mean, "text": {"field": "name"}, "color": {"value": "var(--ink)"}}
     place = {"align": "left", "dx": 9, "dy": -8, "fontSize": 13, "font": FONT, "limit": 150}
     return _svg(
-        width=420,
-        height=240,
+        width=640,
+        height=230,
         data={"values": list(rows)},
         layer=[
             _layer("rule", bar, strokeWidth=2, opacity=0.4),
@@ -118,3 +120,38 @@ def against(rows: Sequence[Row], cost: str) -> str:
             _layer("text", label, **place),
         ],
     )
+
+
+def interval_rows(rows: Sequence[Row], low: float = 0.0, high: float = 1.0) -> Markup:
+    """Draw a line from low to high and a mark at the mean, one row per system, as HTML.
+
+    The lines take the width that the page gives them, and no text is scaled.
+
+    Args:
+        rows: ``name, mean, low, high, colour, glyph`` each.
+        low, high: the ends of the axis; where it passes 0, that is marked.
+    """
+
+    def at(value: float) -> str:
+        return f"{100 * (value - low) / (high - low):.2f}%"
+
+    line = '<line x1="{}" x2="{}" y1="{}" y2="{}" stroke="{}" stroke-width="{}" opacity="{}"/>'
+    text = '<text x="{}" y="12" text-anchor="{}" dominant-baseline="central" fill="{}">{}</text>'
+    svg = Markup('<svg width="100%" height="24" aria-hidden="true">{}</svg>')
+    ticks = sorted({low, high, 0.0} if low < 0 else {low, (low + high) / 2, high})
+    grid = [Markup(line).format(at(t), at(t), 0, 24, "var(--line)", 1, 1) for t in ticks]
+    shown = []
+    for row in rows:
+        place = at(row["low"]), at(row["high"]), 12, 12, row["colour"], 5, 0.45
+        mark = Markup(text).format(at(row["mean"]), "middle", row["colour"], row["glyph"])
+        drawn = svg.format(Markup().join([*grid, Markup(line).format(*place), mark]))
+        shown.append(Markup("<bdi>{}</bdi>{}").format(row["name"], drawn))
+    anchors = {low: "start", high: "end"}
+    labels = [
+        Markup(text).format(at(t), anchors.get(t, "middle"), "var(--soft)", f"{t:.3g}")
+        for t in ticks
+        # An end too near to 0 would be written over it.
+        if t == 0 or not low <= 0 <= high or abs(t) > 0.15 * (high - low)
+    ]
+    axis = Markup("<span></span>{}").format(svg.format(Markup().join(labels)))
+    return Markup('<div class="rows">{}</div>').format(Markup().join([*shown, axis]))

@@ -19,7 +19,7 @@ from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
 from bears.publishing.report.benchmark import GOLD, OTHER, ReportKeys, read_benchmark
-from bears.publishing.report.charts import against, curve, intervals
+from bears.publishing.report.charts import against, curve, interval_rows
 from bears.publishing.report.comparison import better_of, compared
 from bears.publishing.report.details import candidates, details, needed
 from bears.publishing.report.words import (
@@ -43,6 +43,8 @@ DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 GLYPHS = "●■▲◆✚▼▶"
 """The same shapes as characters."""
+
+MOST_TIES = 3
 
 Content = dict[str, Any]
 Looks = Mapping[str, Mapping[str, str]]
@@ -99,6 +101,7 @@ def report(
         sections=_sections(bool(grouped), bool(answers)),
         answer=headline(advice, measure, prefer) if judged else [("answer_unjudged", {})],
         advice=rows(advice, systems, measure),
+        take=advice.get("take", ""),
         doubts=doubts(systems, measure) if judged else [],
         generated=answers,
         made=next((q.generated for q in questions if q.generated), None),
@@ -110,6 +113,7 @@ def report(
         other_characters=OTHER,
         **_standings(comparison, measure),
         **_costs(comparison["systems"], systems, measure, look),
+        differences=_differences(comparison, advice, measure, look),
         **_recalls(systems, questions, look),
         **benchmark.card(),
     )
@@ -171,7 +175,7 @@ def _standings(comparison: Mapping[str, Any], measure: str) -> Content:
         "explained": [f"measure_{family}" for family in FAMILIES if family in families],
         "pairs": pairs,
         "over": comparison["corrected_over"],
-        "ties": sorted({pair["ties"] for pair in pairs if pair["ties"]}),
+        "ties": [(pair["a"], pair["b"]) for pair in pairs if pair["ties"]][:MOST_TIES],
     }
 
 
@@ -198,11 +202,30 @@ def _costs(
         if "usd_low" in cost
     ]
     return {
-        "means": intervals(rows, 380) if rows else "",
+        "means": interval_rows(rows) if rows else "",
         "timed": against(timed, "ms") if timed else "",
         "untimed": [name for name, cost in costs.items() if "p50_ms" not in cost],
         "paid": against(paid, "usd") if any(row["usd"] for row in paid) else "",
     }
+
+
+def _differences(
+    comparison: Mapping[str, Any], advice: Mapping[str, Any], measure: str, look: Looks
+) -> str:
+    """Return the chart of each system's difference from the recommended one."""
+    take = advice.get("take")
+    found = []
+    for pair in comparison["pairs"]:
+        if pair["measure"] != measure or take not in (pair["a"], pair["b"]) or pair["low"] is None:
+            continue
+        sign, name = (1, pair["a"]) if pair["b"] == take else (-1, pair["b"])
+        ends = sorted((sign * pair["low"], sign * pair["high"]))
+        values = dict(zip(("low", "high"), ends, strict=True), mean=sign * pair["difference"])
+        found.append({"name": name, **values, **look[name]})
+    found.sort(key=lambda row: -row["mean"])
+    low = min([0.0, *(row["low"] for row in found)])
+    high = max([0.0, *(row["high"] for row in found)])
+    return interval_rows(found, low, high) if high > low else ""
 
 
 def _recalls(systems: Sequence[System], questions: Sequence[Question], look: Looks) -> Content:
@@ -247,10 +270,13 @@ def _grouped(
         groups = []
         for name in sorted({getattr(question, field) for question in questions}):
             chosen = np.array([getattr(q, field) == name and q.judged for q in questions])
-            rows = [row for system in systems if (row := group_row(system, chosen, measure))]
-            if rows:
-                svg = intervals([{**row, **look[row["name"]]} for row in rows])
-                groups.append({"name": name, "n": int(chosen.sum()), "rows": rows, "svg": svg})
+            found_rows = [row for system in systems if (row := group_row(system, chosen, measure))]
+            # One question says nothing about a group.
+            if found_rows and chosen.sum() > 1:
+                svg = interval_rows([{**row, **look[row["name"]]} for row in found_rows])
+                groups.append(
+                    {"name": name, "n": int(chosen.sum()), "svg": svg} | {"rows": found_rows}
+                )
         # One group is what the section before shows.
         found += [(key, groups)] if len(groups) > 1 else []
     return found
