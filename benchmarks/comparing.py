@@ -19,7 +19,8 @@ from scipy.special import ndtr
 from statsmodels.stats.multitest import multipletests
 from tabulate import tabulate
 
-from bears.evaluation.bootstrap import RESAMPLES, Floats
+from bears.evaluation.bootstrap import RESAMPLES
+from bears.evaluation.clusters import Floats
 from bears.evaluation.comparison.paired import exact_critical_value, mcnemar, score_interval
 from bears.evaluation.comparison.pairs import of_means, of_shares
 from bears.evaluation.intervals import Z

@@ -18,7 +18,7 @@ from scipy.stats import bootstrap, kendalltau
 from tabulate import tabulate
 
 import bears
-from bears.evaluation.bootstrap import Floats
+from bears.evaluation.clusters import Floats
 
 RETRIEVERS = ("bm25", "wordllama", "hybrid", "all-minilm-l6-v2", "wordllama:chunking=sentences")
 MEASURE, SEED = "ndcg@10", 42

@@ -15,6 +15,7 @@ from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkName, Choice, SourceOrigin, source_of
 from bears.config.typed import Keys
 from bears.evaluation.audited import Audited, audited, evaluate_audited, judged_share
+from bears.evaluation.clusters import clusters_of
 from bears.evaluation.evaluate import evaluate, gold_of, summarize
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import results_of, write_plot, write_values
@@ -25,7 +26,7 @@ from bears.evaluation.timing import latency
 from bears.files.benchmark_state import benchmark_state
 from bears.files.digest import sha256_of
 from bears.files.manifest import manifest_of, read_manifest
-from bears.files.records import read_questions, stream_documents, write_json
+from bears.files.records import read_lines, read_questions, stream_documents, write_json
 from bears.files.rewritten import read_rewritten
 from bears.files.run_table import RunTable
 from bears.files.shown import complain
@@ -64,6 +65,7 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     configuration: evaluate.ignore_unknown=true) leaves them out and prints how many there are.
     """
     questions = read_questions(paths["queries"])
+    clusters = clusters_of(questions, _rows(paths.get("lineage")))
     searched = [one.search for one in read_rewritten(paths["rewritten"], questions).values()]
     gold = gold_of(questions)
     settings = keys.evaluate
@@ -76,13 +78,12 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     evaluations = {"": evaluate(run, gold, measures, covered)}
     name, source, files = keys.benchmark.name, source_of(keys.sources), ("queries", "corpus")
     state = benchmark_state(name, source, len(questions), *(paths[file] for file in files))
-    digest = sha256_of(paths["run"])
-    measured = {"run": digest, **_index_of(paths["run"])}
+    measured = {"run": sha256_of(paths["run"]), **_index_of(paths["run"])}
     # Plots and metrics call the retriever by the name of its run file.
     retriever = paths["run"].stem
     results: dict[str, Any] = {"benchmark": state.as_dict(), "retriever": retriever}
     results["measured"] = measured
-    results |= results_of(evaluations[""], questions, measures)
+    results |= results_of(evaluations[""], questions, measures, clusters)
     results |= _doubts(run, searched.count(False))
     decided = _decided(keys.ledger.judgements, paths["corpus"], questions)
     results |= judged_share(run, decided.judged)
@@ -93,22 +94,28 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
         results["decisions"] = decided.counts
     if any(question.group for question in questions):
         within = evaluate(settings.read(paths["within"], gold), gold, measures)
-        results["within"] = results_of(within, questions, measures)
+        results["within"] = results_of(within, questions, measures, clusters)
         evaluations["within "] = within
         measured["within"] = sha256_of(paths["within"])
     # Short digests, since `dvc metrics diff` prints whatever changed in full.
     results["measured"] = {name: full[:SHOWN] for name, full in measured.items()}
     write_json(paths["metrics"], results)
-    write_values(paths["questions"], evaluations, questions)
+    write_values(paths["questions"], evaluations, questions, clusters)
     bars = {measure.name: measure for measure in measures}
-    write_plot(paths["bars"], ("measure", "value"), bars, evaluations[""], retriever)
+    write_plot(paths["bars"], ("measure", "value"), bars, evaluations[""], retriever, clusters)
     curve = {k: parse_measure(f"recall@{k}") for k in settings.curve if k <= depth}
     recalls = evaluate(run, gold, list(curve.values()))
-    write_plot(paths["curve"], ("k", "recall"), curve, recalls, retriever)
+    write_plot(paths["curve"], ("k", "recall"), curve, recalls, retriever, clusters)
     print(table(results))
     if beyond:
         print(f"not measured: {', '.join(beyond)}, since {_why(depth, covered)}")
-    print(latency(paths["timing"], digest))
+    print(latency(paths["timing"], measured["run"]))
+
+
+def _rows(lineage: Path | None) -> dict[str, object]:
+    """Return question_id to the row of its source: an article, a paper, or the question itself."""
+    lines = (line for _, line in read_lines(lineage)) if lineage else ()
+    return {line["record_id"]: line["row"] for line in lines if line["kind"] == "question"}
 
 
 def _covered(

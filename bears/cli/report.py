@@ -67,6 +67,7 @@ def _described(system: System, records: Records) -> System:
     answers, judgements = revision.output(ANSWERED), revision.output(JUDGEMENTS)
     return replace(
         with_costs(system, records.folder),
-        values=system.values.loc[[question.question_id for question in records.questions]],
+        values=system.values.loc[(ids := [each.question_id for each in records.questions])],
+        kinds=system.kinds.loc[ids],
         files=(answers, judgements) if answers and judgements else None,
     )

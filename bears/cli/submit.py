@@ -13,6 +13,7 @@ from bears.cli.selection import (
     unattested_part,
 )
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
+from bears.evaluation.clusters import clusters_of
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import write_values
 from bears.files.digest import sha256_of
@@ -69,9 +70,9 @@ def score_files(
         except (FormatError, SubmissionRefused) as error:
             refused.append(f"{file}: {error}" if str(file) not in str(error) else str(error))
     if scored and not no_board:
-        rows = [each.row() for each in scored]
+        rows, clusters = [each.row() for each in scored], clusters_of(records.questions)
         for row, each in zip(rows, scored, strict=True):
-            write_values(row.kept_values, {"": each.evaluation}, records.questions)
+            write_values(row.kept_values, {"": each.evaluation}, records.questions, clusters)
         publish(LEADERBOARD, rows)
     if json:
         reports = [each.report() for each in scored]

@@ -17,8 +17,10 @@ from bears.config import Config
 from bears.config.shape import source_of
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.bootstrap import RESAMPLES
+from bears.evaluation.clusters import Clusters
 from bears.evaluation.comparison.pairs import pairs_of
 from bears.evaluation.comparison.result import plain
+from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import Measure, parse_measure
 from bears.files.benchmark_state import benchmark_state, heading
@@ -31,8 +33,9 @@ from bears.results.system import frames_of
 from bears.types import Document, Question
 
 SIDES = ("original", "translated", "without_parentheses")
+KINDS = "kinds"
 Values = Mapping[str, pd.DataFrame]
-"""Each of `SIDES` to a row for each question and a column for each measure."""
+"""Each of `SIDES` to a row for each question and a column for each measure, and their kinds."""
 MEASURES = ("ndcg@10", "strict@10")
 
 
@@ -174,7 +177,7 @@ def values_by_question(
     Raises:
         BearsError: no question was translated, or a part of the configuration does not fit.
     """
-    found: dict[str, list[pd.DataFrame]] = {side: [] for side in SIDES}
+    found: dict[str, list[pd.DataFrame]] = {side: [] for side in (*SIDES, KINDS)}
     for language in sorted(set(languages.values())):
         sources = {source for source, tag in languages.items() if tag == language}
         before, after = original.of(sources), translated.of(sources)
@@ -184,7 +187,9 @@ def values_by_question(
         for name, (side, tag) in zip(SIDES, sides, strict=True):
             run = Index(side.documents, configured(tag)).run(side.questions)
             evaluation = evaluate(run, gold_of(side.questions), measures)
-            found[name].append(frames_of(evaluation, side.questions)[0])
+            frame, kinds = frames_of(evaluation, side.questions)
+            found[name].append(frame)
+        found[KINDS].append(kinds)
     if not found["original"]:
         raise FormatError("no question was translated, so there is nothing to compare")
     return {side: pd.concat(frames) for side, frames in found.items()}
@@ -196,19 +201,21 @@ def taxes(values: Values) -> dict[str, Any]:
     The difference is translated minus original, with its paired 95 % interval. The same under
     ``without_parentheses`` is for the translated texts without them.
     """
-    tax = dict(_differences(values["original"], values["translated"]))
-    bare = dict(_differences(values["original"], values["without_parentheses"]))
+    clusters = clusters_in(values[KINDS])
+    tax = dict(_differences(values["original"], values["translated"], clusters))
+    bare = dict(_differences(values["original"], values["without_parentheses"], clusters))
     return {**tax, "without_parentheses": bare}
 
 
 def _differences(
-    original: pd.DataFrame, translated: pd.DataFrame
+    original: pd.DataFrame, translated: pd.DataFrame, clusters: Clusters | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     columns = {
         str(measure): np.column_stack([translated[measure], original[measure]])
         for measure in original
     }
-    for row in pairs_of(columns, ("translated", "original"), RESAMPLES).to_dict("records"):
+    pairs = pairs_of(columns, ("translated", "original"), RESAMPLES, None, clusters)
+    for row in pairs.to_dict("records"):
         named = {"original": row["mean_b"], "translated": row["mean_a"]}
         named |= {str(key): row[key] for key in ("difference", "low", "high", "n")}
         yield str(row["measure"]), {key: plain(value) for key, value in named.items()}
@@ -276,7 +283,7 @@ def _write(path: Path, values: Values, original: TextSide, translated: TextSide)
     """Write a row per question, with its values on every side, empty if undefined."""
     before = {question.question_id: question.question for question in original.questions}
     after = {question.question_id: question for question in translated.questions}
-    columns = {f"{side}.{m}": values[side][m] for m in values["original"] for side in values}
+    columns = {f"{side}.{m}": values[side][m] for m in values["original"] for side in SIDES}
     rows = []
     for key, *found in zip(values["original"].index, *columns.values(), strict=True):
         question = after[key]

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-from bears.evaluation.intervals import share_interval
-
-Floats = NDArray[np.float64]
+from bears.evaluation.clusters import (
+    Clusters,
+    Floats,
+    share_interval,
+    share_intervals,
+    usable,
+)
 
 SEED = 20_231_122
 RESAMPLES = 9_999
@@ -69,26 +72,38 @@ def yes_or_no(values: Floats) -> bool:
 
 
 def mean_interval(
-    values: Floats, scale: float = 1.0, share: bool | None = None
+    values: Floats,
+    scale: float = 1.0,
+    share: bool | None = None,
+    clusters: Clusters | None = None,
 ) -> tuple[float, float]:
     """Return the 95 % interval of the mean of one column, ignoring NaN; see `mean_intervals`."""
-    ((low, high),) = mean_intervals((values[~np.isnan(values)] / scale)[:, None], share)
+    known = ~np.isnan(values)
+    of = None if clusters is None else clusters[known]
+    ((low, high),) = mean_intervals((values[known] / scale)[:, None], share, of)
     return low * scale, high * scale
 
 
-def mean_intervals(values: Floats, share: bool | None = None) -> list[tuple[float, float]]:
+def mean_intervals(
+    values: Floats, share: bool | None = None, clusters: Clusters | None = None
+) -> list[tuple[float, float]]:
     """Return the 95 % interval of the mean of each column.
 
-    Shares get Wilson's interval, other columns a bootstrap's. If nearly all values are the same,
-    a bootstrap is unreliable, and Wilson's interval is used, which is then too wide.
+    With clusters the intervals are those of `bears.evaluation.clusters.share_intervals`. Else
+    shares get Wilson's interval, and other columns a bootstrap's. If nearly all values are the
+    same, a bootstrap is unreliable, and Wilson's interval is used, which is then too wide.
 
     Args:
         values: shape (n, m), n at least 1; no two values of a column differ by more than 1.
         share: whether they are shares; None: a column is one if all its values are 0 or 1.
+        clusters: of the questions, if they belong together.
     """
     floors = np.minimum(values.min(axis=0), 0.0)
+    if (of := usable(clusters)) is not None:
+        ends = share_intervals(values - floors, of)
+        return [(low + f, high + f) for (low, high), f in zip(ends, floors.tolist(), strict=True)]
     columns = list(zip((values - floors).T, floors.tolist(), strict=True))
-    wilson = [share_interval(column.tolist()) for column, _ in columns]
+    wilson = [share_interval(column) for column, _ in columns]
     ends = [(low + f, high + f) for (low, high), (_, f) in zip(wilson, columns, strict=True)]
     drawn = [at for at, column in enumerate(values.T) if _is_drawn(column, share)]
     if drawn:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.errors import FormatError
-from bears.evaluation.intervals import wilson
+from bears.evaluation.clusters import Clusters, share_interval
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, ideal_ranks
 from bears.evaluation.measure import Measure
 from bears.evaluation.spans import SpanRankings
@@ -124,17 +124,24 @@ def tie_range(evaluation: Evaluation) -> dict[str, dict[str, float]]:
     }
 
 
-def intervals(evaluation: Evaluation, measures: Sequence[Measure]) -> dict[str, dict[str, float]]:
+def intervals(
+    evaluation: Evaluation, measures: Sequence[Measure], clusters: Clusters | None = None
+) -> dict[str, dict[str, float]]:
     """Return the 95 % Wilson interval of each yes-or-no measure, over all questions.
+
+    Args:
+        evaluation: the values.
+        measures: some of its measures.
+        clusters: of the questions.
 
     Returns:
         ``{measure: {"low": …, "high": …}}``, without a measure that is undefined everywhere.
     """
     ranges = {}
     for measure in measures:
-        values = defined(evaluation.values[measure.name])
-        if measure.metric.yes_or_no and len(values):
-            low, high = wilson(math.fsum(values), len(values))
+        values = evaluation.values[measure.name]
+        if measure.metric.yes_or_no and len(defined(values)):
+            low, high = share_interval(values, clusters)
             ranges[measure.name] = {"low": low, "high": high}
     return ranges
 

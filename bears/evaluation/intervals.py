@@ -1,7 +1,6 @@
 """The interval of a share of questions."""
 
 import math
-from collections.abc import Collection
 from statistics import NormalDist
 
 Z = NormalDist().inv_cdf(0.975)
@@ -21,12 +20,3 @@ def wilson(hits: float, n: int) -> tuple[float, float]:
     low, high = (middle - half) / (1 + weight), (middle + half) / (1 + weight)
     # Rounding may leave the ends of 0 and of n hits just outside.
     return (0.0 if hits == 0 else low), (1.0 if hits == n else high)
-
-
-def share_interval(values: Collection[float]) -> tuple[float, float]:
-    """Return a 95 % interval of the mean of one or more ``values`` between 0 and 1.
-
-    It is Wilson's, with their sum in place of the hits. It is exact for values of 0 and 1 and too
-    wide for others, since zeros and ones spread the most of all values with the same mean.
-    """
-    return wilson(math.fsum(values), len(values))

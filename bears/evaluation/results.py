@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bears.evaluation.clusters import Clusters, described, share_interval
 from bears.evaluation.evaluate import (
     Evaluation,
     ceilings,
@@ -17,14 +18,16 @@ from bears.evaluation.evaluate import (
     tie_range,
     undefined,
 )
-from bears.evaluation.intervals import share_interval
 from bears.evaluation.measure import Measure
 from bears.files.spreadsheet import write_csv
 from bears.types import Question
 
 
 def results_of(
-    evaluation: Evaluation, questions: Sequence[Question], measures: Sequence[Measure]
+    evaluation: Evaluation,
+    questions: Sequence[Question],
+    measures: Sequence[Measure],
+    clusters: Clusters | None = None,
 ) -> dict[str, Any]:
     """Average over all questions and over each group, with the limits of those means."""
 
@@ -38,14 +41,18 @@ def results_of(
         "by_source": grouped(lambda question: question.source_dataset),
         "tie_range": tie_range(evaluation),
         "ceiling": ceilings(gold_of(questions), measures),
-        "interval_95": intervals(evaluation, measures),
+        "interval_95": intervals(evaluation, measures, clusters),
+        **({"clusters": found} if (found := described(clusters)) else {}),
     }
     counts = undefined(evaluation)
     return {**results, "undefined": counts} if counts else results
 
 
 def write_values(
-    path: Path, evaluations: Mapping[str, Evaluation], questions: Sequence[Question]
+    path: Path,
+    evaluations: Mapping[str, Evaluation],
+    questions: Sequence[Question],
+    clusters: Clusters | None = None,
 ) -> None:
     """Write a row for each question with its value of each measure, empty if undefined.
 
@@ -53,6 +60,7 @@ def write_values(
         path: a CSV file.
         evaluations: a prefix of the names of the measures, to the values.
         questions: in the order of the values.
+        clusters: of the questions; a column if any two belong together.
     """
     columns: dict[str, Iterable[Any]] = {
         "question_id": [question.question_id for question in questions],
@@ -60,6 +68,8 @@ def write_values(
         "question_type": [question.question_type for question in questions],
         "n_gold": [len(question.gold_doc_ids) for question in questions],
     }
+    if clusters is not None and described(clusters):
+        columns["cluster"] = clusters.tolist()
     for prefix, evaluation in evaluations.items():
         for name, values in evaluation.values.items():
             cells = (None if math.isnan(value) else value for value in values.tolist())
@@ -73,6 +83,7 @@ def write_plot(
     points: Mapping[Any, Measure],
     evaluation: Evaluation,
     retriever: str,
+    clusters: Clusters | None = None,
 ) -> None:
     """Write a row for each measure: its mean as a share of the best value, and its interval.
 
@@ -82,11 +93,12 @@ def write_plot(
         points: the label of each point, to its measure.
         evaluation: has the values of these measures.
         retriever: its name in the legend.
+        clusters: of the questions.
     """
     rows = []
     for point, measure in points.items():
-        shares = (defined(evaluation.values[measure.name]) / measure.metric.best).tolist()
-        if shares:
+        column = evaluation.values[measure.name] / measure.metric.best
+        if shares := defined(column).tolist():
             mean = math.fsum(shares) / len(shares)
-            rows.append([point, mean, *share_interval(shares), retriever])
+            rows.append([point, mean, *share_interval(column, clusters), retriever])
     write_csv(path, [*header, "low", "high", "retriever"], rows)

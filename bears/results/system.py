@@ -11,7 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bears.errors import FormatError
-from bears.evaluation.comparison.values import SOURCE, TYPE, Measured
+from bears.evaluation.clusters import clusters_of
+from bears.evaluation.comparison.values import CLUSTER, SOURCE, TYPE, Measured
 from bears.evaluation.evaluate import Evaluation
 from bears.files.records import read_lines
 from bears.files.spreadsheet import read_named
@@ -100,6 +101,7 @@ def frames_of(
     kinds = {
         TYPE: [q.question_type for q in questions],
         SOURCE: [q.source_dataset for q in questions],
+        CLUSTER: clusters_of(questions).astype(str),
     }
     values = {name: np.asarray(column, float) for name, column in evaluation.values.items()}
     return pd.DataFrame(values, index=ids), pd.DataFrame(kinds, index=ids)

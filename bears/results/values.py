@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from bears.errors import FormatError
-from bears.evaluation.comparison.values import SOURCE, TYPE
+from bears.evaluation.comparison.values import CLUSTER, SOURCE, TYPE
 from bears.files.spreadsheet import read_cells
 
 QUESTION, VERDICT = "question_id", "verdict"
@@ -44,7 +44,8 @@ def read_values(
         unjudged: whether a file without measures is accepted, for questions without known gold.
 
     Returns:
-        A row for each question: its values; and its ``question_type`` and ``source_dataset``.
+        A row for each question: its values; and its ``question_type``, ``source_dataset`` and
+        ``cluster``.
 
     Raises:
         FormatError: naming the line and the column that is wrong; a question occurs twice; or
@@ -65,7 +66,7 @@ def read_values(
     columns = {
         measure: numbers
         for name in header
-        if name not in {QUESTION, TYPE, SOURCE} | NOT_MEASURED
+        if name not in {QUESTION, TYPE, SOURCE, CLUSTER} | NOT_MEASURED
         and (measure := PASS_RATE if name == VERDICT else name) in (chosen or (measure,))
         and (numbers := _numbers(cells[name], lines, where)) is not None
     }
@@ -73,7 +74,8 @@ def read_values(
         lacking = "measure: a column of numbers" if len(cells) else "question"
         raise FormatError(f"{where}: not a single {lacking}")
     ids = pd.Index(cells[QUESTION], dtype=object, name=QUESTION)
-    kinds = cells[[name for name in (TYPE, SOURCE) if name in header]].set_axis(ids)
+    known = [name for name in (TYPE, SOURCE, CLUSTER) if name in header]
+    kinds = cells[known].set_axis(ids)
     return pd.DataFrame(columns, index=ids), kinds
 
 

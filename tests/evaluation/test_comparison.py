@@ -14,7 +14,8 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
-from bears.evaluation.bootstrap import RESAMPLES, SEED, Floats, bootstrap, tail_of
+from bears.evaluation.bootstrap import RESAMPLES, SEED, bootstrap, tail_of
+from bears.evaluation.clusters import Floats
 from bears.evaluation.comparison.equivalence import equal_shares
 from bears.evaluation.comparison.groups import letters, rank_ranges
 from bears.evaluation.comparison.paired import (

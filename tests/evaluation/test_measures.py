@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import stats
 
 from bears.errors import ConfigurationError
 from bears.evaluation import measure
-from bears.evaluation.intervals import share_interval, wilson
+from bears.evaluation.clusters import share_interval
+from bears.evaluation.intervals import wilson
 from bears.evaluation.judged_rankings import judged_rankings
 from bears.evaluation.measure import METRICS, parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
@@ -151,9 +153,9 @@ def test_the_interval_is_that_of_scipy(hits: int, n: int) -> None:
 
 
 def test_the_interval_of_a_mean_is_wilsons_and_never_narrower_than_students() -> None:
-    assert share_interval([1] * 48 + [0] * 12) == wilson(48, 60)
+    assert share_interval(np.repeat([1.0, 0.0], [48, 12])) == wilson(48, 60)
     values = [0.2, 0.4, 0.5, 0.5, 0.9] * 12
-    low, high = share_interval(values)
+    low, high = share_interval(np.array(values, float))
     theirs = stats.t.interval(0.95, 59, loc=0.5, scale=stats.sem(values))
     assert low < theirs[0] < theirs[1] < high
 

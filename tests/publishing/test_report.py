@@ -19,8 +19,8 @@ from bears.cli.uses import ANSWERS as USED_FOR_ANSWERS
 from bears.cli.uses import workflow_of
 from bears.config.shape import BenchmarkIdentity
 from bears.errors import FormatError
+from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import compare
-from bears.evaluation.intervals import share_interval
 from bears.files.benchmark_state import records_digest
 from bears.files.digest import sha256_of
 from bears.files.records import read_questions, write_json, write_lines, write_records
@@ -267,7 +267,7 @@ def test_intervals_of_groups_are_those_of_compare() -> None:
     both = [System(n, "", pd.DataFrame({"m": values}, index=ids)) for n in ("a", "b")]
     expected = compare(both)["systems"][0]["measures"]["m"]
     assert (row["low"], row["high"]) == pytest.approx((expected["low"], expected["high"]))
-    low, high = share_interval(values.tolist())
+    low, high = share_interval(values)
     assert row["high"] - row["low"] < 0.4 * (high - low)
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from bears.answers.judging.bench import Rulings, agreements, majority
 from bears.answers.judging.causes import CAUSES, Context, cause_of, gold_places
 from bears.answers.judging.injection import speaks_to_judge
@@ -13,7 +15,7 @@ from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.ruling import Case, Ruling, Verdict
 from bears.evaluation.answers.score import AnswerScore, summarize_answers
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
-from bears.evaluation.intervals import wilson
+from bears.evaluation.clusters import clusters_of, share_interval
 from bears.types import Question
 
 DIGITS = 5
@@ -116,10 +118,13 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         "by_source": grouped(lambda question: question.source_dataset),
         "by_answer_type": by_answer_type(rows),
     }
-    counts = Counter(row.ruling.verdict for row in rows if row.ruling)
-    if scored := counts["pass"] + counts["fail"]:
-        ends = [rounded(end) for end in wilson(counts["pass"], scored)]
-        results["interval_95"] = {"pass_rate": ends}
+    words = {"pass": 1.0, "fail": 0.0}
+    ruled = np.array(
+        [words.get(row.ruling.verdict, np.nan) if row.ruling else np.nan for row in rows]
+    )
+    if not np.isnan(ruled).all():
+        ends = share_interval(ruled, clusters_of([row.question for row in rows]))
+        results["interval_95"] = {"pass_rate": [rounded(end) for end in ends]}
     if len(rulings) > 1:
         results["judges"] = {name: pass_rates(own) for name, own in rulings.items()}
         results["agreement"] = agreements(rulings)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 from statsmodels.stats.weightstats import ttost_paired
 
-from bears.evaluation.bootstrap import Floats
+from bears.evaluation.clusters import Floats
 from bears.evaluation.comparison.paired import score_statistic
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from bears.evaluation.bootstrap import RESAMPLES, SEED, Floats, sizes
+from bears.evaluation.bootstrap import RESAMPLES, SEED, sizes
+from bears.evaluation.clusters import Floats
 from bears.evaluation.intervals import Z
 
 ALPHA = 0.05

@@ -5,8 +5,10 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-from bears.evaluation.bootstrap import FEW, Floats, bootstrap, scale_of, yes_or_no
+from bears.evaluation.bootstrap import FEW, bootstrap, scale_of, yes_or_no
+from bears.evaluation.clusters import Clusters, Floats, standard_error, sums, usable
 from bears.evaluation.comparison.equivalence import equal_for_few, equal_means, equal_shares
 from bears.evaluation.comparison.paired import (
     bounded_interval,
@@ -20,7 +22,11 @@ SCALED = ("mean_a", "mean_b", "difference", "low", "high", "spread")
 
 
 def pairs_of(
-    values: Mapping[str, Floats], names: Sequence[str], draws: int, margin: float | None = None
+    values: Mapping[str, Floats],
+    names: Sequence[str],
+    draws: int,
+    margin: float | None = None,
+    clusters: Clusters | None = None,
 ) -> pd.DataFrame:
     """Compare every pair of systems under every measure.
 
@@ -29,6 +35,7 @@ def pairs_of(
             is compared on the questions for which both values are defined.
         draws: of the randomization test.
         margin: the largest difference that does not matter; None to test no equivalence.
+        clusters: of the n questions, if they belong together.
 
     Returns:
         A row for each: ``measure, a, b, test, n, scale, mean_a, mean_b, difference, low, high,
@@ -37,7 +44,8 @@ def pairs_of(
     """
     pairs = list(combinations(range(len(names)), 2))
     scales = np.repeat([scale_of(column) for column in values.values()], len(pairs))
-    shares = np.repeat([yes_or_no(column) for column in values.values()], len(pairs))
+    of = usable(clusters)
+    shares = np.repeat([yes_or_no(c) and of is None for c in values.values()], len(pairs))
     a, b = (
         np.hstack([v[:, [p[i] for p in pairs]] for v in values.values()]) / scales for i in (0, 1)
     )
@@ -58,7 +66,12 @@ def pairs_of(
             same = np.flatnonzero(kind_of.ravel() == i)
             part = a[mask][:, same], b[mask][:, same]
             margins = None if margin is None else margin / scales[same]
-            found = of_shares(*part, margins) if share else of_means(*part, draws, margins)
+            if share:
+                found = of_shares(*part, margins)
+            elif of is None:
+                found = of_means(*part, draws, margins)
+            else:
+                found = of_clusters(*part, of[mask], draws, margins)
             for name, column in found.items():
                 frame.loc[same, name] = column * scales[same] if name in SCALED else column
     return frame
@@ -85,6 +98,28 @@ def of_means(a: Floats, b: Floats, draws: int, margins: Floats | None = None) ->
         found["p_equal"] = equal_for_few(*counts, margins)
         for i in np.flatnonzero(many):
             found["p_equal"][i] = equal_means(a[:, i], b[:, i], float(margins[i]))
+    return found
+
+
+def of_clusters(
+    a: Floats, b: Floats, clusters: Clusters, draws: int, margins: Floats | None = None
+) -> dict[str, Floats]:
+    """Return the columns of m pairs whose questions belong together, whatever the measure.
+
+    Signs change by cluster. The interval and the tests of equality are those of a t distribution.
+    """
+    found, differences = _means(a, b), a - b
+    errors, freedom = standard_error(differences, clusters)
+    half = errors * stats.t.isf(0.025, freedom)
+    found |= {"low": found["difference"] - half, "high": found["difference"] + half}
+    found["p"] = randomization(sums(differences, clusters), draws)
+    found["wide"] = np.zeros(len(half))
+    # As of independent questions with this standard error.
+    found["spread"] = errors * np.sqrt(len(a))
+    if margins is not None:
+        # No error at all: the systems are equal.
+        away = np.maximum(margins - np.abs(found["difference"]), 0.0) / np.maximum(errors, 1e-12)
+        found["p_equal"] = stats.t.sf(away, freedom)
     return found
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bears.evaluation.bootstrap import Floats, scale_of
+from bears.evaluation.bootstrap import scale_of
+from bears.evaluation.clusters import Clusters, Floats, standard_error, usable
 from bears.evaluation.comparison.paired import ALPHA
 from bears.evaluation.comparison.power import POWER, questions_for, smallest_difference
 from bears.evaluation.comparison.result import plain
-from bears.evaluation.comparison.values import Measured, aligned, shared_measures
+from bears.evaluation.comparison.values import Measured, aligned, clusters_in, shared_measures
 from bears.files.benchmark_state import heading
 
 SHARES = (0.01, 0.02, 0.05, 0.1)
@@ -34,7 +35,8 @@ def planned(systems: Sequence[Measured], chosen: Sequence[str] = ()) -> dict[str
     rows = []
     for measure in shared_measures(systems, chosen):
         values = np.column_stack([s.values[measure].to_numpy(float) for s in systems])
-        spread, n = _spread(values)
+        kinds = next((each.kinds for each in systems if not each.kinds.empty), systems[0].kinds)
+        spread, n = _spread(values, clusters_in(kinds))
         scale = scale_of(values)
         rows.append(
             {
@@ -81,15 +83,22 @@ def parts_of(plan: Mapping[str, Any]) -> tuple[str, pd.DataFrame, str]:
     )
 
 
-def _spread(values: Floats) -> tuple[float, int]:
-    """Return the standard deviation of the differences, and the number of questions."""
-    known = values[~np.isnan(values).any(axis=1)]
+def _spread(values: Floats, clusters: Clusters | None) -> tuple[float, int]:
+    """Return the standard deviation of the differences, and the number of questions.
+
+    With clusters it is that of as many independent questions with the same standard error.
+    """
+    defined = ~np.isnan(values).any(axis=1)
+    known = values[defined]
     if len(known) < 2:
         return 0.0, len(known)
-    if known.shape[1] == 1:
-        return float(np.sqrt(2) * known.std(ddof=1)), len(known)
-    pairs = combinations(range(known.shape[1]), 2)
-    variances = [(known[:, i] - known[:, j]).var(ddof=1) for i, j in pairs]
+    pairs = list(combinations(known.T, 2))
+    differences = np.column_stack([a - b for a, b in pairs] or [np.sqrt(2) * known])
+    of = usable(None if clusters is None else clusters[defined])
+    if of is None:
+        variances = differences.var(axis=0, ddof=1)
+    else:
+        variances = standard_error(differences, of)[0] ** 2 * len(known)
     return float(np.sqrt(np.mean(variances))), len(known)
 
 

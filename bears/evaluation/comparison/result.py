@@ -7,13 +7,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bears.evaluation.bootstrap import Floats, mean_interval, scale_of, yes_or_no
+from bears.evaluation.bootstrap import mean_interval, scale_of, yes_or_no
+from bears.evaluation.clusters import Clusters, Floats, described
 from bears.evaluation.comparison.flips import flips
 from bears.evaluation.comparison.groups import placed
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
 from bears.evaluation.comparison.pairs import pairs_of
 from bears.evaluation.comparison.power import questions_for, smallest_difference
-from bears.evaluation.comparison.values import SOURCE, TYPE, Measured, aligned, shared_measures
+from bears.evaluation.comparison.values import (
+    SOURCE,
+    TYPE,
+    Measured,
+    aligned,
+    clusters_in,
+    shared_measures,
+)
 from bears.files.benchmark_state import generated_note
 
 FEW_QUESTIONS = 30
@@ -54,7 +62,10 @@ def compare(
     pairs = _count(math.comb(len(names), 2), "pair")
     # The main measure decides, so its correction must not depend on which others are compared.
     families = [{m: values[m] for m in family} for family in ([main], measures[1:]) if family]
-    frame = pd.concat([_tested([own], names, margin) for own in families], ignore_index=True)
+    kinds = next((system.kinds for system in systems if not system.kinds.empty), pd.DataFrame())
+    clusters = clusters_in(kinds)
+    tested = [_tested([own], names, margin, [clusters]) for own in families]
+    frame = pd.concat(tested, ignore_index=True)
     yes_no = next((measure for measure in measures if yes_or_no(values[measure])), None)
     benchmark = next((system.benchmark for system in systems if system.benchmark), {})
     ties = [_ties(row, systems) for row in frame.to_dict("records")]
@@ -62,14 +73,15 @@ def compare(
         "benchmark": str(benchmark.get("name", "")),
         "state": str(benchmark.get("state", "")),
         "questions": len(systems[0].values),
+        **({"clusters": found} if (found := described(clusters)) else {}),
         **({"generated": made} if (made := generated_note(benchmark)) else {}),
         "main": main,
         "warnings": _unlike(systems, values),
         "corrected_over": f"{pairs} of {main}",
         "others_corrected_over": f"{pairs} x {_count(len(measures) - 1, 'other measure')}",
-        "systems": _systems(systems, values, frame),
+        "systems": _systems(systems, values, frame, clusters),
         "pairs": _records(frame.assign(ties=pd.Series(ties, dtype=object))),
-        "by": _by(systems, main, values[main], margin),
+        "by": _by(kinds, names, main, values[main], margin),
         "flips": flips(systems, yes_no) if yes_no else [],
     }
 
@@ -79,16 +91,23 @@ def _count(number: int, word: str) -> str:
 
 
 def _tested(
-    parts: Sequence[Mapping[str, Floats]], names: Sequence[str], margin: float | None
+    parts: Sequence[Mapping[str, Floats]],
+    names: Sequence[str],
+    margin: float | None,
+    clusters: Sequence[Clusters | None],
 ) -> pd.DataFrame:
     """Test all pairs, and correct over all tests together.
 
     Args:
         parts: measure to values, for each part of the questions that is tested by itself.
+        clusters: of the questions of each part, if they belong together.
     """
     tests = math.comb(len(names), 2) * sum(map(len, parts))
     draws = draws_for(tests)
-    frames = [pairs_of(values, names, draws, margin) for values in parts]
+    frames = [
+        pairs_of(values, names, draws, margin, of)
+        for values, of in zip(parts, clusters, strict=True)
+    ]
     frame = pd.concat(frames, ignore_index=True)
     known = frame[["spread", "n", "scale"]].itertuples(index=False)
     could = [smallest_difference(spread, n, ALPHA / tests, scale) for spread, n, scale in known]
@@ -136,7 +155,10 @@ def _ties(row: Mapping[Any, Any], systems: Sequence[Measured]) -> str | None:
 
 
 def _systems(
-    systems: Sequence[Measured], values: Mapping[str, Floats], frame: pd.DataFrame
+    systems: Sequence[Measured],
+    values: Mapping[str, Floats],
+    frame: pd.DataFrame,
+    clusters: Clusters | None,
 ) -> list[Result]:
     described: list[Result] = [{"name": s.name, "what": s.what, "measures": {}} for s in systems]
     for measure, columns in values.items():
@@ -145,7 +167,7 @@ def _systems(
         sure = frame[(frame["measure"] == measure) & (frame["p_holm"] <= ALPHA)]
         places = placed(means, set(map(frozenset, zip(sure["a"], sure["b"], strict=True))))
         for system, column in zip(described, columns.T, strict=True):
-            low, high = mean_interval(column, scale, share)
+            low, high = mean_interval(column, scale, share, clusters)
             group, rank = places[system["name"]]
             numbers = {"mean": means[system["name"]], "low": low, "high": high}
             numbers = {name: plain(number) for name, number in numbers.items()}
@@ -154,27 +176,32 @@ def _systems(
 
 
 def _by(
-    systems: Sequence[Measured], measure: str, values: Floats, margin: float | None
+    kinds: pd.DataFrame, names: Sequence[str], measure: str, values: Floats, margin: float | None
 ) -> dict[str, Result]:
     """Compare by ``measure`` again, for the questions of each type and of each source."""
-    kinds = next((system.kinds for system in systems if not system.kinds.empty), pd.DataFrame())
     found: dict[str, Result] = {}
+    clusters = clusters_in(kinds)
     for word, column in KINDS.items():
         if column in kinds:
             of = kinds[column].to_numpy(str)
-            parts = {kind: values[of == kind] for kind in sorted(set(of))}
-            known = {k: part for k, part in parts.items() if not _undefined(part)}
-            found[word] = _of_kinds(known, [s.name for s in systems], measure, margin)
+            masks = {kind: of == kind for kind in sorted(set(of))}
+            known = {k: values[mask] for k, mask in masks.items() if not _undefined(values[mask])}
+            own = [None if clusters is None else clusters[masks[kind]] for kind in known]
+            found[word] = _of_kinds(known, names, measure, margin, own)
     return found
 
 
 def _of_kinds(
-    parts: Mapping[str, Floats], names: Sequence[str], measure: str, margin: float | None
+    parts: Mapping[str, Floats],
+    names: Sequence[str],
+    measure: str,
+    margin: float | None,
+    clusters: Sequence[Clusters | None],
 ) -> Result:
     if not parts:
         return {}
     # One correction for all of them, since people look at all of them.
-    whole = _tested([{measure: part} for part in parts.values()], names, margin)
+    whole = _tested([{measure: part} for part in parts.values()], names, margin, clusters)
     rows = np.split(np.arange(len(whole)), len(parts))
     return {
         kind: {"n": len(part), "few": _few(len(part)), "pairs": _records(whole.iloc[own])}

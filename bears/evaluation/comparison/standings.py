@@ -9,10 +9,10 @@ import pandas as pd
 from statsmodels.stats.proportion import test_proportions_2indep
 
 from bears.evaluation.bootstrap import mean_interval, scale_of, yes_or_no
+from bears.evaluation.clusters import Clusters, share_interval
 from bears.evaluation.comparison.groups import placed
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
 from bears.evaluation.comparison.pairs import pairs_of
-from bears.evaluation.intervals import share_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,11 @@ class Standing:
 
 
 def standings(
-    means: Mapping[str, float], values: Mapping[str, pd.Series], questions: int, best: float
+    means: Mapping[str, float],
+    values: Mapping[str, pd.Series],
+    questions: int,
+    best: float,
+    clusters: Clusters | None = None,
 ) -> dict[str, Standing]:
     """Place systems of one state of a benchmark.
 
@@ -44,6 +48,7 @@ def standings(
         values: system to its values by question, of the same questions, for those that are known.
         questions: how many the means are over.
         best: the best possible mean, 1 or 100.
+        clusters: of the questions whose values are known.
     """
     known = [name for name in means if name in values]
     matrix = np.column_stack([values[n] for n in known]) if known else np.zeros((0, 0))
@@ -54,16 +59,16 @@ def standings(
         if not {a, b} <= {*known}
     }
     if len(known) > 1:
-        frame = pairs_of({"": matrix}, known, draws_for(len(pairs)))
+        frame = pairs_of({"": matrix}, known, draws_for(len(pairs)), None, clusters)
         p |= dict(zip(zip(frame["a"], frame["b"], strict=True), frame["p"], strict=True))
     corrected = zip(pairs, holm([p[pair] for pair in pairs]), strict=True)
     places = placed(means, {frozenset(pair) for pair, own in corrected if own <= ALPHA})
-    ends = {name: share_interval([mean / best] * questions) for name, mean in means.items()}
+    ends = {name: share_interval(np.full(questions, mean / best)) for name, mean in means.items()}
     ends = {name: (best * low, best * high) for name, (low, high) in ends.items()}
     if known:
         scale, share = scale_of(matrix), yes_or_no(matrix)
         columns = zip(known, matrix.T, strict=True)
-        ends |= {name: mean_interval(column, scale, share) for name, column in columns}
+        ends |= {name: mean_interval(column, scale, share, clusters) for name, column in columns}
     return {name: Standing(*ends[name], *places[name], name in values) for name in means}
 
 

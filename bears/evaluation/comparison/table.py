@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 from tabulate import tabulate
 
+from bears.evaluation.clusters import note
 from bears.files.benchmark_state import heading
 from bears.files.shown import markdown, markdown_table, one_line
 from bears.files.spreadsheet import csv_text
@@ -79,7 +80,8 @@ def _heading(result: Mapping[str, Any]) -> str:
     records = {"name": result["benchmark"] or "values from elsewhere"}
     records |= {key: result[key] for key in ("state", "questions")}
     made = f"; {result['generated']}" if result.get("generated") else ""
-    return f"{heading(records)}{made}"
+    clusters = f", {found}" if (found := note(result.get("clusters", {}))) else ""
+    return f"{heading(records)}{clusters}{made}"
 
 
 def _systems(result: Mapping[str, Any]) -> pd.DataFrame:

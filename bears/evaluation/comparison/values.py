@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from bears.errors import FormatError
+from bears.evaluation.clusters import Clusters
 
-TYPE, SOURCE = "question_type", "source_dataset"
+TYPE, SOURCE, CLUSTER = "question_type", "source_dataset", "cluster"
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,8 @@ class Measured:
         name: what the comparison calls the system.
         what: a description in a few words.
         values: a row for each question, by its id; a column for each measure, NaN if undefined.
-        kinds: for the same rows, ``question_type`` and ``source_dataset`` if they are known.
+        kinds: for the same rows, ``question_type``, ``source_dataset`` and ``cluster``, if they
+            are known.
         benchmark: as in metrics/retrieval.json: ``name``, ``state``, ``queries``, ``corpus``;
             empty if the benchmark is unknown.
         tie_range: measure to the lowest and the highest mean over the orders of tied documents.
@@ -34,6 +37,13 @@ class Measured:
     tie_range: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     run: Path | None = None
     queries: Path | None = None
+
+
+def clusters_in(kinds: pd.DataFrame) -> Clusters | None:
+    """Return the cluster of each row, if it is known."""
+    if CLUSTER not in kinds:
+        return None
+    return np.unique(kinds[CLUSTER].to_numpy(str), return_inverse=True)[1].astype(np.int64)
 
 
 def aligned(systems: Sequence[Measured]) -> list[Measured]:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from bears.errors import FormatError
 from bears.evaluation.comparison.standings import standings
+from bears.evaluation.comparison.values import CLUSTER, clusters_in
 from bears.files.shown import one_line
 from bears.results.board import DERIVED, number
 from bears.results.origins import system_at
@@ -46,11 +47,12 @@ def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
     main = main_of(rows)
     scored = {str(i): row.values.get(main) for i, row in enumerate(rows)}
     means = {i: mean for i, mean in scored.items() if mean is not None}
-    values = {i: row for i in means if (row := _values(rows[int(i)], main, known)) is not None}
-    first = next((row.index for row in values.values()), None)
-    same = {i: row for i, row in values.items() if row.index.equals(first)}
+    found = {i: row for i in means if (row := _values(rows[int(i)], main, known)) is not None}
+    first = next((values.index for values, _ in found.values()), None)
+    same = {i: values for i, (values, _) in found.items() if values.index.equals(first)}
+    clusters = next((clusters_in(kinds) for _, kinds in found.values() if CLUSTER in kinds), None)
     best = 100.0 if main.startswith("retrieval_accuracy") else 1.0
-    places = standings(means, same, max(row.questions or 1 for row in rows), best)
+    places = standings(means, same, max(row.questions or 1 for row in rows), best, clusters)
     ranked = {
         int(i): {
             "low": number(place.low),
@@ -68,13 +70,14 @@ def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
     return frame.reindex(range(len(rows))).fillna("").assign(differs=differs)
 
 
-def _values(row: LeaderboardRow, main: str, known: Known) -> pd.Series | None:
-    """Return the values by question, if they are known and the row's mean is their mean."""
+def _values(row: LeaderboardRow, main: str, known: Known) -> tuple[pd.Series, pd.DataFrame] | None:
+    """Return the values and the kinds by question, if the row's mean is that of known values."""
     try:
         if row.origin == "experiment" and (revision := known.get(row.retrieval)):
-            frame = system_at(revision).values
+            system = system_at(revision)
+            frame, kinds = system.values, system.kinds
         elif row.kept_values.is_file():
-            frame, _ = read_values(row.kept_values)
+            frame, kinds = read_values(row.kept_values)
         else:
             return None
     except FormatError:
@@ -82,7 +85,8 @@ def _values(row: LeaderboardRow, main: str, known: Known) -> pd.Series | None:
     mean = row.values[main] or 0.0
     if main not in frame or abs(frame[main].mean() - mean) > TOLERANCE:
         return None
-    return frame[main].sort_index()
+    values = frame[main].sort_index()
+    return values, kinds.loc[values.index]
 
 
 def differing(systems: Sequence[str], configs: Sequence[dict[str, Any]]) -> list[str]:

@@ -4,10 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from bears.evaluation.bootstrap import mean_interval
 from bears.evaluation.comparison.result import compare
+from bears.evaluation.comparison.values import clusters_in
 from bears.results.system import System
 
 Comparison = dict[str, Any]
@@ -39,7 +38,8 @@ def _untested(system: System) -> dict[str, Any]:
         defined = system.defined(name)
         # The interval is that of a share. All measures of the pipeline are shares.
         if defined and min(defined) >= 0 and max(defined) <= 1:
-            low, high = mean_interval(np.array(defined))
+            values = system.values[name].to_numpy(float)
+            low, high = mean_interval(values, clusters=clusters_in(system.kinds))
             mean = math.fsum(defined) / len(defined)
             measures[name] = {"mean": mean, "low": low, "high": high}
     return {"name": system.name, "measures": measures}

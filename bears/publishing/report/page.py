@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from bears.errors import FormatError
 from bears.evaluation.bootstrap import mean_interval, mean_intervals
+from bears.evaluation.clusters import share_interval
+from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of
-from bears.evaluation.intervals import wilson
 from bears.evaluation.measure import parse_measure
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
@@ -250,11 +252,14 @@ def _recall(system: System, questions: Sequence[Question]) -> dict[int, tuple[fl
     measures = [parse_measure(f"recall@{k}") for k in depths]
     values = evaluate(system.rankings, gold_of(questions), measures).values
     shares = np.column_stack(list(values.values()))
-    shares = shares[~np.isnan(shares[:, 0])]
+    known = ~np.isnan(shares[:, 0])
+    shares = shares[known]
     if not len(shares):
         return {}
     means = [math.fsum(column) / len(column) for column in shares.T.tolist()]
-    rows = zip(depths, means, mean_intervals(shares), strict=True)
+    clusters = clusters_in(system.kinds)
+    of = None if clusters is None else clusters[known]
+    rows = zip(depths, means, mean_intervals(shares, clusters=of), strict=True)
     return {k: (mean, *ends) for k, mean, ends in rows}
 
 
@@ -284,11 +289,12 @@ def _grouped(
 
 def group_row(system: System, chosen: Any, measure: str) -> Content | None:
     """Return the mean of the chosen questions and its interval; None without a value."""
-    values = system.defined(measure, chosen) if measure in system.values else []
-    if not values:
+    column = system.values[measure][chosen] if measure in system.values else pd.Series(dtype=float)
+    if not column.notna().any():
         return None
-    low, high = mean_interval(np.array(values))
-    return {"name": system.name, "mean": sum(values) / len(values), "low": low, "high": high}
+    clusters = clusters_in(system.kinds[chosen]) if len(system.kinds) else None
+    low, high = mean_interval(column.to_numpy(float), clusters=clusters)
+    return {"name": system.name, "mean": float(column.mean()), "low": low, "high": high}
 
 
 def _answered(system: System) -> Content:
@@ -296,7 +302,10 @@ def _answered(system: System) -> Content:
     rows = list(system.answers.values())
     verdicts = Counter(row.get("verdict") for row in rows)
     scored = verdicts["pass"] + verdicts["fail"]
-    low, high = wilson(verdicts["pass"], scored) if scored else (None, None)
+    words = {"pass": 1.0, "fail": 0.0}
+    ruled = [words.get(row.get("verdict", ""), np.nan) for row in rows]
+    clusters = clusters_in(system.kinds.reindex(list(system.answers)))
+    low, high = share_interval(np.array(ruled), clusters) if scored else (None, None)
     rate = verdicts["pass"] / scored if scored else None
     causes = Counter(row["cause"] for row in rows if row.get("cause"))
     return {

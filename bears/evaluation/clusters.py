@@ -1,0 +1,156 @@
+"""Questions that belong together: of one article, paper or file, they are alike.
+
+Every interval and test of several questions goes through this module if they have clusters.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bears.evaluation.intervals import wilson
+from bears.types import Question
+
+Floats = NDArray[np.float64]
+Clusters = NDArray[np.int64]
+"""The cluster of each question, numbered from 0, shape (n,)."""
+FEWEST = 10.0
+"""With fewer clusters an interval would not hold; the questions then count as independent."""
+
+
+def clusters_of(
+    questions: Sequence[Question], rows: Mapping[str, object] | None = None
+) -> Clusters:
+    """Return the cluster of each question.
+
+    Questions belong together if they have the same group, come from the same row of their source,
+    or share a relevant document.
+
+    Args:
+        questions: n of them.
+        rows: question_id to the row (article, paper) of its source, where it is known.
+    """
+    first: dict[object, int] = {}
+    parents = list(range(len(questions)))
+
+    def root(at: int) -> int:
+        while parents[at] != at:
+            parents[at] = parents[parents[at]]
+            at = parents[at]
+        return at
+
+    for at, question in enumerate(questions):
+        row = (rows or {}).get(question.question_id)
+        row = None if row is None else (question.source_dataset, row)
+        for key in (
+            question.group or None,
+            row,
+            *(("doc", each) for each in question.gold_doc_ids),
+        ):
+            if key is not None:
+                parents[root(at)] = root(first.setdefault(key, at))
+    _, codes = np.unique([root(at) for at in range(len(questions))], return_inverse=True)
+    return codes.astype(np.int64)
+
+
+def effective(clusters: Clusters) -> float:
+    """Return how many clusters of equal size tell as much: n² / Σ size²."""
+    _, sizes = np.unique(clusters, return_counts=True)
+    return float(len(clusters)) ** 2 / float((sizes.astype(float) ** 2).sum())
+
+
+def usable(clusters: Clusters | None) -> Clusters | None:
+    """Return the clusters, or None if each question is one or they are too few."""
+    return clusters if described(clusters).get("resampled") else None
+
+
+def described(clusters: Clusters | None) -> dict[str, Any]:
+    """Return ``n``, how many there are, and whether they are ``resampled``.
+
+    Empty if each question is one.
+    """
+    if clusters is None or not len(clusters) or np.bincount(clusters).max() == 1:
+        return {}
+    return {"n": len(np.unique(clusters)), "resampled": effective(clusters) >= FEWEST}
+
+
+def note(found: Mapping[str, Any]) -> str:
+    """Say what `described` returns; empty if it is."""
+    if not found:
+        return ""
+    number = f"{found['n']} clusters (articles, papers or files)"
+    if found["resampled"]:
+        return f"in {number}, resampled by cluster"
+    return f"from {number}, too few or too unequal to resample: counted as independent"
+
+
+def sums(values: Floats, clusters: Clusters) -> Floats:
+    """Return the sum of each cluster, shape (g, m), scaled so that their mean is that of all.
+
+    Args:
+        values: shape (n, m).
+    """
+    _, codes = np.unique(clusters, return_inverse=True)
+    found: Floats = np.column_stack([np.bincount(codes, column) for column in values.T])
+    return found * (len(found) / len(values))
+
+
+def standard_error(values: Floats, clusters: Clusters) -> tuple[Floats, float]:
+    """Return the standard error of each column's mean, and its degrees of freedom.
+
+    It is that of the ratio of two totals, by Taylor linearization (Cochran, Sampling Techniques,
+    1977, 11.12). The degrees of freedom are those of as many clusters of equal size.
+
+    Args:
+        values: shape (n, m).
+    """
+    ones = np.ones((len(values), 1))
+    residuals = sums(values, clusters) - values.mean(axis=0) * sums(ones, clusters)
+    errors = np.sqrt((residuals**2).sum(axis=0) / (len(residuals) - 1) / len(residuals))
+    return errors, max(effective(clusters) - 1, 1.0)
+
+
+def share_interval(values: Floats, clusters: Clusters | None = None) -> tuple[float, float]:
+    """Return the 95 % interval of the mean of values between 0 and 1, ignoring NaN.
+
+    It is Wilson's, with the sum of the values in place of the hits: exact for values of 0 and 1,
+    and too wide for others. With usable clusters it is that of `share_intervals`.
+
+    Args:
+        values: shape (n,), at least one of them defined.
+        clusters: of the questions.
+    """
+    known = ~np.isnan(values)
+    of = usable(None if clusters is None else clusters[known])
+    if of is not None:
+        return share_intervals(values[known][:, None], of)[0]
+    return wilson(math.fsum(values[known].tolist()), int(known.sum()))
+
+
+def share_intervals(
+    values: Floats, clusters: Clusters, level: float = 0.95
+) -> list[tuple[float, float]]:
+    """Return the interval of the mean of each column of values between 0 and 1.
+
+    It is Wilson's for as many independent questions as have the same standard error, with the
+    quantile of a t distribution (Korn and Graubard, Survey Methodology 24, 1998).
+    """
+    errors, freedom = standard_error(values, clusters)
+    quantile, n = float(stats.t.isf((1 - level) / 2, freedom)), len(values)
+    # Shares spread at least as much as those of independent questions; other values may not.
+    most = np.where(np.isin(values, (0.0, 1.0)).all(axis=0), n, np.inf)
+    ends = []
+    columns = zip(values.mean(axis=0).tolist(), errors.tolist(), most.tolist(), strict=True)
+    for mean, error, most_here in columns:
+        alone = mean * (1 - mean)
+        size = min(most_here, alone / error**2) if error > 1e-12 else n
+        weight = quantile**2 / size
+        half = quantile * np.sqrt(alone / size + weight / (4 * size))
+        middle = mean + weight / 2
+        low, high = (middle - half) / (1 + weight), (middle + half) / (1 + weight)
+        # Rounding may leave the ends of 0 and of n hits just inside.
+        ends.append((0.0 if mean == 0 else float(low), 1.0 if mean == 1 else float(high)))
+    return ends

@@ -1,0 +1,132 @@
+"""Questions that belong together: who does, and whether intervals and tests still hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+
+from bears.evaluation.clusters import (
+    Clusters,
+    Floats,
+    clusters_of,
+    described,
+    share_interval,
+    standard_error,
+)
+from bears.evaluation.comparison.pairs import of_clusters, pairs_of
+from bears.evaluation.comparison.result import compare
+from bears.results.system import System
+from bears.types import Question
+
+
+def asked(key: str, gold: str = "", group: str = "") -> Question:
+    return Question(key, key, "", tuple(gold), "s", "ad-hoc", group=group)
+
+
+def test_questions_of_a_group_a_row_or_a_document_belong_together() -> None:
+    questions = [
+        *(asked("a", "x"), asked("b", "xy"), asked("c", "y"), asked("d", "z")),
+        *(asked("e", group="paper"), asked("f", "w", group="paper"), asked("g"), asked("h")),
+    ]
+    assert clusters_of(questions).tolist() == [0, 0, 0, 1, 2, 2, 3, 4]
+    assert clusters_of(questions, {"c": 7, "d": 7, "g": 8}).tolist() == [0, 0, 0, 0, 1, 1, 2, 3]
+
+
+def drawn(rng: np.random.Generator, clusters: int, sizes: tuple[int, int]) -> Clusters:
+    return np.repeat(np.arange(clusters), rng.integers(sizes[0], sizes[1] + 1, clusters))
+
+
+def test_the_standard_error_is_that_of_a_regression_on_a_constant() -> None:
+    rng = np.random.default_rng(1)
+    of = drawn(rng, 30, (1, 12))
+    values = rng.normal(0, 1, len(of)) + rng.normal(0, 1, 30)[of]
+    fit = sm.OLS(values, np.ones(len(of))).fit(
+        cov_type="cluster", cov_kwds={"groups": of, "use_correction": False}
+    )
+    (error,), _ = standard_error(values[:, None], of)
+    # Theirs is without the correction for the number of clusters.
+    assert error == pytest.approx(float(fit.bse[0]) * np.sqrt(30 / 29), rel=1e-9)
+
+
+def test_asking_each_question_twice_proves_nothing_more() -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.random((40, 1)), rng.random((40, 1))
+    once = of_clusters(a, b, np.arange(40), 9_999)
+    twice = of_clusters(a.repeat(2, 0), b.repeat(2, 0), np.arange(40).repeat(2), 9_999)
+    for key in ("difference", "low", "high", "p"):
+        assert twice[key] == pytest.approx(once[key])
+    low, high = share_interval(np.array([1.0, 0.0] * 20))
+    wide = share_interval(np.array([1.0, 0.0] * 20).repeat(3), np.arange(40).repeat(3))
+    assert wide == pytest.approx((low, high), abs=0.02)
+
+
+def test_few_or_unequal_clusters_are_named_and_not_used() -> None:
+    ids = [f"q{i:02}" for i in range(60)]
+    rng = np.random.default_rng(3)
+    columns = [pd.DataFrame({"m": rng.random(60)}, index=ids) for _ in "ab"]
+
+    def compared(of: Clusters) -> dict[str, object]:
+        kinds = pd.DataFrame({"cluster": of.astype(str)}, index=ids)
+        return compare([System(n, "", c, kinds) for n, c in zip("ab", columns, strict=True)])
+
+    alone = compare([System(n, "", c) for n, c in zip("ab", columns, strict=True)])
+    few, unequal = np.arange(60) % 9, np.maximum(np.arange(60) - 40, 0)
+    for of, n in ((few, 9), (unequal, 20)):
+        found = compared(of)
+        assert found["clusters"] == {"n": n, "resampled": False}
+        assert found["pairs"] == alone["pairs"]
+    assert "clusters" not in compared(np.arange(60))
+    many = compared(np.arange(60) // 3)
+    assert many["clusters"] == {"n": 20, "resampled": True}
+    assert many["pairs"] != alone["pairs"]
+    assert described(None) == {}
+
+
+def binary(rng: np.random.Generator, of: Clusters) -> Floats:
+    """Two equal systems, more alike within a cluster than between clusters."""
+    clusters, hard = of.max() + 1, rng.normal(0, 0.7, len(of))
+    found = [
+        (rng.normal(0, 0.5, clusters)[of] + hard + rng.normal(0, 1, len(of)) > -0.5) * 1.0
+        for _ in "ab"
+    ]
+    return np.column_stack(found)
+
+
+def graded(rng: np.random.Generator, of: Clusters) -> Floats:
+    clusters, hard = of.max() + 1, rng.normal(0, 0.7, len(of))
+    found = [
+        1 / (1 + np.exp(-(rng.normal(0, 0.5, clusters)[of] + hard + rng.normal(0, 1, len(of)))))
+        for _ in "ab"
+    ]
+    return np.column_stack(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", [binary, graded])
+@pytest.mark.parametrize(("clusters", "sizes"), [(20, (5, 5)), (20, (50, 50)), (60, (5, 50))])
+def test_intervals_hold_and_equal_systems_rarely_differ(
+    draw: Callable[[np.random.Generator, Clusters], Floats], clusters: int, sizes: tuple[int, int]
+) -> None:
+    rng, draws = np.random.default_rng(4), 1_000
+    held = wrong = naive = alone = 0
+    mean = draw(rng, drawn(rng, 20_000, (5, 5))).mean()
+    for _ in range(draws):
+        of = drawn(rng, clusters, sizes)
+        values = draw(rng, of)
+        (row,) = pairs_of({"m": values}, "ab", 999, None, of).to_dict("records")
+        wrong += row["p"] <= 0.05
+        held += row["low"] <= 0 <= row["high"]
+        low, high = share_interval(values[:, 0], of)
+        alone += low <= mean <= high
+        low, high = share_interval(values[:, 0])
+        naive += low <= mean <= high
+    # Three standard errors of 1,000 draws are 2 points.
+    assert 0.92 <= held / draws <= 0.98
+    assert 0.92 <= alone / draws <= 0.98
+    assert wrong / draws <= 0.07
+    # Without clusters the interval of a share is too narrow.
+    assert draw is graded or naive < alone
