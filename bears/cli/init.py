@@ -39,7 +39,7 @@ def init(
 
     Args:
         folder: of the project; its name is that of the benchmark
-        documents: a folder of documents; questions.csv in it holds the questions
+        documents: a folder of documents; questions.csv or questions.xlsx in it holds the questions
         hub: OWNER/NAME of a dataset on the hub
         rows: a file of rows: JSON, JSON Lines, CSV or Parquet
         beir: a folder with corpus.jsonl, queries.jsonl and qrels/

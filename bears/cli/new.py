@@ -12,11 +12,11 @@ import yaml
 from bears.cli.source import changed, described
 from bears.config import compose, read_selection
 from bears.errors import BearsError, ConfigurationError
-from bears.files.intake.table_text import csv_rows
 from bears.files.records import write_text
 from bears.files.shown import one_line
+from bears.files.spreadsheet import read_cells
 from bears.layout import CONF, PARAMS
-from bears.sources.folder.read import QUESTIONS
+from bears.sources.folder.read import QUESTIONS, WORKBOOK, table_of
 from bears.sources.inspection import Look
 
 SHAPES = ("beir", "multi-hop", "squad", "qa-with-passages", "pairs")
@@ -68,7 +68,7 @@ def new(
 
     Args:
         name: a word for the benchmark
-        documents: a folder of documents; questions.csv in it holds the questions
+        documents: a folder of documents; questions.csv or questions.xlsx in it holds the questions
         hub: OWNER/NAME of a dataset on the hub
         rows: a file of rows: JSON, JSON Lines, CSV or Parquet
         beir: a folder with corpus.jsonl, queries.jsonl and qrels/
@@ -84,9 +84,9 @@ def new(
 
 COMMAND = new
 WITHOUT_QUESTIONS = (
-    f"next: write {QUESTIONS} in that folder, with the columns question, answer, document and "
-    "quotation. Or let a model write the questions: in the file above, replace `own` under "
-    "`defaults` by `made-own`; docs/made-questions.md describes that"
+    f"next: write {QUESTIONS} or {WORKBOOK} in that folder, with the columns question, answer, "
+    "document and quotation. Or let a model write the questions: in the file above, replace `own` "
+    "under `defaults` by `made-own`; docs/made-questions.md describes that"
 )
 
 
@@ -120,7 +120,7 @@ def add(name: str, origin: Origin, project: Path) -> bool:
         raise
     print(f"{file}: {comment}")
     if look:
-        _print(look)
+        _print(look, project)
     return look is None or bool(look.questions)
 
 
@@ -161,10 +161,11 @@ def _guessed(
 
 
 def _questions_in(folder: Path) -> str:
-    """Return the CSV file of a folder that has questions, unless it has the usual name."""
-    for path in [] if (folder / QUESTIONS).exists() else sorted(folder.glob("*.csv")):
+    """Return the table of a folder that has questions, unless it has the usual name."""
+    tables = sorted([*folder.glob("*.csv"), *folder.glob("*.xlsx")])
+    for path in [] if table_of(folder).exists() else tables:
         try:
-            _, header = next(csv_rows(path), (0, []))
+            _, header = next(read_cells(path), (0, []))
         except BearsError:
             continue
         if "question" in [cell.strip().lower() for cell in header]:
@@ -172,10 +173,10 @@ def _questions_in(folder: Path) -> str:
     return ""
 
 
-def _print(look: Look) -> None:
+def _print(look: Look, project: Path) -> None:
     """Print what was found and guessed."""
     source = look.source
-    table = source.settings.get("questions", QUESTIONS)
+    table = source.settings.get("questions") or table_of(project / source.path).name
     lines = [
         f"language: {source.language}, guessed; licence: {source.licence}",
         f"{'at least ' * look.cut}{look.documents} documents, {look.questions} questions with gold"
