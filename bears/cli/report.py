@@ -14,6 +14,7 @@ from bears.config import parse
 from bears.config.shape import Choice
 from bears.config.typed import Keys, select
 from bears.errors import BearsError, ConfigurationError, FormatError
+from bears.evaluation.measure import our_name
 from bears.evaluation.timing import read_timing
 from bears.files.digest import sha256_of
 from bears.files.records import read_json, read_questions, write_text
@@ -60,7 +61,7 @@ def write_report(
     if not systems:
         raise FormatError(f"no run on {name} as it is in {records.folder}; `dvc repro` makes one")
     columns = list(map(str, systems[0].values.columns))
-    main = measure or records.settings.evaluate.main
+    main = our_name(measure) or records.settings.evaluate.main
     if not measure and columns and main not in columns:
         main = columns[0]
     described = [_described(system, records) for system in systems]

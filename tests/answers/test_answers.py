@@ -704,7 +704,7 @@ def test_the_metrics_are_listed_each_with_its_source(capsys: pytest.CaptureFixtu
     assert {measure.__name__ for measure in measures} == files
     assert len(described) == len(files) + len(ANSWERS)
     for entry in described:
-        assert re.match(r"[a-z_0-9@, ]+\n    \S", entry), entry
+        assert re.match(r"[A-Za-z_0-9@, ]+\n    \S", entry), entry
         assert "    Source: " in entry, entry
         assert "Args:" not in entry
 

@@ -181,7 +181,7 @@ def test_an_unknown_name_lists_those_there_are() -> None:
         "document 1: expected texts": lambda: build(of_numbers, [ASKED], "en"),
         r"'tea\?' is not a Question": lambda: benchmark.index("bm25").run(["tea?"]),
         "depth is 0": lambda: benchmark.index("bm25").search("sea", depth=0),
-        "nDCG": lambda: benchmark.evaluate({}, ["nDCG"]),
+        "nDGC": lambda: benchmark.evaluate({}, ["nDGC"]),
         "two": lambda: bears.compare({"alone": benchmark.evaluate({}, ["map"])}),
     }
     for told, asked in refused.items():

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from bears.errors import FormatError
+from bears.evaluation.measure import our_name
 
 TYPE, SOURCE = "question_type", "source_dataset"
 
@@ -102,6 +103,7 @@ def shared_measures(systems: Sequence[Measured], chosen: Sequence[str]) -> list[
         return all(name in s.values and s.values[name].notna().any() for s in systems)
 
     names = [name for name in map(str, systems[0].values.columns) if known(name)]
+    chosen = [name if name in names else our_name(name) for name in chosen]
     if missing := [name for name in chosen if name not in names]:
         raise FormatError(
             f"no measure {missing[0]!r:.80}; all systems have {', '.join(names) or '–'}"
