@@ -18,6 +18,7 @@ from bears.files.spreadsheet import read_cells
 from bears.layout import CONF, PARAMS
 from bears.sources.folder.read import QUESTIONS, WORKBOOK, table_of
 from bears.sources.inspection import Look
+from bears.sources.ir_dataset import dataset_of
 
 SHAPES = ("beir", "multi-hop", "squad", "qa-with-passages", "pairs")
 BASES = ("own", "beir", "any")
@@ -34,6 +35,7 @@ class Origin:
         hub: ``owner/name`` of a dataset on the hub.
         rows: a file of rows.
         beir: a folder in the layout of BEIR.
+        ir_dataset: a dataset of ir_datasets.
         source: a word of conf/source.
         benchmark: a word of conf/benchmark.
     """
@@ -42,11 +44,12 @@ class Origin:
     hub: str = ""
     rows: Path | None = None
     beir: Path | None = None
+    ir_dataset: str = ""
     source: str = ""
     benchmark: str = ""
 
     def __post_init__(self) -> None:
-        given = [f"--{name}" for name, value in vars(self).items() if value]
+        given = [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
         if len(given) > 1:
             raise ConfigurationError(f"{' and '.join(given)} are given; expected one of them")
 
@@ -58,6 +61,7 @@ def new(
     hub: str = "",
     rows: Path | None = None,
     beir: Path | None = None,
+    ir_dataset: str = "",
     source: str = "",
     benchmark: str = "",
 ) -> None:
@@ -72,10 +76,11 @@ def new(
         hub: OWNER/NAME of a dataset on the hub
         rows: a file of rows: JSON, JSON Lines, CSV or Parquet
         beir: a folder with corpus.jsonl, queries.jsonl and qrels/
+        ir_dataset: a dataset of the package ir_datasets, such as beir/nfcorpus/test
         source: a word of conf/source
         benchmark: a benchmark to start from
     """
-    origin = Origin(documents, hub, rows, beir, source, benchmark)
+    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark)
     if origin == Origin():
         raise ConfigurationError("say what it is made of, such as --documents FOLDER")
     asked = add(name, origin, Path())
@@ -132,6 +137,11 @@ def _guessed(
         return origin.benchmark, f"{origin.benchmark} under another name.", {}, None
     if origin.source:
         return "any", f"All of the source {origin.source}.", {}, None
+    if word := origin.ir_dataset:
+        settings = {"name": name, "ir_dataset": word, "split": word.rpartition("/")[2]}
+        settings["language"] = dataset_of(word).docs_lang() or "en"
+        about = f"its licence is unknown, see https://ir-datasets.com/{word.partition('/')[0]}.html"
+        return "beir", f"The set {word} of ir_datasets; {about}", settings, None
     shapes: Sequence[str] = SHAPES
     given: dict[str, Any] = {"name": re.sub(r"\W+", "_", name)}
     if origin.hub:

@@ -7,8 +7,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from bears.errors import BearsError, FormatError, first_line
-from bears.files.intake.files import beyond, read_whole
+from bears.errors import FormatError, first_line
+from bears.files.intake.files import read_whole
 from bears.files.intake.packed import check_packed
 from bears.files.intake.table_text import check_width
 
@@ -22,13 +22,13 @@ QUESTIONS = {"question", "question_id"}
 def sheet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a workbook's first sheet that has questions, as `csv_rows` does.
 
-    The first row of the sheet that is not empty has a cell ``question`` or ``question_id``. Cells
-    are texts: whole numbers have no decimal point, dates are in ISO 8601, and a formula is the
-    value that was stored with it. Rows may lack their last cells.
+    Its first row that is not empty has a cell ``question`` or ``question_id``; without such a sheet
+    it is the first one. Cells are texts: whole numbers have no decimal point, dates are in ISO
+    8601, and a formula is the value that was stored with it. Rows may lack their last cells.
 
     Raises:
-        FormatError: it is damaged, encrypted, no workbook, or too large; no sheet has questions; or
-            a row has more cells than the header, or a column's name is repeated.
+        FormatError: it is damaged, encrypted, no workbook, or too large; a row has more cells than
+            the header; or a column's name is repeated.
     """
     # It takes 0.1 s to import.
     from openpyxl import load_workbook
@@ -39,26 +39,21 @@ def sheet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         # It warns of what it does not read, such as the rules of a cell.
         with warnings.catch_warnings(action="ignore"):
             book = load_workbook(data, read_only=True, data_only=True, keep_links=False)
-            sheets = [rows for sheet in book.worksheets if (rows := _rows(sheet, path))]
-    except BearsError:
-        raise
+            sheets = [rows for sheet in book.worksheets if (rows := _rows(sheet))]
     except Exception as error:
         # A damaged file makes it fail in ways that it does not list.
         reason = f"it cannot be read as a workbook ({first_line(error)})"
         raise FormatError(f"{path}: {reason}") from None
-    for rows in sheets:
-        header = rows[0][1]
-        if QUESTIONS & {cell.strip().lower() for cell in header}:
-            break
-    else:
-        raise FormatError(f"{path}: no sheet begins with a row that has a cell `question`")
+    named = [rows for rows in sheets if QUESTIONS & {cell.strip().lower() for cell in rows[0][1]}]
+    rows = [*named, *sheets, []][0]
     for number, cells in rows:
+        header = rows[0][1]
         cells += [""] * (len(header) - len(cells))
         check_width(header, cells, f"{path}, row {number}")
         yield number, cells
 
 
-def _rows(sheet: Any, path: Path) -> list[tuple[int, list[str]]]:
+def _rows(sheet: Any) -> list[tuple[int, list[str]]]:
     """Return the rows of a sheet that are not empty, without the empty cells at their ends."""
     # The size that a file declares may be wrong.
     sheet.reset_dimensions()
@@ -67,7 +62,7 @@ def _rows(sheet: Any, path: Path) -> list[tuple[int, list[str]]]:
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
         size += len(values) + 1
         if size > CELLS:
-            raise beyond(str(path), "a sheet has too many cells", CELLS)
+            raise ValueError(f"a sheet has more than {CELLS} cells")
         cells = [_text(value) for value in values]
         while cells and not cells[-1].strip():
             cells.pop()
