@@ -21,10 +21,8 @@ def id_by_text(questions: Iterable[Question]) -> Callable[[str, str], str]:
     def find(text: str, where: str) -> str:
         found = ids.get(_form(text), [text])
         if len(found) > 1:
-            raise FormatError(
-                f"{where}{text!r:.80} is the text of the questions {found[0]} and {found[1]}; "
-                "name the questions by question_id"
-            )
+            both = f"the questions {found[0]} and {found[1]}; give question_id"
+            raise FormatError(f"{where}{text!r:.80} is the text of {both}")
         return found[0]
 
     return find

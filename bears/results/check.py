@@ -54,10 +54,8 @@ def check(
         FormatError: a text names a question, and several questions have it.
     """
     known = {question.question_id: question for question in questions}
-    rows = submission.rows
-    if submission.by_text:
-        find = id_by_text(questions)
-        rows = tuple(replace(row, question=find(row.question, "")) for row in rows)
+    find = id_by_text(questions) if submission.by_text else lambda text, _: text
+    rows = [replace(row, question=find(row.question, "")) for row in submission.rows]
     lists: dict[str, tuple[str, ...]] = {}
     for row in rows:
         if row.question in known:

@@ -737,7 +737,7 @@ def test_answers_without_ids_are_matched_by_the_texts_of_the_questions(tmp_path:
         }
     for more, problem in {
         "WHY?,no\n": "a.csv, line 4: 'WHY?' is answered twice",
-        "Twice?,no\n": "a.csv, line 4: 'Twice?' is the text of the questions q3 and q4; name",
+        "Twice?,no\n": "a.csv, line 4: 'Twice?' is the text of the questions q3 and q4; give",
         "Who?,no\n": "a.csv, line 4: there is no question 'Who?'; --ignore-unknown",
     }.items():
         table.write_text(TABLE + more, encoding="utf-8")

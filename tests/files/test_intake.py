@@ -350,7 +350,7 @@ FARTHER = "<row r='999999999'><c r='A999999999'><v>1</v></c></row>"
         # An encrypted file, and an old one, begin like this.
         (bytes.fromhex("D0CF11E0A1B11AE1") + bytes(512), "has a password"),
         (workbook(row("question"))[:-99], "cannot be unpacked"),
-        (workbook("<row><c>"), "cannot be read as a workbook"),
+        (workbook("<row><c>"), "not a readable workbook"),
         (workbook(row("question") + row("a", "b")), "row 2: 2 cells, expected 1"),
         (workbook(row("question", "question")), "two columns are called 'question'"),
         (workbook(row("question") + FAR), "row 1048576: 16384 cells"),

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from math import log2
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -80,6 +81,22 @@ def test_an_index_that_has_a_folder_stays_there(
     monkeypatch.chdir(tmp_path)  # A hosted model is known outside of the project as well.
     with pytest.raises(BearsError, match="bears embeddings"):
         benchmark.index("text-embedding-3-small")
+
+
+def test_scores_show_their_means_and_intervals_in_notebooks() -> None:
+    values = pd.DataFrame({"a@1": [1.0] * 48 + [0.0] * 12, "<b>": [np.nan] * 60, "c%": [50.0] * 60})
+    scores = bears.Scores(values, pd.DataFrame())
+    # Wilson (1927), by hand in `bears.evaluation.intervals`: 48 of 60.
+    low, high = (0.8 + 1.92 / 60 + np.array([-1, 1]) * 1.96 * 0.0541) / (1 + 3.84 / 60)
+    assert list(scores.intervals.loc["a@1"]) == pytest.approx([0.8, low, high], abs=2e-3)
+    assert list(scores.intervals.index) == ["a@1", "c%"]
+    assert "<th>a@1</th>" in scores._repr_html_()
+    drawn = scores.plot()
+    assert drawn == drawn._repr_svg_()
+    root = ElementTree.fromstring(drawn)
+    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["0", "0.25", "0.5", "0.75", "1", "a@1"]
+    assert "var(" not in drawn
 
 
 def graded() -> bears.Benchmark:

@@ -42,8 +42,7 @@ def sheet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             sheets = [rows for sheet in book.worksheets if (rows := _rows(sheet))]
     except Exception as error:
         # A damaged file makes it fail in ways that it does not list.
-        reason = f"it cannot be read as a workbook ({first_line(error)})"
-        raise FormatError(f"{path}: {reason}") from None
+        raise FormatError(f"{path}: not a readable workbook ({first_line(error)})") from None
     named = [rows for rows in sheets if QUESTIONS & {cell.strip().lower() for cell in rows[0][1]}]
     rows = [*named, *sheets, []][0]
     for number, cells in rows:
