@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 import bears
 from bears.errors import BearsError
@@ -86,9 +87,8 @@ def test_an_index_that_has_a_folder_stays_there(
 def test_scores_show_their_means_and_intervals_in_notebooks() -> None:
     values = pd.DataFrame({"a@1": [1.0] * 48 + [0.0] * 12, "<b>": [np.nan] * 60, "c%": [50.0] * 60})
     scores = bears.Scores(values, pd.DataFrame())
-    # Wilson (1927), by hand in `bears.evaluation.intervals`: 48 of 60.
-    low, high = (0.8 + 1.92 / 60 + np.array([-1, 1]) * 1.96 * 0.0541) / (1 + 3.84 / 60)
-    assert list(scores.intervals.loc["a@1"]) == pytest.approx([0.8, low, high], abs=2e-3)
+    expected = [0.8, *proportion_confint(48, 60, method="wilson")]
+    assert list(scores.intervals.loc["a@1"]) == pytest.approx(expected)
     assert list(scores.intervals.index) == ["a@1", "c%"]
     assert "<th>a@1</th>" in scores._repr_html_()
     drawn = scores.plot()
