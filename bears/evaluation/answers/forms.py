@@ -1,6 +1,6 @@
 """Read the files in which systems give their answers; their content is not trusted.
 
-The form of a file is detected from its content, never from its name.
+The form of a file is detected from its content, never from its name, but for .xlsx.
 """
 
 from collections.abc import Iterator, Mapping
