@@ -72,9 +72,9 @@ def score(
 
     Reads JSON Lines or a JSON list of {question_id, answer, evidence: [doc_id or paragraph]}, where
     evidence may be absent; QASPER's {question_id, predicted_answer, predicted_evidence};
-    {results: [such a list]}; one object {question_id: answer}; or CSV with the columns question_id,
-    answer and, as a JSON list, evidence. Scores the answers with QASPER's official evaluation: a
-    question without an answer scores 0.
+    {results: [such a list]}; one object {question_id: answer}; or CSV or .xlsx with the columns
+    question_id, answer and, as a JSON list, evidence. Without ids, question is the text. Scores the
+    answers with QASPER's official evaluation: a question without an answer scores 0.
 
     Args:
         file: the answers

@@ -28,6 +28,7 @@ def init(
     hub: str = "",
     rows: Path | None = None,
     beir: Path | None = None,
+    ir_dataset: str = "",
     source: str = "",
     benchmark: str = "",
 ) -> None:
@@ -39,14 +40,15 @@ def init(
 
     Args:
         folder: of the project; its name is that of the benchmark
-        documents: a folder of documents; questions.csv in it holds the questions
+        documents: a folder of documents; questions.csv or questions.xlsx in it holds the questions
         hub: OWNER/NAME of a dataset on the hub
         rows: a file of rows: JSON, JSON Lines, CSV or Parquet
         beir: a folder with corpus.jsonl, queries.jsonl and qrels/
+        ir_dataset: a dataset of the package ir_datasets, such as beir/nfcorpus/test
         source: a word of conf/source
         benchmark: a benchmark that ships with the package
     """
-    origin = Origin(documents, hub, rows, beir, source, benchmark)
+    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark)
     if folder.resolve() == SHIPPED.resolve():
         raise ConfigurationError(f"{folder} is the checkout of BEARS; it is a project already")
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.")

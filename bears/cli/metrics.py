@@ -26,6 +26,7 @@ def list_metrics() -> None:
     print("Of rankings, under evaluate.measures in conf/:\n")
     for metric in METRICS:
         names = [f"{metric.name}@k"] * metric.cutoff + [metric.name] * metric.whole
+        names += [f"in ir_measures {' or '.join(metric.foreign)}"] * bool(metric.foreign)
         print(described(names, metric.function))
     print("Of answers, by `bears answers score`:\n")
     for name, function in ANSWERS.items():

@@ -12,12 +12,13 @@ import yaml
 from bears.cli.source import changed, described
 from bears.config import compose, read_selection
 from bears.errors import BearsError, ConfigurationError
-from bears.files.intake.table_text import csv_rows
 from bears.files.records import write_text
 from bears.files.shown import one_line
+from bears.files.spreadsheet import read_cells
 from bears.layout import CONF, PARAMS
-from bears.sources.folder.read import QUESTIONS
+from bears.sources.folder.read import QUESTIONS, WORKBOOK, table_of
 from bears.sources.inspection import Look
+from bears.sources.ir_dataset import dataset_of
 
 SHAPES = ("beir", "multi-hop", "squad", "qa-with-passages", "pairs")
 BASES = ("own", "beir", "any")
@@ -34,6 +35,7 @@ class Origin:
         hub: ``owner/name`` of a dataset on the hub.
         rows: a file of rows.
         beir: a folder in the layout of BEIR.
+        ir_dataset: a dataset of ir_datasets.
         source: a word of conf/source.
         benchmark: a word of conf/benchmark.
     """
@@ -42,11 +44,12 @@ class Origin:
     hub: str = ""
     rows: Path | None = None
     beir: Path | None = None
+    ir_dataset: str = ""
     source: str = ""
     benchmark: str = ""
 
     def __post_init__(self) -> None:
-        given = [f"--{name}" for name, value in vars(self).items() if value]
+        given = [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
         if len(given) > 1:
             raise ConfigurationError(f"{' and '.join(given)} are given; expected one of them")
 
@@ -58,6 +61,7 @@ def new(
     hub: str = "",
     rows: Path | None = None,
     beir: Path | None = None,
+    ir_dataset: str = "",
     source: str = "",
     benchmark: str = "",
 ) -> None:
@@ -68,14 +72,15 @@ def new(
 
     Args:
         name: a word for the benchmark
-        documents: a folder of documents; questions.csv in it holds the questions
+        documents: a folder of documents; questions.csv or questions.xlsx in it holds the questions
         hub: OWNER/NAME of a dataset on the hub
         rows: a file of rows: JSON, JSON Lines, CSV or Parquet
         beir: a folder with corpus.jsonl, queries.jsonl and qrels/
+        ir_dataset: a dataset of the package ir_datasets, such as beir/nfcorpus/test
         source: a word of conf/source
         benchmark: a benchmark to start from
     """
-    origin = Origin(documents, hub, rows, beir, source, benchmark)
+    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark)
     if origin == Origin():
         raise ConfigurationError("say what it is made of, such as --documents FOLDER")
     asked = add(name, origin, Path())
@@ -84,9 +89,9 @@ def new(
 
 COMMAND = new
 WITHOUT_QUESTIONS = (
-    f"next: write {QUESTIONS} in that folder, with the columns question, answer, document and "
-    "quotation. Or let a model write the questions: in the file above, replace `own` under "
-    "`defaults` by `made-own`; docs/made-questions.md describes that"
+    f"next: write {QUESTIONS} or {WORKBOOK} in that folder, with the columns question, answer, "
+    "document and quotation. Or let a model write the questions: in the file above, replace `own` "
+    "under `defaults` by `made-own`; docs/made-questions.md describes that"
 )
 
 
@@ -120,7 +125,7 @@ def add(name: str, origin: Origin, project: Path) -> bool:
         raise
     print(f"{file}: {comment}")
     if look:
-        _print(look)
+        _print(look, project)
     return look is None or bool(look.questions)
 
 
@@ -132,6 +137,11 @@ def _guessed(
         return origin.benchmark, f"{origin.benchmark} under another name.", {}, None
     if origin.source:
         return "any", f"All of the source {origin.source}.", {}, None
+    if word := origin.ir_dataset:
+        settings = {"name": name, "ir_dataset": word, "split": word.rpartition("/")[2]}
+        settings["language"] = dataset_of(word).docs_lang() or "en"
+        about = f"its licence is unknown, see https://ir-datasets.com/{word.partition('/')[0]}.html"
+        return "beir", f"The set {word} of ir_datasets; {about}", settings, None
     shapes: Sequence[str] = SHAPES
     given: dict[str, Any] = {"name": re.sub(r"\W+", "_", name)}
     if origin.hub:
@@ -161,10 +171,11 @@ def _guessed(
 
 
 def _questions_in(folder: Path) -> str:
-    """Return the CSV file of a folder that has questions, unless it has the usual name."""
-    for path in [] if (folder / QUESTIONS).exists() else sorted(folder.glob("*.csv")):
+    """Return the table of a folder that has questions, unless it has the usual name."""
+    tables = sorted([*folder.glob("*.csv"), *folder.glob("*.xlsx")])
+    for path in [] if table_of(folder).exists() else tables:
         try:
-            _, header = next(csv_rows(path), (0, []))
+            _, header = next(read_cells(path), (0, []))
         except BearsError:
             continue
         if "question" in [cell.strip().lower() for cell in header]:
@@ -172,10 +183,10 @@ def _questions_in(folder: Path) -> str:
     return ""
 
 
-def _print(look: Look) -> None:
+def _print(look: Look, project: Path) -> None:
     """Print what was found and guessed."""
     source = look.source
-    table = source.settings.get("questions", QUESTIONS)
+    table = source.settings.get("questions") or table_of(project / source.path).name
     lines = [
         f"language: {source.language}, guessed; licence: {source.licence}",
         f"{'at least ' * look.cut}{look.documents} documents, {look.questions} questions with gold"

@@ -7,6 +7,7 @@ from bears.cli.costs import with_costs
 from bears.cli.selection import composed, records_of
 from bears.config.typed import select
 from bears.errors import ConfigurationError, FormatError
+from bears.evaluation.measure import our_name
 from bears.files.records import write_text
 from bears.layout import BenchmarkFiles
 from bears.publishing.report.advice import Prefer
@@ -47,7 +48,7 @@ def write_report(
     if not systems:
         raise FormatError(f"no run on {name} as it is in {records.folder}; `dvc repro` makes one")
     columns = list(map(str, systems[0].values.columns))
-    main = measure or records.settings.evaluate.main
+    main = our_name(measure) or records.settings.evaluate.main
     if not measure and columns and main not in columns:
         main = columns[0]
     described = [_described(system, records) for system in systems]

@@ -33,6 +33,8 @@ METRICS = (
     *(SPAN_RECALL, SPAN_PRECISION, SPAN_IOU, SPAN_SUCCESS),
 )
 
+FOREIGN = {name: metric.name for metric in METRICS for name in metric.foreign}
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -49,20 +51,28 @@ class Measure:
         return self.metric.function(spans if self.metric.spans else rankings, self.k)
 
 
+def our_name(name: str) -> str:
+    """Return our name of a measure that has its name in ir_measures; other names as they are."""
+    word, at, k = name.partition("@")
+    return f"{FOREIGN.get(word, word)}{at}{k}"
+
+
 def parse_measure(name: str) -> Measure:
     """Return the measure with a name: ``ndcg@10``, or ``ndcg`` for the whole ranking.
 
-    ``module.name@10`` is a `Metric` that a module of the project defines.
+    ``nDCG@10`` is the name that ir_measures has for it; see `our_name`. ``module.name@10`` is a
+    `Metric` that a module of the project defines.
 
     Raises:
         ConfigurationError: no measure has this name, the cutoff is missing or not allowed, or it
             is not a plain whole number from 1.
     """
-    match = re.fullmatch(r"([a-z0-9_.]+)(?:@([1-9][0-9]*))?", name)
+    own = our_name(name)
+    match = re.fullmatch(r"([a-z0-9_.]+)(?:@([1-9][0-9]*))?", own)
     word, digits = match.groups() if match else (name, None)
     for metric in (*METRICS, *_of_project(word)):
         if metric.name == word and (metric.cutoff if digits else metric.whole):
-            return Measure(name, metric, int(digits) if digits else None)
+            return Measure(own, metric, int(digits) if digits else None)
     right = [f"{metric.name}@k" for metric in METRICS if metric.cutoff]
     right += [metric.name for metric in METRICS if metric.whole]
     raise ConfigurationError(

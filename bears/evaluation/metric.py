@@ -24,6 +24,8 @@ class Metric:
         graded: whether the size of a grade counts.
         spans: whether it reads chunks and gold spans in place of documents.
         best: the value of a perfect ranking, unless the gold caps it.
+        foreign: its names in ir_measures, which defines it in the same way for every question that
+            has a relevant document.
     """
 
     name: str
@@ -35,3 +37,4 @@ class Metric:
     graded: bool = False
     spans: bool = False
     best: float = 1
+    foreign: tuple[str, ...] = ()

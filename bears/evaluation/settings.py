@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.measure import Measure, parse_measure
+from bears.evaluation.measure import Measure, our_name, parse_measure
 from bears.evaluation.tie_bounds import Gold
 from bears.files.run_table import RunTable
 from bears.files.trec import read_table
 from bears.types import Closed, Question
+
+MeasureName = Annotated[str, AfterValidator(our_name)]
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,10 @@ class EvaluationSettings(Closed):
             or by ascending id, as ``anserini`` does.
     """
 
-    measures: Annotated[list[str], Field(min_length=1)]
+    measures: Annotated[list[MeasureName], Field(min_length=1)]
     curve: list[Annotated[int, Field(gt=0)]]
     ignore_unknown: bool = False
-    main: str = "ndcg@10"
+    main: MeasureName = "ndcg@10"
     tie_order: Literal["trec_eval", "anserini"] = "trec_eval"
 
     def read(self, run: Path, gold: Gold) -> RunTable:

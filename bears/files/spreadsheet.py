@@ -1,4 +1,4 @@
-"""CSV files that people open and save in spreadsheets."""
+"""Tables that people open and save in spreadsheets."""
 
 import csv
 import io
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.files.intake.table_text import csv_rows
+from bears.files.intake.workbook import sheet_rows
 from bears.files.records import write_text
 from bears.files.shown import guard, restored
 
@@ -41,12 +42,16 @@ class _LineFeeds(io.StringIO):
 
 
 def read_cells(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Return the rows of a CSV file as `csv_rows` does, with the original cells of `csv_text`."""
-    return ((line, [restored(cell) for cell in cells]) for line, cells in csv_rows(path, short))
+    """Return the rows of a table as `csv_rows` does, with the original cells of `csv_text`.
+
+    It is a CSV file, or a workbook (.xlsx), whose rows may be short in any case.
+    """
+    rows = sheet_rows(path) if path.suffix.lower() == ".xlsx" else csv_rows(path, short)
+    return ((line, [restored(cell) for cell in cells]) for line, cells in rows)
 
 
 def read_named(path: Path, short: bool = False) -> tuple[list[str], Rows]:
-    """Return the header of a CSV file, and the rows of `read_cells` below it by column."""
+    """Return the header of a table, and the rows of `read_cells` below it by column."""
     rows = read_cells(path, short)
     _, header = next(rows, (1, list[str]()))
     return header, ((line, dict(zip(header, cells, strict=True))) for line, cells in rows)

@@ -88,7 +88,7 @@ class Benchmark:
         """
         unmatched: list[tuple[str, str]] = []
         names = measures or settings("", self.language, ())["evaluate"]["measures"]
-        asked = [parse_measure(name) for name in dict.fromkeys(names)]
+        asked = list(dict.fromkeys(map(parse_measure, names)))
         gold = gold_of(self.questions)
         if isinstance(run, str | Path):
             found = evaluate(read_table(Path(run), gold), gold, asked)

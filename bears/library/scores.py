@@ -1,16 +1,29 @@
 """What a run scores, and whether the difference of two is real."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from bears.errors import FormatError
+from bears.evaluation.bootstrap import mean_interval, scale_of
 from bears.evaluation.comparison.result import compare as compare_systems
+from bears.publishing.report.charts import intervals
 from bears.results.system import System
 
 SHOWN = 3
 """Means that a repr shows."""
+ROWS = 12
+"""Measures that the table of a notebook shows."""
+
+
+class Plot(str):
+    """The text of an SVG file, which notebooks show as a picture."""
+
+    def _repr_svg_(self) -> str:
+        return self
 
 
 @dataclass(frozen=True)
@@ -39,6 +52,25 @@ class Scores:
     def means(self) -> pd.Series:
         """Return the mean of each measure over the questions for which it is defined."""
         return self.by_question.mean()
+
+    @property
+    def intervals(self) -> pd.DataFrame:
+        """Return the ``mean`` of each measure and its 95 % interval, from ``low`` to ``high``."""
+        rows = {}
+        for name, column in self.by_question.dropna(axis="columns", how="all").items():
+            values = column.to_numpy(float)
+            rows[name] = (column.mean(), *mean_interval(values, scale_of(values)))
+        return pd.DataFrame.from_dict(rows, "index", columns=["mean", "low", "high"])
+
+    def _repr_html_(self) -> str:
+        return str(self.intervals.head(ROWS).to_html(float_format="{:.4f}".format))
+
+    def plot(self) -> Plot:
+        """Draw the `intervals` of the measures whose values are from 0 to 1."""
+        shown = self.intervals.query("high <= 1").assign(colour="#4477aa", shape="circle")
+        rows: list[Any] = shown.reset_index(names="name").to_dict("records")
+        # The page of the report has variables for colors; other programs have none.
+        return Plot(re.sub(r"var\(--\w+\)", "#888", intervals(rows)))
 
 
 def compare(

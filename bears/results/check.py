@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
+from bears.evaluation.by_text import id_by_text
 from bears.files.shown import one_line
 from bears.results.submission import Submission, SubmittedRanking
 from bears.types import Finding, Question
@@ -48,21 +49,26 @@ def check(
         k: the depth of the score; shorter lists are suspicious.
         ignore_identical_ids: remove documents that have their question's own id.
         ignore_unknown: skip questions that the benchmark lacks; otherwise they are errors.
+
+    Raises:
+        FormatError: a text names a question, and several questions have it.
     """
-    names = {q.question if submission.by_text else q.question_id: q.question_id for q in questions}
+    known = {question.question_id: question for question in questions}
+    find = id_by_text(questions) if submission.by_text else lambda text, _: text
+    rows = [replace(row, question=find(row.question, "")) for row in submission.rows]
     lists: dict[str, tuple[str, ...]] = {}
-    for row in submission.rows:
-        if row.question in names:
-            lists.setdefault(names[row.question], row.doc_ids)
+    for row in rows:
+        if row.question in known:
+            lists.setdefault(row.question, row.doc_ids)
     own = [i for i, ids in lists.items() if ignore_identical_ids and i in ids]
     lists |= {i: tuple(d for d in lists[i] if d != i) for i in own}
     findings = (
-        *_of_questions(submission, names, ignore_unknown),
+        *_of_questions(rows, known, ignore_unknown),
         *(_warning("doubtful_scores", "submission", remark) for remark in submission.remarks),
         *_of_lists(lists, own, questions),
         *_of_documents(lists, doc_ids, submission.form),
         *_short(lists, questions, k),
-        *_other_gold(submission.rows, names, {q.question_id: q for q in questions}),
+        *_other_gold(rows, known),
         *_of_time(submission.seconds_per_question),
     )
     return CheckedSubmission(lists, findings, _facts(lists, questions))
@@ -73,10 +79,10 @@ def _warning(check: str, record_id: str, message: str) -> Finding:
 
 
 def _of_questions(
-    submission: Submission, names: Mapping[str, str], ignore_unknown: bool
+    rows: Sequence[SubmittedRanking], known: Mapping[str, Question], ignore_unknown: bool
 ) -> Iterator[Finding]:
-    counts = Counter(row.question for row in submission.rows)
-    unknown = counts.keys() - names.keys()
+    counts = Counter(row.question for row in rows)
+    unknown = counts.keys() - known.keys()
     if unknown and ignore_unknown:
         message = f"{len(unknown)} questions are not in this benchmark and are ignored"
         yield _warning("ignored_question", one_line(min(unknown)), message)
@@ -131,11 +137,10 @@ def _short(lists: Lists, questions: Sequence[Question], k: int) -> Iterator[Find
 
 
 def _other_gold(
-    rows: Sequence[SubmittedRanking], names: Mapping[str, str], questions: Mapping[str, Question]
+    rows: Sequence[SubmittedRanking], known: Mapping[str, Question]
 ) -> Iterator[Finding]:
-    known = [(row.gold, names[row.question]) for row in rows if row.gold and row.question in names]
-    other = [i for gold, i in known if gold not in questions[i].gold_doc_ids]
-    if other:
+    stated = [row for row in rows if row.gold and row.question in known]
+    if other := [r.question for r in stated if r.gold not in known[r.question].gold_doc_ids]:
         message = f"the file states another gold for {len(other)} questions, this one first; the "
         yield _warning("other_gold", other[0], f"{message}benchmark's own is used")
 

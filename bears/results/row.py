@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from bears.config import checkout
 from bears.errors import FormatError
+from bears.evaluation.measure import our_name
 from bears.files.benchmark_state import BenchmarkState, generated_note
 from bears.files.digest import digest_of
 from bears.files.records import adapter_of
@@ -146,7 +147,8 @@ def row_of(revision: Revision) -> LeaderboardRow | None:
         return None
     results = revision.metrics(RETRIEVAL_FILE)
     means, benchmark = _part(results, "all"), _part(results, "benchmark")
-    retriever, main = _part(config, "retriever"), _part(config, "evaluate").get("main", MAIN)
+    retriever = _part(config, "retriever")
+    main = our_name(str(_part(config, "evaluate").get("main", MAIN)))
     if not means or not retriever or "benchmark" not in config:
         return None
     answers = _answers(config, _part(revision.metrics(ANSWERS_FILE), "all"))

@@ -110,7 +110,7 @@ def sample_whole(
         raise SamplingError(
             f"source {settings.source} gives {len(taken)} questions that are judged and "
             f"{len(ids)} documents; at least one of each is needed"
-            + "; a folder of documents has them in questions.csv"
+            + "; a folder of documents has them in questions.csv or questions.xlsx"
             * (not asked)
         )
     chosen = _chosen(settings, ids, questions)

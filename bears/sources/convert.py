@@ -1,6 +1,7 @@
 """Convert a source's own files to documents and questions, with a record of their origin."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from bears.language.declared import LENGTH, MOST, SOME, disagreeing
 from bears.language.scripts import letters
 from bears.layout import LOCAL
 from bears.sources.hub import found_on_hub
+from bears.sources.ir_dataset import write_tables
 from bears.sources.location import locate
 from bears.sources.parts import Parts, Reader
 from bears.sources.records import numbered_records
@@ -109,6 +111,8 @@ def located(
     """Return a source as it was found, and its files; see `convert` and `locate`."""
     if source.shape and source.hub and not source.path and mirror is None:
         source = found_on_hub(source, folder)
+    if source.ir_dataset and mirror is None:
+        source = replace(source, path=str(write_tables(source.ir_dataset, folder)))
     tables = locate(source, mirror, root, folder, first_only)
     parts = Parts(
         source.name,
@@ -163,7 +167,9 @@ def _check_rows(source: Source, parts: Parts, mirror: Path | None) -> None:
 
 def _provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, Any]:
     """Return the entry of a source in data/raw/<benchmark>/sources.json."""
-    if source.path:
+    if source.ir_dataset and mirror is None:
+        origin = {"ir_dataset": source.ir_dataset}
+    elif source.path:
         origin = {"path": source.path}
     elif mirror is not None:
         origin = {"mirror_of": source.hub or source.name}

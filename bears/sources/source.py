@@ -58,6 +58,8 @@ class Source(Closed):
         files: glob patterns within the hub dataset, in reading order; each must match. Empty: the
             library `datasets` lists the files of ``config`` and ``split``.
         path: a local file or folder instead of the hub; relative to the project's root.
+        ir_dataset: a dataset of ir_datasets instead, such as ``beir/nfcorpus/test``, in the shape
+            ``beir``.
         sha256: file name to digest, for every file whose content is known. Files of the same name
             need some of their folders too (``corpus/test.parquet``).
         rows: how many rows the pinned files hold, if known.
@@ -80,6 +82,7 @@ class Source(Closed):
     split: str = ""
     files: tuple[str, ...] = ()
     path: str = ""
+    ir_dataset: str = ""
     sha256: dict[str, str] = field(default_factory=dict)
     rows: int | None = None
     homepage: str = ""

@@ -46,6 +46,7 @@ from bears.sources.parts import Parts
 from bears.sources.qasper_papers import type_and_text
 from bears.types import Answer, Document, Question
 from tests.sampled import collected
+from tests.sources.files import row, workbook
 from tests.workspace import ROOT
 
 
@@ -703,7 +704,7 @@ def test_the_metrics_are_listed_each_with_its_source(capsys: pytest.CaptureFixtu
     assert {measure.__name__ for measure in measures} == files
     assert len(described) == len(files) + len(ANSWERS)
     for entry in described:
-        assert re.match(r"[a-z_0-9@, ]+\n    \S", entry), entry
+        assert re.match(r"[A-Za-z_0-9@, ]+\n    \S", entry), entry
         assert "    Source: " in entry, entry
         assert "Args:" not in entry
 
@@ -714,3 +715,32 @@ def test_a_known_question_without_an_answer_is_no_unknown_one() -> None:
     for ignored in (False, True):
         found = answers_of(given, asked, [], ignored)
         assert (dict(found.predictions), list(found.given)) == ({}, ["q1"])
+
+
+TABLE = "question,answer\nWhat is  CAFE\u0301? ,Rome\nwhy?,because\n"
+
+
+def test_answers_without_ids_are_matched_by_the_texts_of_the_questions(tmp_path: Path) -> None:
+    texts = {"q1": "What is Caf\u00e9?", "q2": "Why?", "q3": "Twice?", "q4": " twice? "}
+    asked = [Question(name, text, "", (), "s", "ad-hoc") for name, text in texts.items()]
+    rows = [line.split(",") for line in TABLE.splitlines()]
+    lined = [{"question": text, "answer": answer} for text, answer in rows[1:]]
+    table = tmp_path / "a.csv"
+    table.write_text(TABLE, encoding="utf-8")
+    book = tmp_path / "a.xlsx"
+    book.write_bytes(workbook("".join(row(*cells) for cells in rows)))
+    for path in (table, book, written(tmp_path / "a.jsonl", *lined)):
+        found = answers_of(read_answers(path), asked, []).predictions
+        assert {name: each.answer for name, each in found.items()} == {
+            "q1": "Rome",
+            "q2": "because",
+        }
+    for more, problem in {
+        "WHY?,no\n": "a.csv, line 4: 'WHY?' is answered twice",
+        "Twice?,no\n": "a.csv, line 4: 'Twice?' is the text of the questions q3 and q4; give",
+        "Who?,no\n": "a.csv, line 4: there is no question 'Who?'; --ignore-unknown",
+    }.items():
+        table.write_text(TABLE + more, encoding="utf-8")
+        with pytest.raises(FormatError, match=re.escape(problem)):
+            answers_of(read_answers(table), asked, [])
+    assert len(answers_of(read_answers(table), asked, [], ignore_unknown=True).predictions) == 2

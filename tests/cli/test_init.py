@@ -17,6 +17,7 @@ from bears.cli import main
 from bears.cli.init import OURS, pipeline
 from bears.config.packaged import STAGES
 from bears.files.intake.json_text import json_value
+from tests.sources.files import row, workbook
 from tests.workspace import ROOT, SETTINGS, Workspace, ran
 
 ROWS = [
@@ -97,7 +98,18 @@ def test_a_folder_without_questions_says_how_to_get_them(
     documents = folder_of_documents(place)
     (documents / "questions.csv").unlink()
     assert main(["init", "mill", "--documents", str(documents)]) == 0
-    assert "next: write questions.csv in that folder" in capsys.readouterr().out
+    assert "next: write questions.csv or questions.xlsx in that" in capsys.readouterr().out
+
+
+def test_a_workbook_of_any_name_is_found(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    documents = folder_of_documents(place)
+    (documents / "questions.csv").unlink()
+    for name in ("questions.xlsx", "faq.xlsx"):
+        rows = row("question", "document") + row("When does the pump run?", "pump.md")
+        (documents / name).write_bytes(workbook(rows))
+        assert main(["init", name, "--documents", str(documents)]) == 0
+        assert f"1 questions with gold in {name}" in capsys.readouterr().out
+        (documents / name).unlink()
 
 
 def test_in_a_repository_only_the_projects_own_files_are_committed(place: Path) -> None:

@@ -95,4 +95,7 @@ def test_the_script_in_cells_runs(
     printed = capsys.readouterr().out
     assert "varna" in printed
     assert "no significant difference" in printed
-    assert (tmp_path / "recall.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert all(
+        (tmp_path / name).read_text(encoding="utf-8").startswith("<svg")
+        for name in ("bm25.svg", "recall.svg")
+    )

@@ -14,12 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import ir_measures
+import pandas as pd
 import pytest
 import pytrec_eval
 from ir_measures import RR
 
-from bears.errors import FormatError
+from bears.config import parse
+from bears.errors import ConfigurationError, FormatError
+from bears.evaluation.comparison.values import Measured, shared_measures
 from bears.evaluation.evaluate import Evaluation, evaluate, summarize
+from bears.evaluation.measure import METRICS, parse_measure
+from bears.evaluation.metric import Metric
+from bears.evaluation.settings import EvaluationSettings
 from bears.types import Hit
 from tests.measuring import (
     Gold,
@@ -229,6 +235,37 @@ def test_ir_measures_agrees_and_also_counts_the_missing_questions() -> None:
     assert evaluation.n_answered == 270
     for name, measure in asked.items():
         assert summary[name] == pytest.approx(theirs[measure], abs=1e-12), name
+
+
+@pytest.mark.parametrize("metric", [metric for metric in METRICS if metric.foreign])
+def test_a_name_of_ir_measures_means_what_it_means_there(metric: Metric) -> None:
+    run, gold = random_case(random.Random(3), 100, ties=False)
+    for name in (f"{word}{k}" for word in metric.foreign for k in ("", "@1", "@5", "@100")):
+        try:
+            theirs = ir_measures.parse_measure(name)
+            calculated = [*ir_measures.iter_calc([theirs], gold, as_scores(run))]
+        except (AssertionError, KeyError, ValueError):
+            with pytest.raises(ConfigurationError):
+                parse_measure(name)
+            continue
+        measure = parse_measure(name)
+        assert measure.name == f"{metric.name}{name[name.find('@') :] if '@' in name else ''}"
+        expected = {each.query_id: each.value for each in calculated}
+        found = evaluate(run, gold, [measure]).values[measure.name]
+        assert dict(zip(gold, found, strict=True)) == pytest.approx(expected, abs=1e-12), name
+
+
+def test_names_of_ir_measures_become_ours_wherever_a_measure_is_named() -> None:
+    settings = EvaluationSettings(["nDCG@10", "ndcg@10", "RR"], [1], main="MAP@100")
+    settings = parse(EvaluationSettings, vars(settings), "evaluate")
+    assert [measure.name for measure in settings.within(100, spans=False)[0]] == ["ndcg@10", "mrr"]
+    assert settings.main == "map@100"
+    values = pd.DataFrame({"ndcg@10": [0.5, 1.0], "P@5": [0.2, 0.4]}, index=["q1", "q2"])
+    systems = [Measured(name, "", values) for name in ("one", "other")]
+    assert shared_measures(systems, ["nDCG@10", "P@5"]) == ["ndcg@10", "P@5"]
+    # A name that ir_measures does not have either.
+    with pytest.raises(ConfigurationError, match="unknown measure 'S@1'"):
+        parse_measure("S@1")
 
 
 OUR_NAMES = {

@@ -175,7 +175,7 @@ def test_a_new_measure_may_have_a_digit_in_its_name(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     "name",
     [
-        *("hit@5", "NDCG@10", "ndcg_cut_10", "", "@10", "recall", "success", "strict"),
+        *("hit@5", "Ndcg@10", "ndcg_cut_10", "", "@10", "recall", "success", "strict"),
         *("precision", "r_precision@5", "kor_map_official@3", "retrieval_accuracy"),
         *("ndcg@0", "ndcg@010", "ndcg@-1", "ndcg@1.5", "ndcg@"),
         *("ndcg@10 ", "ndcg@10\n", "ndcg@\uff11", "ndcg@ten"),

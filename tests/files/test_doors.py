@@ -15,6 +15,7 @@ READERS = {
     *("csv.reader", "csv.DictReader", "gzip.open", "gzip.GzipFile", "gzip.decompress"),
     *("zipfile.ZipFile", "tarfile.open", "pickle.load", "pickle.loads"),
     *("parquet.ParquetFile", "parquet.read_table", "pq.ParquetFile", "pq.read_table"),
+    *("load_workbook", "openpyxl.load_workbook"),
 }
 METHODS = ("read_text", "read_bytes")
 ALLOWED = {

@@ -22,6 +22,8 @@ from bears.files.intake.json_text import json_value, lines
 from bears.files.intake.table_text import csv_rows
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.shown import blank
+from bears.files.spreadsheet import read_cells
+from tests.sources.files import row, workbook
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from('"\\[]{},:'))
 VALUES = st.recursive(
@@ -320,6 +322,50 @@ def test_empty_cells_that_excel_leaves_out_at_the_end_come_back(tmp_path: Path) 
     ]
     with pytest.raises(FormatError, match="line 3: 2 cells, expected 3"):
         list(csv_rows(put(path, "a,b,c\r\n1,2,3\r\n2,3"), short=True))
+
+
+def test_a_workbook_gives_the_texts_that_a_spreadsheet_shows(tmp_path: Path) -> None:
+    cells = [
+        *("<c><v>3.0</v></c>", "<c><v>0.30000000000000004</v></c>", "<c s='1'><v>45352</v></c>"),
+        *("<c s='1'><v>45352.5</v></c>", "<c><f>1+1</f><v>2</v></c>", "<c><f>1+1</f></c>", "end"),
+    ]
+    rows = row("What?", *cells), row(*["<c/>"] * 9), row("'=1+1", *["<c/>"] * 9)
+    sheet = row("Question", *"abcdefg") + "".join(rows)
+    path = put(tmp_path / "a.XLSX", workbook("", row("notes"), sheet, row("question", "other")))
+    assert list(read_cells(path)) == [
+        (1, ["Question", *"abcdefg"]),
+        (2, ["What?", "3", "0.3", "2024-03-01", "2024-03-01T12:00:00", "2", "", "end"]),
+        (4, ["=1+1", *[""] * 7]),
+    ]
+
+
+FAR = "<row r='1048576'><c r='XFD1048576'><v>1</v></c></row>"
+FARTHER = "<row r='999999999'><c r='A999999999'><v>1</v></c></row>"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"question\n", "save it anew as .xlsx"),
+        # An encrypted file, and an old one, begin like this.
+        (bytes.fromhex("D0CF11E0A1B11AE1") + bytes(512), "has a password"),
+        (workbook(row("question"))[:-99], "cannot be unpacked"),
+        (workbook("<row><c>"), "not a readable workbook"),
+        (workbook(row("question") + row("a", "b")), "row 2: 2 cells, expected 1"),
+        (workbook(row("question", "question")), "two columns are called 'question'"),
+        (workbook(row("question") + FAR), "row 1048576: 16384 cells"),
+        (workbook(row("question") + FARTHER), "a sheet has more than 16777216 cells"),
+        (workbook(row("question"), **{"xl/a.xml": " " * 70_000_000}), "unpack to 700"),
+        (workbook(row("question"), **{"xl/a.png": " " * 70_000_000}), "unpack to 700"),
+    ],
+)
+def test_a_workbook_that_is_none_or_too_large_is_refused(
+    content: bytes, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(FormatError) as error:
+        list(read_cells(put(tmp_path / "a.xlsx", content)))
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_a_text_that_shows_nothing_is_blank() -> None:

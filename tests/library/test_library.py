@@ -10,10 +10,12 @@ from collections.abc import Callable
 from math import log2
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 import bears
 from bears.errors import BearsError
@@ -80,6 +82,21 @@ def test_an_index_that_has_a_folder_stays_there(
     monkeypatch.chdir(tmp_path)  # A hosted model is known outside of the project as well.
     with pytest.raises(BearsError, match="bears embeddings"):
         benchmark.index("text-embedding-3-small")
+
+
+def test_scores_show_their_means_and_intervals_in_notebooks() -> None:
+    values = pd.DataFrame({"a@1": [1.0] * 48 + [0.0] * 12, "<b>": [np.nan] * 60, "c%": [50.0] * 60})
+    scores = bears.Scores(values, pd.DataFrame())
+    expected = [0.8, *proportion_confint(48, 60, method="wilson")]
+    assert list(scores.intervals.loc["a@1"]) == pytest.approx(expected)
+    assert list(scores.intervals.index) == ["a@1", "c%"]
+    assert "<th>a@1</th>" in scores._repr_html_()
+    drawn = scores.plot()
+    assert drawn == drawn._repr_svg_()
+    root = ElementTree.fromstring(drawn)
+    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["0", "0.25", "0.5", "0.75", "1", "a@1"]
+    assert "var(" not in drawn
 
 
 def graded() -> bears.Benchmark:
@@ -181,7 +198,7 @@ def test_an_unknown_name_lists_those_there_are() -> None:
         "document 1: expected texts": lambda: build(of_numbers, [ASKED], "en"),
         r"'tea\?' is not a Question": lambda: benchmark.index("bm25").run(["tea?"]),
         "depth is 0": lambda: benchmark.index("bm25").search("sea", depth=0),
-        "nDCG": lambda: benchmark.evaluate({}, ["nDCG"]),
+        "nDGC": lambda: benchmark.evaluate({}, ["nDGC"]),
         "two": lambda: bears.compare({"alone": benchmark.evaluate({}, ["map"])}),
     }
     for told, asked in refused.items():

@@ -73,6 +73,16 @@ def test_the_published_submissions_give_the_published_counts(
     assert found == PUBLISHED
 
 
+def test_texts_name_questions_whatever_their_case_and_white_space(tmp_path: Path) -> None:
+    rows = [{"query": f" {text}\n", "sources": ["d1", "d4"]} for text in ("Q1", "q2")]
+    found = check(submitted(tmp_path, {"df": rows}), QUESTIONS, DOCUMENTS, 2)
+    assert found.lists == {"q1": ("d1", "d4"), "q2": ("d1", "d4")}
+    with pytest.raises(FormatError, match="is the text of the questions q1 and q9"):
+        check(
+            submitted(tmp_path, {"df": rows}), [*QUESTIONS, question("q9", text="Q1")], DOCUMENTS, 2
+        )
+
+
 def test_only_the_list_of_one_source_is_warned_of(pandachat: tuple[Path, list[Question]]) -> None:
     folder, questions = pandachat
     documents = {doc_id for q in questions for doc_id in q.gold_doc_ids}

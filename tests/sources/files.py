@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,48 @@ def table(rows: Rows) -> bytes:
     stream = io.BytesIO()
     parquet.write_table(pyarrow.Table.from_pylist(rows), stream)
     return stream.getvalue()
+
+
+def workbook(*sheets: str, **parts: str) -> bytes:
+    """A file of Excel with these rows, in XML; strings are inline, and style 1 is a date."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    package = "http://schemas.openxmlformats.org/package/2006/"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml."
+    numbers = range(1, len(sheets) + 1)
+    files = {
+        "[Content_Types].xml": f'<Types xmlns="{package}content-types">'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}sheet.main+xml"/>'
+        f'<Override PartName="/xl/styles.xml" ContentType="{kind}styles+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{package}relationships"><Relationship Id="r1" '
+        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+        + "".join(f'<sheet name="s{n}" sheetId="{n}" r:id="r{n}"/>' for n in numbers)
+        + "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}relationships">'
+        + "".join(
+            f'<Relationship Id="r{n}" Type="{office}/worksheet" Target="worksheets/{n}.xml"/>'
+            for n in numbers
+        )
+        + "</Relationships>",
+        "xl/styles.xml": f'<styleSheet xmlns="{main}"><cellXfs><xf numFmtId="0"/>'
+        '<xf numFmtId="14"/></cellXfs></styleSheet>',
+    }
+    for n, rows in zip(numbers, sheets, strict=True):
+        sheet = f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>'
+        files[f"xl/worksheets/{n}.xml"] = sheet
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in {**files, **parts}.items():
+            packed.writestr(name, content)
+    return stream.getvalue()
+
+
+def row(*cells: str) -> str:
+    """A row of a workbook's sheet; a cell that begins with ``<`` is XML."""
+    text = "<c t='inlineStr'><is><t>{}</t></is></c>".format
+    found = (cell if cell.startswith("<") else text(cell) for cell in cells)
+    return f"<row>{''.join(found)}</row>"
 
 
 def put(folder: Path, files: Mapping[str, str | bytes]) -> None:

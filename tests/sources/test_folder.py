@@ -21,6 +21,7 @@ from bears.sources.own import read
 from bears.sources.parts import Parts
 from bears.sources.source import Source
 from bears.types import Document, Question, SourceQuestion, Span
+from tests.sources.files import row, workbook
 
 PARAGRAPH = "The {0} is kept in the {0} house, and nobody but its keeper has the key to it. "
 
@@ -501,6 +502,19 @@ def test_a_column_that_nobody_knows_is_refused(house: Folder, header: str) -> No
     house.ask(("Q?", "a", "tea.txt"), header=header)
     with pytest.raises(BearsError, match=r"expected question|two columns"):
         house.read()
+
+
+def test_a_workbook_asks_what_a_csv_file_asks(house: Folder) -> None:
+    header = "question", "answer", "document", "quotation"
+    rows = [("Q?", "3", "tea.txt", "no such words"), ("Q?", "", "coffee.md"), ("R?",)]
+    house.ask(*(each + ("",) * (4 - len(each)) for each in rows), header=",".join(header))
+    expected, told = house.read(), house.told()
+    house.put("questions.xlsx", workbook(row(*header) + "".join(row(*each) for each in rows)))
+    with pytest.raises(SourceError, match=r"questions\.csv and .*questions\.xlsx are both there"):
+        house.read()
+    (house.path / "questions.csv").unlink()
+    assert house.read() == expected
+    assert house.told() == {name.replace(".csv", ".xlsx"): what for name, what in told.items()}
 
 
 def test_a_question_of_several_rows_has_the_documents_of_all(house: Folder, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Read the files in which systems give their answers; their content is not trusted.
 
-The form of a file is detected from its content, never from its name.
+The form of a file is detected from its content, never from its name, but for .xlsx.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,13 +18,14 @@ from bears.files.records import problems_of
 from bears.files.spreadsheet import read_named
 
 IDS = ("question_id", "eval_id")
+NAMES = (*IDS, "question")
 TEXTS = ("predicted_answer", "answer")
 EVIDENCE = ("predicted_evidence", "evidence")
 FORMS = (
     "JSON Lines or a JSON list of {question_id, answer, evidence: [doc_id or paragraph]}, where "
     "evidence may be absent; QASPER's {question_id, predicted_answer, predicted_evidence}; "
-    "{results: [such a list]}; one object {question_id: answer}; or CSV with the columns "
-    "question_id, answer and, as a JSON list, evidence"
+    "{results: [such a list]}; one object {question_id: answer}; or CSV or .xlsx with the columns "
+    "question_id, answer and, as a JSON list, evidence. Without ids, question is the text"
 )
 
 
@@ -46,7 +47,7 @@ class GivenAnswer:
 
     Args:
         where: the file and the line or record.
-        question_id: as in the file.
+        question_id: as in the file; the text of the question if the file has no id.
         answer: None if the system gave none.
         evidence: ids of documents, or their texts; None if the system names none.
         error: what went wrong, according to the system; usually empty.
@@ -56,7 +57,7 @@ class GivenAnswer:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(loc_by_alias=False)
 
     where: str
-    question_id: Annotated[str, BeforeValidator(_id), Field(validation_alias=AliasChoices(*IDS))]
+    question_id: Annotated[str, BeforeValidator(_id), Field(validation_alias=AliasChoices(*NAMES))]
     answer: Annotated[Text | None, Field(validation_alias=AliasChoices(*TEXTS))]
     evidence: Annotated[
         Annotated[tuple[Text, ...], MaxLen(10_000)] | None,
@@ -64,6 +65,11 @@ class GivenAnswer:
     ] = None
     error: Annotated[str, BeforeValidator(_error)] = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def by_text(self) -> bool:
+        """Return whether the file names the question by its text."""
+        return {*NAMES} & self.fields.keys() == {"question"}
 
 
 _GIVEN = TypeAdapter(GivenAnswer)
@@ -116,7 +122,7 @@ def _records(path: Path, whole: Any) -> Iterator[tuple[str, Any]]:
 
 def _cells(path: Path) -> Iterator[tuple[str, Any]]:
     header, rows = read_named(path)
-    if not {*IDS} & {*header} or not {*TEXTS} & {*header}:
+    if not {*NAMES} & {*header} or not {*TEXTS} & {*header}:
         raise FormatError(f"{path}: not a file of answers; expected {FORMS}")
     for number, cells in rows:
         row: dict[str, Any] = {**cells}

@@ -7,6 +7,7 @@ from bears.errors import FormatError
 from bears.evaluation.answers.evidence import SECTION, finder
 from bears.evaluation.answers.forms import GivenAnswer
 from bears.evaluation.answers.score import Prediction
+from bears.evaluation.by_text import id_by_text
 from bears.types import Document, Question
 
 
@@ -41,16 +42,19 @@ def answers_of(
         ignore_unknown: skip answers to unknown questions instead of failing.
 
     Raises:
-        FormatError: an answer is to an unknown question, or to one that is already answered.
+        FormatError: an answer is to an unknown question, to one that is already answered, or to a
+            text that several questions have.
     """
     known = {question.question_id: question for question in questions}
+    find_question = id_by_text(questions)
     find = finder(documents)
     predictions: dict[str, Prediction] = {}
     taken: dict[str, GivenAnswer] = {}
     for answer in given:
-        key = answer.question_id
+        name = answer.question_id
+        key = find_question(name, f"{answer.where}: ") if answer.by_text else name
         if key in taken:
-            raise FormatError(f"{answer.where}: {key!r:.80} is answered twice; remove one answer")
+            raise FormatError(f"{answer.where}: {name!r:.80} is answered twice; remove one answer")
         taken[key] = answer
         question = known.get(key)
         if question is not None and answer.answer is not None:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from bears.errors import FormatError
 from bears.evaluation.clusters import Clusters
+from bears.evaluation.measure import our_name
 
 TYPE, SOURCE, CLUSTER = "question_type", "source_dataset", "cluster"
 
@@ -112,6 +113,7 @@ def shared_measures(systems: Sequence[Measured], chosen: Sequence[str]) -> list[
         return all(name in s.values and s.values[name].notna().any() for s in systems)
 
     names = [name for name in map(str, systems[0].values.columns) if known(name)]
+    chosen = [name if name in names else our_name(name) for name in chosen]
     if missing := [name for name in chosen if name not in names]:
         raise FormatError(
             f"no measure {missing[0]!r:.80}; all systems have {', '.join(names) or '–'}"

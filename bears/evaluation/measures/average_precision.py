@@ -16,4 +16,4 @@ def average_precision(rankings: JudgedRankings, k: int | None) -> Floats:
     return share(hits.total(hits.nth / hits.rank), rankings.relevant)
 
 
-AVERAGE_PRECISION = Metric("map", average_precision, whole=True)
+AVERAGE_PRECISION = Metric("map", average_precision, whole=True, foreign=("AP", "MAP"))

@@ -21,7 +21,7 @@ def ndcg(rankings: JudgedRankings, k: int | None) -> Floats:
     return share(_gain(rankings.found.top(k)), _gain(rankings.ideal.top(k)))
 
 
-NDCG = Metric("ndcg", ndcg, whole=True, graded=True)
+NDCG = Metric("ndcg", ndcg, whole=True, graded=True, foreign=("nDCG", "NDCG"))
 
 
 def _gain(places: RelevantRanks) -> Floats:

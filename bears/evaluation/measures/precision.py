@@ -19,4 +19,4 @@ def precision(rankings: JudgedRankings, k: int | None) -> Floats:
     return share(rankings.found.top(k).count(), (rankings.relevant > 0) * divisor)
 
 
-PRECISION = Metric("precision", precision)
+PRECISION = Metric("precision", precision, foreign=("P", "Precision"))

@@ -17,4 +17,6 @@ def r_precision(rankings: JudgedRankings, k: int | None) -> Floats:
     return share(found.where(found.rank <= relevant[found.question]).count(), relevant)
 
 
-R_PRECISION = Metric("r_precision", r_precision, cutoff=False, whole=True)
+R_PRECISION = Metric(
+    "r_precision", r_precision, cutoff=False, whole=True, foreign=("Rprec", "RPrec")
+)

@@ -15,4 +15,4 @@ def recall(rankings: JudgedRankings, k: int | None) -> Floats:
     return share(rankings.found.top(k).count(), rankings.relevant)
 
 
-RECALL = Metric("recall", recall)
+RECALL = Metric("recall", recall, foreign=("R", "Recall"))

@@ -16,4 +16,4 @@ def reciprocal_rank(rankings: JudgedRankings, k: int | None) -> Floats:
     return share(first.total(1 / first.rank), rankings.relevant > 0)
 
 
-RECIPROCAL_RANK = Metric("mrr", reciprocal_rank, whole=True)
+RECIPROCAL_RANK = Metric("mrr", reciprocal_rank, whole=True, foreign=("RR", "MRR"))

@@ -14,4 +14,4 @@ def success(rankings: JudgedRankings, k: int | None) -> Floats:
     return rankings.right_if_empty(rankings.found.top(k).count() > 0)
 
 
-SUCCESS = Metric("success", success, yes_or_no=True)
+SUCCESS = Metric("success", success, yes_or_no=True, foreign=("Success",))

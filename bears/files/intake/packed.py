@@ -20,7 +20,10 @@ def check_packed(stream: IO[bytes], path: Path, most: int) -> None:
         with zipfile.ZipFile(stream) as packed:
             parts = packed.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise FormatError(f"{path}: it cannot be unpacked ({error})") from None
+        raise FormatError(
+            f"{path}: it cannot be unpacked ({error}); it is damaged, has a password, or is of an "
+            f"old version of Office: save it anew as {path.suffix}"
+        ) from None
     if any(part.flag_bits & 1 for part in parts):
         raise FormatError(f"{path}: it is encrypted; save it without a password")
     # Pictures are not read, and hardly shrink; a file that shrinks more is a text.

@@ -38,14 +38,15 @@ def csv_rows(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]
             if any(cell.strip() for cell in cells):
                 header = header or cells
                 cells += [""] * (len(header) - len(cells)) * short
-                _check(header, cells, f"{path}, line {line}")
+                check_width(header, cells, f"{path}, line {line}")
                 yield line, cells
             line = rows.line_num + 1
     except csv.Error as error:
         raise FormatError(f"{path}, line {line}: not valid CSV ({error})") from None
 
 
-def _check(header: list[str], cells: list[str], where: str) -> None:
+def check_width(header: list[str], cells: list[str], where: str) -> None:
+    """Raise FormatError if a row is not as wide as the header, or the header repeats a name."""
     if cells is header and len(set(header)) < len(header):
         twice = next(name for name in header if header.count(name) > 1)
         raise FormatError(f"{where}: two columns are called {twice!r:.80}")

@@ -33,9 +33,9 @@ def questions(
     document is not judged.
 
     Args:
-        path: CSV with a column ``question``, and where they are known ``answer``, ``document`` (a
-            path) and ``quotation`` (the words of the document that answer it). Other columns are
-            ignored if question, answer and document are there.
+        path: a CSV file or a workbook with a column ``question``, and where they are known
+            ``answer``, ``document`` (a path) and ``quotation`` (the words of the document that
+            answer it). Other columns are ignored if question, answer and document are there.
         name: of the source; a question's id is the version 5 UUID of ``q:{name}:{question}`` in the
             DNS namespace.
         dataset: what the questions name as their source.
@@ -45,7 +45,7 @@ def questions(
         The questions, and remarks on lines with their numbers.
 
     Raises:
-        FormatError: it is not a CSV file.
+        FormatError: it is neither a CSV file nor a workbook.
         SourceError: naming the rows: a question is empty, has two answers, or names a document
             that cannot be found. A quotation that is not found is a span that is lost.
     """

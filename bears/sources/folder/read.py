@@ -24,7 +24,7 @@ from bears.sources.parts import Parts
 from bears.sources.records import RowRecords, pool_document
 from bears.types import Closed
 
-QUESTIONS = "questions.csv"
+QUESTIONS, WORKBOOK = "questions.csv", "questions.xlsx"
 LEFT_OUT = "left out: "
 """The beginning of a remark in the report."""
 PASSAGE = 24
@@ -39,8 +39,8 @@ class FolderSettings(Closed):
     """How a folder is read.
 
     Args:
-        questions: a CSV file, see `bears.sources.folder.asked`; empty: questions.csv in the folder,
-            if there is one.
+        questions: a CSV file or a workbook, see `bears.sources.folder.asked`; empty: questions.csv
+            or questions.xlsx in the folder, if there is one.
         encoding: of texts that are not UTF-8 and declare no encoding, such as ``cp1252``; empty:
             they are left out.
         repeated: a short text near the beginning or end of a file is dropped if at least this
@@ -65,12 +65,12 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
 
     Raises:
         ConfigurationError: a setting is wrong.
-        SourceError: there is no document, a question cannot be used, or questions.csv is a link
-            to a file outside.
-        FormatError: the file of questions is not CSV.
+        SourceError: there is no document, a question cannot be used, or there are two files of
+            questions, or it is a link to a file outside.
+        FormatError: the file of questions is neither CSV nor a workbook.
     """
     settings = parse(FolderSettings, dict(parts.settings), f"sources.{parts.name}.settings")
-    table = folder / (settings.questions or QUESTIONS)
+    table = folder / settings.questions if settings.questions else table_of(folder)
     if not settings.questions and leads_outside(table, folder):
         raise SourceError(
             f"{table} is a link to a file outside of the folder, which is not read. Copy the file "
@@ -96,6 +96,14 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
         parts.notes[f"lines of {table.name} with a remark in the report"] += 1
     for question in found:
         yield [question]
+
+
+def table_of(folder: Path) -> Path:
+    """Return where the questions of a folder are, or would be. Raises SourceError if two are."""
+    there = [folder / name for name in (QUESTIONS, WORKBOOK) if (folder / name).exists()]
+    if len(there) > 1:
+        raise SourceError(f"{there[0]} and {there[1]} are both there; remove one of them")
+    return there[0] if there else folder / QUESTIONS
 
 
 def _documents(
