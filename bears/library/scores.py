@@ -10,6 +10,7 @@ import pandas as pd
 from bears.errors import FormatError
 from bears.evaluation.bootstrap import mean_interval, scale_of
 from bears.evaluation.comparison.result import compare as compare_systems
+from bears.evaluation.comparison.values import clusters_in
 from bears.publishing.report.charts import intervals
 from bears.results.system import System
 
@@ -33,7 +34,7 @@ class Scores:
     Args:
         by_question: a row for each question, by its id; a column for each measure, NaN where it
             is undefined.
-        kinds: of the same rows, ``question_type`` and ``source_dataset``.
+        kinds: of the same rows, ``question_type``, ``source_dataset`` and ``cluster``.
         unmatched: the passages of a system that are from no document, or from one of several:
             question_id and text. They count as wrong.
     """
@@ -59,7 +60,8 @@ class Scores:
         rows = {}
         for name, column in self.by_question.dropna(axis="columns", how="all").items():
             values = column.to_numpy(float)
-            rows[name] = (column.mean(), *mean_interval(values, scale_of(values)))
+            ends = mean_interval(values, scale_of(values), clusters=clusters_in(self.kinds))
+            rows[name] = (column.mean(), *ends)
         return pd.DataFrame.from_dict(rows, "index", columns=["mean", "low", "high"])
 
     def _repr_html_(self) -> str:
