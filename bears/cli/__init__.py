@@ -19,7 +19,8 @@ COMMANDS = {
     "report": "write an HTML page about a benchmark and its results",
     "metrics": "list the metrics with their definitions and sources",
     "submit": "score other people's results, or write a task's submission file",
-    "answers": "score or judge a system's answers, or measure a judge",
+    "answers": "score or judge a system's answers",
+    "labels": "say what a judge is worth, and which answers people should label",
     "judgements": "let people judge documents that systems found",
     "leaderboard": "add the results of DVC's experiments to metrics/leaderboard.csv",
     "source": "describe a dataset as a source, or pin a source",
@@ -37,7 +38,7 @@ COMMANDS = {
 a function, or a mapping of several."""
 ANYWHERE = ("init", "metrics", "source", "plot-template")
 """Commands that need no project."""
-RENAMED = {"judge": "answers calibrate", "memory": "replies"}
+RENAMED = {"judge": "labels price", "memory": "replies"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,20 +1,17 @@
-"""``bears answers``: score or judge a system's answers, or measure a judge."""
+"""``bears answers``: score or judge a system's answers."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import cache
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
-from bears.answers.judging.bench import Judges, Rulings, judges_of, majority, rulings_of, tasks_of
-from bears.answers.judging.calibration import calibrate
+from bears.answers.judging.bench import Judges, Rulings, judges_of, rulings_of, tasks_of
 from bears.answers.judging.files import read_unjudged, read_verdicts, records_in
 from bears.answers.judging.judged import JudgedQuestion, ranked, with_rulings
 from bears.answers.judging.judged import results_of as judged_results
-from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.model import NAME
 from bears.answers.judging.ruling import Case
 from bears.answers.judging.tables import table, write_judged
@@ -33,16 +30,11 @@ from bears.files.digest import sha256_of
 from bears.files.records import read_documents, write_json
 from bears.files.shown import complain, one_line
 from bears.files.spreadsheet import write_csv
-from bears.language.scripts import script_share
-from bears.language.tags import SCRIPTS, check_tag
 from bears.layout import LEADERBOARD, BenchmarkFiles
 from bears.llm.kept import load
 from bears.llm.workflow import Workflow
 from bears.results.row import ANSWERS, OF_ANSWERS, submitted
 
-COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "corrected")
-LANGUAGES = ("en", "zh", "ko", "ja")
-"""Candidates for the language of answers, chosen by script if no language is given."""
 FAULTS = {
     "missing": "questions are not in the file; they score 0",
     "no_answer": "answers are null; they score 0",
@@ -146,7 +138,7 @@ def judge_files(
     if len(files) > 1 and (questions or oracle or system):
         raise ConfigurationError("--questions, --oracle and --system are for one FILE")
     records = records_of(benchmark, folder, unattested)
-    language, judges = language_of(records.folder, language), _judges(judge, set_)
+    language, judges = language_of(records.folder, language), judges_named(judge, set_)
     results: dict[str, dict[str, Any]] = {}
     rows: list[JudgedQuestion] = []
     known = read_verdicts(oracle) if oracle else {}
@@ -156,7 +148,7 @@ def judge_files(
             raise ConfigurationError(f"two of the files are called {name}; rename one")
         rows = read_unjudged(records_in(records.folder, file), language)
         cases = [row.case for row in rows]
-        rulings = _verdicts(judges, cases, language, records.settings.benchmark.name, yes)
+        rulings = verdicts_of(judges, cases, language, records.settings.benchmark.name, yes)
         rows = with_rulings(rows, rulings, known)
         results[name] = judged_results(rows, rulings)
     state = records.state
@@ -173,60 +165,7 @@ def judge_files(
     print(table(results[name]) if len(results) == 1 else _ranking(results))
 
 
-def calibrate_judge(
-    labels: Path,
-    *,
-    judge: str,
-    language: str = "",
-    benchmark: str = "",
-    out: Path | None = None,
-    disagreements: Path | None = None,
-    yes: bool = False,
-    set_: Sequence[str] = (),
-) -> None:
-    """Measure a judge against people's labels.
-
-    Compares the verdicts of a judge with people's, system by system: agreement, kappa, the shares
-    of right and of wrong answers that it recognizes, and the pass rate corrected for its errors,
-    each with its 95 % interval. Rows without a label are judged too, and count in the corrected
-    rate: it estimates how many of all answers people would pass.
-
-    Args:
-        labels: CSV, JSON Lines or a JSON array: system, question_id, label, and question,
-            gold_answers, answer unless --benchmark has them; or EVOUNA's file
-        judge: one of conf/judge
-        language: BCP 47 tag of the answers; default: that of the records, or by their script
-        benchmark: the labelled answers are those of data/BENCHMARK/answers/SYSTEM.jsonl
-        out: a JSON file for the figures
-        disagreements: a CSV file for the answers on which judge and people differ
-        set_: a Hydra override of the judge: --set judge.budget=5
-    """
-    judges, given_by = _judges(judge, set_), None
-    if benchmark:
-        given_by, language = _answers_of(benchmark, language)
-    answers = read_labels(labels, given_by)
-    language = language or _language_of(answers)
-    check_tag(language, "--language")
-    cases = [each.case for each in answers]
-    rulings = _verdicts(judges, cases, language, benchmark or labels.stem, yes).values()
-    judged = [
-        replace(each, verdict=majority(column).verdict)
-        for each, *column in zip(answers, *rulings, strict=True)
-    ]
-    systems = calibrate(judged)
-    if out:
-        write_json(out, {"judge": judge, "language": language, "systems": systems})
-    differing = [each for each in judged if each.disagrees]
-    if disagreements:
-        _write_disagreements(disagreements, differing)
-    print(_calibration(systems))
-    print(
-        f"\nanswers compared as {language} (--language names another); {judge} and people differ "
-        f"on {len(differing):,} answers"
-    )
-
-
-COMMAND = {"score": score, "judge": judge_files, "calibrate": calibrate_judge}
+COMMAND = {"score": score, "judge": judge_files}
 
 
 def add_row(
@@ -304,49 +243,7 @@ def _ranking(results: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
-def _answers_of(benchmark: str, language: str) -> tuple[GivenBy, str]:
-    """Return a function that finds the answers of a benchmark's systems, and their language."""
-    folder = records_of(benchmark).folder
-    language = language_of(folder, language)
-
-    @cache
-    def cases(system: str) -> dict[str, Case]:
-        answers = BenchmarkFiles(benchmark).answers(system)
-        rows = read_unjudged(records_in(folder, answers), language)
-        return {row.case.question_id: row.case for row in rows}
-
-    return lambda system, question_id: cases(system).get(question_id), language
-
-
-def _language_of(answers: Sequence[LabelledAnswer]) -> str:
-    text = "\n".join(each.case.question for each in answers[:1000])
-    return max(LANGUAGES, key=lambda tag: script_share(text, SCRIPTS[tag]))
-
-
-def _calibration(systems: Mapping[str, Mapping[str, Any]]) -> str:
-    rows = []
-    for system, found in systems.items():
-        ends = [found["interval_95"].get(name) for name in COLUMNS[1:]]
-        values = [found[name] for name in COLUMNS[1:]]
-        rows.append([system, found["n"], *("–" if v is None else f"{v:.4f}" for v in values)])
-        rows.append(["", "", *(f"{pair[0]:.3f}–{pair[1]:.3f}" if pair else "" for pair in ends)])
-    return tabulate(rows, ["system", *COLUMNS], disable_numparse=True)
-
-
-def _write_disagreements(path: Path, differing: Sequence[LabelledAnswer]) -> None:
-    header = ["system", "question_id", "question", "gold_answers", "answer", "people", "judge"]
-    rows = [
-        [
-            *(each.system, case.question_id, case.question, " / ".join(case.golds)),
-            *(case.answer, "pass" if each.label else "fail", each.verdict),
-        ]
-        for each in differing
-        for case in [each.case]
-    ]
-    write_csv(path, header, rows)
-
-
-def _judges(name: str, overrides: Sequence[str]) -> Judges:
+def judges_named(name: str, overrides: Sequence[str]) -> Judges:
     """Return the judges of conf/judge/NAME.yaml; a panel has several."""
     judges = judges_of(selected(composed("", [f"judge={name}", *overrides])).judge)
     if not judges:
@@ -354,7 +251,7 @@ def _judges(name: str, overrides: Sequence[str]) -> Judges:
     return judges
 
 
-def _verdicts(
+def verdicts_of(
     judges: Judges, cases: Sequence[Case], language: str, replies: str, agreed: bool
 ) -> Rulings:
     """Return the verdicts of each judge on each case; new replies of models are published.

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bears.cli.costs import with_costs
+from bears.cli.costs import label_notes, with_costs
 from bears.cli.selection import composed, records_of, selected
 from bears.errors import FormatError
 from bears.evaluation.comparison import result
@@ -113,7 +113,8 @@ def _advice(
         [sentence(label, **values), sentence(key, **values)]
         for label, (key, values) in rows(advice, systems, main)
     ]
-    said = [sentence(key, **values) for key, values in doubts(systems, main)]
+    notes = [*doubts(systems, main), *label_notes(systems)]
+    said = [sentence(key, **values) for key, values in notes]
     shown = [pd.DataFrame(table, columns=["", f"take {advice['take']}"])] if table else []
     return [first, *shown, *said]
 

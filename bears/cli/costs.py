@@ -1,22 +1,28 @@
 """What is known of the times and the price of a system."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from bears.config import parse
+from bears.config import parse, read_ledger
+from bears.config.ledger.entries import Labels
 from bears.config.shape import Choice
 from bears.config.typed import Keys, select
 from bears.errors import BearsError
 from bears.evaluation.timing import timing_of
 from bears.files.digest import sha256_of
 from bears.files.records import read_questions
+from bears.layout import ledger_of
 from bears.llm.embedding import token_range
 from bears.llm.kept import KeptReplies
 from bears.llm.models import Models, estimate, models_of
 from bears.llm.use import Use
-from bears.results.revision import WITHIN
+from bears.publishing.report.advice import Sentence
+from bears.publishing.report.words import signed
+from bears.results.revision import JUDGEMENTS, WITHIN
 from bears.results.system import System
 from bears.retrieval.models.hosted_settings import HostedSettings, hosted
 
@@ -38,6 +44,37 @@ def with_costs(system: System, translated: Path) -> System:
     priced = dollars(revision.config, translated, chunks, revision.output(WITHIN))
     paid = zip(("usd_low", "usd_high"), priced or (), strict=False)
     return replace(system, cost={**times, **dict(paid)})
+
+
+def label_notes(systems: Sequence[System]) -> list[Sentence]:
+    """Return what differences of pass rates are worth, for systems with judged answers."""
+    from bears.answers.judging.pairs import Pair, judged_in
+
+    judged: dict[str, dict[str, dict[str, str]]] = {}
+    for system in systems:
+        if system.revision and "pass_rate" in system.values:
+            file = system.revision.output(JUDGEMENTS)
+            judged |= {system.name: judged_in(file, system.name)} if file else {}
+    path = ledger_of(str(systems[0].benchmark.get("name", ""))) if systems else Path()
+    labels = parse(Labels, read_ledger(path), str(path)).labels if judged else ()
+    judges = sorted({str(s.revision.selection.get("judge")) for s in systems if s.revision})
+    notes: list[Sentence] = []
+    for a, b in combinations(judged, 2):
+        pair = Pair(judged[a], judged[b])
+        about = {"a": a, "b": b, "judge": judges, "of": len(pair.questions)}
+        found, worth = pair.corrected(labels)
+        if found is None:
+            notes.append(("labels_none", about))
+            continue
+        # One hundred more, of a finite set.
+        rest = max(len(pair.questions) - found.n, 1)
+        more = min(100, rest)
+        narrower = math.sqrt(found.n / (found.n + more) * (rest - more) / rest)
+        about |= {"worth": f"{100 * (worth or 1):.0f}", "difference": signed(found.value)}
+        about |= {"low": signed(found.low), "high": signed(found.high), "more": more, "n": found.n}
+        notes.append(("labels_some", {**about, "half": (found.high - found.low) / 2 * narrower}))
+    known = [note for note in notes if note[0] == "labels_some"]
+    return known or notes[:1]
 
 
 @dataclass(frozen=True)

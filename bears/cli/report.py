@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from bears.cli.costs import with_costs
+from bears.cli.costs import label_notes, with_costs
 from bears.cli.selection import composed, records_of
 from bears.config.typed import select
 from bears.errors import ConfigurationError, FormatError
@@ -52,7 +52,8 @@ def write_report(
     if not measure and columns and main not in columns:
         main = columns[0]
     described = [_described(system, records) for system in systems]
-    text = report(keys, BenchmarkFiles(name), records.questions, described, main, top, prefer)
+    files, notes = BenchmarkFiles(name), label_notes(described)
+    text = report(keys, files, records.questions, described, main, top, prefer, notes)
     write_text(out, text)
     what = f"{len(systems)} systems" if len(systems) > 1 else "1 system"
     print(f"{out}: {what} on {name}, {len(text.encode()) / 1e6:.1f} MB")

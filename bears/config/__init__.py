@@ -19,7 +19,7 @@ from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import write_text
 from bears.layout import PARAMS
 
-LEDGER = ("replacements", "edits", "reviews", "judgements")
+LEDGER = ("replacements", "edits", "reviews", "judgements", "labels")
 """The parts of conf/ledger/<benchmark>.yaml."""
 
 AUTO = "auto"
@@ -170,9 +170,12 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     refuse_secrets(resolved)
     config = {str(key): value for key, value in resolved.items()}
     known = parse(Configuration, config, "")
+    ledger = read_ledger(conf / "ledger" / f"{known.benchmark.name}.yaml")
+    # No stage reads them, and DVC parses the configuration a dozen times in every run.
+    del ledger["labels"]
     return {
         **config,
-        "ledger": read_ledger(conf / "ledger" / f"{known.benchmark.name}.yaml"),
+        "ledger": ledger,
         "written_in": _written_in(conf, known.benchmark.language, known.language),
     }
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bears.evaluation.intervals import wilson
+from bears.evaluation.intervals import wilson, wilson_of
 from bears.types import Question
 
 Floats = NDArray[np.float64]
@@ -145,12 +145,6 @@ def share_intervals(
     ends = []
     columns = zip(values.mean(axis=0).tolist(), errors.tolist(), most.tolist(), strict=True)
     for mean, error, most_here in columns:
-        alone = mean * (1 - mean)
-        size = min(most_here, alone / error**2) if error > 1e-12 else n
-        weight = quantile**2 / size
-        half = quantile * np.sqrt(alone / size + weight / (4 * size))
-        middle = mean + weight / 2
-        low, high = (middle - half) / (1 + weight), (middle + half) / (1 + weight)
-        # Rounding may leave the ends of 0 and of n hits just inside.
-        ends.append((0.0 if mean == 0 else float(low), 1.0 if mean == 1 else float(high)))
+        size = min(most_here, mean * (1 - mean) / error**2) if error > 1e-12 else n
+        ends.append(wilson_of(mean, size, quantile))
     return ends

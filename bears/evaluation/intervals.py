@@ -14,9 +14,20 @@ def wilson(hits: float, n: int) -> tuple[float, float]:
 
     Source: Wilson (JASA 1927), without correction for continuity.
     """
-    share, weight = hits / n, Z * Z / n
-    half = Z * math.sqrt(share * (1 - share) / n + weight / (4 * n))
+    return wilson_of(hits / n, n, Z)
+
+
+def wilson_of(share: float, size: float, quantile: float) -> tuple[float, float]:
+    """Return Wilson's interval of a share that is known as well as from ``size`` questions.
+
+    Args:
+        share: from 0 to 1.
+        size: need not be whole; infinite if the share is exact.
+        quantile: of the distribution of the error, such as `Z`.
+    """
+    weight = quantile * quantile / size
+    half = quantile * math.sqrt(share * (1 - share) / size + weight / (4 * size))
     middle = share + weight / 2
     low, high = (middle - half) / (1 + weight), (middle + half) / (1 + weight)
-    # Rounding may leave the ends of 0 and of n hits just outside.
-    return (0.0 if hits == 0 else low), (1.0 if hits == n else high)
+    # Rounding may leave the ends of 0 and of 1 just outside.
+    return (0.0 if share == 0 else low), (1.0 if share == 1 else high)

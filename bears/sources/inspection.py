@@ -119,7 +119,7 @@ def _refuse_answers(given: Source, guess: Iterable[str], root: Path, kept: Path)
         raise SourceError(
             f"{given.path or given.hub}: it has the answers of {', '.join(systems)} with people's "
             "verdicts and no documents, so it is not a benchmark of retrieval. To measure judges "
-            f"on it, run: bears answers calibrate {given.path or 'FILE'}"
+            f"on it, run: bears labels price {given.path or 'FILE'}"
         )
 
 

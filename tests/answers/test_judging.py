@@ -2,7 +2,6 @@
 
 import csv
 import json
-import random
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bears.answers.judging.calibration import calibrate, corrected_pass_rate
+from bears.answers.judging.calibration import calibrate
 from bears.answers.judging.labels import LabelledAnswer, read_labels
 from bears.answers.judging.lexical import Contains, Exact
 from bears.answers.judging.ruling import Case
@@ -64,7 +63,7 @@ def test_evouna_gives_the_known_figures(
     found = {}
     for judge in ("contains", "exact"):
         out = tmp_path / f"{judge}.json"
-        assert main(["answers", "calibrate", labels, "--judge", judge, "--out", str(out)]) == 0
+        assert main(["labels", "price", labels, "--judge", judge, "--out", str(out)]) == 0
         found[judge] = json.loads(out.read_text(encoding="utf-8"))
     assert found["contains"]["language"] == "en"
     for system, expected in EVOUNA.items():
@@ -96,11 +95,12 @@ def test_kappa_is_that_of_the_textbook() -> None:
 
 
 def test_what_nobody_knows_is_no_fail() -> None:
-    counts = {(True, "pass"): 4, (False, "fail"): 4, (True, "unscored"): 7, (None, "pass"): 3}
+    counts = {(True, "pass"): 6, (False, "fail"): 6, (True, "unscored"): 7, (None, "pass"): 3}
     found = calibrate(judged(counts))["a"]
-    assert (found["n"], found["judged"], found["unscored"]) == (8, 11, 7)
+    assert (found["n"], found["judged"], found["unscored"]) == (12, 15, 7)
     assert found["agreement"] == 1
-    assert found["corrected"] == pytest.approx(7 / 11)
+    assert found["corrected"] == pytest.approx(9 / 15)
+    assert found["alone"] == pytest.approx(1 / 2)
 
 
 @pytest.mark.parametrize(
@@ -122,38 +122,6 @@ def test_kappa_of_constant_verdicts_is_0_where_chance_does_not_explain_everythin
     found = calibrate(judged(counts))["a"]
     assert found["kappa"] == kappa
     assert found["interval_95"]["kappa"] is None
-
-
-def test_labels_drawn_in_the_judges_proportions_give_rogan_and_gladens_rate() -> None:
-    # 600 of 1,000 pass; of 60 and 40 labelled ones people pass 54 and 8.
-    verdicts = [True] * 600 + [False] * 400
-    labels: list[bool | None] = [None] * 1000
-    labels[:60] = [True] * 54 + [False] * 6
-    labels[600:640] = [True] * 8 + [False] * 32
-    tpr, tnr, passed = 54 / 62, 32 / 38, 0.6
-    found = corrected_pass_rate(verdicts, labels)
-    assert found is not None
-    assert found.value == pytest.approx((passed + tnr - 1) / (tpr + tnr - 1))
-    assert found.low < 0.6 * 0.9 + 0.4 * 0.2 < found.high
-
-
-def test_without_a_label_among_what_the_judge_fails_nothing_is_corrected() -> None:
-    assert corrected_pass_rate([True, True, False], [True, None, None]) is None
-    assert corrected_pass_rate([True, True], [True, None]) is not None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [100, 300])
-def test_the_corrected_interval_holds_the_true_rate(shared_data: Path, size: int) -> None:
-    draw = random.Random(0)
-    for system, (verdicts, people) in evouna(shared_data).items():
-        truth, held = sum(people) / len(people), 0
-        for _ in range(1000):
-            seen = set(draw.sample(range(len(people)), size))
-            labels = [label if i in seen else None for i, label in enumerate(people)]
-            rate = corrected_pass_rate(verdicts, labels)
-            held += rate is not None and rate.low <= truth <= rate.high
-        assert 930 <= held <= 970, (system, held)
 
 
 def test_lexical_judges_compare_normal_forms() -> None:
@@ -218,7 +186,7 @@ def test_the_command_lists_the_disagreements_and_knows_its_judges(
     labels, out = tmp_path / "labels.jsonl", tmp_path / "differ.csv"
     rows = [ROW, {**ROW, "question_id": "2", "answer": "=Babbage", "label": True}]
     labels.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    words = ["answers", "calibrate", str(labels), "--disagreements", str(out)]
+    words = ["labels", "price", str(labels), "--disagreements", str(out)]
     assert main([*words, "--judge", "contains"]) == 0
     with out.open(encoding="utf-8", newline="") as stream:
         assert [row["answer"] for row in csv.DictReader(stream)] == ["'=Babbage"]

@@ -73,7 +73,7 @@ def test_it_explains_itself_on_demand_and_where_a_command_is_incomplete(
     ("words", "message"),
     [
         (["memory", "plan"], "`memory` is now called `replies`; run that"),
-        (["judge", "x.csv"], "`judge` is now called `answers calibrate`; run that"),
+        (["judge", "x.csv"], "`judge` is now called `labels price`; run that"),
         (["replies", "serve", "--port", "65536"], "--port is 65536; expected a number from 0"),
         (["report", "--top", "101"], "--top is 101; expected a whole number from 1 to 100"),
         (["compare", "--equal-within", "nan"], "--equal-within is nan; expected a number above 0"),
@@ -216,7 +216,7 @@ def test_outside_the_project_it_says_where_to_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    replacing, judging = ["replace", "q", "--reason", "x"], ["answers", "calibrate", "x.csv"]
+    replacing, judging = ["replace", "q", "--reason", "x"], ["labels", "price", "x.csv"]
     for words in (replacing, ["leaderboard"], [*judging, "--judge", "contains"]):
         assert main(words) == 1
         said = capsys.readouterr().err

@@ -484,7 +484,7 @@ def test_answers_of_systems_are_no_benchmark_and_the_command_for_them_is_named(
 ) -> None:
     given = source(shared_data / "evouna" / "NQ.json", shape="squad")
     guess = ["multi-hop", "squad", "qa-with-passages", "pairs"]
-    with pytest.raises(SourceError, match=r"bears answers calibrate .*NQ\.json") as error:
+    with pytest.raises(SourceError, match=r"bears labels price .*NQ\.json") as error:
         inspect(given, guess, (), tmp_path, tmp_path / "kept")
     assert "answers of fid, gpt35, chatgpt, gpt4, newbing" in str(error.value)
 

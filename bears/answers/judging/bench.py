@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from bears.answers.judging.calibration import kappa_of
+from bears.answers.judging.calibration import interval_of, kappa_of
 from bears.answers.judging.model import JudgeSettings, VerdictTask
 from bears.answers.judging.ruling import Case, Judge, Ruling, Verdict
 from bears.config import build, parse
@@ -86,6 +86,6 @@ def agreements(rulings: Rulings) -> dict[str, dict[str, Any]]:
             "n": n,
             "agreement": round((table[0][0] + table[1][1]) / n, 5) if n else None,
             "kappa": kappa and round(kappa.value, 5),
-            "kappa_95": kappa and kappa.interval and [round(end, 5) for end in kappa.interval],
+            "kappa_95": [round(end, 5) for end in interval_of(kappa) or ()] or None,
         }
     return found

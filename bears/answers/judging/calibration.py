@@ -4,11 +4,15 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from operator import mul
 from typing import Any
 
+import numpy as np
+
 from bears.answers.judging.labels import LabelledAnswer
 from bears.evaluation.intervals import wilson
+from bears.evaluation.prediction_powered import Estimate, estimate, exchange_rate
 
 WORDS = {True: "pass", False: "fail"}
 
@@ -21,18 +25,56 @@ class Rate:
     low: float
     high: float
 
-    @property
-    def interval(self) -> list[float] | None:
-        """Return both ends; None if they are undefined."""
-        return None if math.isnan(self.low) else [self.low, self.high]
+
+def interval_of(rate: Rate | Estimate | None) -> list[float] | None:
+    """Return both ends; None if they are undefined."""
+    return None if rate is None or math.isnan(rate.low) else [rate.low, rate.high]
 
 
 def calibrate(answers: Iterable[LabelledAnswer]) -> dict[str, dict[str, Any]]:
     """Return each system's `calibration`, in the order in which they first appear."""
-    by_system: dict[str, list[LabelledAnswer]] = {}
+    return {system: calibration([*own.values()]) for system, own in _by_system(answers).items()}
+
+
+def differences(answers: Iterable[LabelledAnswer]) -> dict[str, dict[str, Any]]:
+    """Return what the judge is worth for the difference of each pair of systems.
+
+    Returns:
+        For each pair, over the questions on which both have a verdict: ``n``, those with both
+        labels; ``corrected`` and ``alone``, the difference of people's pass rates with and without
+        the judge; ``worth``; and ``interval_95``, as `calibration`.
+    """
+    systems, found = _by_system(answers), {}
+    for one, other in combinations(systems, 2):
+        ours, theirs = systems[one], systems[other]
+        pairs = [(ours[q], theirs[q]) for q in ours if q in theirs]
+        scored = [pair for pair in pairs if "unscored" not in {each.verdict for each in pair}]
+        if not scored:
+            continue
+        labels = np.array([_lead(a.label, b.label) for a, b in scored])
+        judged = np.array([float(a.verdict == "pass") - (b.verdict == "pass") for a, b in scored])
+        rates = {
+            "corrected": estimate(labels, judged, worst=-1),
+            "alone": estimate(labels, np.zeros(len(judged)), worst=-1),
+        }
+        found[f"{one} - {other}"] = {
+            "n": int((~np.isnan(labels)).sum()),
+            **{name: rate and rate.value for name, rate in rates.items()},
+            "worth": exchange_rate(labels, judged),
+            "interval_95": {name: interval_of(rate) for name, rate in rates.items()},
+        }
+    return found
+
+
+def _by_system(answers: Iterable[LabelledAnswer]) -> dict[str, dict[str, LabelledAnswer]]:
+    found: dict[str, dict[str, LabelledAnswer]] = {}
     for answer in answers:
-        by_system.setdefault(answer.system, []).append(answer)
-    return {system: calibration(own) for system, own in by_system.items()}
+        found.setdefault(answer.system, {})[answer.case.question_id] = answer
+    return found
+
+
+def _lead(ours: bool | None, theirs: bool | None) -> float:
+    return math.nan if ours is None or theirs is None else float(ours) - float(theirs)
 
 
 def calibration(answers: Sequence[LabelledAnswer]) -> dict[str, Any]:
@@ -43,28 +85,34 @@ def calibration(answers: Sequence[LabelledAnswer]) -> dict[str, Any]:
         the shares that each passes; ``agreement``; ``kappa`` (Cohen's); ``tpr`` and ``tnr``, the
         shares of what people pass and fail on which the judge does the same; and ``confusion``,
         counts by label and verdict. ``judged`` counts all answers with a verdict and ``unscored``
-        those without one; ``corrected`` is people's pass rate over all judged answers, see
-        `corrected_pass_rate`. A value is None if it is undefined. ``interval_95`` has
-        ``[low, high]`` of each: Wilson's for shares, the asymptotic one for kappa.
+        those without one; ``corrected`` is people's pass rate over all judged answers, and
+        ``alone`` the same from the labels without the judge, see
+        `bears.evaluation.prediction_powered`; ``worth`` is how many labels without the judge tell
+        as much as one with it. A value is None if it is undefined. ``interval_95`` has ``[low,
+        high]`` of each: Wilson's for shares, the asymptotic one for kappa.
     """
     scored = [answer for answer in answers if answer.verdict != "unscored"]
     verdicts, labels = [a.verdict == "pass" for a in scored], [a.label for a in scored]
     counts = Counter(zip(labels, verdicts, strict=True))
     both, people, judge, neither = (counts[a, b] for a in (True, False) for b in (True, False))
     n = both + people + judge + neither
-    rates = {
+    given = np.array([np.nan if label is None else float(label) for label in labels])
+    judged = np.array(verdicts, float)
+    rates: dict[str, Rate | Estimate | None] = {
         "human": _wilson(both + people, n),
         "judge": _wilson(both + judge, n),
         "agreement": _wilson(both + neither, n),
         "kappa": kappa_of([[both, people], [judge, neither]]),
         "tpr": _wilson(both, both + people),
         "tnr": _wilson(neither, judge + neither),
-        "corrected": corrected_pass_rate(verdicts, labels),
+        "corrected": estimate(given, judged) if scored else None,
+        "alone": estimate(given, np.zeros(len(judged))) if scored else None,
     }
     return {
         "n": n,
         **{name: rate and rate.value for name, rate in rates.items()},
-        "interval_95": {name: rate and rate.interval for name, rate in rates.items()},
+        "worth": exchange_rate(given, judged) if scored else None,
+        "interval_95": {name: interval_of(rate) for name, rate in rates.items()},
         "confusion": {
             f"people_{WORDS[label]}_judge_{WORDS[passed]}": counts[label, passed]
             for label in WORDS
@@ -93,53 +141,3 @@ def kappa_of(table: Sequence[Sequence[int]]) -> Rate | None:
         return Rate(0.0, math.nan, math.nan)
     found = cohens_kappa(table)
     return Rate(float(found.kappa), float(found.kappa_low), float(found.kappa_upp))
-
-
-def corrected_pass_rate(judged: Sequence[bool], labels: Sequence[bool | None]) -> Rate | None:
-    """Estimate the share of answers that people would pass, from a judge and some labels.
-
-    The labels estimate the share that people pass among the answers that the judge passes, and
-    among those that it fails. Both shares are weighted by how many the judge passes and fails. That
-    is Rogan and Gladen's correction with predictive values in place of rates, which stays within 0
-    and 1, and prediction-powered inference with its best weight. The interval joins Jeffreys'
-    intervals of the two shares, each for draws without replacement, so it is a point if all
-    answers are labelled. It holds the true rate of EVOUNA's systems in 93 to 97 % of the draws of
-    100 labels.
-
-    The labelled answers must be a random sample.
-
-    Args:
-        judged: whether the judge passes an answer, for every answer.
-        labels: people's label of it; None if it has no label.
-
-    Returns:
-        None if no answer that the judge passes, or none that it fails, is labelled.
-
-    Source: Cochran, Sampling Techniques (1977), 5A.9, poststratification; the interval is
-    Zou and Donner's (Statistics in Medicine 2008) of a sum.
-    """
-    value = below = above = 0.0
-    for verdict in (True, False):
-        seen = [label for own, label in zip(judged, labels, strict=True) if own == verdict]
-        known = [label for label in seen if label is not None]
-        if not seen:
-            continue
-        if not known:
-            return None
-        weight, part = len(seen) / len(judged), _share(sum(known), len(known), len(seen))
-        value += weight * part.value
-        below += (weight * (part.value - part.low)) ** 2
-        above += (weight * (part.high - part.value)) ** 2
-    return Rate(value, max(0.0, value - math.sqrt(below)), min(1.0, value + math.sqrt(above)))
-
-
-def _share(hits: int, n: int, of: int) -> Rate:
-    """Estimate a share of ``of`` answers from ``n`` drawn without replacement."""
-    from statsmodels.stats.proportion import proportion_confint
-
-    share = hits / n
-    low, high = proportion_confint(hits, n, method="jeffreys")
-    left = math.sqrt((of - n) / (of - 1)) if of > 1 else 0.0
-    # Jeffreys' interval leaves out 0 and 1 themselves, even if nothing else was seen.
-    low, high = (0.0 if hits == 0 else low), (1.0 if hits == n else high)
-    return Rate(share, share - left * (share - low), share + left * (high - share))

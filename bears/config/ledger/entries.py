@@ -6,7 +6,7 @@ irrelevant.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -99,6 +99,33 @@ class PairDecision(Closed):
 
 
 @dataclass(frozen=True)
+class LabelDraw(Closed):
+    """A question that was drawn, so that people label the answers of two systems to it.
+
+    Args:
+        pair: the digests of both systems' answers, with a space between them.
+        draw: its number, from 1.
+        question_id: of the question.
+        weight, largest: see `bears.evaluation.anytime.Draw`.
+        labels: author to whether the first and whether the second system's answer is right.
+    """
+
+    pair: str
+    draw: int
+    question_id: str
+    weight: float
+    largest: float
+    labels: dict[str, tuple[bool, bool]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Labels(Keys):
+    """The draws of answers to label, which no stage reads."""
+
+    labels: tuple[LabelDraw, ...] = ()
+
+
+@dataclass(frozen=True)
 class Ledger(Keys):
     """The decisions that change the sample."""
 
@@ -168,7 +195,7 @@ class SampleLedger(Ledger, Reviews):
 
 @dataclass(frozen=True)
 class WholeLedger(Judgements, SampleLedger):
-    """Everything that a ledger's file holds."""
+    """Everything that the configuration takes from a ledger."""
 
     def __post_init__(self) -> None:
         SampleLedger.__post_init__(self)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.config import parse, read_ledger, write_yaml
-from bears.config.ledger.entries import WholeLedger
+from bears.config.ledger.entries import Labels, WholeLedger
 from bears.errors import ConfigurationError
 from bears.files.lock import locked_folder
 
@@ -25,7 +25,7 @@ def add(
 
     Args:
         path: the ledger's file; it is created if missing.
-        part: replacements, edits, reviews or judgements.
+        part: replacements, edits, reviews, judgements or labels.
         same: the fields by which an earlier entry is found.
         final: refuse an entry that differs from the earlier one, instead of replacing that.
 
@@ -34,12 +34,13 @@ def add(
     """
     with locked_folder(path):
         content = read_ledger(path)
-        parse(WholeLedger, content, str(path))
-        by_place: dict[tuple[str, ...], Mapping[str, Any]] = {}
+        for parts in (WholeLedger, Labels):
+            parse(parts, content, str(path))
+        by_place: dict[tuple[Any, ...], Mapping[str, Any]] = {}
         for entry in [*content[part], *entries]:
             place = tuple(entry.get(name, "") for name in same)
             if final and by_place.setdefault(place, entry) != entry:
-                about = " and ".join(filter(None, place))
+                about = " and ".join(map(str, filter(None, place)))
                 raise ConfigurationError(
                     f"{about}: {_canonical(by_place[place])} was decided before; change or remove "
                     f"that entry in {path} by hand"

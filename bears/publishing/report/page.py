@@ -19,7 +19,7 @@ from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
-from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
+from bears.publishing.report.advice import Prefer, Sentence, advise, doubts, headline, rows
 from bears.publishing.report.benchmark import GOLD, OTHER, ReportKeys, read_benchmark
 from bears.publishing.report.charts import against, curve, interval_rows
 from bears.publishing.report.comparison import better_of, compared
@@ -61,6 +61,7 @@ def report(
     measure: str,
     top: int,
     prefer: Prefer = "quality",
+    notes: Sequence[Sentence] = (),
 ) -> str:
     """Return the page about a benchmark as HTML; the same input gives the same bytes.
 
@@ -72,6 +73,7 @@ def report(
         measure: the one that decides.
         top: how many documents of a system an opened question shows.
         prefer: what chooses among systems that do not differ significantly.
+        notes: what is known of the judge of generated answers.
 
     Raises:
         FormatError: a file is malformed, no system has the measure although some have others, or
@@ -106,6 +108,7 @@ def report(
         take=advice.get("take", ""),
         doubts=doubts(systems, measure) if judged else [],
         generated=answers,
+        notes=notes,
         made=next((q.generated for q in questions if q.generated), None),
         grouped=grouped,
         data=as_data({**opened, "words": words(), "looks": look}),
@@ -310,6 +313,7 @@ def _answered(system: System) -> Content:
     causes = Counter(row["cause"] for row in rows if row.get("cause"))
     return {
         "system": system.name,
+        "by": _models(system),
         "n": len(rows),
         "passed": {"mean": rate, "low": low, "high": high},
         "unscored": len(rows) - scored,
@@ -317,6 +321,12 @@ def _answered(system: System) -> Content:
         "exact_match": _mean(rows, "exact_match"),
         "causes": sorted(causes.items(), key=lambda item: (-item[1], item[0])),
     }
+
+
+def _models(system: System) -> str:
+    """Return who wrote the answers and who judged them."""
+    selected = system.revision.selection if system.revision else {}
+    return " / ".join(str(selected[part]) for part in ("generator", "judge") if part in selected)
 
 
 def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:

@@ -1,0 +1,104 @@
+"""Two systems' judged answers to the same questions, and people's labels of some."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from itertools import takewhile
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from bears.config.ledger.entries import LabelDraw
+from bears.errors import FormatError
+from bears.evaluation.prediction_powered import Estimate, estimate, exchange_rate
+from bears.files.digest import digest_of
+from bears.files.spreadsheet import read_named
+
+JUDGED = ("question_id", "question", "gold_answers", "answer", "verdict")
+GUESSES = (0.6, 0.3, 0.1, 0.6, 0.3)
+"""The squared difference of labels to expect where the judge passes the second system alone, none,
+both, or the first alone, or does not know."""
+
+
+def judged_in(path: Path, called: str) -> dict[str, dict[str, str]]:
+    """Return question_id to a row of a system's judged answers.
+
+    Args:
+        path: a .questions.csv, as `bears.answers.judging.tables.write_judged` writes it.
+        called: its name in messages.
+
+    Raises:
+        FormatError: a column is missing.
+    """
+    header, rows = read_named(path)
+    if missing := [name for name in JUDGED if name not in header]:
+        raise FormatError(
+            f"{called}: no column {', '.join(missing)}; name a .questions.csv of judged answers"
+        )
+    return {row["question_id"]: row for _, row in rows}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems' judged answers to the same questions.
+
+    Args:
+        ours, theirs: question_id to a row of `JUDGED`.
+    """
+
+    ours: Mapping[str, Mapping[str, str]]
+    theirs: Mapping[str, Mapping[str, str]]
+
+    @cached_property
+    def questions(self) -> list[str]:
+        """Return the ids of the questions that both have."""
+        return sorted(self.ours.keys() & self.theirs.keys())
+
+    @cached_property
+    def key(self) -> str:
+        """Return what the ledger calls the pair: digests of the answers."""
+        both = (self.ours, self.theirs)
+        answers = ({q: rows[q]["answer"] for q in self.questions} for rows in both)
+        return " ".join(digest_of(each)[:12] for each in answers)
+
+    @cached_property
+    def strata(self) -> list[int]:
+        """Return the place in `GUESSES` of each question."""
+        known = {("fail", "pass"): 0, ("fail", "fail"): 1, ("pass", "pass"): 2, ("pass", "fail"): 3}
+        rows = ((self.ours[q]["verdict"], self.theirs[q]["verdict"]) for q in self.questions)
+        return [known.get(verdicts, 4) for verdicts in rows]
+
+    def swapped(self, draw: LabelDraw) -> bool:
+        """Return whether the second system's answer is shown first."""
+        return bool(sha256(f"{self.key} {draw.draw}".encode()).digest()[0] % 2)
+
+    def row(self, draw: LabelDraw) -> list[Any]:
+        """Return a row of `TABLE` to fill in."""
+        row, question = self.ours[draw.question_id], draw.question_id
+        answers = [self.ours[question]["answer"], self.theirs[question]["answer"]]
+        shown = answers[::-1] if self.swapped(draw) else answers
+        return [draw.draw, row["question"], row["gold_answers"], *shown, "", ""]
+
+    def draws(self, labels: Iterable[LabelDraw]) -> list[LabelDraw]:
+        """Return the draws of this pair, in their order."""
+        return sorted((d for d in labels if d.pair == self.key), key=lambda draw: draw.draw)
+
+    def corrected(self, labels: Iterable[LabelDraw]) -> tuple[Estimate | None, float | None]:
+        """Return the corrected difference of people's pass rates, and the judge's exchange rate.
+
+        Questions with the same verdicts are a stratum, in which the draws are random.
+        """
+        place = {question: at for at, question in enumerate(self.questions)}
+        leads = np.full(len(place), np.nan)
+        for draw in takewhile(lambda each: each.labels, self.draws(labels)):
+            leads[place[draw.question_id]] = lead_of(draw)
+        strata = np.array(self.strata, np.float64)
+        return estimate(leads, strata, worst=-1), exchange_rate(leads, strata)
+
+
+def lead_of(draw: LabelDraw) -> float:
+    """Return by how much the first system's label is better; the mean over people."""
+    return fmean(ours - theirs for ours, theirs in draw.labels.values())

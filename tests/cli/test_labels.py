@@ -1,0 +1,108 @@
+"""`bears labels next`, `import` and `decide`, from two files of judged answers to a verdict."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from bears.answers.judging.pairs import Pair, judged_in
+from bears.cli import main
+from bears.config import parse, read_ledger
+from bears.config.ledger.entries import Labels
+from tests.cli.test_judgements import project
+
+__all__ = ["project"]
+HEADER = ("question_id", "question", "gold_answers", "answer", "verdict")
+
+
+def answers(path: Path, wrong: set[int], judge: set[int] = frozenset()) -> str:  # type: ignore[assignment]
+    """A system's answers to 60 questions; of those in ``judge`` the judge is mistaken."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADER)
+        for n in range(60):
+            verdict = "fail" if (n in wrong) != (n in judge) else "pass"
+            answer = f"wrong {path.stem} {n}" if n in wrong else f"right {path.stem} {n}"
+            writer.writerow([f"q{n:02}", f"{n}?", "right", answer, verdict])
+    return str(path)
+
+
+def labelled(path: Path, rows: slice = slice(None)) -> list[dict[str, str]]:
+    """Label a table by the words of the answers, as a person would."""
+    with path.open(newline="") as file:
+        table = list(csv.DictReader(file))
+    for row in table[rows]:
+        for side in "12":
+            row[f"label_{side}"] = "pass" if row[f"answer_{side}"].startswith("right") else "fail"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, table[0])
+        writer.writeheader()
+        writer.writerows(table)
+    return table
+
+
+def test_from_draws_to_a_verdict(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = answers(project / "a.csv", {1, 2}, {5}), answers(project / "b.csv", set(range(0, 60, 2)))
+    table = project / "table.csv"
+
+    def bears(*words: str) -> str:
+        assert main(["labels", *words]) == 0, capsys.readouterr().err
+        return capsys.readouterr().out
+
+    assert "e = 1 (decided from 20)" in bears("decide", a, b)
+    bears("next", a, b, "--count", "20", "--out", str(table))
+    first = labelled(table)
+    # The columns hide the names, and which system is which.
+    assert {"a.csv", "b.csv"}.isdisjoint(first[0])
+    assert len({row["answer_1"].split()[1] for row in first}) == 2
+    # Both failed or both passed less often than they differed.
+    differed = sum(row["label_1"] != row["label_2"] for row in first)
+    assert differed > 10
+    bears("import", str(table), a, b, "--author", "anna")
+    assert "40 labels by others of the same answers: 40 the same" in bears(
+        "import", str(table), a, b, "--author", "ben"
+    )
+    bears("next", a, b, "--count", "40", "--out", str(table))
+    labelled(table)
+    said = bears("import", str(table), a, b, "--author", "anna")
+    assert "40 questions labelled by anna" in said
+    verdict = bears("decide", a, b)
+    assert verdict.startswith(f"{a} is better; labelling may stop")
+    # All 60 are labelled: (58 - 30) / 60.
+    assert "60 of 60 questions labelled" in verdict
+    assert "+0.467" in verdict
+    labels = parse(Labels, read_ledger(Path("conf/ledger/mini.yaml")), "").labels
+    pair = Pair(judged_in(Path(a), a), judged_in(Path(b), b))
+    found, _ = pair.corrected(labels)
+    assert found
+    assert found.n == 60
+    assert found.value == pytest.approx(28 / 60)
+    # The other way round nothing is known of the pair, and nothing is guessed.
+    assert Pair(pair.theirs, pair.ours).draws(labels) == []
+
+
+def test_labels_that_fit_no_draw_are_refused_and_gaps_wait(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = answers(project / "a.csv", {1, 2}), answers(project / "b.csv", set(range(30)))
+    table = project / "table.csv"
+    assert main(["labels", "next", a, b, "--count", "8", "--out", str(table)]) == 0
+    labelled(table, slice(2, None))
+    words = [str(table), a, b, "--author", "anna"]
+    assert main(["labels", "import", *words]) == 0
+    capsys.readouterr()
+    assert main(["labels", "decide", a, b]) == 0
+    out, err = capsys.readouterr()
+    assert "0 of 60 questions labelled" in out
+    assert "6 labels are not used yet: draw 1 has none" in err
+    for wrong, message in (("perhaps", "'perhaps'"), ("", "''")):
+        text = table.read_text().replace(",pass,", f",{wrong},", 1)
+        (project / "wrong.csv").write_text(text)
+        before = Path("conf/ledger/mini.yaml").read_bytes()
+        assert main(["labels", "import", "wrong.csv", *words[1:]]) != 0
+        assert message in capsys.readouterr().err
+        assert Path("conf/ledger/mini.yaml").read_bytes() == before
+    assert main(["labels", "next", a, "nothing", "--out", str(table)]) != 0
+    assert "no file, and no revision or experiment with judged answers" in capsys.readouterr().err
