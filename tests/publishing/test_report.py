@@ -412,7 +412,7 @@ def test_unjudged_questions_are_not_counted_as_judged(tmp_path: Path) -> None:
     unjudged(made, 1)
     html = made.page()
     assert "4 questions, 3 of them judged, over" in html
-    # One question says nothing about the group single-hop, and one group is no comparison.
+    # A group of one question is left out, and so is a heading with one group.
     assert 'id="groups"' not in html
     unjudged(other := Made(tmp_path / "five", [*"abcde"], ["one", "two"]), 1)
     assert '<bdi>single-hop</bdi>, <span class="t" lang="en">2 questions<' in other.page()
