@@ -98,5 +98,5 @@ def _show_plan(encoder: Hosted, texts: Texts) -> int:
         ("tokens", "{:,} to {:,}".format(*total.tokens)),
         ("per million tokens", encoder.price.input),
     ]
-    print_plan(rows, total.usd, {"": settings.budget}, encoder.price)
+    print_plan(rows, total.usd, settings.budget, encoder.price)
     return total.missing

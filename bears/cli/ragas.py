@@ -1,6 +1,5 @@
 """``bears ragas``: the four metrics of RAGAS, replayed from kept replies."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,34 +10,29 @@ from tabulate import tabulate
 
 from bears.answers.ragas.plan import planned
 from bears.answers.ragas.rows import RagasRow, answered_rows, read_rows
-from bears.answers.ragas.run import python, scored
-from bears.answers.ragas.scores import HEADER, METRICS, UNANSWERED, Score, cells, summary
+from bears.answers.ragas.run import NAME, Evaluated, RagasSettings, evaluate, python
+from bears.answers.ragas.scores import HEADER, METRICS, UNANSWERED, cells, summary
 from bears.cli.answers import add_row
-from bears.cli.proxied import proxy_of
-from bears.cli.proxied import publish as publish_used
 from bears.cli.selection import composed, files_of, selected
-from bears.cli.spending import Show, print_plan, spending
+from bears.cli.spending import print_plan, spending
 from bears.cli.uses import generated_answers
-from bears.config import Config
-from bears.config.typed import select
+from bears.config import Config, checkout
+from bears.config.typed import Keys, select
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.benchmark_state import BenchmarkState, heading
 from bears.files.digest import digest_of, sha256_of
 from bears.files.records import read_questions, write_json
 from bears.files.spreadsheet import write_csv
-from bears.llm.kept import Kept
-from bears.llm.proxy import Proxy, ProxySettings, prices, proxied
-from bears.llm.server import serving
+from bears.llm.kept import Kept, extend
+from bears.llm.models import models_of
 from bears.results.records import Records, RecordsKeys
 
 
 @dataclass(frozen=True)
-class Evaluated:
-    """The scores of ragas, and the proxy with the replies that it used."""
+class RagasKeys(Keys):
+    """The keys of the configuration that ``bears ragas`` reads."""
 
-    versions: dict[str, str]
-    scores: list[Score]
-    proxy: Proxy
+    ragas: RagasSettings
 
 
 def score(
@@ -63,7 +57,7 @@ def score(
         file: CSV of question, ground_truth, answer and contexts (a JSON list); default: the
             answers of the selected generator to the selected benchmark
         plan: only show what is missing, and its price
-        fill: ask the models of conf/proxy for what is missing
+        fill: ask the models of conf/ragas for what is missing
         publish: write the replies that were used to data/memory, for git
         out: a .json file for the scores; those of each row go to a .csv file beside it
     """
@@ -83,33 +77,34 @@ def score(
             f"--system {system}: the questions of {file} are not all those of "
             f"{selected(config).benchmark.name}, each once; leave --system out"
         )
-    settings, kept = proxy_of(config)
-    evaluated = asyncio.run(_evaluated(rows, settings, kept, ask=False))
+    settings = select(RagasKeys, config).ragas
+    kept = Kept(NAME, files_of(config).replies(NAME), checkout())
+    found = evaluate(rows, settings, kept)
     if plan or fill:
-        _show_plan(rows, settings, kept, evaluated.proxy)
+        _show_plan(rows, settings, kept, found)
     if plan:
         return
-    if fill and evaluated.proxy.missed:
+    if fill and found.missed:
         with spending(len(rows) * len(METRICS), yes) as show:
-            evaluated = asyncio.run(_evaluated(rows, settings, kept, ask=True, show=show))
-        asked, spent = evaluated.proxy.asked, evaluated.proxy.spent
-        print(f"{asked} requests were asked; US$ {spent:.4f} were spent")
+            found = evaluate(rows, settings, kept, lambda done, usd: show(done, 0, usd))
+        print(f"{len(found.used)} replies are kept; US$ {found.spent:.4f} were spent")
     about: dict[str, Any] = state.as_dict() if state else {"name": selected(config).benchmark.name}
     result = {
         "benchmark": about | {"questions": len(rows)},
         "input": {"name": file.name, "sha256": sha256_of(file)},
-        "models": dict(zip(("chat", "embeddings"), settings.models, strict=True)),
-        "versions": evaluated.versions,
-        "metrics": summary(evaluated.scores, len(rows)),
+        "models": {"chat": settings.model, "embeddings": settings.embeddings},
+        "versions": found.versions,
+        "metrics": summary(found.scores, len(rows)),
     }
     if out:
         write_json(out, result)
-        rows_of = cells(evaluated.scores, [row.question for row in rows])
+        rows_of = cells(found.scores, [row.question for row in rows])
         write_csv(out.with_suffix(".csv"), HEADER, rows_of)
     print(_table(result))
     if publish:
-        publish_used(kept, evaluated.proxy)
-    _check_complete(result["metrics"], evaluated.proxy.problem)
+        total, new = extend(kept.replies, NAME, found.used.values())
+        print(f"{kept.replies}: {total} entries, {new} of them new")
+    _check_complete(result["metrics"], found.problem)
     if system and state:
         _put_on_board(state, system, result)
 
@@ -141,35 +136,16 @@ def _state(rows: Sequence[RagasRow], config: Config) -> BenchmarkState | None:
     return records.state if asked <= Counter(own) else None
 
 
-async def _evaluated(
-    rows: Sequence[RagasRow],
-    settings: ProxySettings,
-    kept: Kept,
-    ask: bool,
-    show: Show | None = None,
-) -> Evaluated:
-    async with (
-        proxied(settings, kept, ask) as proxy,
-        serving(proxy, settings.models) as address,
-    ):
-
-        def progress(done: int) -> None:
-            if show:
-                show(done, 0, proxy.spent)
-
-        server = address.base_url, address.key, settings.models
-        return Evaluated(*await scored(rows, *server, progress), proxy)
-
-
-def _show_plan(rows: Sequence[RagasRow], settings: ProxySettings, kept: Kept, proxy: Proxy) -> None:
-    plan = planned(rows, proxy, *prices(settings, kept.root))
+def _show_plan(
+    rows: Sequence[RagasRow], settings: RagasSettings, kept: Kept, replay: Evaluated
+) -> None:
+    chat, vectors, usd = planned(rows, replay, **settings.prices(models_of(kept.root)))
     lines = [
-        ("models", " and ".join(settings.models)),
-        ("kept already", plan.replayed),
-        ("calls", f"{plan.calls} chat, vectors of {plan.texts} texts"),
+        ("models", f"{settings.model} and {settings.embeddings}"),
+        ("kept already", len(replay.used)),
+        ("calls", f"{chat} chat, {vectors} embeddings"),
     ]
-    budgets = {"chat": settings.chat.budget, "vectors": settings.embeddings.budget}
-    print_plan(lines, plan.usd, budgets)
+    print_plan(lines, usd, settings.budget)
 
 
 def _table(result: Mapping[str, Any]) -> str:

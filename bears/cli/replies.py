@@ -1,4 +1,4 @@
-"""``bears replies``: import, plan, fill, publish, review, glossary, serve."""
+"""``bears replies``: import, plan, fill, publish, review, glossary."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -6,7 +6,6 @@ from pathlib import Path
 
 from bears.cli import spending
 from bears.cli.judgements import candidate_rows, decisions_in
-from bears.cli.proxied import serve
 from bears.cli.selection import composed, files_of, selected
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
 from bears.config import Config
@@ -194,5 +193,4 @@ COMMAND = {
     "publish": publish,
     "review": review,
     "glossary": glossary,
-    "serve": serve,
 }

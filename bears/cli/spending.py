@@ -1,7 +1,7 @@
 """Asking a model in front of a person: the plan, the consent, the progress bar and the outcome."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -95,25 +95,18 @@ def show_plan(workflow: Workflow[Any], plan: FillPlan) -> None:
         ("output tokens", "{:,} to {:,}".format(*plan.output_tokens)),
         ("per million tokens", f"{price.input} in, {price.output} out"),
     ]
-    print_plan(rows, plan.usd, {"": settings.budget}, price)
+    print_plan(rows, plan.usd, settings.budget, price)
 
 
 def print_plan(
     rows: Sequence[tuple[str, object]],
     usd: tuple[float, float],
-    budgets: Mapping[str, float | None],
+    budget: float | None,
     price: Price | None = None,
 ) -> None:
-    """Print a plan with its lowest and highest price, the source of the price and the budgets.
-
-    Args:
-        budgets: dollars for each purpose, None without a limit; a single one has an empty name.
-    """
+    """Print a plan with its lowest and highest price, the source of the price and the budget."""
     source = [("price from", f"{price.source} ({price.date or 'no date'})")] if price else []
-    limits = (
-        ("no limit" if limit is None else f"US$ {limit}") + (f" for {name}" if name else "")
-        for name, limit in budgets.items()
-    )
+    limit = "no limit" if budget is None else f"US$ {budget}"
     total = ("price", "US$ {:.4f} to {:.4f}".format(*usd))
-    lines = [*rows, *source, total, ("budget", ", ".join(limits))]
+    lines = [*rows, *source, total, ("budget", limit)]
     print(tabulate(lines, tablefmt="plain", disable_numparse=True))

@@ -11,7 +11,7 @@ from bears.evaluation.clusters import Floats
 from bears.evaluation.intervals import wilson_of
 
 FEW = 5
-"""How many labels a stratum needs to stand by itself."""
+"""How many labels a stratum needs not to be joined with another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def estimate(
     Source: Angelopoulos et al., Science 382 (2023), and Fisch et al., arXiv 2406.04291 (strata).
 
     Args:
-        labels: shape (n,), NaN where there is none.
+        labels: shape (n,), NaN for an item without a label.
         judge: shape (n,); a constant leaves the judge out.
         worst, best: the ends of the labels' scale.
         finite: whether the items are all there are; if so, nothing is uncertain once all have
@@ -98,7 +98,7 @@ def _strata(judge: Floats, known: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def exchange_rate(labels: Floats, judge: Floats) -> float | None:
-    """Return how many labels without the judge tell as much as one with it; None if unknown."""
+    """Return how many labels without the judge are worth one with it; None if unknown."""
     constant = np.zeros(len(judge))
     alone, with_judge = (estimate(labels, each, finite=False) for each in (constant, judge))
     if alone is None or with_judge is None or not with_judge.error > 0:

@@ -1,21 +1,11 @@
 """A limit on the cost of a run that holds no matter how long the replies turn out to be."""
 
 import asyncio
-from typing import Protocol
 
+from bears.llm.embedding import EmbeddingRequest
 from bears.llm.faults import BudgetExhausted
 from bears.llm.models import Price
-
-
-class Bounded(Protocol):
-    """A request whose cost has an upper bound."""
-
-    @property
-    def max_output_tokens(self) -> int:
-        """Return the most tokens that its reply may have."""
-
-    def most_input_tokens(self) -> int:
-        """Return an upper bound on its own tokens."""
+from bears.llm.wire import ChatRequest
 
 
 class Budget:
@@ -36,14 +26,9 @@ class Budget:
         self._in_flight = 0
         self._change = asyncio.Condition()
 
-    def bound(self, request: Bounded) -> float:
+    def bound(self, request: ChatRequest | EmbeddingRequest) -> float:
         """Return the most that ``request`` can cost."""
         return self.price.of(request.most_input_tokens(), request.max_output_tokens)
-
-    def fits(self, amount: float) -> bool:
-        """Return whether ``amount`` can be reserved now."""
-        # A billionth of a dollar is the rounding error of sums.
-        return self.limit is None or amount <= self.limit - self.spent - self.reserved + 1e-9
 
     async def reserve(self, amount: float) -> None:
         """Set ``amount`` dollars aside, and wait for other requests to settle if needed.
@@ -52,16 +37,19 @@ class Budget:
             BudgetExhausted: it does not fit, and no request in flight can free any of the budget.
         """
         async with self._change:
-            while not self.fits(amount):
+            # A billionth of a dollar is the rounding error of sums.
+            while (
+                self.limit is not None and self.spent + self.reserved + amount > self.limit + 1e-9
+            ):
                 if not self._in_flight:
-                    raise self.exhausted(amount)
+                    raise BudgetExhausted(
+                        f"the budget of {self.limit} USD is used up: {self.spent:.4f} USD are "
+                        f"spent, and the next request may cost {amount:.4f} USD. The replies so "
+                        f"far are kept; raise {self._where}.budget to continue"
+                    )
                 await self._change.wait()
-            self.hold(amount)
-
-    def hold(self, amount: float) -> None:
-        """Reserve ``amount`` even if it does not fit, for requests that are already sent."""
-        self.reserved += amount
-        self._in_flight += 1
+            self.reserved += amount
+            self._in_flight += 1
 
     async def settle(self, amount: float, input_tokens: int, output_tokens: int) -> None:
         """Replace a reserved amount by the actual cost of the reply."""
@@ -82,11 +70,3 @@ class Budget:
             self.reserved = 0.0
         async with self._change:
             self._change.notify_all()
-
-    def exhausted(self, amount: float) -> BudgetExhausted:
-        """Return the error for a request of at most ``amount`` dollars."""
-        return BudgetExhausted(
-            f"the budget of {self.limit} USD is used up: {self.spent:.4f} USD are spent, and the "
-            f"next request may cost {amount:.4f} USD. The replies so far are kept; "
-            f"raise {self._where}.budget to continue"
-        )

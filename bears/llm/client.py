@@ -1,15 +1,14 @@
 """Ask a model online: many requests at once, paced, retried, within a budget.
 
-All requests take this path: those of uses, texts for vectors, and those that other programs send.
+All requests take this path: those of uses, and texts for vectors.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import aiohttp
 import httpx2
@@ -19,7 +18,7 @@ import tenacity
 from bears.errors import FormatError
 from bears.files.intake.files import WHOLE_BYTES, beyond
 from bears.files.intake.json_text import json_value
-from bears.llm.budget import Bounded, Budget
+from bears.llm.budget import Budget
 from bears.llm.embedding import Embedded, EmbeddingRequest
 from bears.llm.endpoint import Access, Endpoint, find_access
 from bears.llm.faults import (
@@ -28,18 +27,17 @@ from bears.llm.faults import (
     Lost,
     RateLimited,
     RequestFailed,
-    RequestRefused,
     RunStopped,
+    SchemaRefused,
     Unavailable,
     Unreachable,
     read_problem,
 )
-from bears.llm.models import Model, Models, Price
+from bears.llm.models import Models, Price
 from bears.llm.pool import RequestPool
 from bears.llm.rate_limits import RateLimits, retry_after
 from bears.llm.wire import ChatAnswer, ChatRequest
 
-CHAT = "/chat/completions"
 LONGEST_WAIT = 60.0
 PATIENCE = 10
 """How many 429 responses one attempt may get, if they ask for no long wait."""
@@ -50,33 +48,8 @@ UNHEARD = 3
 """Attempts to reach a server that has not answered anything yet: its address may be wrong."""
 
 
-class Charged(Protocol):
-    """An answer with the number of its tokens."""
-
-    @property
-    def input_tokens(self) -> int:
-        """Return the tokens charged for the request."""
-
-    @property
-    def output_tokens(self) -> int:
-        """Return the tokens charged for the answer."""
-
-
-class Sendable(Bounded, Protocol):
-    """A request that a `Client` can send."""
-
-    def expected_tokens(self) -> int:
-        """Estimate what the provider counts against tokens per minute."""
-
-    def body(self, name: str, model: Model, learned: Collection[str]) -> Mapping[str, Any]:
-        """Return the JSON body for the model ``name``, without what was learned not to work."""
-
-    def read(self, body: Any) -> Any:
-        """Read the answer's JSON. Raises ValueError if it cannot be read."""
-
-
-R = TypeVar("R", bound=Sendable)
-A = TypeVar("A", bound=Charged)
+R = TypeVar("R", bound=ChatRequest | EmbeddingRequest)
+A = TypeVar("A", bound=ChatAnswer | Embedded)
 
 
 async def forget(request: object, answer: object) -> None:
@@ -84,7 +57,7 @@ async def forget(request: object, answer: object) -> None:
 
 
 class Client(Generic[R, A]):
-    """One path of an OpenAI-compatible address.
+    """A model behind an OpenAI-compatible address.
 
     Args:
         endpoint: the address, and how many requests it gets.
@@ -96,8 +69,6 @@ class Client(Generic[R, A]):
     Raises:
         ConfigurationError: there is no API key.
     """
-
-    path: ClassVar[str] = CHAT
 
     def __init__(
         self,
@@ -112,7 +83,8 @@ class Client(Generic[R, A]):
         pace = endpoint.requests_per_minute, endpoint.tokens_per_minute
         self.limits = rate or RateLimits(*pace)
         self.access = find_access(endpoint, env_folder)
-        self.learned: frozenset[str] = frozenset()
+        self.plain = False
+        """Whether the server accepts no JSON schemas."""
 
     async def answers(
         self, requests: Iterable[R], keep: Callable[[R, A], Awaitable[None]] = forget
@@ -130,7 +102,8 @@ class Client(Generic[R, A]):
             RunStopped: key, model, address or quota are wrong. Requests in flight finish and are
                 yielded first; those that wait are not sent.
         """
-        async with self.connected() as connection:
+        async with _sender(self.access, self.endpoint.concurrency) as sender:
+            connection = Connection(self, sender)
 
             async def answer(request: R) -> A:
                 found = await connection.answer(request)
@@ -140,12 +113,6 @@ class Client(Generic[R, A]):
             pool, places = connection.pool, self.endpoint.concurrency
             async for pair in pool.outcomes(requests, answer, places):
                 yield pair
-
-    @asynccontextmanager
-    async def connected(self) -> "AsyncIterator[Connection[R, A]]":
-        """Open the connections for one event loop."""
-        async with make_client(self.access, self.endpoint) as sender:
-            yield Connection(self, sender)
 
     def check(self, request: R, answer: A) -> None:
         """Raise RunStopped if an answer shows that all others would be wrong too."""
@@ -158,13 +125,10 @@ class Online(Client[ChatRequest, ChatAnswer]):
 class Embeddings(Client[EmbeddingRequest, Embedded]):
     """A model of embeddings."""
 
-    path = "/embeddings"
-
     def check(self, request: EmbeddingRequest, answer: Embedded) -> None:
         """Raise RunStopped if vectors have other dimensions than configured."""
         came, wanted = answer.vectors.shape[1], request.dimensions
-        # Requests of other programs (0) set their own dimensions.
-        if wanted and came != wanted:
+        if came != wanted:
             raise RunStopped(
                 f"{self.access.base_url} answers vectors of {came} dimensions for "
                 f"{self.endpoint.model}, and {wanted} are configured"
@@ -186,14 +150,8 @@ class Connection(Generic[R, A]):
     pool: RequestPool = field(default_factory=RequestPool)
 
     def __post_init__(self) -> None:
-        self._places = asyncio.Semaphore(self.client.endpoint.concurrency)
         # One request watches the clock; the others queue behind it.
         self._turn = asyncio.Lock()
-
-    async def __call__(self, request: R) -> A:
-        """Answer one request when a place is free. Raises ClientError if there is no answer."""
-        async with self._places:
-            return await self.answer(request)
 
     async def answer(self, request: R) -> A:
         """Send a request until it is answered, and pay for each attempt.
@@ -264,14 +222,14 @@ class Connection(Generic[R, A]):
         return answer
 
     async def _ask(self, request: R) -> A:
-        learned = self.client.learned
+        plain = self.client.plain
         try:
             return await self._once(request)
-        except RequestRefused as refused:
-            if not refused.lesson or refused.lesson in learned:
+        except SchemaRefused:
+            if plain:
                 raise
-            # For the rest of the run, requests are written in another way.
-            self.client.learned |= {refused.lesson}
+            # For the rest of the run, requests have their schema in the text.
+            self.client.plain = True
         return await self._once(request)
 
     async def _once(self, request: R) -> A:
@@ -282,10 +240,10 @@ class Connection(Generic[R, A]):
         """
         client, limits = self.client, self.client.limits
         tokens = request.expected_tokens()
-        body = request.body(client.endpoint.model, client.model, client.learned)
+        body = request.body(client.endpoint.model, client.model, client.plain)
         number = await self._next(tokens)
         try:
-            response = await self._send(body)
+            response = await self._send(request.path, body)
         finally:
             limits.ended(tokens)
         limits.learn(time.monotonic(), response.headers)
@@ -293,10 +251,9 @@ class Connection(Generic[R, A]):
             limits.accepted(number)
             try:
                 answer = json_value(response.content, "the JSON of the answer", halves=True)
-                found: A = request.read(answer)
+                return cast(A, request.read(answer))
             except (FormatError, ValueError) as error:
                 raise Lost(client.access.clean(f"the answer cannot be read: {error}")) from None
-            return found
         after = retry_after(response.headers)
         if response.status_code == 429:
             limits.refused(number, time.monotonic(), tokens, after)
@@ -318,12 +275,11 @@ class Connection(Generic[R, A]):
                 await pool.pause(pause)
             return limits.sent(time.monotonic(), tokens)
 
-    async def _send(self, body: Mapping[str, Any]) -> httpx2.Response:
+    async def _send(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
         address = self.client.access.base_url
         try:
             # For the whole answer; the client's own limit restarts with every part of it.
             async with asyncio.timeout(self.client.endpoint.timeout_s):
-                path = self.client.path
                 return await self.sender.post(path, cast_to=httpx2.Response, body=body)
         except openai.APIStatusError as error:
             return error.response
@@ -358,26 +314,18 @@ def _wait(first: float) -> Callable[[tenacity.RetryCallState], float]:
     return wait
 
 
-def make_client(
-    access: Access, endpoint: Endpoint, timeout_s: float | None = None, retries: int = 0
-) -> openai.AsyncOpenAI:
-    """Return the openai client for one event loop.
-
-    Args:
-        access: the address and the API key.
-        endpoint: how many connections it has.
-        timeout_s: how long one part of an answer may take.
-        retries: how often the client itself repeats a request.
-    """
-    places = httpx2.Limits(max_connections=endpoint.concurrency)
+def _sender(access: Access, places: int) -> openai.AsyncOpenAI:
+    """Return the openai client for one event loop."""
     return openai.AsyncOpenAI(
         api_key=access.key(),
         base_url=access.base_url,
-        max_retries=retries,
-        timeout=timeout_s,
+        # Attempts and their time are counted here.
+        max_retries=0,
+        timeout=None,
         # It takes half of the CPU time of the default client, which matters at 300 requests/s.
         http_client=openai.DefaultAioHttpClient(
-            limits=places, event_hooks={"response": [_read_bounded]}
+            limits=httpx2.Limits(max_connections=places),
+            event_hooks={"response": [_read_bounded]},
         ),
     )
 

@@ -2,7 +2,6 @@
 
 import binascii
 from base64 import b64decode
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,6 +24,7 @@ class EmbeddingRequest:
     texts: tuple[str, ...]
     dimensions: int
     max_output_tokens: ClassVar[int] = 0
+    path: ClassVar[str] = "/embeddings"
 
     def most_input_tokens(self) -> int:
         """Return an upper bound for any byte-level tokenizer."""
@@ -34,7 +34,7 @@ class EmbeddingRequest:
         """Estimate what the provider counts against tokens per minute."""
         return sum(token_range(text)[1] for text in self.texts)
 
-    def body(self, name: str, model: Model, learned: Collection[str]) -> dict[str, Any]:  # noqa: ARG002
+    def body(self, name: str, model: Model, plain: bool) -> dict[str, Any]:  # noqa: ARG002
         """Return the JSON body, without ``dimensions`` if the model does not accept it."""
         body = {"model": name, "input": self.texts, "encoding_format": "base64"}
         return body | ({} if "dimensions" in model.refuses else {"dimensions": self.dimensions})

@@ -6,7 +6,6 @@ A fault means one of four things: retry (`Again`), wait (`RateLimited`), give up
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from bears.errors import BearsError, FormatError
 from bears.files.intake.json_text import json_value
@@ -17,16 +16,11 @@ class ClientError(BearsError):
 
 
 class RequestRefused(ClientError):
-    """The server refuses this one request; asking again would not help.
+    """The server refuses this one request; asking again would not help."""
 
-    Args:
-        reason: the server's message.
-        lesson: the part of the request that it does not accept, from `LESSONS`; may be empty.
-    """
 
-    def __init__(self, reason: str, lesson: str = "") -> None:
-        super().__init__(reason)
-        self.lesson = lesson
+class SchemaRefused(RequestRefused):
+    """The server refuses the JSON schema of the request, which the text can hold too."""
 
 
 class RequestFailed(ClientError):
@@ -98,8 +92,6 @@ REMEDIES = {
     404: "Look at {where}.model and {where}.base_url",
     429: "The account has no credit left",
 }
-SCHEMA, LIMIT = LESSONS = ("schema", "limit")
-"""What a server may refuse that can be expressed in another way: JSON schemas, ``max_tokens``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +116,6 @@ class Problem:
         other = Again if self.status >= 500 else RequestRefused
         return MEANING.get(self.status, other)
 
-    @property
-    def passes(self) -> bool:
-        """Return whether the same request may be answered later."""
-        return issubclass(self.meaning, Again)
-
     def fault(self, message: str, after: float | None, where: str) -> Exception:
         """Return the exception for it.
 
@@ -142,13 +129,8 @@ class Problem:
             return meaning(message, after)
         if meaning is RunStopped:
             return RunStopped(f"{message}. {REMEDIES[self.status].format(where=where)}")
-        return RequestRefused(message, self._lesson())
-
-    def _lesson(self) -> str:
-        if "max_completion_tokens" in self.message:
-            return LIMIT
         about_schema = any(word in self.message for word in ("response_format", "json_schema"))
-        return SCHEMA if self.status == 400 and about_schema else ""
+        return (SchemaRefused if self.status == 400 and about_schema else RequestRefused)(message)
 
     def __str__(self) -> str:
         code = f" {self.code}" if self.code else ""
@@ -161,11 +143,6 @@ def read_problem(status: int, content: bytes) -> Problem:
         body = json_value(content, "")
     except FormatError:
         return Problem(status, "", content.decode("utf-8", "replace").strip())
-    return to_problem(status, body)
-
-
-def to_problem(status: int, body: Any) -> Problem:
-    """Read the JSON of an error."""
     error = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(error, dict):
         return Problem(status, "", str(error))

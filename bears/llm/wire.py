@@ -1,11 +1,10 @@
 """The provider's wire format for chat: a request as JSON, and the answer read back."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from bears.llm.faults import SCHEMA, ClientError
 from bears.llm.models import MESSAGE_TOKENS, Model, ceiling
 
 MOST_TOKENS = 10_000_000
@@ -30,6 +29,7 @@ class ChatRequest:
     schema: Mapping[str, Any] | None = None
     max_output_tokens: int = 4096
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    path: ClassVar[str] = "/chat/completions"
 
     def most_input_tokens(self) -> int:
         """Return an upper bound for any tokenizer, in which the schema counts twice."""
@@ -40,16 +40,14 @@ class ChatRequest:
         """Estimate what counts against tokens per minute: the text and the longest answer."""
         return len((self.system + self.user).encode()) // 4 + self.max_output_tokens
 
-    def body(self, name: str, model: Model, learned: Collection[str] = ()) -> dict[str, Any]:
+    def body(self, name: str, model: Model, plain: bool = False) -> dict[str, Any]:
         """Return the JSON body, without what the model would refuse.
 
         Args:
             name: of the model.
             model: what it accepts.
-            learned: what the server does not accept, from `LESSONS`. If it takes no schema, the
-                system message contains it.
+            plain: whether the server accepts no schema; the system message then contains it.
         """
-        plain = SCHEMA in learned
         body: dict[str, Any] = {"model": name, "messages": self._messages(plain)}
         body |= {key: value for key, value in self.parameters.items() if key not in model.refuses}
         body[model.limit] = self.max_output_tokens
@@ -81,7 +79,8 @@ class ChatRequest:
                 model=str(body.get("model", "")),
             )
         except (KeyError, IndexError, TypeError, AttributeError) as error:
-            raise not_a_completion(error) from None
+            reason = type(error).__name__
+            raise ValueError(f"the answer is not a chat completion ({reason})") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +103,6 @@ class ChatAnswer:
     model: str
 
 
-Outcome = ChatAnswer | ClientError
-"""The result of a request."""
-
-
 def used(body: Mapping[str, Any], name: str, most: int) -> int:
     """Return how many tokens the server charges for a request that it answered.
 
@@ -120,11 +115,6 @@ def used(body: Mapping[str, Any], name: str, most: int) -> int:
     count = usage.get(name) if isinstance(usage, dict) else None
     # A boolean is an int as well.
     return count if type(count) is int and 0 <= count <= max(most, MOST_TOKENS) else most
-
-
-def not_a_completion(error: Exception) -> ValueError:
-    """Return the error for an answer without the fields of a chat completion."""
-    return ValueError(f"the answer is not a chat completion ({type(error).__name__})")
 
 
 def _text(value: Any) -> str:

@@ -11,6 +11,8 @@ import re
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -19,14 +21,17 @@ import pytest
 
 from bears.answers.ragas.program import inputs
 from bears.answers.ragas.rows import read_rows
-from bears.answers.ragas.run import ENVIRONMENT, PROGRAM
+from bears.answers.ragas.run import ENVIRONMENT, NAME, PROGRAM
 from bears.answers.ragas.scores import METRICS, Score, summary
 from bears.cli import main
 from bears.cli.selection import composed
 from bears.config.typed import select
 from bears.errors import FormatError
+from bears.files.journal import Journal
 from bears.files.manifest import seal
 from bears.files.spreadsheet import write_csv
+from bears.layout import JOURNAL
+from bears.llm.kept import KeptReply, extend
 from stages import generate
 from tests.provider_server import ROOT, ProviderServer
 from tests.workspace import Workspace
@@ -71,7 +76,7 @@ def test_a_mean_is_of_what_was_scored_and_the_rest_is_counted_by_its_reason() ->
         Score(0, "faithfulness", 0.5),
         Score(1, "faithfulness", None, "NaN"),
         Score(2, "faithfulness", 1.0),
-        Score(3, "faithfulness", None, "InstructorRetryException: … 'code': 'reply_missing' …"),
+        Score(3, "faithfulness", None, "reply_missing: "),
     ]
     found = summary(scores, 5)
     assert found["faithfulness"] == {
@@ -165,15 +170,15 @@ def test_what_is_not_scored_stands_beside_the_mean_and_on_the_leaderboard(
 def test_scores_that_another_run_may_give_keep_the_means_off_the_leaderboard(
     workspace: Workspace,
 ) -> None:
-    codes = ["reply_missing", "budget_exhausted", "no_answer", "not_kept"]
-    told = "InstructorRetryException: Error code: 402 - {'error': {'code': 'CODE'}}"
+    codes = ["reply_missing", "budget_exhausted", "no_answer"]
+    told = "CODE: why"
     body = SCORES.replace("if (row, place) == (0, 1)", f"if row < {len(codes)} and place == 1")
     body = body.replace('"NaN"', f"{told!r}.replace('CODE', {codes!r}[row])")
     played(workspace, body)
     given(workspace, [[q["question"], q["gold_answer"], "x", "[]"] for q in questions(workspace)])
     told = ragas(workspace, "mine.csv", "--out", "scores.json", "--system", "mine", code=1)
-    assert "replies for 4 of 72 scores are missing" in told
-    assert '"n_scored": 14' in workspace.text("scores.json")
+    assert "replies for 3 of 72 scores are missing" in told
+    assert '"n_scored": 15' in workspace.text("scores.json")
     assert not (workspace.root / "metrics" / "leaderboard.csv").exists()
 
 
@@ -225,10 +230,13 @@ def test_without_a_file_what_the_generator_answered_is_scored(workspace: Workspa
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("sys.exit('no module named ragas')", "status 1 after 0 scores: no module named ragas"),
+        ("sys.exit('no module named ragas')", "after 0 scores: status 1, no module named ragas"),
         ("print('hello')", "not valid JSON"),
-        ("print(json.dumps({'ragas': '1'})); print('[]')", "a score of ragas is"),
-        ("print('{}'); import os; os.kill(os.getpid(), 9)", "ragas ended with status -9"),
+        ("print(json.dumps({'ragas': '1'})); print('[]')", "a line of ragas is"),
+        (
+            "print('{}'); import os; os.kill(os.getpid(), 9)",
+            "ragas ended after 0 scores: status -9",
+        ),
     ],
 )
 def test_a_ragas_that_fails_is_a_sentence(body: str, told: str, workspace: Workspace) -> None:
@@ -238,45 +246,240 @@ def test_a_ragas_that_fails_is_a_sentence(body: str, told: str, workspace: Works
     assert not (workspace.root / "metrics" / "leaderboard.csv").exists()
 
 
-PAYING = """
-import os, signal, time, urllib.error, urllib.request
-print(json.dumps({"ragas": "0.0.1"}), flush=True)
-chat = {"model": asked["model"], "messages": [{"role": "user", "content": "Hello?"}]}
-try:
-    urllib.request.urlopen(urllib.request.Request(
-        asked["base_url"] + "/chat/completions", json.dumps(chat).encode(),
-        {"Authorization": "Bearer " + asked["key"]},
-    ))
-except urllib.error.HTTPError:
-    sys.exit()
-os.kill(os.getppid(), signal.SIGINT)
-time.sleep(60)
+FAKE = """#!{python}
+import importlib.metadata, runpy, sys, types
+from types import SimpleNamespace as Made
+
+importlib.metadata.version = lambda name: "0.0.1"
+names = ("embeddings", "llms", "metrics")
+embeddings, llms, metrics = (types.ModuleType(f"ragas.{{name}}") for name in names)
+llms.llm_factory = lambda model, **given: Made(model=model, **given)
+embeddings.OpenAIEmbeddings = lambda client, model: Made(model=model, client=client)
+
+def metric(name, samples):
+    class Metric:
+        def __init__(self, llm, vectors=None):
+            self.llm, self.vectors = llm, vectors
+
+        async def ascore(self, user_input, **others):
+            messages, said = [{{"role": "user", "content": f"{{name}}: {{user_input}}"}}], ""
+            for _ in range(samples):
+                answer = await self.llm.client.chat.completions.create(
+                    model=self.llm.model, max_tokens=self.llm.max_tokens, messages=messages
+                )
+                said += answer.choices[0].message.content
+            if model := self.vectors:
+                await model.client.embeddings.create(model=model.model, input=["a", said])
+            return Made(value=sum(map(ord, said)) / 1e6)
+    return Metric
+
+metrics.collections = Made(
+    Faithfulness=metric("f", 1), AnswerRelevancy=metric("a", 2),
+    ContextPrecision=metric("p", 1), ContextRecall=metric("r", 1),
+)
+sys.modules |= {{"ragas": types.ModuleType("ragas"), "ragas.embeddings": embeddings}}
+sys.modules |= {{"ragas.llms": llms, "ragas.metrics": metrics}}
+runpy.run_path(sys.argv[2], run_name="__main__")
 """
+"""In the place of the environment's Python: our program, with metrics that ask little. The first
+row asks 5 chat requests and one for vectors."""
+
+
+def counting(request: dict[str, Any]) -> str:
+    """Never give the same answer twice."""
+    counting.calls += 1  # type: ignore[attr-defined]
+    return f"{counting.calls}: {request['messages'][-1]['content']}"  # type: ignore[attr-defined]
+
+
+counting.calls = 0  # type: ignore[attr-defined]
+THREE = [[question, "gold", "an answer", '["a text"]'] for question in ("One?", "Two?", "One?")]
+
+
+@pytest.fixture
+def server(workspace: Workspace) -> Iterator[ProviderServer]:
+    """A provider, and a checkout with three rows to score, of which two are equal."""
+    played(workspace, "")
+    program = workspace.root / ENVIRONMENT / "bin" / "python"
+    program.write_text(FAKE.format(python=sys.executable), encoding="utf-8")
+    given(workspace, THREE)
+    with ProviderServer(f"{__name__}:counting") as provider:
+        yield provider
+
+
+def at(server: ProviderServer, *more: str) -> list[str]:
+    """Words that buy what is missing from a server."""
+    return ["mine.csv", f"ragas.base_url={server.url}", "ragas.api_key_env=''", *more, *FILL]
+
+
+FILL = ["--fill", "--yes", "--out", "out/scores.json"]
+
+
+def asked(server: ProviderServer) -> int:
+    return int(server.stats().get("requests", 0))
+
+
+def journal(workspace: Workspace) -> list[dict[str, Any]]:
+    return list(Journal(workspace.root / JOURNAL).rows())
+
+
+def test_each_request_is_bought_once_and_replayed_to_the_byte_without_a_model(
+    server: ProviderServer, workspace: Workspace
+) -> None:
+    server.change(latency=0.1)
+    ragas(workspace, *at(server))
+    assert (asked(server), len(journal(workspace))) == (12, 12)
+    first = workspace.bytes_below("out")
+    assert all(
+        metric["n_scored"] == 3 for metric in json.loads(first["scores.json"])["metrics"].values()
+    )
+    ragas(workspace, *at(server), "--publish")
+    (workspace.root / JOURNAL).unlink()
+    ragas(workspace, "mine.csv", "ragas.api_key_env=NO_SUCH", "--out", "out/scores.json")
+    assert workspace.bytes_below("out") == first
+    assert asked(server) == 12
+    plan = ragas(workspace, "mine.csv", "--plan")
+    assert re.search(
+        r"kept already +12\ncalls +0 chat, 0 embeddings\nprice +US\$ 0.0000 to 0.0000", plan
+    )
+
+
+def test_a_longer_answer_or_another_model_is_another_request(
+    server: ProviderServer, workspace: Workspace
+) -> None:
+    ragas(workspace, *at(server))
+    for other in ("ragas.answer_tokens=2048", "ragas.model=gpt-4.1"):
+        told = ragas(workspace, "mine.csv", other, code=1)
+        assert "replies for 12 of 12 scores are missing; see what they cost with --plan" in told
+
+
+def test_missing_replies_are_counted_and_priced_and_nothing_is_asked(
+    server: ProviderServer, workspace: Workspace
+) -> None:
+    words = ["mine.csv", f"ragas.base_url={server.url}", "ragas.price={input: 0, output: 1000}"]
+    plan = ragas(workspace, *words, "--plan")
+    # What ragas asks of three rows with one context, of 1024 tokens each at most.
+    assert "calls         21 chat, 6 embeddings" in plan
+    assert f"US$ 0.0000 to {21 * 1024 / 1000:.4f}" in plan
+    told = ragas(workspace, *words, "--out", "out/scores.json", code=1)
+    assert told.count("0 of 3    3 no kept reply") == 4
+    assert asked(server) == 0
+    assert not (workspace.root / JOURNAL).exists()
+
+
+def test_the_budget_holds_except_for_what_is_in_flight(
+    server: ProviderServer, workspace: Workspace
+) -> None:
+    given(workspace, [[f"Question {n}?", "gold", "an answer", "[]"] for n in range(20)])
+    price = ["ragas.price={input: 0, output: 1000}", "ragas.budget=0.1", "ragas.concurrency=4"]
+    told = ragas(workspace, *at(server, *price), code=1)
+    assert "the budget of 0.1 USD is used up; raise ragas.budget to continue. --fill again" in told
+    assert re.search(r"\d+ beyond the budget", told)
+    spent = float(re.search(r"US\$ ([\d.]+) were spent", told)[1])  # type: ignore[index]
+    # The provider counts a token per four bytes of an answer of 17 to 20 characters.
+    assert 0.1 <= spent <= 0.1 + 4 * 0.006
+    assert len(journal(workspace)) == asked(server)
+    before = asked(server)
+    ragas(workspace, *at(server))
+    assert asked(server) == 20 * 6
+    assert before < 20 * 6
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("empty", "the answer is empty"),
+        ("truncated", "the answer was cut off (length); if it was too long, raise ragas.answer_t"),
+        ("content_filter", "the answer was cut off (content_filter)"),
+        ("refusal", "the answer is empty"),
+        ("no_choices", "the answer cannot be read (IndexError)"),
+        ("invalid_json", "the answer cannot be read (JSONDecodeError)"),
+        ("bad_request", "Invalid value"),
+        ("server_error", "The server had an error"),
+    ],
+)
+def test_a_fault_is_not_kept(
+    fault: str, told: str, server: ProviderServer, workspace: Workspace
+) -> None:
+    server.change(chances={fault: 1.0})
+    words = at(server, "ragas.attempts=1")
+    assert told in ragas(workspace, *words, "--publish", code=1)
+    assert journal(workspace) == []
+    assert (workspace.root / "data" / "memory" / "mini.ragas.jsonl").read_bytes() == b""
+    server.change(chances={})
+    ragas(workspace, *words)
+
+
+def test_a_key_that_is_refused_is_tried_once_for_each_place_and_never_shown(
+    server: ProviderServer, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-" + "9" * 20
+    monkeypatch.setenv("MY_KEY", key)
+    server.change(status=401)  # it echoes the key
+    words = at(server, "ragas.api_key_env=MY_KEY", "ragas.concurrency=2")
+    told = ragas(workspace, *words, "--publish", code=1)
+    assert "[key]" in told
+    assert "replies for 12 of 12 scores are missing" in told
+    assert asked(server) <= 2
+    files = [
+        path for path in workspace.root.rglob("*") if path.is_file() and ".git" not in path.parts
+    ]
+    assert not [path for path in files if key.encode() in path.read_bytes()]
+    assert key not in told
+
+
+def test_a_server_that_is_not_there_is_named(workspace: Workspace, server: ProviderServer) -> None:
+    words = at(server, "ragas.base_url=http://127.0.0.1:9/v1", "ragas.attempts=1")
+    assert "http://127.0.0.1:9/v1/: " in ragas(workspace, *words, code=1)
+
+
+@pytest.mark.parametrize("damaged", ["no JSON", "[" * 100_000])
+def test_a_damaged_reply_is_refused(damaged: str, workspace: Workspace) -> None:
+    played(workspace, "")
+    given(workspace, THREE)
+    entry = KeptReply("0" * 64, "", "chat", "text", damaged)
+    extend(workspace.root / "data" / "memory" / "mini.ragas.jsonl", NAME, [entry])
+    assert f"the kept reply {entry.key}: not valid JSON" in ragas(workspace, "mine.csv", code=1)
+
+
+def begun(workspace: Workspace, *words: str) -> subprocess.Popen[str]:
+    """Start the command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "bears", "ragas", *words],
+        cwd=workspace.root,
+        env={name: value for name, value in os.environ.items() if name != "BEARS_RAGAS"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        # Where the tests themselves run in the background, an interrupt would be ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
 
 
 @pytest.mark.slow
-def test_an_interrupt_says_what_was_spent_though_nothing_is_scored_yet(
-    workspace: Workspace,
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+def test_an_end_in_the_middle_loses_only_what_was_in_flight(
+    end: signal.Signals, server: ProviderServer, workspace: Workspace
 ) -> None:
-    played(workspace, PAYING)
-    given(workspace, [["Where?", "Oslo", "x", "[]"]])
-    with ProviderServer("tests.scripted_model:ragas") as server:
-        words = [f"proxy.chat.base_url={server.url}", "proxy.chat.api_key_env=''"]
-        words += ["proxy.chat.price={input: 1000, output: 1000}", "--fill", "--yes"]
-        done = subprocess.run(
-            [sys.executable, "-m", "bears", "ragas", "mine.csv", *words],
-            cwd=workspace.root,
-            env={name: value for name, value in os.environ.items() if name != "BEARS_RAGAS"},
-            capture_output=True,
-            text=True,
-            # Where the tests themselves run in the background, an interrupt would be ignored.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
-    told = done.stdout + done.stderr
-    assert done.returncode == 130, told
-    said = re.search(r"^0 done; US\$ ([\d.]+) spent, .*in flight$", told, re.MULTILINE)
-    assert said, told
-    assert float(said[1]) > 0
+    given(workspace, [[f"Question {n}?", "gold", "an answer", "[]"] for n in range(20)])
+    server.change(latency=0.2)
+    process = begun(workspace, *at(server, "ragas.concurrency=4"))
+    while len(journal(workspace)) < 20:
+        time.sleep(0.02)
+    process.send_signal(end)
+    told, _ = process.communicate()
+    kept = len(journal(workspace))
+    # The program, which was not killed itself, has ended too.
+    time.sleep(1)
+    before = asked(server)
+    assert kept <= before <= kept + 2 * 4
+    if end == signal.SIGINT:
+        assert process.returncode == 130
+        said = re.search(r"^\d+ done; US\$ ([\d.]+) spent, .*in flight$", told, re.MULTILINE)
+        assert said, told
+        assert float(said[1]) > 0
+    server.change(latency=0)
+    ragas(workspace, *at(server))
+    assert asked(server) - before == 20 * 6 - kept
 
 
 ROWS = [
@@ -299,24 +502,39 @@ def environment(workspace: Workspace) -> None:
     (workspace.root / ENVIRONMENT).symlink_to(here)
 
 
+DIRECT = """
+import asyncio, json, math, os, runpy, sys
+import openai
+
+os.environ["RAGAS_DO_NOT_TRACK"] = "true"
+ours, rows = runpy.run_path(sys.argv[1]), json.loads(sys.argv[3])
+client = openai.AsyncOpenAI(base_url=sys.argv[2], api_key="none", max_retries=0)
+models = {"model": "gpt-4.1-mini", "embeddings": "text-embedding-3-small", "answer_tokens": 1024}
+
+async def main():
+    for name, metric in ours["metrics"](client, models).items():
+        for place, row in enumerate(rows):
+            try:
+                value = float((await metric.ascore(**ours["inputs"](name, row))).value)
+            except Exception:
+                value = math.nan
+            print(json.dumps([place, name, value if math.isfinite(value) else None]))
+
+asyncio.run(main())
+"""
+
+
 def direct(workspace: Workspace, url: str) -> dict[tuple[int, str], Any]:
     """What ragas says with nothing of ours between it and the provider."""
     rows = [
         {"question": q, "ground_truth": gold, "answer": answer, "contexts": json.loads(contexts)}
         for q, gold, answer, contexts in ROWS
     ]
-    asked = {"base_url": url, "key": "none", "concurrency": 4, "rows": rows}
-    asked |= {"model": "gpt-4.1-mini", "embedding_model": "text-embedding-3-small"}
-    done = subprocess.run(
-        [workspace.root / ENVIRONMENT / "bin" / "python", "-I", PROGRAM],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert told[0]["ragas"] == "0.4.3"
-    return {(each["row"], each["metric"]): each["value"] for each in told[1:]}
+    python = workspace.root / ENVIRONMENT / "bin" / "python"
+    words = [str(python), "-I", "-c", DIRECT, str(PROGRAM), url, json.dumps(rows)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    told = (json.loads(line) for line in done.stdout.splitlines())
+    return {(place, metric): value for place, metric, value in told}
 
 
 @pytest.mark.slow
@@ -326,7 +544,7 @@ def test_the_replayed_numbers_are_those_of_a_direct_run(workspace: Workspace) ->
         wanted = direct(workspace, server.url)
     given(workspace, ROWS)
     with ProviderServer("tests.scripted_model:ragas") as server:
-        words = [f"proxy.chat.base_url={server.url}", "proxy.chat.api_key_env=''"]
+        words = [f"ragas.base_url={server.url}", "ragas.api_key_env=''"]
         more = ["--publish", "--out", "out/scores.json"]
         filled = ragas(workspace, "mine.csv", *words, "--fill", "--yes", *more)
         asked = server.stats()["requests"]
@@ -351,6 +569,7 @@ def test_the_replayed_numbers_are_those_of_a_direct_run(workspace: Workspace) ->
         for key, value in found.items()
     )
     assert asked > 30
+    assert json.loads(out["scores.json"])["versions"]["ragas"] == "0.4.3"
     for metric, told in json.loads(out["scores.json"])["metrics"].items():
         values = [wanted[row, metric] for row in range(len(ROWS))]
         scored = [value for value in values if value is not None]

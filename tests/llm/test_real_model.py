@@ -57,8 +57,8 @@ def recorded() -> Iterator[list[Exchange]]:
     exchanges: list[Exchange] = []
     send = Connection._send
 
-    async def recording(self: Connection[Any, Any], body: Mapping[str, Any]) -> Any:
-        came = await send(self, body)
+    async def recording(self: Connection[Any, Any], path: str, body: Mapping[str, Any]) -> Any:
+        came = await send(self, path, body)
         exchanges.append(Exchange(body, came.status_code, json.loads(came.content)))
         return came
 

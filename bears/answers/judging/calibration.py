@@ -87,8 +87,8 @@ def calibration(answers: Sequence[LabelledAnswer]) -> dict[str, Any]:
         counts by label and verdict. ``judged`` counts all answers with a verdict and ``unscored``
         those without one; ``corrected`` is people's pass rate over all judged answers, and
         ``alone`` the same from the labels without the judge, see
-        `bears.evaluation.prediction_powered`; ``worth`` is how many labels without the judge tell
-        as much as one with it. A value is None if it is undefined. ``interval_95`` has ``[low,
+        `bears.evaluation.prediction_powered`; ``worth`` is how many labels without the judge are
+        worth one with it. A value is None if it is undefined. ``interval_95`` has ``[low,
         high]`` of each: Wilson's for shares, the asymptotic one for kappa.
     """
     scored = [answer for answer in answers if answer.verdict != "unscored"]

@@ -1,37 +1,135 @@
-"""Run ragas in its own environment, against a server of ours."""
+"""Run ragas in its own environment, and keep the replies that its requests get."""
 
-import asyncio
 import json
 import os
-from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from subprocess import PIPE, Popen
+from tempfile import TemporaryFile
+from typing import ClassVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import PositiveInt, TypeAdapter, ValidationError
 
 from bears.answers.ragas.rows import RagasRow
 from bears.answers.ragas.scores import Score
 from bears.config.packaged import CHECKOUT
 from bears.errors import BearsError, ConfigurationError, FormatError
 from bears.files.intake.json_text import json_value
+from bears.files.journal import Append
+from bears.llm.endpoint import Access, Endpoint, find_access
+from bears.llm.kept import Kept, KeptReply
+from bears.llm.models import Models, Price, models_of
 
+NAME = "ragas"
+"""The name of this use: the ``kind`` of its journal rows, and their field."""
 ENVIRONMENT = Path(".venv-ragas")
 INSTALL = f"{ENVIRONMENT}/bin/pip install ragas==0.4.3 'langchain-community<0.4'"
 """As requirements/ragas.in has it."""
 PROGRAM = Path(__file__).with_name("program.py")
-CONCURRENCY = 16
-"""How many scores to work on at once; the server limits the rate of requests to a model."""
-
-LINE = 64 * 1024 * 1024
-"""The longest line that the program may print, in bytes."""
-T = TypeVar("T")
-_VERSIONS, _SCORE = TypeAdapter(dict[str, str]), TypeAdapter(Score)
+PASSED = (
+    *("PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    *("OPENAI_ORG_ID", "OPENAI_PROJECT_ID"),
+)
+"""Environment variables that the program gets. None of them holds a key."""
+SHOWN = 1000
+"""How many characters of a request are kept for people to read, from its end."""
 
 
 class RagasFailed(BearsError):
     """ragas stopped before it had scored everything."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RagasSettings(Endpoint):
+    """One conf/ragas/<name>.yaml, which has the meaning of each field."""
+
+    where: ClassVar[str] = "ragas"
+
+    name: str
+    embeddings: str
+    answer_tokens: PositiveInt
+
+    def prices(self, models: Models) -> dict[str, Price]:
+        """Return the prices of both models. Raises ConfigurationError if one is unknown."""
+        vectors = replace(self, model=self.embeddings)
+        return {"chat": self.price_in(models), "embeddings": vectors.price_in(models)}
+
+
+@dataclass(frozen=True, slots=True)
+class RagasRequest:
+    """A request of ragas to a model, as the program prints it.
+
+    Args:
+        key: the digest of everything that can change the reply. The rest is empty if it was kept.
+        field: ``chat`` or ``embeddings``.
+        text: what the request says.
+        most_tokens: the longest answer.
+        answer: the new reply, if there is one.
+        problem: why a model gave no reply; empty if none was asked.
+        usd: the price of the answer.
+    """
+
+    key: str
+    field: str = ""
+    text: str = ""
+    most_tokens: int = 0
+    answer: str = ""
+    problem: str = ""
+    usd: float = 0.0
+
+
+_LINE: TypeAdapter[Score | RagasRequest] = TypeAdapter(Score | RagasRequest)
+
+
+@dataclass
+class Evaluated:
+    """What ragas has printed.
+
+    Args:
+        known: the kept replies by key; grows.
+        versions: of the packages.
+        scores: in the order in which they came.
+        used: the replies that it used, by key.
+        missed: the requests without a reply, by key.
+        spent: the price of all answers in US dollars.
+        problem: why the first request that a model did not answer has no reply.
+    """
+
+    known: dict[str, KeptReply]
+    versions: dict[str, str] = field(default_factory=dict)
+    scores: list[Score] = field(default_factory=list)
+    used: dict[str, KeptReply] = field(default_factory=dict)
+    missed: dict[str, RagasRequest] = field(default_factory=dict)
+    spent: float = 0.0
+    problem: str = ""
+
+    def take(self, line: bytes, append: Append | None) -> None:
+        """Take one line of the program; ``append`` journals a new reply before this returns."""
+        value = json_value(line, "a line of ragas")
+        if not self.versions:
+            self.versions = value
+            return
+        try:
+            found = _LINE.validate_python(value)
+        except ValidationError:
+            raise FormatError(f"a line of ragas is {value!r:.80}") from None
+        if isinstance(found, Score):
+            self.scores.append(found)
+            return
+        self.spent += found.usd
+        if found.answer and append:
+            entry = KeptReply(found.key, "", found.field, found.text[-SHOWN:], found.answer)
+            append(entry.row(NAME) | {"kind": NAME, "reasons": []}).result()
+            self.known[found.key] = entry
+        if found.key in self.known:
+            self.used[found.key] = self.known[found.key]
+        else:
+            self.missed[found.key] = found
+            self.problem = self.problem or found.problem
 
 
 def python() -> Path:
@@ -49,79 +147,75 @@ def python() -> Path:
     return found
 
 
-async def scored(
+def evaluate(
     rows: Sequence[RagasRow],
-    base_url: str,
-    key: str,
-    models: tuple[str, str],
-    progress: Callable[[int], None],
-) -> tuple[dict[str, str], list[Score]]:
+    settings: RagasSettings,
+    kept: Kept,
+    show: Callable[[int, float], None] | None = None,
+) -> Evaluated:
     """Score rows by all metrics.
 
     Args:
-        base_url, key: of a server that answers for ``models``, of chat and of embeddings.
-        progress: called with the number of scores so far, after each of them and at the end.
-
-    Returns:
-        The versions of the packages, and the scores in the order of rows.
+        kept: the kept replies of `NAME`.
+        show: called with (scores so far, dollars spent so far) after each line of the program; None
+            to ask no model, which needs no price and no API key.
 
     Raises:
-        ConfigurationError: the environment with ragas is missing.
-        RagasFailed: it stopped early.
+        ConfigurationError: the environment with ragas, a price or an API key is missing.
+        FormatError: a kept reply is not JSON.
+        RagasFailed: ragas stopped early.
+        OSError: a reply cannot be kept; no more are bought.
     """
-    asked = {
-        "base_url": base_url,
-        "key": key,
-        "model": models[0],
-        "embedding_model": models[1],
-        "concurrency": CONCURRENCY,
-        "rows": [*map(asdict, rows)],
-    }
-    # No key and no proxy of the user's: the program talks to our server only.
-    kept = ("PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH")
-    env = {name: os.environ[name] for name in kept if name in os.environ}
-    process = await asyncio.create_subprocess_exec(
-        python(), "-I", PROGRAM, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, limit=LINE
-    )
-    try:
-        return await _watched(process, json.dumps(asked).encode(), progress)
-    finally:
-        if process.returncode is None:
+    with ExitStack() as stack:
+        access, prices, append = Access("", ""), dict[str, Price](), None
+        if show:
+            access, prices = find_access(settings, kept.root), settings.prices(models_of(kept.root))
+            stack.enter_context(kept.journal.exclusive())
+            append = stack.enter_context(kept.journal.writer())
+        found = Evaluated({entry.key: entry for entry in kept.known()})
+        asked = asdict(settings) | {
+            "base_url": access.base_url,
+            "key": access.key() if show else "",
+            "prices": {name: asdict(price) for name, price in prices.items()},
+            "known": {
+                key: json_value(entry.answer.encode(), f"the kept reply {key}")
+                for key, entry in found.known.items()
+            },
+            "rows": [*map(asdict, rows)],
+        }
+
+        def take(line: bytes) -> None:
+            found.take(line, append)
+            if show:
+                show(len(found.scores), found.spent)
+
+        if last := _run(json.dumps(asked).encode(), take):
+            raise RagasFailed(f"ragas ended after {len(found.scores)} scores: {access.clean(last)}")
+    return found
+
+
+def _run(asked: bytes, take: Callable[[bytes], None]) -> str:
+    """Run the program, and pass on its lines; return why it failed, or nothing."""
+    env = {name: os.environ[name] for name in PASSED if name in os.environ}
+    with (
+        TemporaryFile() as errors,
+        Popen(
+            [python(), "-I", PROGRAM], stdin=PIPE, stdout=PIPE, stderr=errors, env=env
+        ) as process,
+    ):
+        assert process.stdin
+        assert process.stdout
+        try:
+            # It may end before it reads this.
+            with suppress(BrokenPipeError), process.stdin:
+                process.stdin.write(asked)
+            for line in process.stdout:
+                take(line)
+        except BaseException:
             process.kill()
-            await process.wait()
-
-
-async def _watched(
-    process: Process, request: bytes, progress: Callable[[int], None]
-) -> tuple[dict[str, str], list[Score]]:
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
-    complaints = asyncio.create_task(process.stderr.read())
-    process.stdin.write(request)
-    process.stdin.close()
-    scores, versions = list[Score](), dict[str, str]()
-    try:
-        async for line in process.stdout:
-            if versions:
-                scores.append(_parsed(_SCORE, line, "a score"))
-                progress(len(scores))
-            else:
-                versions = _parsed(_VERSIONS, line, "the versions")
-    finally:
-        # Many requests may have been sent since the last score.
-        progress(len(scores))
-    status = await process.wait()
-    words = (await complaints).decode("utf-8", "replace").strip().splitlines()
-    if status:
-        last = words[-1] if words else "it printed no reason"
-        raise RagasFailed(f"ragas ended with status {status} after {len(scores)} scores: {last}")
-    return versions, sorted(scores, key=lambda score: (score.row, score.metric))
-
-
-def _parsed(adapter: TypeAdapter[T], line: bytes, what: str) -> T:
-    value = json_value(line, f"{what} of ragas")
-    try:
-        return adapter.validate_python(value)
-    except ValidationError:
-        raise FormatError(f"{what} of ragas is {value!r:.80}") from None
+            raise
+        if not process.wait():
+            return ""
+        errors.seek(0)
+        words = errors.read().decode("utf-8", "replace").strip().splitlines()
+        return f"status {process.returncode}, {words[-1] if words else 'it printed no reason'}"

@@ -13,9 +13,8 @@ UNANSWERED = {
     "reply_missing": "no kept reply",
     "budget_exhausted": "beyond the budget",
     "no_answer": "no answer of the model",
-    "not_kept": "not kept",
 }
-"""Code of our server to a reason why another run may find a score."""
+"""Code of a missing reply to a reason why another run may find a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +60,9 @@ def _of_metric(scores: Iterable[Score], rows: int) -> dict[str, Any]:
 
 def kind(problem: str) -> str:
     """Name a problem: why a request had no reply, NaN, or the error of ragas."""
-    for code, reason in UNANSWERED.items():
-        if f"'code': '{code}'" in problem:
-            return reason
     error, _, words = problem.partition(": ")
+    if error in UNANSWERED:
+        return UNANSWERED[error]
     # Some rows lack what a metric needs. The messages of other errors are too long.
     return words.partition(". ")[0] if error == "ValueError" and len(words) < 120 else error
 
