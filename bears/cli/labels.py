@@ -55,7 +55,8 @@ def price(
     shares of right and of wrong answers that it recognizes, and the pass rate corrected for its
     errors, each with its 95 % interval; then the corrected difference of each pair of systems. Rows
     without a label are judged too: the corrected rate estimates how many of all answers people
-    would pass. The last column is how many labels without the judge are worth a hundred with it. The
+    would pass. The last column is the number of labels without the judge that are worth a hundred
+    with it. The
     labelled answers must be a random sample.
 
     Args:

@@ -57,7 +57,7 @@ def clusters_of(
 
 
 def effective(clusters: Clusters) -> float:
-    """Return how many clusters of equal size tell as much: n² / Σ size²."""
+    """Return how many clusters of equal size are worth as much: n² / Σ size²."""
     _, sizes = np.unique(clusters, return_counts=True)
     return float(len(clusters)) ** 2 / float((sizes.astype(float) ** 2).sum())
 
