@@ -10,8 +10,7 @@ from bears.cli.costs import label_notes, with_costs
 from bears.cli.selection import composed, records_of, selected
 from bears.errors import FormatError
 from bears.evaluation.comparison import result
-from bears.evaluation.comparison.plan import parts_of, planned
-from bears.evaluation.comparison.table import Form, formatted, shown
+from bears.evaluation.comparison.table import shown
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain, one_line
 from bears.layout import COMPARISON, BenchmarkFiles
@@ -35,7 +34,6 @@ def compare(
     prefer: Prefer = "quality",
     format: Literal["table", "json", "markdown", "latex", "csv"] = "table",
     out: Path | None = None,
-    plan: bool = False,
     benchmark: str = "",
     all_commits: bool = False,
 ) -> None:
@@ -56,23 +54,13 @@ def compare(
         prefer: what chooses among systems that do not differ significantly; default: quality
         format: default: table
         out: write to this file, and print nothing
-        plan: compare nothing; print which difference these questions can show, and how many it
-            takes to show more
         benchmark: of files; default: the one in params.yaml
     """
     if equal_within is not None and not 0 < equal_within < math.inf:
         raise FormatError(f"--equal-within is {equal_within}; expected a number above 0")
     if benchmark:
         composed(benchmark)  # Refuses an unknown name.
-    least = 1 if plan else 2
-    if systems:
-        groups = [_chosen(systems, benchmark, least)]
-    else:
-        groups = _here(benchmark, all_commits, least)
-    if plan:
-        plans = [planned(group, measure) for group in groups]
-        _put(_json(plans) if format == "json" else "\n".join(_plan(p, format) for p in plans), out)
-        return
+    groups = [_chosen(systems, benchmark)] if systems else _here(benchmark, all_commits)
     results = [result.compare(group, measure, _main(group), equal_within) for group in groups]
     advices = []
     for at, (group, each) in enumerate(zip(groups, results, strict=True)):
@@ -119,12 +107,6 @@ def _advice(
     return [first, *shown, *said]
 
 
-def _plan(plan: Mapping[str, Any], form: Form) -> str:
-    if form == "csv":
-        return parts_of(plan)[1].to_csv(index=False)
-    return "\n\n".join(formatted(part, form) for part in parts_of(plan)) + "\n"
-
-
 def _put(text: str, out: Path | None) -> None:
     """Print a text, or write it to a file."""
     if out is None:
@@ -133,8 +115,8 @@ def _put(text: str, out: Path | None) -> None:
         write_text(out, text)
 
 
-def _chosen(words: Sequence[str], benchmark: str, least: int) -> list[System]:
-    """Return the named systems. Raises FormatError if there are fewer than ``least``."""
+def _chosen(words: Sequence[str], benchmark: str) -> list[System]:
+    """Return the named systems. Raises FormatError if there are fewer than two."""
 
     def records() -> Records:
         return records_of(benchmark or selected(composed()).benchmark.name)
@@ -142,7 +124,7 @@ def _chosen(words: Sequence[str], benchmark: str, least: int) -> list[System]:
     if twice := [word for word in words if words.count(word) > 1]:
         raise FormatError(f"{twice[0]} is named twice")
     systems = [system_of(word, records) for word in words]
-    if len(systems) < least:
+    if len(systems) < 2:
         raise FormatError("one system cannot be compared; name two or more, or none for all")
     names = [system.name for system in systems]
     # Files with the same name get their whole paths.
@@ -156,18 +138,18 @@ def _chosen(words: Sequence[str], benchmark: str, least: int) -> list[System]:
     ]
 
 
-def _here(benchmark: str, all_commits: bool, least: int) -> list[list[System]]:
+def _here(benchmark: str, all_commits: bool) -> list[list[System]]:
     """Return the systems that ran here, separately for each benchmark."""
     groups = [
         group
         for group in ran(all_commits)
-        if len(group) >= least
+        if len(group) >= 2
         and len(group[0].values.columns)
         and benchmark in ("", group[0].benchmark["name"])
     ]
     if not groups:
         raise FormatError(
-            f"fewer than {least} results{f' on {benchmark}' if benchmark else ''} among HEAD, its "
+            f"fewer than 2 results{f' on {benchmark}' if benchmark else ''} among HEAD, its "
             "experiments and the workspace; make one: dvc exp run -S retriever=wordllama"
         )
     return groups

@@ -1,6 +1,6 @@
 """``bears doctor``: find the leftovers of killed runs, and suggest the fix.
 
-They are locks, git without a branch, processes and half-written files.
+They are locks, git without a branch, and processes.
 """
 
 import os
@@ -8,7 +8,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,6 @@ from typing import Any
 from bears.config.packaged import require_project
 from bears.errors import BearsError, FormatError
 from bears.files.intake.json_text import json_value
-from bears.layout import CONF, DATA, LOCAL, METRICS
-from bears.results.revision import cache_folder
 
 TEMPORARY = Path(".dvc/tmp")
 
@@ -48,7 +45,6 @@ def diagnose() -> None:
         "locks of git and DVC": locks,
         "the branch of git": detached,
         "processes of stages": orphans,
-        "half-written files": half_written,
     }
     wrong = 0
     for name, check in checks.items():
@@ -126,20 +122,6 @@ def orphans(root: Path) -> Iterator[Damage]:
             yield Damage(what, f"kill {process.pid}")
 
 
-def half_written(root: Path) -> Iterator[Damage]:
-    """Yield temporary files beside outputs and in DVC's cache, and unpacked points of searches."""
-    folders = [root / name for name in (DATA, METRICS, CONF, LOCAL)]
-    found = [path for folder in (*folders, cache_folder(root)) for path in folder.rglob(".*.tmp")]
-    points = Path(tempfile.gettempdir()).glob("bears-points-*")
-    found += [path for path in points if path.stat().st_uid == os.getuid()]
-    in_use = _open_files() if found else []
-    for path in sorted(found):
-        if not any(Path(name).is_relative_to(path) for name in in_use):
-            shown = path.relative_to(root) if path.is_relative_to(root) else path
-            what = f"{shown} was left by a run that was killed"
-            yield Damage(what, f"rm -r {shlex.quote(str(shown))}")
-
-
 def _git(root: Path, *words: str) -> str:
     """Return the output of a git command that changes nothing; "" if it fails."""
     variables = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
@@ -172,17 +154,3 @@ def _words(process: Any) -> list[str]:
 def _runs(process: Any, program: str) -> bool:
     """Return whether a process runs this program, also as a script of an interpreter."""
     return any(Path(word).name == program for word in _words(process)[:3])
-
-
-def _open_files() -> list[str]:
-    """Return every visible file that a process holds open or mapped."""
-    import psutil
-
-    held = []
-    for process in psutil.process_iter():
-        try:
-            held += [file.path for file in process.open_files()]
-            held += [mapped.path for mapped in process.memory_maps()]
-        except (psutil.Error, OSError, AttributeError):
-            continue
-    return held

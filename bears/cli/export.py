@@ -15,7 +15,6 @@ from bears.files.records import write_json, write_text
 from bears.publishing import beir, parquet
 from bears.publishing.attestation import ATTESTATION, Attestation, attest
 from bears.publishing.card import card
-from bears.publishing.croissant import croissant
 from bears.publishing.finished import Finished, read_finished
 from bears.results.records import RecordsKeys
 
@@ -23,7 +22,7 @@ from bears.results.records import RecordsKeys
 def export(folder: Path, overrides: Sequence[str] = (), *, benchmark: str = "") -> None:
     """Write the benchmark as a BEIR folder and as parquet.
 
-    The folder also has a dataset card, Croissant metadata and an attestation.
+    The folder also has a dataset card and an attestation.
 
     Args:
         folder: must not exist yet
@@ -63,7 +62,6 @@ def write_export(finished: Finished, folder: Path) -> Attestation:
     parquet.write_parquet(finished, folder)
     attestation = attest(finished)
     write_text(folder / "README.md", card(finished, attestation))
-    write_json(folder / "croissant.json", croissant(finished, folder))
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     digests = {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths}
     write_json(folder / ATTESTATION, asdict(replace(attestation, files=digests)))

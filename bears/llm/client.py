@@ -241,14 +241,14 @@ class Connection(Generic[R, A]):
         client, limits = self.client, self.client.limits
         tokens = request.expected_tokens()
         body = request.body(client.endpoint.model, client.model, client.plain)
-        number = await self._next(tokens)
+        await self._next(tokens)
         try:
             response = await self._send(request.path, body)
         finally:
             limits.ended(tokens)
         limits.learn(time.monotonic(), response.headers)
         if response.status_code == 200:
-            limits.accepted(number)
+            limits.accepted()
             try:
                 answer = json_value(response.content, "the JSON of the answer", halves=True)
                 return cast(A, request.read(answer))
@@ -256,13 +256,13 @@ class Connection(Generic[R, A]):
                 raise Lost(client.access.clean(f"the answer cannot be read: {error}")) from None
         after = retry_after(response.headers)
         if response.status_code == 429:
-            limits.refused(number, time.monotonic(), tokens, after)
+            limits.refused(time.monotonic(), tokens, after)
         problem = read_problem(response.status_code, response.content)
         message = f"{client.access.base_url} answers {client.access.clean(str(problem))}"
         raise problem.fault(message, after, client.endpoint.where)
 
-    async def _next(self, tokens: int) -> int:
-        """Wait until the rate limits allow a request, and return its number.
+    async def _next(self, tokens: int) -> None:
+        """Wait until the rate limits allow a request.
 
         Raises:
             NotSent: the run stopped before.
@@ -273,7 +273,7 @@ class Connection(Generic[R, A]):
             while (pause := limits.wait(time.monotonic(), tokens)) > 0:
                 pool.report(pause, "the limit of requests or tokens is used up")
                 await pool.pause(pause)
-            return limits.sent(time.monotonic(), tokens)
+            limits.sent(time.monotonic(), tokens)
 
     async def _send(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
         address = self.client.access.base_url

@@ -1,14 +1,11 @@
-"""Rate limits of requests and tokens per minute, learned from the server's responses."""
+"""Rate limits of requests and tokens per minute: the user's, or those that the server reports."""
 
 import math
 import re
-from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-
-from bears.llm.refusals import Reaction, Refusals
 
 LONGEST_WAIT_S = 300.0
 """The longest wait that a server may impose at once."""
@@ -60,6 +57,8 @@ SHARE = 0.97
 BURST = 0.015
 """The share of a limit that may be sent at once. The sum with SHARE is below 1, so no 60 seconds
 exceed the limit, wherever they begin."""
+CLOSED = 4
+"""How many refusals in a row show that the server accepts nothing now."""
 
 
 @dataclass(slots=True)
@@ -69,16 +68,13 @@ class TokenBucket:
     Args:
         configured: the user's limit.
         level: how much may be sent now; below 0 after one large request.
-        reported: the limit that the server reports, or that its refusals show.
-        slowed: the share of the stream that is left after refusals.
+        reported: the limit that the server reports.
     """
 
     configured: float | None = None
     level: float = 0.0
     reported: float | None = None
-    slowed: float = 1.0
     _at: float | None = None
-    _recent: deque[tuple[float, float]] = field(default_factory=deque)
 
     @property
     def limit(self) -> float | None:
@@ -94,73 +90,40 @@ class TokenBucket:
         self._refill(now, limit)
         if limit != self.configured:
             # An absurdly low limit of a server must not block the run without a message.
-            self.level = max(self.level, _burst(limit) - self._rate(limit) * LONGEST_WAIT_S)
+            self.level = max(self.level, _burst(limit) - _rate(limit) * LONGEST_WAIT_S)
         lacking = min(need, _burst(limit)) - self.level
         # Less than a billionth is a rounding error of the refill.
-        return lacking / self._rate(limit) if lacking > 1e-9 else 0.0
+        return lacking / _rate(limit) if lacking > 1e-9 else 0.0
 
     def take(self, now: float, need: float) -> None:
-        """Count what is sent."""
-        self._forget(now)
-        self._recent.append((now, need))
-        if self.limit is not None:
-            self.level -= need
-
-    def give_back(self, now: float, need: float) -> None:
-        """Uncount what the server refused."""
-        self._recent.append((now, -need))
-        self.level += need
+        """Count what is sent; negative: uncount what the server refused."""
+        if self.limit is None and self._at is None:
+            self._at = now
+        self.level -= need
 
     def learn(self, now: float, limit: float) -> None:
         """Set the limit that the server reports; what was sent before counts as used."""
-        first = self.limit is None
-        self.reported = limit
-        if first and self.limit is not None:
-            since = self._recent[0][0] if self._recent else now
-            gone = self._minute(now)
-            self._at = now
-            earned = (now - since) * self._rate(self.limit)
-            self.level = min(_burst(self.limit), _burst(self.limit) + earned - gone)
+        first, self.reported = self.limit is None, limit
+        if first:
+            # At most what a minute allows.
+            self.level = max(self.level, -limit) + _burst(limit)
+            self._refill(now, limit)
 
     def credit(self, remaining: float) -> None:
         """Use the server's own count if it is far more generous than ours."""
         if self.limit is not None:
             self.level = max(self.level, min(_burst(self.limit), remaining - self.limit / 2))
 
-    def guess(self, now: float, after: float | None) -> None:
-        """Guess an unknown limit: about what was accepted in the last minute.
-
-        A short wait that the server asks for shows that the limit is higher: a token bucket asks
-        for the time of one request.
-        """
-        passed = max(1.0, self._minute(now))
-        since = self._recent[0][0] if self._recent else now
-        seen = passed / (1 + min(MINUTE, now - since) / MINUTE)
-        self.learn(now, max(1.0, seen, MINUTE / after if after else MINUTE))
-
-    def restart(self, now: float) -> None:
-        """Restart the even stream after a pause, without a burst."""
-        if self.limit is not None:
-            self._refill(now, self.limit)
-        self.level = min(self.level, 1.0)
-
-    def _forget(self, now: float) -> None:
-        while self._recent and self._recent[0][0] <= now - MINUTE:
-            self._recent.popleft()
-
-    def _minute(self, now: float) -> float:
-        self._forget(now)
-        return sum(amount for _, amount in self._recent)
-
     def _refill(self, now: float, limit: float) -> None:
         if self._at is None:
             self._at, self.level = now, _burst(limit)
         elif now > self._at:
-            self.level = min(_burst(limit), self.level + (now - self._at) * self._rate(limit))
+            self.level = min(_burst(limit), self.level + (now - self._at) * _rate(limit))
             self._at = now
 
-    def _rate(self, limit: float) -> float:
-        return limit * SHARE * self.slowed / MINUTE
+
+def _rate(limit: float) -> float:
+    return limit * SHARE / MINUTE
 
 
 def _burst(limit: float) -> float:
@@ -182,31 +145,20 @@ class RateLimits:
     ) -> None:
         self.requests = TokenBucket(requests_per_minute)
         self.tokens = TokenBucket(tokens_per_minute)
-        self.pauses = 0
         self._blocked = 0.0
-        self._refusals = Refusals()
-        self._slowed_at = 0.0
-        self._guessed = False
-        self._refused = False
+        self._in_a_row = self._pauses = 0
         self._in_flight_tokens = 0.0
 
     def wait(self, now: float, tokens: float) -> float:
         """Return the seconds until a request of ``tokens`` tokens may be sent; 0: now."""
-        pause = self._blocked - now
-        if pause > 0:
-            return pause
-        if self._blocked:
-            self._blocked = 0.0
-            self.requests.restart(now)
-        self._recover(now)
-        return max(self.requests.wait(now, 1), self.tokens.wait(now, tokens))
+        paces = self.requests.wait(now, 1), self.tokens.wait(now, tokens)
+        return max(self._blocked - now, *paces, 0.0)
 
-    def sent(self, now: float, tokens: float) -> int:
-        """Count a request that is sent now and return its number."""
+    def sent(self, now: float, tokens: float) -> None:
+        """Count a request that is sent now."""
         self.requests.take(now, 1)
         self.tokens.take(now, tokens)
         self._in_flight_tokens += tokens
-        return self._refusals.sent(now)
 
     def ended(self, tokens: float) -> None:
         """Count a request that is no longer in flight."""
@@ -218,77 +170,36 @@ class RateLimits:
             limit = number(headers.get(f"x-ratelimit-limit-{name}"))
             remaining = number(headers.get(f"x-ratelimit-remaining-{name}"))
             if limit and limit > 0:
-                if meter is self.requests and (self._guessed or meter.limit is None):
-                    self._guessed = False
-                    self._refusals.begin()
                 meter.learn(now, limit)
             if remaining is None:
                 continue
             if remaining <= 0:
                 reset = duration(headers.get(f"x-ratelimit-reset-{name}", "")) or 0.0
-                self._block(now + min(reset, MINUTE))
+                self._blocked = max(self._blocked, now + min(reset, MINUTE))
             elif meter is self.tokens:
                 # Our count includes the longest possible answer, the server's often less.
                 meter.credit(remaining - self._in_flight_tokens)
 
-    def accepted(self, number: int) -> None:
+    def accepted(self) -> None:
         """Count a request that the server accepted."""
-        self._refusals.accepted(number)
+        self._in_a_row = self._pauses = 0
 
-    def refused(self, number: int, now: float, tokens: float, after: float | None) -> None:
-        """Count a 429. A single one delays only its own request.
+    def refused(self, now: float, tokens: float, after: float | None) -> None:
+        """Count a 429. A few delay only their own requests.
 
-        If all requests are refused, everything waits, for as long as the server says, or longer
-        each time. If many are, the rate falls to what was accepted, for as long as that helps.
+        After `CLOSED` in a row everything waits, for as long as the server says, or longer each
+        time.
 
         Args:
-            number: the return value of `sent`.
             now: the time.
             tokens: of the request.
             after: the wait that the server asks for, in seconds.
         """
-        self.requests.give_back(now, 1)
-        self.tokens.give_back(now, tokens)
-        self._refused = True
-        reaction = self._refusals.refused(number, self.requests.limit is not None)
-        if reaction.closed:
-            self.pauses += 1
-            self._guess(now, after)
-            longer = min(MINUTE, 2.0 ** (self._refusals.closings - 1))
-            self._block(now + (longer if after is None else after))
-        elif reaction.share:
-            self._slow_down(now, reaction)
-        elif reaction.stray:
-            self.requests.slowed = 1.0
-            if self._guessed:
-                self.requests.reported, self._guessed = None, False
-        self._slowed_at = now
-
-    def _guess(self, now: float, after: float | None) -> None:
-        if self.requests.limit is None or (self._guessed and self.pauses == 1):
-            self.requests.guess(now, after)
-            self._guessed = True
-        else:
-            self.requests.slowed = max(0.05, self.requests.slowed * 0.8)
-
-    def _slow_down(self, now: float, reaction: Reaction) -> None:
-        accepted = max(0.05, 1 - reaction.share)
-        if self.requests.limit is None:
-            took = max(0.001, now - reaction.since)
-            self.requests.reported = reaction.sent * accepted / took * MINUTE
-            self._guessed = True
-        else:
-            self.requests.slowed = max(0.05, self.requests.slowed * accepted)
-
-    def _recover(self, now: float) -> None:
-        """Raise the rate by a tenth after ten seconds without refusals, or else a guessed limit."""
-        if now - self._slowed_at < 10 or not self._refused:
-            return
-        self._slowed_at = now
-        if self.requests.slowed < 1:
-            self.requests.slowed = min(1.0, self.requests.slowed * 1.1)
-        elif self._guessed and self.requests.reported is not None:
-            self.requests.reported *= 1.1 if self.pauses == 1 else 1.02
-
-    def _block(self, until: float) -> None:
-        self._blocked = max(self._blocked, until)
+        self.requests.take(now, -1)
+        self.tokens.take(now, -tokens)
+        self._in_a_row += 1
+        # Those that were in flight already are refused as well.
+        if self._in_a_row >= CLOSED and now >= self._blocked:
+            longer = min(MINUTE, 2.0**self._pauses)
+            self._blocked = now + (longer if after is None else after)
+            self._pauses += 1

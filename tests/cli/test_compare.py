@@ -241,21 +241,6 @@ def test_hostile_names_act_in_no_form(
         assert not any("$&" in line for line in tables)
 
 
-def test_a_plan_says_that_four_times_the_questions_show_half_the_difference(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    a, b = csv(project / "a.csv", GOOD), csv(project / "b.csv", POOR)
-    plan = json.loads(told(capsys, a, b, "--plan", "--format", "json"))
-    asked = plan["measures"][0]["questions"]
-    assert asked["0.01"] / asked["0.02"] == pytest.approx(4, rel=0.01)
-    assert told(capsys, a, b, "--plan").startswith(
-        f"a, b on values from elsewhere, {plan['questions']} questions\n\n"
-    )
-    assert "estimated from one system" in told(capsys, a, "--plan", "--format", "latex")
-    assert told(capsys, a, b, "--plan", "--format", "csv").startswith("measure,")
-    assert not (project / "metrics/comparison.json").exists()
-
-
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

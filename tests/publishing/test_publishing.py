@@ -101,18 +101,6 @@ def test_beir_and_parquet_hold_every_record_and_grade(finished: Finished, tmp_pa
     assert [tuple(row.values()) for row in qrels] == [("q1", "d1", 2), ("q1", "d2", 1)]
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_the_croissant_reference_library_reads_it(finished: Finished, tmp_path: Path) -> None:
-    mlcroissant = pytest.importorskip("mlcroissant")
-    write_export(finished, tmp_path / "out")
-    dataset = mlcroissant.Dataset(tmp_path / "out" / "croissant.json")
-    assert not dataset.metadata.ctx.issues.errors
-    assert dataset.metadata.cite_as == "A. Bear, Small"
-    assert f"{dataset.metadata.date_published:%Y-%m-%d}" == "2026-11-22"
-    read = list(dataset.records("corpus"))
-    assert [row["corpus/content"].decode() for row in read] == [d.content for d in DOCUMENTS]
-
-
 def test_the_card_says_licence_composition_and_findings(finished: Finished) -> None:
     text = card(finished, attest(finished))
     front = yaml.safe_load(text.split("---")[1])
