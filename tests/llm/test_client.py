@@ -171,7 +171,7 @@ def test_a_few_refused_requests_do_not_stop_the_run() -> None:
 @pytest.mark.parametrize(("attempts", "made"), [(6, 3), (2, 2)])
 def test_a_refused_connection_stops_the_run(attempts: int, made: int) -> None:
     nowhere = Endpoint("m", "http://127.0.0.1:9/v1", "", attempts=attempts, backoff_s=0.01)
-    budget, told = Budget(1.0, Price(1, 1)), "127.0.0.1:9.*Does a server run.*docs/answers.md"
+    budget, told = Budget(1.0, Price(1, 1)), "127.0.0.1:9.*Does a server run.*`bears model`"
     with pytest.raises(RunStopped, match=f"{made} attempts, .*{told}"):
         ask(Online(nowhere, Models(), budget), asked(100))
     # A request that was never sent costs nothing.

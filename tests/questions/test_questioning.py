@@ -16,6 +16,7 @@ from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.table import shown
 from bears.evaluation.table import table
 from bears.files.benchmark_state import benchmark_state
+from bears.files.manifest import seal
 from bears.files.records import read_questions, write_json, write_records
 from bears.layout import CONFIG, PARAMS, RETRIEVAL, BenchmarkFiles
 from bears.publishing.finished import Finished
@@ -342,3 +343,14 @@ def test_no_question_is_asked_about_documents_of_another_path(tmp_path: Path) ->
     said = made(tmp_path, "", stones(3)).run("plan", "+sources.drcd.path=/data/mine", code=1)
     assert "sources.drcd.path is /data/mine, but" in said
     assert "was read from the hub or a mirror; choose it for `dvc repro download` too" in said
+
+
+def test_a_source_may_have_another_name_than_its_key(tmp_path: Path) -> None:
+    """conf/benchmark/own.yaml gives it that of the benchmark."""
+    at = made(tmp_path, "", stones(3), "sources.drcd.name=mine")
+    origin = at.root / "data/raw/made/sources.json"
+    origin.write_text('[{"source": "mine", "path": "/data/mine"}]', encoding="utf-8")
+    seal([origin], {})
+    assert "3 single-hop" in at.run("plan", "+sources.drcd.path=/data/mine")
+    told = at.run("plan", code=1)
+    assert "sources.drcd.path is empty, but data/raw/made/rows was read from /data/mine" in told
