@@ -43,7 +43,6 @@ def test_a_healthy_checkout_has_nothing_to_fix_even_while_a_process_writes_there
 ) -> None:
     with (workspace.root / "data/mini/runs/.bm25.trec.x.tmp").open("wb"):
         assert examined(workspace, code=0).startswith(HEALTHY)
-    assert ".x.tmp was left" in examined(workspace)
 
 
 LEFT = {
@@ -51,7 +50,6 @@ LEFT = {
     ".dvc/config.lock": b"",
     ".dvc/tmp/rwlock": b'{"wri',
     ".dvc/tmp/exps/rwlock": b'{"write": {"/x": {"pid": 4194305, "cmd": "dvc repro"}}}',
-    "data/mini/runs/.bm25.trec.x.tmp": b"q1 Q0",
 }
 
 

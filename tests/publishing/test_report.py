@@ -285,8 +285,8 @@ def test_a_thousand_questions_cost_what_the_plan_says(
     assert dollars(unknown, Path("data/mini/translated"), runs[0], runs[1]) is None
 
 
-KEYS = ("nav_", "measure_", "role_", "advice_by_", "advice_not_")
-"""How keys begin whose rest is a value."""
+KEYS = ("nav_", "measure_", "role_", "advice_by_", "advice_not_", "labels_")
+"""How keys begin whose rest is a value, or that commands give."""
 
 
 def test_every_text_of_the_page_is_in_both_languages_and_in_use() -> None:
