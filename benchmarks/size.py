@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 CAP = 25_050
-"""The plan's cap is 24,500; what was added since must still be paid for. Lower it when code goes."""
+"""The plan's cap is 24,500: 550 lines must still be paid for. Lower it when code goes."""
 LAYOUT = {
     *(token.NEWLINE, token.INDENT, token.DEDENT, token.ENDMARKER),
     *(tokenize.NL, tokenize.COMMENT, tokenize.ENCODING),
