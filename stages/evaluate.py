@@ -115,7 +115,7 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
 def _rows(lineage: Path | None) -> dict[str, object]:
     """Return question_id to the row of its source: an article, a paper, or the question itself."""
     lines = (line for _, line in read_lines(lineage)) if lineage else ()
-    return {line["record_id"]: line["row"] for line in lines if line["kind"] == "question"}
+    return {line["record_id"]: line.get("row") for line in lines if line["kind"] == "question"}
 
 
 def _covered(
