@@ -111,7 +111,8 @@ def cached(output: str) -> list[str]:
 def fresh(to: Path) -> Workspace:
     """The project as a clone has it: nothing that is ignored by git, nothing run yet."""
     kept_data = {"local", "memory", "config.yaml", "language.yaml"}
-    unwanted = {".git", ".venv", ".venv-ragas", ".env", "__pycache__", "dvc_plots", "config.local"}
+    unwanted = {".git", ".venv", ".venv-ragas", ".env", ".bears", "__pycache__", "dvc_plots"}
+    unwanted |= {"config.local"}
 
     def ignored(folder: str, names: list[str]) -> set[str]:
         left_out = {name for name in names if name in unwanted or name.endswith("_cache")}
