@@ -121,8 +121,8 @@ def _parsed(path: Path) -> _Lines | None:
     """
     with closing(opened(path)) as stream:
         tabs = b"\t" in stream.peek().partition(b"\n")[0]  # type: ignore[attr-defined]
-    # Arrow would end a line at a lone CR, and drop tabs around a number.
-    if _holds(path, b"\r") or (not tabs and _holds(path, b"\t")):
+    # Arrow would end a line at a lone CR, and drop white space around a number.
+    if _holds(path, b"\r") or _holds(path, b" " if tabs else b"\t"):
         return None
     from pyarrow import ArrowInvalid, csv, dictionary, float64, int32, string
 

@@ -254,6 +254,7 @@ def lines_of_a_run(draw: st.DrawFn) -> str:
 @given(lines_of_a_run())
 @example("q1\tQ0\tpage 1\t1\t0.5\tt\n")
 @example("q1  d1 1 0.5 t\n")
+@example("q1\tQ0\td0\t1 \t0.9\tt\n")
 @example("q1 Q0 d1 1 0.5 \n")
 @example("q1 Q0 d1 1 0.5 t\rq1 Q0 d2 2 0.4 t\n")
 def test_what_the_fast_reader_accepts_the_slow_one_reads_alike(tmp_path: Path, text: str) -> None:
