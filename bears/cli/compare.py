@@ -66,17 +66,17 @@ def compare(
         composed(benchmark)  # Refuses an unknown name.
     least = 1 if plan else 2
     if systems:
-        groups = [_chosen(systems, benchmark, least)]
+        groups = [chosen(systems, benchmark, least)]
     else:
         groups = _here(benchmark, all_commits, least)
     if plan:
         plans = [planned(group, measure) for group in groups]
         _put(_json(plans) if format == "json" else "\n".join(_plan(p, format) for p in plans), out)
         return
-    results = [result.compare(group, measure, _main(group), equal_within) for group in groups]
+    results = [result.compare(group, measure, main_of(group), equal_within) for group in groups]
     advices = []
     for at, (group, each) in enumerate(zip(groups, results, strict=True)):
-        each["warnings"] += _other_code(group)
+        each["warnings"] += other_code(group)
         groups[at] = [with_costs(system, _records_below(system)) for system in group]
         each["advice"] = advise(each, groups[at], each["main"], prefer)
         advices.append(_advice(each, groups[at], prefer))
@@ -132,7 +132,7 @@ def _put(text: str, out: Path | None) -> None:
         write_text(out, text)
 
 
-def _chosen(words: Sequence[str], benchmark: str, least: int) -> list[System]:
+def chosen(words: Sequence[str], benchmark: str, least: int) -> list[System]:
     """Return the named systems. Raises FormatError if there are fewer than ``least``."""
 
     def records() -> Records:
@@ -172,7 +172,7 @@ def _here(benchmark: str, all_commits: bool, least: int) -> list[list[System]]:
     return groups
 
 
-def _other_code(systems: Sequence[System]) -> list[str]:
+def other_code(systems: Sequence[System]) -> list[str]:
     """Warn of systems that were measured by different code."""
     codes = [(s.name, s.revision.code) for s in systems if s.revision and s.revision.code]
     stages = {stage for _, code in codes for stage in code}
@@ -187,7 +187,7 @@ def _other_code(systems: Sequence[System]) -> list[str]:
     ]
 
 
-def _main(systems: Sequence[System]) -> str:
+def main_of(systems: Sequence[System]) -> str:
     """Return the measure that orders the benchmark, according to its configuration."""
     name = next((str(s.benchmark["name"]) for s in systems if s.benchmark), "")
     return selected(composed(name)).evaluate.main if name else MAIN

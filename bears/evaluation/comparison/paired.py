@@ -4,7 +4,7 @@ Every function treats m pairs at once, since all pairs share the random draws of
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,6 @@ from statsmodels.stats.multitest import multipletests
 from bears.evaluation.bootstrap import RESAMPLES, SEED, sizes
 from bears.evaluation.clusters import Floats
 
-Alternative = Literal["two-sided", "less"]
-"""What a small p speaks for: that A and B differ, or that A is worse."""
 ALPHA = 0.05
 OFTEN = 100
 EXACT = 13
@@ -37,9 +35,7 @@ def holm(p: Any) -> Floats:
     return corrected
 
 
-def randomization(
-    differences: Floats, draws: int, alternative: Alternative = "two-sided"
-) -> Floats:
+def randomization(differences: Floats, draws: int, one_sided: bool = False) -> Floats:
     """Return p of each column's mean under random changes of sign.
 
     Source: Fisher's paired randomization test. The observation counts as one of the draws (the
@@ -49,13 +45,13 @@ def randomization(
         differences: shape (n, m).
         draws: changes of sign; p is at least 1 / (draws + 1). A column that is clearly not rare
             after `RESAMPLES` draws takes no more.
-        alternative: ``less``: that the mean is below 0.
+        one_sided: p is that the mean is below 0, not that it differs from 0.
 
     Returns:
         p, shape (m,).
     """
     n, m = differences.shape
-    size = np.abs if alternative == "two-sided" else np.negative
+    size = np.negative if one_sided else np.abs
     observed = size(differences.sum(axis=0))
     observed -= 1e-12 * (1 + np.abs(observed))
     found = np.zeros(m, np.int64)
@@ -101,17 +97,15 @@ def _signs(bits: NDArray[Any]) -> Floats:
     return 1.0 - 2.0 * bits.astype(np.float64)
 
 
-def mcnemar(only_a: Floats, only_b: Floats, alternative: Alternative = "two-sided") -> Floats:
+def mcnemar(only_a: Floats, only_b: Floats, one_sided: bool = False) -> Floats:
     """Return the exact p of McNemar's test.
 
     Args:
         only_a, only_b: questions that only one system answers, shape (m,).
-        alternative: ``less``: that A answers fewer.
+        one_sided: p is that A answers fewer, not that it differs from B.
     """
-    if alternative == "less":
-        worse: Floats = stats.binom.cdf(only_a, only_a + only_b, 0.5)
-        return worse
-    p: Floats = 2 * stats.binom.cdf(np.minimum(only_a, only_b), only_a + only_b, 0.5)
+    fewer = only_a if one_sided else np.minimum(only_a, only_b)
+    p: Floats = (1 if one_sided else 2) * stats.binom.cdf(fewer, only_a + only_b, 0.5)
     return np.minimum(p, 1.0)
 
 

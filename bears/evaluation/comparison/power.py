@@ -3,8 +3,11 @@
 import math
 from functools import cache
 
-from scipy import stats
+import numpy as np
+from scipy import optimize, stats
 from statsmodels.stats.power import TTestPower
+
+from bears.evaluation.clusters import Floats
 
 POWER = 0.8
 MOST = 1e9
@@ -50,3 +53,30 @@ def questions_for(difference: float, spread: float, alpha: float) -> int | None:
     while n < 1000 and TTestPower().power(size, n, alpha) < POWER:
         n += 1
     return n
+
+
+def smallest_loss(differences: Floats, spread: float, n: int, alpha: float) -> float:
+    """Return the loss that a one-sided test of n questions shows with 80 % power; NaN if none.
+
+    A loss is taken to come on top of the differences that are there, on further questions, and on
+    each by as much as the differing ones differ. The power is that of McNemar's exact test, so it
+    is a little higher for the randomization test of graded values.
+
+    Args:
+        differences: between two systems' values of each question, at most 1.
+        spread: their standard deviation; with clusters, as of n independent questions.
+        n: number of questions, or of equal clusters.
+        alpha: allowed error, one-sided.
+    """
+    sizes = np.abs(differences[np.abs(differences) > 1e-12])
+    step = float((sizes**2).sum() / sizes.sum()) if len(sizes) else 1.0
+    differing = np.arange(n + 1)
+    least = stats.binom.isf(alpha, differing, 0.5) + 1
+
+    def lacking(share: float) -> float:
+        """Return by how much the power falls short if this share of the questions is lost."""
+        changed = min(1.0, (spread / step) ** 2 + share)
+        seen = stats.binom.sf(least - 1, differing, min(1.0, (changed + share) / 2 / changed))
+        return POWER - float(stats.binom.pmf(differing, n, changed) @ seen)
+
+    return step * float(optimize.brentq(lacking, 1e-9, 1.0)) if lacking(1.0) < 0 else math.nan

@@ -1,0 +1,169 @@
+"""``bears gate``: fail if a change made retrieval or answers worse."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+from bears.cli.compare import chosen, main_of, other_code
+from bears.errors import FormatError, RecordsDiffer
+from bears.evaluation.comparison.gate import UNDECIDED, WORSE, judged
+from bears.evaluation.comparison.table import Form, formatted, number, pairs_table, records_line
+from bears.evaluation.comparison.values import aligned, shared_measures
+from bears.files.records import to_json, write_text
+from bears.files.shown import one_line
+from bears.results.changes import changes
+from bears.results.system import System
+from bears.results.values import PASS_RATE
+
+STATUSES = {"pass": 0, "fail": 1, "not comparable": 3, "undecided": 4}
+"""Of each verdict; 2 is that of wrong arguments and of results that cannot be read."""
+SHOWN = 10
+RENAMED = {
+    "A - B": "difference",
+    "95 % interval": "90 % interval",
+    "p (Holm)": "p, one-sided (Holm)",
+}
+HINT = "--common compares the questions that both have with the same text and gold"
+REMARK = (
+    '"could show": the loss that these questions would have shown in four of five cases.\n* fewer '
+    "than ten questions differ: a wide bound of the difference, not an interval."
+)
+
+
+def gate(
+    base: str,
+    candidate: str,
+    *,
+    measure: Sequence[str] = (),
+    allow: float | None = None,
+    common: bool = False,
+    markdown: Path | None = None,
+    junit: Path | None = None,
+    format: Literal["table", "json"] = "table",
+    benchmark: str = "",
+) -> int:
+    """Fail if a change made retrieval or answers worse.
+
+    Exits with 0 if no measure is significantly worse (one-sided paired tests at 0.05, corrected
+    by Holm's method over the measures), 1 if one is, 2 if something cannot be read, 3 if both
+    were not measured on the same records, and 4 if the questions are too few for --allow.
+
+    Args:
+        base: as in `bears compare`: a DVC revision, `workspace`, a file, or a system of the
+            leaderboard
+        candidate: the same, after the change
+        measure: may be given repeatedly; default: the one that orders the benchmark, and pass_rate
+            if both have answers
+        allow: the loss that does not matter, in the unit of the measure; 0 then takes an interval
+            that lies above it
+        common: if the records differ, compare the questions that both have with the same text and
+            gold
+        markdown: write the result to this file, for a comment on a pull request
+        junit: write the result to this file, with a test case for each measure
+        format: default: table
+        benchmark: of files; default: the one in params.yaml
+    """
+    if allow is not None and not 0 < allow < math.inf:
+        raise FormatError(f"--allow is {allow}; expected a number above 0")
+    systems = chosen([base, candidate], benchmark, 2)
+    measures = _measures(systems, measure)
+    result = _decided(systems, measures, allow, common)
+    if markdown:
+        write_text(markdown, _text(result, "markdown"))
+    if junit:
+        write_text(junit, _junit(result, measures))
+    print(to_json(result) + "\n" if format == "json" else _text(result, "table"), end="")
+    return STATUSES[result["verdict"]]
+
+
+COMMAND = gate
+
+
+def _measures(systems: Sequence[System], asked: Sequence[str]) -> list[str]:
+    """Return the measures to test. Raises FormatError if one is missing."""
+    if asked:
+        return shared_measures(systems, asked)
+    main = main_of(systems)
+    if not any(main in system.values for system in systems):
+        main = shared_measures(systems, ())[0]
+    answered = all(PASS_RATE in system.values for system in systems)
+    return shared_measures(systems, [main, *[PASS_RATE] * answered])
+
+
+def _decided(
+    systems: Sequence[System], measures: Sequence[str], allow: float | None, common: bool
+) -> dict[str, Any]:
+    """Return the result as plain values."""
+    base, candidate = systems
+    result: dict[str, Any] = {
+        "verdict": "not comparable",
+        "base": base.name,
+        "candidate": candidate.name,
+        "benchmark": str(base.benchmark.get("name", "")),
+        "state": str(candidate.benchmark.get("state", "")),
+        "changed": "",
+        "pairs": [],
+    }
+    said = ""
+    try:
+        aligned(systems)
+    except RecordsDiffer as error:
+        found, both = changes(base, candidate)
+        changed = result["changed"] = found or str(error)
+        if not (both and common):
+            hint = HINT if both else "no question is the same"
+            return {**result, "said": f"the records are not the same: {changed}; {hint}"}
+        said = f"{len(both)} common questions alone ({changed}): "
+        base, candidate = (replace(each.only(both), benchmark={}) for each in systems)
+    result |= judged(aligned([candidate, base]), measures, allow)
+    result["warnings"] += other_code(systems)
+    verdicts = {row["verdict"] for row in result["pairs"]}
+    found = "fail" if WORSE in verdicts else "undecided" if UNDECIDED in verdicts else "pass"
+    said += "; ".join(_said(row, allow) for row in result["pairs"])
+    return {**result, "verdict": found, "said": said}
+
+
+def _said(row: Mapping[str, Any], allow: float | None) -> str:
+    """Return the verdict of one measure in a few words."""
+    ends = f"{number(row['mean_b'])} to {number(row['mean_a'])}"
+    text = f"{row['measure']} {row['verdict']} ({ends})"
+    if row["verdict"] != UNDECIDED:
+        return text
+    needed = f"it takes about {row['questions_needed']}" * bool(row["questions_needed"])
+    few = f"{row['n']} questions are too few to show that it loses less than {allow:g}"
+    return f"{text}: {few}; {needed or 'they show a larger loss, though not a certain one'}"
+
+
+def _text(result: Mapping[str, Any], form: Form) -> str:
+    """Return the result for people: the verdict, the measures, and the questions that moved."""
+    import pandas as pd
+
+    parts: list[str | pd.DataFrame] = [f"{result['verdict']}: {result['said']}"]
+    names = result["base"], result["candidate"]
+    if rows := result["pairs"]:
+        columns = ["measure", *names, *RENAMED.values(), "could show", "n", "verdict"]
+        table = pairs_table(rows, two=True).rename(columns=RENAMED)[columns]
+        parts += [f"{records_line(result)}; {' to '.join(names)}", *result["warnings"]]
+        parts += [table, REMARK]
+        for what in ("lost", "won"):
+            parts.append(f"{rows[0]['measure']}, questions {what}: {len(result[what])}")
+            parts += [pd.DataFrame(result[what][:SHOWN]).map(number)] * bool(result[what])
+    return "\n\n".join(formatted(part, form) for part in parts) + "\n"
+
+
+def _junit(result: Mapping[str, Any], measures: Sequence[str]) -> str:
+    """Return the result as JUnit's XML, with a test case for each measure."""
+    verdicts = {row["measure"]: row["verdict"] for row in result["pairs"]}
+    said = one_line(f"{result['verdict']}: {result['said']}", 2000)
+    suite = ElementTree.Element("testsuite", name=f"bears gate, {said}")
+    for measure in measures:
+        case = ElementTree.SubElement(suite, "testcase", name=one_line(measure))
+        verdict = verdicts.get(measure, UNDECIDED)
+        if verdict in (WORSE, UNDECIDED):
+            kind = "failure" if verdict == WORSE else "error"
+            ElementTree.SubElement(case, kind, message=said)
+    ElementTree.indent(suite)
+    return f"{ElementTree.tostring(suite, 'unicode', xml_declaration=True)}\n"

@@ -1,0 +1,102 @@
+"""Whether a candidate is worse than a base, by one-sided tests; the result is plain values."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from bears.errors import FormatError
+from bears.evaluation.bootstrap import scale_of
+from bears.evaluation.clusters import Clusters, Floats, described, effective, usable
+from bears.evaluation.comparison.paired import ALPHA
+from bears.evaluation.comparison.plan import spread_of
+from bears.evaluation.comparison.power import questions_for, smallest_loss
+from bears.evaluation.comparison.result import Result, as_records, pairs_tested, plain, unlike
+from bears.evaluation.comparison.values import Measured, clusters_in
+from bears.files.records import read_questions
+
+WORSE, UNDECIDED, NO_LOSS, ALLOWED = "worse", "undecided", "no significant loss", "allowed"
+
+
+def judged(
+    systems: Sequence[Measured], measures: Sequence[str], allow: float | None = None
+) -> Result:
+    """Test whether a candidate is worse than a base under any measure.
+
+    A loss is significant if the one-sided p is at most `ALPHA`, corrected over the measures.
+
+    Args:
+        systems: candidate and base, with the same questions in the same order.
+        measures: that both have.
+        allow: the loss that is allowed: a measure passes if its interval lies above -``allow``,
+            even if the loss is significant; it is undecided if neither holds.
+
+    Returns:
+        The fields that docs/ci.md describes.
+
+    Raises:
+        FormatError: fewer than two questions have a value of a measure by both.
+    """
+    kinds = next((each.kinds for each in systems if not each.kinds.empty), systems[0].kinds)
+    clusters = clusters_in(kinds)
+    values = {m: np.column_stack([s.values[m].to_numpy(float) for s in systems]) for m in measures}
+    names = [system.name for system in systems]
+    rows = as_records(pairs_tested([values], names, None, [clusters], one_sided=True))
+    for row in rows:
+        columns = values[row["measure"]]
+        if row["n"] < 2:
+            raise FormatError(f"{row['n']} questions have {row['measure']} by both; it takes two")
+        shown = _visible(columns / scale_of(columns), clusters, ALPHA / len(measures))
+        row["smallest_difference"] = plain(shown * scale_of(columns))
+        row |= _verdict(row, allow)
+    change = pd.Series(np.subtract(*values[measures[0]].T).round(12), systems[0].values.index)
+    return {
+        "questions": len(systems[0].values),
+        **({"clusters": found} if (found := described(clusters)) else {}),
+        "warnings": unlike(systems, values),
+        "pairs": rows,
+        "lost": _moved(-change, systems, measures[0]),
+        "won": _moved(change, systems, measures[0]),
+    }
+
+
+def _visible(values: Floats, clusters: Clusters | None, alpha: float) -> float:
+    """Return the loss that the questions would have shown; NaN if none."""
+    differences = np.subtract(*values.T)
+    known = ~np.isnan(differences)
+    spread, n = spread_of(values, clusters)
+    of = usable(clusters)
+    units = n if of is None else round(effective(of[known]))
+    # The mean of as many independent clusters has the same standard error.
+    return smallest_loss(differences[known], spread * (units / n) ** 0.5, units, alpha)
+
+
+def _verdict(row: Mapping[str, Any], allow: float | None) -> Result:
+    """Return the verdict, and how many questions it takes for another."""
+    lost, low = min(row["difference"], 0.0), row["low"]
+    if allow is not None and low > -allow:
+        return {"verdict": ALLOWED, "questions_needed": None}
+    if allow is None or row["p_holm"] <= ALPHA:
+        verdict = WORSE if row["p_holm"] <= ALPHA else NO_LOSS
+        return {"verdict": verdict, "questions_needed": None}
+    # A gain that is seen may be chance, and a loss that is seen leaves less to show.
+    spread = (row["difference"] - low) / stats.norm.isf(ALPHA) * row["n"] ** 0.5
+    needed = questions_for(allow + lost, spread, 2 * ALPHA)
+    return {"verdict": UNDECIDED, "questions_needed": needed}
+
+
+def _moved(gain: pd.Series, systems: Sequence[Measured], measure: str) -> list[Result]:
+    """Return the questions with a gain, the largest first."""
+    queries = next((system.queries for system in systems if system.queries), None)
+    texts = (
+        {q.question_id: {"question": q.question} for q in read_questions(queries)}
+        if queries
+        else {}
+    )
+    candidate, base = (system.values[measure].map(plain) for system in systems)
+    return [
+        {"question_id": q, **texts.get(q, {}), "base": base[q], "candidate": candidate[q]}
+        for q in gain[gain > 0].sort_values(ascending=False, kind="stable").index
+    ]
