@@ -38,15 +38,14 @@ COMMANDS = {
 a function, or a mapping of several."""
 ANYWHERE = ("init", "metrics", "source", "plot-template")
 """Commands that need no project."""
-OWN_STATUS = ("gate",)
-"""Commands whose status 1 is a result; their errors end with 2, as wrong arguments do."""
 RENAMED = {"judge": "answers calibrate", "memory": "replies"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return the exit status of `ended`, or 2 for wrong arguments."""
     words = sys.argv[1:] if argv is None else argv
-    return ended("bears", lambda: _run(words), 2 if words and words[0] in OWN_STATUS else 1)
+    # Status 1 of the gate is a result.
+    return ended("bears", lambda: _run(words), 2 if words[:1] == ["gate"] else 1)
 
 
 def declare(name: str, parser: argparse.ArgumentParser) -> None:

@@ -21,16 +21,11 @@ from bears.results.values import PASS_RATE
 STATUSES = {"pass": 0, "fail": 1, "not comparable": 3, "undecided": 4}
 """Of each verdict; 2 is that of wrong arguments and of results that cannot be read."""
 SHOWN = 10
-RENAMED = {
-    "A - B": "difference",
-    "95 % interval": "90 % interval",
-    "p (Holm)": "p, one-sided (Holm)",
-}
+RENAMED = {"A - B": "difference", "95 % interval": "90 % interval", "p (Holm)": "p, one-sided"}
 HINT = "--common compares the questions that both have with the same text and gold"
-REMARK = (
-    '"could show": the loss that these questions would have shown in four of five cases.\n* fewer '
-    "than ten questions differ: a wide bound of the difference, not an interval."
-)
+REMARK = """p is corrected by Holm's method over these measures. "could show": the loss that these \
+questions would have shown in four of five cases.
+* fewer than ten questions differ: a wide bound of the difference, not an interval."""
 
 
 def gate(
@@ -84,13 +79,10 @@ COMMAND = gate
 
 def _measures(systems: Sequence[System], asked: Sequence[str]) -> list[str]:
     """Return the measures to test. Raises FormatError if one is missing."""
-    if asked:
-        return shared_measures(systems, asked)
+    names = shared_measures(systems, asked)
     main = main_of(systems)
-    if not any(main in system.values for system in systems):
-        main = shared_measures(systems, ())[0]
-    answered = all(PASS_RATE in system.values for system in systems)
-    return shared_measures(systems, [main, *[PASS_RATE] * answered])
+    first = main if main in names else names[0]
+    return names if asked else [first, *({PASS_RATE} & set(names) - {first})]
 
 
 def _decided(
@@ -116,6 +108,7 @@ def _decided(
         if not (both and common):
             hint = HINT if both else "no question is the same"
             return {**result, "said": f"the records are not the same: {changed}; {hint}"}
+        result["common"] = len(both)
         said = f"{len(both)} common questions alone ({changed}): "
         base, candidate = (replace(each.only(both), benchmark={}) for each in systems)
     result |= judged(aligned([candidate, base]), measures, allow)
@@ -134,7 +127,9 @@ def _said(row: Mapping[str, Any], allow: float | None) -> str:
         return text
     needed = f"it takes about {row['questions_needed']}" * bool(row["questions_needed"])
     few = f"{row['n']} questions are too few to show that it loses less than {allow:g}"
-    return f"{text}: {few}; {needed or 'they show a larger loss, though not a certain one'}"
+    return (
+        f"{text}: {few}; {needed or 'the loss that they show is no smaller, but not significant'}"
+    )
 
 
 def _text(result: Mapping[str, Any], form: Form) -> str:
@@ -142,12 +137,11 @@ def _text(result: Mapping[str, Any], form: Form) -> str:
     import pandas as pd
 
     parts: list[str | pd.DataFrame] = [f"{result['verdict']}: {result['said']}"]
-    names = result["base"], result["candidate"]
-    if rows := result["pairs"]:
-        columns = ["measure", *names, *RENAMED.values(), "could show", "n", "verdict"]
+    if rows := [{**row, "a": "candidate", "b": "base"} for row in result["pairs"]]:
+        columns = ["measure", "base", "candidate", *RENAMED.values(), "could show", "n", "verdict"]
         table = pairs_table(rows, two=True).rename(columns=RENAMED)[columns]
-        parts += [f"{records_line(result)}; {' to '.join(names)}", *result["warnings"]]
-        parts += [table, REMARK]
+        names = f"base: {result['base']}, candidate: {result['candidate']}"
+        parts += [f"{records_line(result)}; {names}", *result["warnings"], table, REMARK]
         for what in ("lost", "won"):
             parts.append(f"{rows[0]['measure']}, questions {what}: {len(result[what])}")
             parts += [pd.DataFrame(result[what][:SHOWN]).map(number)] * bool(result[what])

@@ -1,15 +1,15 @@
 """Whether a candidate is worse than a base, by one-sided tests; the result is plain values."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from bears.errors import FormatError
 from bears.evaluation.bootstrap import scale_of
-from bears.evaluation.clusters import Clusters, Floats, described, effective, usable
+from bears.evaluation.clusters import described
 from bears.evaluation.comparison.paired import ALPHA
 from bears.evaluation.comparison.plan import spread_of
 from bears.evaluation.comparison.power import questions_for, smallest_loss
@@ -46,11 +46,14 @@ def judged(
     rows = as_records(pairs_tested([values], names, None, [clusters], one_sided=True))
     for row in rows:
         columns = values[row["measure"]]
+        known = ~np.isnan(columns).any(axis=1)
         if row["n"] < 2:
             raise FormatError(f"{row['n']} questions have {row['measure']} by both; it takes two")
-        shown = _visible(columns / scale_of(columns), clusters, ALPHA / len(measures))
-        row["smallest_difference"] = plain(shown * scale_of(columns))
-        row |= _verdict(row, allow)
+        scale = scale_of(columns)
+        of = None if clusters is None else clusters[known]
+        shown = smallest_loss(columns[known] @ [1, -1] / scale, of, ALPHA / len(measures))
+        row["smallest_difference"] = plain(shown * scale)
+        row |= _verdict(row, spread_of(columns, clusters)[0], allow)
     change = pd.Series(np.subtract(*values[measures[0]].T).round(12), systems[0].values.index)
     return {
         "questions": len(systems[0].values),
@@ -62,41 +65,29 @@ def judged(
     }
 
 
-def _visible(values: Floats, clusters: Clusters | None, alpha: float) -> float:
-    """Return the loss that the questions would have shown; NaN if none."""
-    differences = np.subtract(*values.T)
-    known = ~np.isnan(differences)
-    spread, n = spread_of(values, clusters)
-    of = usable(clusters)
-    units = n if of is None else round(effective(of[known]))
-    # The mean of as many independent clusters has the same standard error.
-    return smallest_loss(differences[known], spread * (units / n) ** 0.5, units, alpha)
-
-
-def _verdict(row: Mapping[str, Any], allow: float | None) -> Result:
-    """Return the verdict, and how many questions it takes for another."""
-    lost, low = min(row["difference"], 0.0), row["low"]
-    if allow is not None and low > -allow:
+def _verdict(row: Mapping[str, Any], spread: float, allow: float | None) -> Result:
+    """Return the verdict, and how many questions it takes to allow the loss."""
+    if allow is not None and row["low"] > -allow:
         return {"verdict": ALLOWED, "questions_needed": None}
     if allow is None or row["p_holm"] <= ALPHA:
         verdict = WORSE if row["p_holm"] <= ALPHA else NO_LOSS
         return {"verdict": verdict, "questions_needed": None}
     # A gain that is seen may be chance, and a loss that is seen leaves less to show.
-    spread = (row["difference"] - low) / stats.norm.isf(ALPHA) * row["n"] ** 0.5
-    needed = questions_for(allow + lost, spread, 2 * ALPHA)
+    room, needed = allow + min(row["difference"], 0.0), None
+    if room > 1e-12:
+        # Where few questions differ, the bound is wider than the spread tells, and shrinks as
+        # 1 / (n + 3) does.
+        least = math.ceil((row["n"] + 3) * (row["difference"] - row["low"]) / room)
+        needed = max(least, questions_for(room, spread, 2 * ALPHA) or 0)
     return {"verdict": UNDECIDED, "questions_needed": needed}
 
 
 def _moved(gain: pd.Series, systems: Sequence[Measured], measure: str) -> list[Result]:
     """Return the questions with a gain, the largest first."""
     queries = next((system.queries for system in systems if system.queries), None)
-    texts = (
-        {q.question_id: {"question": q.question} for q in read_questions(queries)}
-        if queries
-        else {}
-    )
+    texts = {q.question_id: q.question for q in read_questions(queries)} if queries else {}
     candidate, base = (system.values[measure].map(plain) for system in systems)
     return [
-        {"question_id": q, **texts.get(q, {}), "base": base[q], "candidate": candidate[q]}
+        {"question_id": q, "question": texts.get(q, ""), "base": base[q], "candidate": candidate[q]}
         for q in gain[gain > 0].sort_values(ascending=False, kind="stable").index
     ]

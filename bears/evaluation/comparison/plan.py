@@ -12,6 +12,7 @@ from bears.evaluation.clusters import Clusters, Floats, standard_error, usable
 from bears.evaluation.comparison.paired import ALPHA
 from bears.evaluation.comparison.power import POWER, questions_for, smallest_difference
 from bears.evaluation.comparison.result import plain
+from bears.evaluation.comparison.table import number
 from bears.evaluation.comparison.values import Measured, aligned, clusters_in, shared_measures
 from bears.files.benchmark_state import heading
 
@@ -66,9 +67,9 @@ def parts_of(plan: Mapping[str, Any]) -> tuple[str, pd.DataFrame, str]:
     rows = [
         {
             "measure": row["measure"],
-            f"{row['n']} questions show": _number(row["shows"]),
+            f"{row['n']} questions show": number(row["shows"]),
             **{
-                f"to show {share:.0%} takes": _number(count)
+                f"to show {share:.0%} takes": number(count)
                 for share, count in zip(SHARES, row["questions"].values(), strict=True)
             },
         }
@@ -100,9 +101,3 @@ def spread_of(values: Floats, clusters: Clusters | None) -> tuple[float, int]:
     else:
         variances = standard_error(differences, of)[0] ** 2 * len(known)
     return float(np.sqrt(np.mean(variances))), len(known)
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return str(value) if isinstance(value, int) else f"{value:.4f}"

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import optimize, stats
 from statsmodels.stats.power import TTestPower
 
-from bears.evaluation.clusters import Floats
+from bears.evaluation.clusters import Clusters, Floats, effective, standard_error, usable
 
 POWER = 0.8
 MOST = 1e9
@@ -55,7 +55,7 @@ def questions_for(difference: float, spread: float, alpha: float) -> int | None:
     return n
 
 
-def smallest_loss(differences: Floats, spread: float, n: int, alpha: float) -> float:
+def smallest_loss(differences: Floats, clusters: Clusters | None, alpha: float) -> float:
     """Return the loss that a one-sided test of n questions shows with 80 % power; NaN if none.
 
     A loss is taken to come on top of the differences that are there, on further questions, and on
@@ -63,19 +63,22 @@ def smallest_loss(differences: Floats, spread: float, n: int, alpha: float) -> f
     is a little higher for the randomization test of graded values.
 
     Args:
-        differences: between two systems' values of each question, at most 1.
-        spread: their standard deviation; with clusters, as of n independent questions.
-        n: number of questions, or of equal clusters.
+        differences: between two systems' values, at most 1, shape (n,), n at least 2.
+        clusters: of the questions, if they belong together; usable ones count as n.
         alpha: allowed error, one-sided.
     """
-    sizes = np.abs(differences[np.abs(differences) > 1e-12])
-    step = float((sizes**2).sum() / sizes.sum()) if len(sizes) else 1.0
+    sizes = np.abs(differences)
+    step = float((sizes**2).sum() / sizes.sum()) if sizes.max() > 1e-12 else 1.0
+    of = usable(clusters)
+    of = np.arange(len(differences)) if of is None else of
+    n = round(effective(of))
+    variance = float(standard_error(differences[:, None], of)[0][0] / step) ** 2 * n
     differing = np.arange(n + 1)
     least = stats.binom.isf(alpha, differing, 0.5) + 1
 
     def lacking(share: float) -> float:
         """Return by how much the power falls short if this share of the questions is lost."""
-        changed = min(1.0, (spread / step) ** 2 + share)
+        changed = min(1.0, variance + share)
         seen = stats.binom.sf(least - 1, differing, min(1.0, (changed + share) / 2 / changed))
         return POWER - float(stats.binom.pmf(differing, n, changed) @ seen)
 
