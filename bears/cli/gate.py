@@ -107,7 +107,9 @@ def _decided(
         changed = result["changed"] = found or str(error)
         if not (both and common):
             hint = HINT if both else "no question is the same"
-            return {**result, "said": f"the records are not the same: {changed}; {hint}"}
+            names = f"{base.name} and {candidate.name}"
+            said = f"{names} were measured on different records: {changed}; {hint}"
+            return {**result, "said": said}
         result["common"] = len(both)
         said = f"{len(both)} common questions alone ({changed}): "
         base, candidate = (replace(each.only(both), benchmark={}) for each in systems)

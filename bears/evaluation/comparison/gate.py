@@ -9,8 +9,9 @@ import pandas as pd
 
 from bears.errors import FormatError
 from bears.evaluation.bootstrap import scale_of
-from bears.evaluation.clusters import described
-from bears.evaluation.comparison.paired import ALPHA
+from bears.evaluation.clusters import described, effective
+from bears.evaluation.comparison.paired import ALPHA, bounded_interval
+from bears.evaluation.comparison.pairs import level_of
 from bears.evaluation.comparison.plan import spread_of
 from bears.evaluation.comparison.power import questions_for, smallest_loss
 from bears.evaluation.comparison.result import Result, as_records, pairs_tested, plain, unlike
@@ -51,6 +52,11 @@ def judged(
             raise FormatError(f"{row['n']} questions have {row['measure']} by both; it takes two")
         scale = scale_of(columns)
         of = None if clusters is None else clusters[known]
+        if of is not None and row["low"] == row["high"] == 0:
+            # No cluster differs, which says more of many clusters than of few.
+            none, units = np.zeros(1), np.array([effective(of)])
+            low, high = bounded_interval(none, none, units, level_of(one_sided=True))
+            row |= {"low": plain(low[0] * scale), "high": plain(high[0] * scale), "wide": True}
         shown = smallest_loss(columns[known] @ [1, -1] / scale, of, ALPHA / len(measures))
         row["smallest_difference"] = plain(shown * scale)
         row |= _verdict(row, spread_of(columns, clusters)[0], allow)
