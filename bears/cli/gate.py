@@ -127,11 +127,9 @@ def _said(row: Mapping[str, Any], allow: float | None) -> str:
     text = f"{row['measure']} {row['verdict']} ({ends})"
     if row["verdict"] != UNDECIDED:
         return text
-    needed = f"it takes about {row['questions_needed']}" * bool(row["questions_needed"])
-    few = f"{row['n']} questions are too few to show that it loses less than {allow:g}"
-    return (
-        f"{text}: {few}; {needed or 'the loss that they show is no smaller, but not significant'}"
-    )
+    needed = row["questions_needed"]
+    hint = f"it takes about {needed}" if needed else f"it lost {allow:g} or more here"
+    return f"{text}: {row['n']} questions are too few to show a loss below {allow:g}; {hint}"
 
 
 def _text(result: Mapping[str, Any], form: Form) -> str:
@@ -153,13 +151,12 @@ def _text(result: Mapping[str, Any], form: Form) -> str:
 def _junit(result: Mapping[str, Any], measures: Sequence[str]) -> str:
     """Return the result as JUnit's XML, with a test case for each measure."""
     verdicts = {row["measure"]: row["verdict"] for row in result["pairs"]}
+    kinds = {WORSE: "failure", UNDECIDED: "error"}
     said = one_line(f"{result['verdict']}: {result['said']}", 2000)
     suite = ElementTree.Element("testsuite", name=f"bears gate, {said}")
     for measure in measures:
         case = ElementTree.SubElement(suite, "testcase", name=one_line(measure))
-        verdict = verdicts.get(measure, UNDECIDED)
-        if verdict in (WORSE, UNDECIDED):
-            kind = "failure" if verdict == WORSE else "error"
+        if kind := kinds.get(verdicts.get(measure, UNDECIDED)):
             ElementTree.SubElement(case, kind, message=said)
     ElementTree.indent(suite)
     return f"{ElementTree.tostring(suite, 'unicode', xml_declaration=True)}\n"

@@ -43,7 +43,10 @@ def git(*words: str) -> None:
 
 
 def csv(name: str, values: Sequence[float], measure: str = "success@1") -> str:
-    lines = [f"{question.question_id},{value}" for question, value in zip(QUESTIONS, values)]  # noqa: B905
+    lines = [
+        f"{question.question_id},{value}"
+        for question, value in zip(QUESTIONS, values, strict=False)
+    ]
     Path(name).write_text("\n".join([f"question_id,{measure}", *lines, ""]), encoding="utf-8")
     return name
 
@@ -72,7 +75,10 @@ def committed(
     write_records(Path("corpus.json"), documents)
     digests = {name: kept(Path(name).read_bytes()) for name in ("queries.json", "corpus.json")}
     parts = [{"md5": digest, "relpath": name} for name, digest in digests.items()]
-    rows = [f"{question.question_id},{value}" for question, value in zip(questions, values)]  # noqa: B905
+    rows = [
+        f"{question.question_id},{value}"
+        for question, value in zip(questions, values, strict=False)
+    ]
     outs = {
         "data/mini/translated": kept(json.dumps(parts).encode(), ".dir"),
         "data/mini/runs/bm25.questions.csv": kept(

@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 
 from bears.errors import FormatError
-from bears.evaluation.bootstrap import scale_of
 from bears.evaluation.clusters import described, effective
 from bears.evaluation.comparison.paired import ALPHA, bounded_interval
 from bears.evaluation.comparison.pairs import level_of
-from bears.evaluation.comparison.plan import spread_of
 from bears.evaluation.comparison.power import questions_for, smallest_loss
 from bears.evaluation.comparison.result import Result, as_records, pairs_tested, plain, unlike
 from bears.evaluation.comparison.values import Measured, clusters_in
@@ -46,20 +44,19 @@ def judged(
     names = [system.name for system in systems]
     rows = as_records(pairs_tested([values], names, None, [clusters], one_sided=True))
     for row in rows:
-        columns = values[row["measure"]]
-        known = ~np.isnan(columns).any(axis=1)
         if row["n"] < 2:
             raise FormatError(f"{row['n']} questions have {row['measure']} by both; it takes two")
-        scale = scale_of(columns)
+        differences = values[row["measure"]] @ [1, -1] / row["scale"]
+        known = ~np.isnan(differences)
         of = None if clusters is None else clusters[known]
         if of is not None and row["low"] == row["high"] == 0:
             # No cluster differs, which says more of many clusters than of few.
             none, units = np.zeros(1), np.array([effective(of)])
-            low, high = bounded_interval(none, none, units, level_of(one_sided=True))
-            row |= {"low": plain(low[0] * scale), "high": plain(high[0] * scale), "wide": True}
-        shown = smallest_loss(columns[known] @ [1, -1] / scale, of, ALPHA / len(measures))
-        row["smallest_difference"] = plain(shown * scale)
-        row |= _verdict(row, spread_of(columns, clusters)[0], allow)
+            most = bounded_interval(none, none, units, level_of(one_sided=True))[1][0]
+            row |= {"low": plain(-most * row["scale"]), "high": plain(most * row["scale"])}
+        shown = smallest_loss(differences[known], of, ALPHA / len(measures))
+        row["smallest_difference"] = plain(shown * row["scale"])
+        row |= _verdict(row, allow)
     change = pd.Series(np.subtract(*values[measures[0]].T).round(12), systems[0].values.index)
     return {
         "questions": len(systems[0].values),
@@ -71,7 +68,7 @@ def judged(
     }
 
 
-def _verdict(row: Mapping[str, Any], spread: float, allow: float | None) -> Result:
+def _verdict(row: Mapping[str, Any], allow: float | None) -> Result:
     """Return the verdict, and how many questions it takes to allow the loss."""
     if allow is not None and row["low"] > -allow:
         return {"verdict": ALLOWED, "questions_needed": None}
@@ -84,7 +81,7 @@ def _verdict(row: Mapping[str, Any], spread: float, allow: float | None) -> Resu
         # Where few questions differ, the bound is wider than the spread tells, and shrinks as
         # 1 / (n + 3) does.
         least = math.ceil((row["n"] + 3) * (row["difference"] - row["low"]) / room)
-        needed = max(least, questions_for(room, spread, 2 * ALPHA) or 0)
+        needed = max(least, questions_for(room, row["spread"], 2 * ALPHA) or 0)
     return {"verdict": UNDECIDED, "questions_needed": needed}
 
 

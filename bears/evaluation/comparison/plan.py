@@ -37,7 +37,7 @@ def planned(systems: Sequence[Measured], chosen: Sequence[str] = ()) -> dict[str
     for measure in shared_measures(systems, chosen):
         values = np.column_stack([s.values[measure].to_numpy(float) for s in systems])
         kinds = next((each.kinds for each in systems if not each.kinds.empty), systems[0].kinds)
-        spread, n = spread_of(values, clusters_in(kinds))
+        spread, n = _spread(values, clusters_in(kinds))
         scale = scale_of(values)
         rows.append(
             {
@@ -84,7 +84,7 @@ def parts_of(plan: Mapping[str, Any]) -> tuple[str, pd.DataFrame, str]:
     )
 
 
-def spread_of(values: Floats, clusters: Clusters | None) -> tuple[float, int]:
+def _spread(values: Floats, clusters: Clusters | None) -> tuple[float, int]:
     """Return the standard deviation of the differences, and the number of questions.
 
     With clusters it is that of as many independent questions with the same standard error.

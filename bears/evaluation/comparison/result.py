@@ -102,7 +102,7 @@ def pairs_tested(
     Args:
         parts: measure to values, for each part of the questions that is tested by itself.
         clusters: of the questions of each part, if they belong together.
-        one_sided: as of `pairs_of`.
+        one_sided: as of `pairs_of`; the frame then keeps ``spread`` and ``scale``.
     """
     tests = math.comb(len(names), 2) * sum(map(len, parts))
     draws = draws_for(tests)
@@ -120,7 +120,8 @@ def pairs_tested(
     rows = zip(frame.to_dict("records"), holm(frame["p_equal"]), strict=True)
     frame["wide"] = frame["wide"] > 0
     frame["verdict"] = [_verdict(row, margin, p_equal) for row, p_equal in rows]
-    return frame.drop(columns=["spread", "scale", *(["p_equal"] if margin is None else [])])
+    unknown = ["p_equal"] if margin is None else []
+    return frame.drop(columns=unknown if one_sided else ["spread", "scale", *unknown])
 
 
 def _verdict(row: Mapping[Any, Any], margin: float | None, p_equal: float) -> str:
