@@ -15,13 +15,16 @@ from hydra.core.global_hydra import GlobalHydra
 from hypothesis import settings
 
 from tests.provider_server import ProviderServer
-from tests.workspace import Workspace, finished
+from tests.workspace import SETTINGS, Workspace, finished
 
 # How long an example may take is wall time, which a busy machine does not keep.
 settings.register_profile("without-deadline", deadline=None)
 settings.load_profile("without-deadline")
 # A shell's background job ignores Ctrl-C, and so would every process that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# So does nohup with a hangup. A process does not inherit a handler: it starts with the default.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +40,16 @@ def shared_data() -> Path:
 def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A copy of the project in which the pipeline ran once."""
     return finished(tmp_path_factory.getbasetemp())[0].copied(tmp_path / "project")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder outside of any repository, in which commands run."""
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

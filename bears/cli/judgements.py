@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from bears.answers.judging.calibration import kappa_of
+from bears.answers.judging.calibration import same_and_kappa
 from bears.cli.selection import composed, files_of, records_of, selected
 from bears.config import Config
 from bears.config.ledger.entries import LedgerPart, PairDecision
@@ -186,12 +186,8 @@ def _excerpt(part: Document, whole: Collection[str]) -> str:
 
 def _agreement(pairs: Sequence[tuple[PairDecision, PairDecision]]) -> str:
     """Describe how far two judgements of the same pairs agree."""
-    decisions = Counter((old.decision, new.decision) for old, new in pairs)
-    used = {decision for pair in decisions for decision in pair}
-    kappa = kappa_of([[decisions[old, new] for new in used] for old in used])
-    same = sum(decisions[each, each] for each in used)
-    shown = f", Cohen's kappa {kappa.value:.2f}" if kappa else ""
-    return f"{len(pairs)} pairs were judged before: {same} of them the same{shown}"
+    same, kappa = same_and_kappa([(old.decision, new.decision) for old, new in pairs])
+    return f"{len(pairs)} pairs were judged before: {same} of them the same{kappa}"
 
 
 def candidate_rows(config: Config) -> list[Row]:

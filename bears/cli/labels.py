@@ -11,7 +11,7 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.answers.judging.bench import majority
-from bears.answers.judging.calibration import calibrate, differences, kappa_of
+from bears.answers.judging.calibration import calibrate, differences, same_and_kappa
 from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.labels import WORDS, GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.pairs import GUESSES, Pair, judged_in, lead_of
@@ -56,8 +56,7 @@ def price(
     errors, each with its 95 % interval; then the corrected difference of each pair of systems. Rows
     without a label are judged too: the corrected rate estimates how many of all answers people
     would pass. The last column is the number of labels without the judge that are worth a hundred
-    with it. The
-    labelled answers must be a random sample.
+    with it. The labelled answers must be a random sample.
 
     Args:
         labels: CSV, JSON Lines or a JSON array: system, question_id, label, and question,
@@ -179,10 +178,8 @@ def import_labels(file: Path, a: str, b: str, *, author: str, benchmark: str = "
         if name != author
     ]
     if others:
-        kappa = kappa_of([[others.count((x, y)) for y in (True, False)] for x in (True, False)])
-        same = sum(x == y for x, y in others)
-        shown = f", Cohen's kappa {kappa.value:.2f}" if kappa else ""
-        print(f"{len(others)} labels by others of the same answers: {same} the same{shown}")
+        same, kappa = same_and_kappa(others)
+        print(f"{len(others)} labels by others of the same answers: {same} the same{kappa}")
 
 
 def decide(a: str, b: str, *, within: float | None = None, benchmark: str = "") -> None:

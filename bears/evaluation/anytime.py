@@ -1,4 +1,4 @@
-"""Decide which of two systems is better while labels come in, one may look after each of them.
+"""Decide which of two systems is better; one may look after every label.
 
 Items are drawn one by one, without replacement, with known probabilities. With S the sum of the
 differences so far, R(h) the items that are left in stratum h and q(h) the probability to draw from
@@ -51,7 +51,7 @@ def drawn(
     count: int,
     random: Random,
 ) -> list[Draw]:
-    """Draw items, most from strata that are large and whose differences are.
+    """Draw items, more of them from strata that are large or whose differences are large.
 
     Args:
         strata: of each item, from 0.

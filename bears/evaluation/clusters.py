@@ -43,15 +43,13 @@ def clusters_of(
         return at
 
     for at, question in enumerate(questions):
-        row = (rows or {}).get(question.question_id)
-        row = None if row is None else (question.source_dataset, row)
-        for key in (
-            question.group or None,
-            row,
-            *(("doc", each) for each in question.gold_doc_ids),
-        ):
-            if key is not None:
-                parents[root(at)] = root(first.setdefault(key, at))
+        keys: list[object] = [("document", doc_id) for doc_id in question.gold_doc_ids]
+        if question.group:
+            keys.append(("group", question.group))
+        if rows and (row := rows.get(question.question_id)) is not None:
+            keys.append(("row", question.source_dataset, row))
+        for key in keys:
+            parents[root(at)] = root(first.setdefault(key, at))
     _, codes = np.unique([root(at) for at in range(len(questions))], return_inverse=True)
     return codes.astype(np.int64)
 
@@ -130,21 +128,19 @@ def share_interval(values: Floats, clusters: Clusters | None = None) -> tuple[fl
     return wilson(math.fsum(values[known].tolist()), int(known.sum()))
 
 
-def share_intervals(
-    values: Floats, clusters: Clusters, level: float = 0.95
-) -> list[tuple[float, float]]:
-    """Return the interval of the mean of each column of values between 0 and 1.
+def share_intervals(values: Floats, clusters: Clusters) -> list[tuple[float, float]]:
+    """Return the 95 % interval of the mean of each column of values between 0 and 1.
 
     It is Wilson's for as many independent questions as have the same standard error, with the
     quantile of a t distribution (Korn and Graubard, Survey Methodology 24, 1998).
     """
     errors, freedom = standard_error(values, clusters)
-    quantile, n = float(stats.t.isf((1 - level) / 2, freedom)), len(values)
+    quantile, n = float(stats.t.isf(0.025, freedom)), len(values)
     # Shares spread at least as much as those of independent questions; other values may not.
-    most = np.where(np.isin(values, (0.0, 1.0)).all(axis=0), n, np.inf)
+    largest = np.where(np.isin(values, (0.0, 1.0)).all(axis=0), n, np.inf)
     ends = []
-    columns = zip(values.mean(axis=0).tolist(), errors.tolist(), most.tolist(), strict=True)
-    for mean, error, most_here in columns:
-        size = min(most_here, mean * (1 - mean) / error**2) if error > 1e-12 else n
+    columns = zip(values.mean(axis=0).tolist(), errors.tolist(), largest.tolist(), strict=True)
+    for mean, error, most in columns:
+        size = min(most, mean * (1 - mean) / error**2) if error > 1e-12 else n
         ends.append(wilson_of(mean, size, quantile))
     return ends

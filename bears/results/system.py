@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from bears.errors import FormatError
 from bears.evaluation.clusters import clusters_of
@@ -73,10 +72,9 @@ class System(Measured):
         """Return question_id to the answer and its judgement. Raises FormatError."""
         return _answers(*self.files) if self.files else {}
 
-    def defined(self, measure: str, chosen: NDArray[np.bool_] | None = None) -> list[float]:
-        """Return the defined values of a measure, of all questions or those ``chosen``."""
-        values = self.values[measure] if chosen is None else self.values[measure][chosen]
-        return [float(value) for value in values.dropna()]
+    def defined(self, measure: str) -> list[float]:
+        """Return the defined values of a measure."""
+        return [float(value) for value in self.values[measure].dropna()]
 
 
 def _answers(answers: Path, judgements: Path) -> Judged:

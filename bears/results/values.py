@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from bears.answers.judging.ruling import VALUES
 from bears.errors import FormatError
 from bears.evaluation.comparison.values import CLUSTER, SOURCE, TYPE
 from bears.files.spreadsheet import read_cells
@@ -20,7 +21,7 @@ NOT_MEASURED = frozenset(
     }
 )
 """Columns of the pipeline's own files that are not measures; a text may be a number."""
-WORDS = {"true": 1.0, "false": 0.0, "pass": 1.0, "fail": 0.0, "unscored": math.nan, "": math.nan}
+WORDS = {"true": 1.0, "false": 0.0, **VALUES, "": math.nan}
 """Accepted cells that are not numbers. Unscored is undefined: a judge's error is not a fail."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 LARGEST = 1e15

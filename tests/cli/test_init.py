@@ -18,22 +18,12 @@ from bears.cli.init import OURS, pipeline
 from bears.config.packaged import STAGES
 from bears.files.intake.json_text import json_value
 from tests.sources.files import row, workbook
-from tests.workspace import ROOT, SETTINGS, Workspace, ran
+from tests.workspace import ROOT, Workspace, ran
 
 ROWS = [
     {"frage": "Wer schrieb den Faust?", "text": "Der Faust ist von Goethe.", "antwort": "Goethe"},
     {"frage": "Wo liegt die Stadt Bonn?", "text": "Bonn liegt am Rhein.", "antwort": "am Rhein"},
 ]
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder outside of any repository."""
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def folder_of_documents(place: Path, table: str = "questions.csv") -> Path:

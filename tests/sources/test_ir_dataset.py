@@ -23,7 +23,6 @@ from bears.sources.convert import convert
 from bears.sources.source import Source, reader_of
 from stages import download
 from tests.sources.files import Rows, lines
-from tests.workspace import SETTINGS
 
 NAME = "local/tiny/dev"
 CORPUS: Rows = [
@@ -54,15 +53,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield folder
     for name in (NAME, "local/tiny"):
         del registered[name]
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.usefixtures("files")

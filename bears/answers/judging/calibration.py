@@ -127,6 +127,15 @@ def _wilson(hits: int, n: int) -> Rate | None:
     return Rate(hits / n, *wilson(hits, n)) if n else None
 
 
+def same_and_kappa(pairs: Sequence[tuple[object, object]]) -> tuple[int, str]:
+    """Return how many pairs of decisions agree, and Cohen's kappa as text; empty without one."""
+    counts = Counter(pairs)
+    used = {decision for pair in counts for decision in pair}
+    kappa = kappa_of([[counts[old, new] for new in used] for old in used])
+    shown = f", Cohen's kappa {kappa.value:.2f}" if kappa else ""
+    return sum(counts[each, each] for each in used), shown
+
+
 def kappa_of(table: Sequence[Sequence[int]]) -> Rate | None:
     """Return Cohen's kappa of a table of counts; None if chance alone explains full agreement.
 

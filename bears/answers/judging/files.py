@@ -53,11 +53,10 @@ def read_unjudged(
     for question in questions:
         key = question.question_id
         given, prediction = answers.given.get(key), answers.predictions.get(key)
-        retrieved = None if rankings is None else frozenset(h.doc_id for h in rankings.get(key, ()))
-        context = _context(given) if given else Context()
-        if retrieved is not None:
+        context = replace(_context(given) if given else Context(), closed_book=closed_book)
+        if rankings is not None:
+            retrieved = frozenset(hit.doc_id for hit in rankings.get(key, ()))
             context = replace(context, retrieved=retrieved)
-        context = replace(context, closed_book=closed_book)
         answer = without_citations(prediction.answer).strip() if prediction else ""
         case = _case(question, answer, language, aliases.get(key, ()))
         rows.append(JudgedQuestion(question, case, scores[key], context, language))

@@ -12,7 +12,7 @@ from bears.answers.judging.bench import Rulings, agreements, majority
 from bears.answers.judging.causes import CAUSES, Context, cause_of, gold_places
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
-from bears.answers.judging.ruling import Case, Ruling, Verdict
+from bears.answers.judging.ruling import VALUES, Case, Ruling, Verdict
 from bears.evaluation.answers.score import AnswerScore, summarize_answers
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.clusters import clusters_of, share_interval
@@ -118,10 +118,7 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         "by_source": grouped(lambda question: question.source_dataset),
         "by_answer_type": by_answer_type(rows),
     }
-    words = {"pass": 1.0, "fail": 0.0}
-    ruled = np.array(
-        [words.get(row.ruling.verdict, np.nan) if row.ruling else np.nan for row in rows]
-    )
+    ruled = np.array([VALUES[row.ruling.verdict] if row.ruling else np.nan for row in rows])
     if not np.isnan(ruled).all():
         ends = share_interval(ruled, clusters_of([row.question for row in rows]))
         results["interval_95"] = {"pass_rate": [rounded(end) for end in ends]}

@@ -1,10 +1,14 @@
 """The case that a judge sees, and the judge's ruling."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 Verdict = Literal["pass", "fail", "unscored"]
 """``unscored`` means unknown, never a fail."""
+VALUES: Mapping[str, float] = {"pass": 1.0, "fail": 0.0, "unscored": math.nan}
+"""The value of each verdict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def advise(
     over = next(name for name in (*tie, *ranked) if name != take)
     # Seen from the recommended system.
     leads = {
-        other: _lead(take, pairs[frozenset((take, other))]) for other in ranked if other != take
+        other: seen_from(take, pairs[frozenset((take, other))]) for other in ranked if other != take
     }
     bounds = {other: -lead["low"] for other, lead in leads.items() if lead["low"] is not None}
     rival = max(bounds, key=bounds.__getitem__, default=over)
@@ -84,8 +84,9 @@ def _tie(ranked: Sequence[str], pairs: Pairs) -> list[str]:
     return [ranked[0], *(n for n in near[1:] if not any(beats(other, n) for other in near))]
 
 
-def _lead(take: str, pair: Mapping[str, Any]) -> dict[str, Any]:
-    sign, ends = (1, ("low", "high")) if pair["a"] == take else (-1, ("high", "low"))
+def seen_from(name: str, pair: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pair's ``difference``, ``low``, ``high`` and ``n``, seen from system ``name``."""
+    sign, ends = (1, ("low", "high")) if pair["a"] == name else (-1, ("high", "low"))
     values = [pair[key] for key in ("difference", *ends)]
     seen = [None if value is None else sign * value for value in values]
     return dict(zip(("difference", "low", "high"), seen, strict=True), n=pair["n"])

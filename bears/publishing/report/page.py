@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
+from bears.answers.judging.ruling import VALUES
 from bears.errors import FormatError
 from bears.evaluation.bootstrap import mean_interval, mean_intervals
 from bears.evaluation.clusters import share_interval
@@ -19,7 +20,15 @@ from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
-from bears.publishing.report.advice import Prefer, Sentence, advise, doubts, headline, rows
+from bears.publishing.report.advice import (
+    Prefer,
+    Sentence,
+    advise,
+    doubts,
+    headline,
+    rows,
+    seen_from,
+)
 from bears.publishing.report.benchmark import GOLD, OTHER, ReportKeys, read_benchmark
 from bears.publishing.report.charts import against, curve, interval_rows
 from bears.publishing.report.comparison import better_of, compared
@@ -223,10 +232,9 @@ def _differences(
     for pair in comparison["pairs"]:
         if pair["measure"] != measure or take not in (pair["a"], pair["b"]) or pair["low"] is None:
             continue
-        sign, name = (1, pair["a"]) if pair["b"] == take else (-1, pair["b"])
-        ends = sorted((sign * pair["low"], sign * pair["high"]))
-        values = dict(zip(("low", "high"), ends, strict=True), mean=sign * pair["difference"])
-        found.append({"name": name, **values, **look[name]})
+        name = pair["a"] if pair["b"] == take else pair["b"]
+        lead = seen_from(name, pair)
+        found.append({"name": name, **lead, "mean": lead["difference"], **look[name]})
     found.sort(key=lambda row: -row["mean"])
     low = min([0.0, *(row["low"] for row in found)])
     high = max([0.0, *(row["high"] for row in found)])
@@ -282,9 +290,8 @@ def _grouped(
             # One question says nothing about a group.
             if found_rows and chosen.sum() > 1:
                 svg = interval_rows([{**row, **look[row["name"]]} for row in found_rows])
-                groups.append(
-                    {"name": name, "n": int(chosen.sum()), "svg": svg} | {"rows": found_rows}
-                )
+                judged = int(chosen.sum())
+                groups.append({"name": name, "n": judged, "rows": found_rows, "svg": svg})
         # One group is what the section before shows.
         found += [(key, groups)] if len(groups) > 1 else []
     return found
@@ -305,8 +312,7 @@ def _answered(system: System) -> Content:
     rows = list(system.answers.values())
     verdicts = Counter(row.get("verdict") for row in rows)
     scored = verdicts["pass"] + verdicts["fail"]
-    words = {"pass": 1.0, "fail": 0.0}
-    ruled = [words.get(row.get("verdict", ""), np.nan) for row in rows]
+    ruled = [VALUES.get(row.get("verdict", ""), np.nan) for row in rows]
     clusters = clusters_in(system.kinds.reindex(list(system.answers)))
     low, high = share_interval(np.array(ruled), clusters) if scored else (None, None)
     rate = verdicts["pass"] / scored if scored else None
