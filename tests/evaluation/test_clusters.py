@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from scipy.stats import binomtest
 
 from bears.evaluation.clusters import (
     Clusters,
@@ -17,7 +18,7 @@ from bears.evaluation.clusters import (
     share_interval,
     standard_error,
 )
-from bears.evaluation.comparison.pairs import of_clusters, pairs_of
+from bears.evaluation.comparison.pairs import of_clusters, of_means, pairs_of
 from bears.evaluation.comparison.result import compare
 from bears.results.system import System
 from bears.types import Question
@@ -62,6 +63,29 @@ def test_asking_each_question_twice_proves_nothing_more() -> None:
     low, high = share_interval(np.array([1.0, 0.0] * 20))
     wide = share_interval(np.array([1.0, 0.0] * 20).repeat(3), np.arange(40).repeat(3))
     assert wide == pytest.approx((low, high), abs=0.02)
+
+
+@pytest.mark.parametrize("differ", [0, 1, 5, 9])
+def test_where_few_clusters_differ_the_bound_is_that_of_as_many_questions(differ: int) -> None:
+    a = np.random.default_rng(5).random((20, 1))
+    b = np.where(np.arange(20)[:, None] < differ, 0.0, a)
+    questions = of_means(a, b, 999, np.array([0.3]))
+    clusters = of_clusters(
+        a.repeat(4, 0), b.repeat(4, 0), np.arange(20).repeat(4), 999, np.array([0.3])
+    )
+    for key in ("difference", "low", "high", "p", "p_equal", "wide"):
+        assert clusters[key] == pytest.approx(questions[key])
+    highs = [binomtest(k, 20).proportion_ci(0.95, "exact").high for k in (differ, 0)]
+    assert [*clusters["high"], *-clusters["low"]] == pytest.approx(highs)
+    assert clusters["p_equal"] == pytest.approx(binomtest(differ, 20, 0.3, "less").pvalue)
+
+
+def test_a_large_cluster_that_differs_widens_the_bound_more() -> None:
+    of = np.arange(16).repeat([8] + [4] * 15)
+    a = np.ones((len(of), 1))
+    large, small = (of_clusters(a, a - (of == at)[:, None], of, 999) for at in (0, 1))
+    assert large["high"] > small["high"] >= small["difference"]
+    assert large["low"] == small["low"] < 0
 
 
 def test_few_or_unequal_clusters_are_named_and_not_used() -> None:

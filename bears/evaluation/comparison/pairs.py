@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from bears.evaluation.bootstrap import FEW, bootstrap, scale_of, yes_or_no
-from bears.evaluation.clusters import Clusters, Floats, standard_error, sums, usable
+from bears.evaluation.clusters import Clusters, Floats, effective, standard_error, sums, usable
 from bears.evaluation.comparison.equivalence import equal_for_few, equal_means, equal_shares
 from bears.evaluation.comparison.paired import (
     bounded_interval,
@@ -19,6 +19,8 @@ from bears.evaluation.comparison.paired import (
 )
 
 SCALED = ("mean_a", "mean_b", "difference", "low", "high", "spread")
+ROUNDING = 1e-12
+"""Values that differ by no more are the same."""
 
 
 def pairs_of(
@@ -40,7 +42,8 @@ def pairs_of(
     Returns:
         A row for each: ``measure, a, b, test, n, scale, mean_a, mean_b, difference, low, high,
         spread, p, p_equal, wide``; NaN if there are too few questions. ``wide`` is 1 where fewer
-        than `FEW` questions differ, so that ``low`` and ``high`` are `bounded_interval`'s.
+        than `FEW` questions or clusters differ; ``low`` and ``high`` are then those of
+        `bounded_interval`.
     """
     pairs = list(combinations(range(len(names)), 2))
     scales = np.repeat([scale_of(column) for column in values.values()], len(pairs))
@@ -106,20 +109,32 @@ def of_clusters(
 ) -> dict[str, Floats]:
     """Return the columns of m pairs whose questions belong together, whatever the measure.
 
-    Signs change by cluster. The interval and the tests of equality are those of a t distribution.
+    Signs change by cluster. The interval and the tests of equality are those of a t distribution,
+    or those of `of_means` for few differences, with clusters in place of questions.
     """
     found, differences = _means(a, b), a - b
     errors, freedom = standard_error(differences, clusters)
     half = errors * stats.t.isf(0.025, freedom)
-    found |= {"low": found["difference"] - half, "high": found["difference"] + half}
-    found["p"] = randomization(sums(differences, clusters), draws)
-    found["wide"] = np.zeros(len(half))
+    totals = sums(differences, clusters)
+    few = (np.abs(totals) > ROUNDING).sum(axis=0) < FEW
+    # A cluster counts by its share of the questions, of as many clusters of equal size.
+    number = np.full(len(half), np.floor(effective(clusters)))
+    sizes = sums(np.ones((len(a), 1)), clusters)
+    shares = [(sizes * (sign * totals > ROUNDING)).mean(axis=0) for sign in (1, -1)]
+    first, second = (np.ceil(number * share - ROUNDING) for share in shares)
+    counts = first, second, number
+    low, high = bounded_interval(*counts)
+    found["low"] = np.where(few, low, found["difference"] - half)
+    found["high"] = np.where(few, high, found["difference"] + half)
+    found["p"] = randomization(totals, draws)
+    found["wide"] = few.astype(np.float64)
     # As of independent questions with this standard error.
     found["spread"] = errors * np.sqrt(len(a))
     if margins is not None:
-        # No error at all: the systems are equal.
-        away = np.maximum(margins - np.abs(found["difference"]), 0.0) / np.maximum(errors, 1e-12)
-        found["p_equal"] = stats.t.sf(away, freedom)
+        # Without any error few clusters differ, and this p is not used.
+        away = np.maximum(margins - np.abs(found["difference"]), 0.0) / np.maximum(errors, ROUNDING)
+        equal = stats.t.sf(away, freedom)
+        found["p_equal"] = np.where(few, equal_for_few(*counts, margins), equal)
     return found
 
 
@@ -131,6 +146,5 @@ def _means(a: Floats, b: Floats) -> dict[str, Floats]:
 def _counts(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
     """Count the questions of each pair on which a is better, those on which b is, and all."""
     d = a - b
-    # Values that differ by rounding alone are the same.
     n = np.full(d.shape[1], float(len(d)))
-    return (d > 1e-12).sum(axis=0) * 1.0, (d < -1e-12).sum(axis=0) * 1.0, n
+    return (d > ROUNDING).sum(axis=0) * 1.0, (d < -ROUNDING).sum(axis=0) * 1.0, n

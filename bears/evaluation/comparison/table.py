@@ -141,8 +141,8 @@ def _remarks(result: Mapping[str, Any], two: bool, kinds: Sequence[str]) -> list
     )
     if any(row["wide"] for row in result["pairs"]):
         remark += (
-            "\n* fewer than ten questions differ: a wide bound of the difference that holds for so "
-            "few, not an interval; only p decides."
+            "\n* fewer than ten questions or clusters differ: a wide bound of the difference that "
+            "holds for so few, not an interval; only p decides."
         )
     if not two:
         return [
