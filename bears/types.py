@@ -1,7 +1,7 @@
 """The plain types that the whole package shares. Frozen, so that they can be passed around."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Annotated, ClassVar, Literal, NamedTuple
@@ -263,3 +263,8 @@ Ranking = tuple[Hit, ...]
 
 Run = Mapping[str, Ranking]
 """question_id to its ranking."""
+
+
+def in_order(names: Iterable[str]) -> Ranking:
+    """Return the ranking that has the names in this order, each where it comes first."""
+    return tuple(Hit(name, -float(place)) for place, name in enumerate(dict.fromkeys(names)))

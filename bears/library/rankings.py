@@ -10,7 +10,7 @@ from bears.errors import FormatError
 from bears.files.progress import Progress
 from bears.retrieval.outside.matching import UNMATCHED, PassageMatcher
 from bears.retrieval.outside.replies import answered, asking, has_passages
-from bears.types import Hit, Question, Ranking, Run, document_of
+from bears.types import Hit, Question, Ranking, Run, document_of, in_order
 
 Found = Iterable[str] | Iterable[tuple[str, float]] | Mapping[str, float]
 """A ranking: ids, best first; pairs of id and score, best first; or id to score."""
@@ -82,8 +82,7 @@ def _matched(found: Mapping[str, Any], documents: Mapping[str, str]) -> tuple[Ru
             for name, each in zip(names, found_here, strict=True)
             if name.startswith(UNMATCHED)
         ]
-        unique = dict.fromkeys(names)
-        run[key] = tuple(Hit(name, -float(place)) for place, name in enumerate(unique))
+        run[key] = in_order(names)
     if passages and passages == len(unmatched):
         raise FormatError(
             f"none of the {passages} passages is from a document of this benchmark, such as "

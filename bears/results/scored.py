@@ -19,7 +19,7 @@ from bears.results.check import CheckedSubmission, check
 from bears.results.records import Records
 from bears.results.row import MEASURES, LeaderboardRow, submitted
 from bears.results.submission import Submission, read_submission
-from bears.types import Finding, Hit, Question
+from bears.types import Finding, Question, in_order
 
 DEPTHS = (1, 2)
 """The k of the counts that are shown; PandaChat's table has the second."""
@@ -187,9 +187,6 @@ def _evaluation(
     lists: Mapping[str, Sequence[str]], questions: Sequence[Question], names: Sequence[str]
 ) -> Evaluation:
     """Return the values of every measure; only the first place of a document in a list counts."""
-    run = {
-        question_id: tuple(Hit(d, -float(i)) for i, d in enumerate(dict.fromkeys(ids)))
-        for question_id, ids in lists.items()
-    }
+    run = {question_id: in_order(ids) for question_id, ids in lists.items()}
     measures = [parse_measure(name) for name in dict.fromkeys(names)]
     return evaluate(run, gold_of(questions), measures)

@@ -25,7 +25,7 @@ from bears.llm.endpoint import environment
 from bears.retrieval.outside.matching import UNMATCHED, PassageMatcher
 from bears.retrieval.outside.replies import Reply, answered
 from bears.retrieval.retriever import Query, Stopwatch
-from bears.types import Chunk, Document, Hit, Positive, Ranking
+from bears.types import Chunk, Document, Positive, Ranking, in_order
 
 TEXTS = "documents.jsonl"
 
@@ -205,8 +205,7 @@ class OutsideSearcher:
             stopwatch.seconds[stage] = stopwatch.seconds.get(stage, 0.0) + seconds
         names = self._matcher.names(Reply(**each) for each in row["replies"])
         self._unmatched[question] = sum(name.startswith(UNMATCHED) for name in names)
-        unique = dict.fromkeys(names)
-        return tuple(Hit(name, -float(place)) for place, name in enumerate(unique))
+        return in_order(names)
 
 
 def _asking(settings: OutsideSettings) -> Callable[[str], Any]:
