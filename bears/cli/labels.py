@@ -1,12 +1,14 @@
 """``bears labels``: what a judge is worth in labels, which answers to label, and when to stop."""
 
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import asdict, replace
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from tabulate import tabulate
 
@@ -23,7 +25,7 @@ from bears.config.ledger.entries import LabelDraw, Labels
 from bears.config.ledger.update import add
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.anytime import CONVINCING, drawn, evidence
-from bears.files.records import write_json
+from bears.files.records import to_json
 from bears.files.shown import complain, one_line
 from bears.files.spreadsheet import read_named, write_csv
 from bears.language.scripts import script_share
@@ -32,6 +34,7 @@ from bears.layout import BenchmarkFiles, ledger_of
 from bears.results.revision import JUDGEMENTS, named
 
 COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "corrected", "worth")
+Format = Literal["table", "json"]
 PAIRED = ("n", "alone", "corrected", "worth")
 LANGUAGES = ("en", "zh", "ko", "ja")
 """Candidates for the language of answers, chosen by script if no language is given."""
@@ -44,8 +47,8 @@ def price(
     judge: str,
     language: str = "",
     benchmark: str = "",
-    out: Path | None = None,
     disagreements: Path | None = None,
+    format: Format = "table",
     yes: bool = False,
     set_: Sequence[str] = (),
 ) -> None:
@@ -64,8 +67,8 @@ def price(
         judge: one of conf/judge
         language: BCP 47 tag of the answers; default: that of the records, or by their script
         benchmark: the labelled answers are those of data/BENCHMARK/answers/SYSTEM.jsonl
-        out: a JSON file for the figures
         disagreements: a CSV file for the answers on which judge and people differ
+        format: default: table
         set_: a Hydra override of the judge: --set judge.budget=5
     """
     judges, given_by = judges_named(judge, set_), None
@@ -75,28 +78,35 @@ def price(
     language = language or _language_of(answers)
     check_tag(language, "--language")
     cases = [each.case for each in answers]
-    rulings = verdicts_of(judges, cases, language, benchmark or labels.stem, yes).values()
+    # The plan of what is asked must not be a part of the JSON.
+    with redirect_stdout(sys.stdout if format == "table" else sys.stderr):
+        rulings = verdicts_of(judges, cases, language, benchmark or labels.stem, yes).values()
     judged = [
         replace(each, verdict=majority(column).verdict)
         for each, *column in zip(answers, *rulings, strict=True)
     ]
     systems, pairs = calibrate(judged), differences(judged)
-    if out:
-        whole = {"judge": judge, "language": language, "systems": systems, "pairs": pairs}
-        write_json(out, whole)
     differing = [each for each in judged if each.disagrees]
     if disagreements:
         _write_disagreements(disagreements, differing)
-    print(_table(systems, COLUMNS))
-    if pairs:
-        print(f"\n{_table(pairs, PAIRED)}")
-    print(
-        f"\nanswers compared as {language} (--language names another); {judge} and people differ "
-        f"on {len(differing):,} answers"
+    whole = {"judge": judge, "language": language, "systems": systems, "pairs": pairs}
+    tables = [_table(systems, COLUMNS), *([_table(pairs, PAIRED)] if pairs else [])]
+    differ = (
+        f"answers compared as {language} (--language names another); {judge} and people differ on "
+        f"{len(differing):,} answers"
     )
+    _print(format, whole, "\n\n".join([*tables, differ]))
 
 
-def next_(a: str, b: str, *, count: int = 20, out: Path, benchmark: str = "") -> None:
+def next_(
+    a: str,
+    b: str,
+    *,
+    count: int = 20,
+    out: Path,
+    format: Format = "table",
+    benchmark: str = "",
+) -> None:
     """Draw the questions whose answers people should label next, and write them as a table.
 
     People see the question, the gold and both answers in random order, without names, and write
@@ -110,6 +120,7 @@ def next_(a: str, b: str, *, count: int = 20, out: Path, benchmark: str = "") ->
         b: the other system
         count: how many questions; default: 20
         out: a CSV file
+        format: default: table
     """
     if count < 1:
         raise FormatError(f"--count is {count}; expected at least 1")
@@ -127,14 +138,20 @@ def next_(a: str, b: str, *, count: int = 20, out: Path, benchmark: str = "") ->
     waiting = [draw for draw in draws if not draw.labels]
     write_csv(out, TABLE, map(pair.row, [*waiting, *new]))
     add(path, "labels", [asdict(draw) for draw in new], ("pair", "draw"))
-    print(
+    drawn_now = [draw.question_id for draw in new]
+    whole = {"file": str(out), "drawn": drawn_now, "waiting": len(waiting), "of": len(place)}
+    _print(
+        format,
+        whole,
         f"{out}: {len(new)} questions of {len(place)}, and {len(waiting)} drawn before that have "
         f"no label; write pass or fail under label_1 and label_2, then run `bears labels import "
-        f"{out} {a} {b} --author NAME`"
+        f"{out} {a} {b} --author NAME`",
     )
 
 
-def import_labels(file: Path, a: str, b: str, *, author: str, benchmark: str = "") -> None:
+def import_labels(
+    file: Path, a: str, b: str, *, author: str, format: Format = "table", benchmark: str = ""
+) -> None:
     """Take a person's labels back into the ledger.
 
     Labels of several people are kept apart, and their agreement is printed.
@@ -144,6 +161,7 @@ def import_labels(file: Path, a: str, b: str, *, author: str, benchmark: str = "
         a: the first system, as `next` was given it
         b: the second system
         author: who labelled
+        format: default: table
     """
     pair = _pair(a, b)
     path, draws = _draws(benchmark, pair)
@@ -169,7 +187,7 @@ def import_labels(file: Path, a: str, b: str, *, author: str, benchmark: str = "
     if not labelled:
         raise LedgerError(f"{file}: no labels; write pass or fail under label_1 and label_2")
     add(path, "labels", labelled, ("pair", "draw"))
-    print(f"{path}: {len(labelled)} questions labelled by {author}")
+    said = f"{path}: {len(labelled)} questions labelled by {author}"
     others = [
         (draw["labels"][author][side], label[side])
         for draw in labelled
@@ -177,12 +195,21 @@ def import_labels(file: Path, a: str, b: str, *, author: str, benchmark: str = "
         for side in (0, 1)
         if name != author
     ]
+    same, kappa = same_and_kappa(others)
     if others:
-        same, kappa = same_and_kappa(others)
-        print(f"{len(others)} labels by others of the same answers: {same} the same{kappa}")
+        said += f"\n{len(others)} labels by others of the same answers: {same} the same{kappa}"
+    whole = {"ledger": str(path), "labelled": len(labelled), "by_others": len(others), "same": same}
+    _print(format, whole, said)
 
 
-def decide(a: str, b: str, *, within: float | None = None, benchmark: str = "") -> None:
+def decide(
+    a: str,
+    b: str,
+    *,
+    within: float | None = None,
+    format: Format = "table",
+    benchmark: str = "",
+) -> None:
     """Say which system people prefer, and whether labelling may stop.
 
     The answer holds however often one looks: at most one in twenty is wrong. It is reached when the
@@ -193,6 +220,7 @@ def decide(a: str, b: str, *, within: float | None = None, benchmark: str = "") 
         a: the first system, as `next` was given it
         b: the second system
         within: a difference that does not matter
+        format: default: table
     """
     if within is not None and not 0 < within < 1:
         raise FormatError(f"--within is {within}; expected a number between 0 and 1")
@@ -218,14 +246,22 @@ def decide(a: str, b: str, *, within: float | None = None, benchmark: str = "") 
         verdict = f"equal to within {within:g}; labelling may stop"
     else:
         verdict = "not decided; draw more with `bears labels next`"
-    print(
+    whole = {"a": a, "b": b, "better": better, "equal": equal, "stop": bool(better or equal)}
+    whole |= {"labelled": len(labelled), "of": len(pair.questions), **asdict(found)}
+    _print(
+        format,
+        whole,
         f"{one_line(verdict, 300)}\n{len(labelled)} of {len(pair.questions)} questions labelled; "
         f"{one_line(a)} - {one_line(b)}: {found.difference:+.3f}, 95 % confidence sequence "
-        f"{found.low:+.3f} to {found.high:+.3f}; e = {found.e:.3g} (decided from {CONVINCING:g})"
+        f"{found.low:+.3f} to {found.high:+.3f}; e = {found.e:.3g} (decided from {CONVINCING:g})",
     )
 
 
 COMMAND = {"price": price, "next": next_, "import": import_labels, "decide": decide}
+
+
+def _print(format: Format, values: Mapping[str, Any], text: str) -> None:
+    print(to_json(values) if format == "json" else text)
 
 
 def _pair(a: str, b: str) -> Pair:

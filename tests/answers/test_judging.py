@@ -56,15 +56,14 @@ def evouna(shared_data: Path) -> dict[str, tuple[list[bool], list[bool]]]:
 
 @pytest.mark.slow
 def test_evouna_gives_the_known_figures(
-    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
     labels = str(shared_data / "evouna" / "NQ.json")
     found = {}
     for judge in ("contains", "exact"):
-        out = tmp_path / f"{judge}.json"
-        assert main(["labels", "price", labels, "--judge", judge, "--out", str(out)]) == 0
-        found[judge] = json.loads(out.read_text(encoding="utf-8"))
+        assert main(["labels", "price", labels, "--judge", judge, "--format", "json"]) == 0
+        found[judge] = json.loads(capsys.readouterr().out)
     assert found["contains"]["language"] == "en"
     for system, expected in EVOUNA.items():
         one, other = (found[judge]["systems"][system] for judge in ("contains", "exact"))

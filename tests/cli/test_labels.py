@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -64,10 +65,16 @@ def test_from_draws_to_a_verdict(project: Path, capsys: pytest.CaptureFixture[st
     assert "40 labels by others of the same answers: 40 the same" in bears(
         "import", str(table), a, b, "--author", "ben"
     )
-    bears("next", a, b, "--count", "40", "--out", str(table))
+    drawn = json.loads(
+        bears("next", a, b, "--count", "40", "--out", str(table), "--format", "json")
+    )
+    assert [len(drawn["drawn"]), drawn["waiting"], drawn["of"]] == [40, 0, 60]
     labelled(table)
-    said = bears("import", str(table), a, b, "--author", "anna")
-    assert "40 questions labelled by anna" in said
+    said = json.loads(bears("import", str(table), a, b, "--author", "anna", "--format", "json"))
+    assert (said["labelled"], said["by_others"]) == (40, 0)
+    decided = json.loads(bears("decide", a, b, "--format", "json"))
+    assert (decided["better"], decided["stop"], decided["labelled"]) == (a, True, 60)
+    assert decided["difference"] == pytest.approx(28 / 60)
     verdict = bears("decide", a, b)
     assert verdict.startswith(f"{a} is better; labelling may stop")
     # All 60 are labelled: (58 - 30) / 60.

@@ -260,9 +260,9 @@ def test_labels_may_leave_out_what_the_benchmark_knows(
 ) -> None:
     labels = scifact / "labels.csv"
     labels.write_text("system,question_id,label\nbm25.toy,q1,pass\nbm25.toy,q3,pass\n")
-    words = ["labels", "price", "labels.csv", "--judge", "contains", "--out", "out.json"]
+    words = ["labels", "price", "labels.csv", "--judge", "contains", "--format", "json"]
     assert main([*words, "--benchmark", "scifact"]) == 0
-    found = json.loads((scifact / "out.json").read_text())["systems"]["bm25.toy"]
+    found = json.loads(capsys.readouterr().out)["systems"]["bm25.toy"]
     assert (found["n"], found["judge"], found["human"]) == (2, 0.5, 1.0)
     assert main(words) == 1
     assert "question: Field required" in capsys.readouterr().err
