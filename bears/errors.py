@@ -55,6 +55,10 @@ class FormatError(BearsError):
     """A file of one of our own formats, or a run file, is malformed."""
 
 
+class RecordsDiffer(FormatError):
+    """Two systems were measured on different questions, gold or documents."""
+
+
 class StageConflict(BearsError):
     """Another process works on the files of a stage, or has changed them."""
 

@@ -16,6 +16,7 @@ COMMANDS = {
     "new": "add a benchmark to the project",
     "show": "print the metrics as a table",
     "compare": "test whether systems differ, by how much, and how certain that is",
+    "gate": "fail if a change made retrieval or answers worse",
     "report": "write an HTML page about a benchmark and its results",
     "metrics": "list the metrics with their definitions and sources",
     "submit": "score other people's results, or write a task's submission file",
@@ -44,7 +45,9 @@ RENAMED = {"judge": "labels price", "memory": "replies"}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return the exit status of `ended`, or 2 for wrong arguments."""
-    return ended("bears", lambda: _run(sys.argv[1:] if argv is None else argv))
+    words = sys.argv[1:] if argv is None else argv
+    # Status 1 of the gate is a result.
+    return ended("bears", lambda: _run(words), 2 if words[:1] == ["gate"] else 1)
 
 
 def declare(name: str, parser: argparse.ArgumentParser) -> None:
@@ -58,7 +61,7 @@ def declare(name: str, parser: argparse.ArgumentParser) -> None:
         add_command(parser, command)
 
 
-def _run(words: Sequence[str]) -> None:
+def _run(words: Sequence[str]) -> int | None:
     parser = argparse.ArgumentParser(
         prog="bears",
         description="Commands beside the pipeline; the pipeline itself is `dvc repro`.",
@@ -75,10 +78,11 @@ def _run(words: Sequence[str]) -> None:
         parser.print_help(sys.stderr)
         sys.exit(2)
     arguments = vars(parser.parse_args(words))
-    files = arguments.get("systems") or []
+    files = arguments.get("systems") or [arguments.get(name, "") for name in ("base", "candidate")]
     elsewhere = arguments.get("folder") or (files and all(map(isfile, files)))
     if words[0] not in ANYWHERE and not elsewhere:
         require_project()
     # A project's own modules.
     sys.path.append(str(Path.cwd()))
-    arguments.pop("_function")(**arguments)
+    status: int | None = arguments.pop("_function")(**arguments)
+    return status

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-Command = Callable[..., None]
+Command = Callable[..., int | None]
 
 SHARED = {
     "benchmark": "default: the one in params.yaml",

@@ -60,8 +60,8 @@ def compare(
         raise FormatError(f"--equal-within is {equal_within}; expected a number above 0")
     if benchmark:
         composed(benchmark)  # Refuses an unknown name.
-    groups = [_chosen(systems, benchmark)] if systems else _here(benchmark, all_commits)
-    results = [result.compare(group, measure, _main(group), equal_within) for group in groups]
+    groups = [chosen(systems, benchmark)] if systems else _here(benchmark, all_commits)
+    results = [result.compare(group, measure, main_of(group), equal_within) for group in groups]
     advices = []
     for at, (group, each) in enumerate(zip(groups, results, strict=True)):
         each["warnings"] += _other_code(group)
@@ -115,7 +115,7 @@ def _put(text: str, out: Path | None) -> None:
         write_text(out, text)
 
 
-def _chosen(words: Sequence[str], benchmark: str) -> list[System]:
+def chosen(words: Sequence[str], benchmark: str) -> list[System]:
     """Return the named systems. Raises FormatError if there are fewer than two."""
 
     def records() -> Records:
@@ -170,7 +170,7 @@ def _other_code(systems: Sequence[System]) -> list[str]:
     ]
 
 
-def _main(systems: Sequence[System]) -> str:
+def main_of(systems: Sequence[System]) -> str:
     """Return the measure that orders the benchmark, according to its configuration."""
     name = next((str(s.benchmark["name"]) for s in systems if s.benchmark), "")
     return selected(composed(name)).evaluate.main if name else MAIN

@@ -4,7 +4,10 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
+from typing import Literal
 
 from bears.cli.new import WITHOUT_QUESTIONS, Origin, add
 from bears.config.packaged import SHIPPED, STAGES
@@ -19,6 +22,7 @@ REPLIES = [DATA / "memory" / f"mini.{part}jsonl" for part in ("", "answers.", "v
 OURS = "      - bears\n      - conf\n      - stages\n"
 """The dependencies of `config` in the checkout, whose code changes beside its data."""
 README = Path(__file__).with_name("project.md")
+WORKFLOWS = {"github": Path(".github/workflows/bears.yml"), "gitlab": Path(".gitlab-ci.yml")}
 
 
 def init(
@@ -31,6 +35,7 @@ def init(
     ir_dataset: str = "",
     source: str = "",
     benchmark: str = "",
+    ci: Literal["github", "gitlab"] | None = None,
 ) -> None:
     """Make a project with a benchmark.
 
@@ -47,17 +52,23 @@ def init(
         ir_dataset: a dataset of the package ir_datasets, such as beir/nfcorpus/test
         source: a word of conf/source
         benchmark: a benchmark that ships with the package
+        ci: write a workflow that runs `bears gate` on every change, and requirements.txt; also for
+            a project that is there
     """
     origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark)
     if folder.resolve() == SHIPPED.resolve():
         raise ConfigurationError(f"{folder} is the checkout of BEARS; it is a project already")
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.")
+    if ci and (folder / PARAMS).exists():
+        _commit(folder, _missing(folder, _workflow(ci)))
+        print(f"{folder}: {WORKFLOWS[ci]} is there")
+        return
     shipped = benchmark or ("mini" if origin == Origin() else "")
     if shipped and not (SHIPPED / CONF / "benchmark" / f"{shipped}.yaml").is_file():
         there = sorted(path.stem for path in (SHIPPED / CONF / "benchmark").glob("*.yaml"))
         raise ConfigurationError(f"no benchmark {shipped!r:.80}; there are {', '.join(there)}")
     kept = (folder / CONF / "benchmark" / f"{name}.yaml").exists()
-    written = _files(folder, shipped or name)
+    written = _files(folder, shipped or name, ci)
     asked = True
     if not shipped and not kept:
         try:
@@ -85,7 +96,16 @@ def pipeline() -> str:
     return text.replace(f"    deps:\n{OURS}", "    deps: []\n    always_changed: true\n", 1)
 
 
-def _files(folder: Path, benchmark: str) -> list[Path]:
+def _workflow(ci: str) -> dict[Path, str]:
+    """Return the texts of a workflow and of what it installs."""
+    text = read_text(README.with_name("ci") / f"{ci}.yml")
+    return {
+        WORKFLOWS[ci]: text,
+        Path("requirements.txt"): f"bears-bench=={version('bears-bench')}\n",
+    }
+
+
+def _files(folder: Path, benchmark: str, ci: str | None) -> list[Path]:
     """Write the files of a project that are missing; return their paths in it."""
     selection = read_text(SHIPPED / PARAMS)
     texts = {
@@ -97,6 +117,11 @@ def _files(folder: Path, benchmark: str) -> list[Path]:
     if benchmark == "mini":
         shipped = [ROWS / path.name for path in (SHIPPED / ROWS).glob("*.json")]
         texts |= {path: read_text(SHIPPED / path) for path in sorted([*shipped, *REPLIES])}
+    return _missing(folder, texts | (_workflow(ci) if ci else {}))
+
+
+def _missing(folder: Path, texts: Mapping[Path, str]) -> list[Path]:
+    """Write the files that are missing; return their paths."""
     written = [path for path in texts if not (folder / path).exists()]
     for path in written:
         write_text(folder / path, texts[path])

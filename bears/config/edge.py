@@ -40,22 +40,24 @@ REMEDIES = {
 }
 
 
-def ended(who: str, work: Callable[[], None]) -> int:
+def ended(who: str, work: Callable[[], int | None], error_status: int = 1) -> int:
     """Run a stage or a command and return its exit status.
 
-    The status is 0 after success; 1 after an error that the user can fix, with a sentence on
-    stderr; 70 after a bug; 130 after an interruption (143 after SIGTERM, 129 after SIGHUP). If the
-    reader of the output leaves early (`| head`), the work goes on.
+    The status is that of the work, or 0; ``error_status`` after an error that the user can fix,
+    with a sentence on stderr; 70 after a bug; 130 after an interruption (143 after SIGTERM, 129
+    after SIGHUP). If the reader of the output leaves early (`| head`), the work goes on.
 
     Args:
         who: the name that begins the sentence.
-        work: raises BearsError for errors that the user can fix.
+        work: returns its status, None for 0; raises BearsError for errors that the user can fix.
+        error_status: 2 where the work itself may return 1.
     """
     _open_streams()
     error: BaseException | None = None
+    own: int | None = 0
     try:
         with raised_signals():
-            work()
+            own = work()
     except (Exception, KeyboardInterrupt) as raised:
         error = raised
     except SystemExit as left:  # of argparse, after its help or its usage
@@ -65,12 +67,12 @@ def ended(who: str, work: Callable[[], None]) -> int:
     if isinstance(error, OSError | None) and not (error and error.filename):
         error = unwritten or error
     if error is None:
-        return 0
+        return own or 0
     status, sentence = _explained(error)
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     complain(f"{who}: {sentence}{_left_by_experiment()}")
-    return status
+    return error_status if status == 1 else status
 
 
 def _left_by_experiment() -> str:

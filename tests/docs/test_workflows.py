@@ -1,6 +1,5 @@
-"""The workflows of this repository and of the pages, read by actionlint."""
+"""The workflows of this repository and of `bears init --ci`, read by actionlint."""
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -37,11 +36,7 @@ def linted(folder: Path, files: list[Path]) -> str:
 def test_the_workflows_are_valid(tmp_path: Path) -> None:
     files = sorted((ROOT / ".github/workflows").glob("*.yml"))
     assert [file.name for file in files] == ["ci.yml", "publish.yml"]
-    page = (ROOT / "docs/ci.md").read_text("utf-8")
-    for number, text in enumerate(re.findall(r"```yaml\n(# \.github.*?)```", page, re.DOTALL)):
-        files.append(tmp_path / f"{number}.yml")
-        files[-1].write_text(text, "utf-8")
-    assert len(files) == 3
+    files.append(ROOT / "bears/cli/ci/github.yml")
     assert linted(tmp_path, files) == ""
     wrong = tmp_path / "wrong.yml"
     wrong.write_text(files[0].read_text("utf-8").replace("runs-on", "run-on"), "utf-8")

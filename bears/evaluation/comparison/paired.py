@@ -13,7 +13,6 @@ from statsmodels.stats.multitest import multipletests
 
 from bears.evaluation.bootstrap import RESAMPLES, SEED, sizes
 from bears.evaluation.clusters import Floats
-from bears.evaluation.intervals import Z
 
 ALPHA = 0.05
 OFTEN = 100
@@ -36,8 +35,8 @@ def holm(p: Any) -> Floats:
     return corrected
 
 
-def randomization(differences: Floats, draws: int) -> Floats:
-    """Return the two-sided p of each column's mean under random changes of sign.
+def randomization(differences: Floats, draws: int, one_sided: bool = False) -> Floats:
+    """Return p of each column's mean under random changes of sign.
 
     Source: Fisher's paired randomization test. The observation counts as one of the draws (the
     +1), so p is never 0. For few questions, all changes of sign are tried.
@@ -46,35 +45,42 @@ def randomization(differences: Floats, draws: int) -> Floats:
         differences: shape (n, m).
         draws: changes of sign; p is at least 1 / (draws + 1). A column that is clearly not rare
             after `RESAMPLES` draws takes no more.
+        one_sided: p is that the mean is below 0, not that it differs from 0.
 
     Returns:
         p, shape (m,).
     """
     n, m = differences.shape
-    observed = np.abs(differences.sum(axis=0)) * (1 - 1e-12) - 1e-12
+    size = np.negative if one_sided else np.abs
+    observed = size(differences.sum(axis=0))
+    observed -= 1e-12 * (1 + np.abs(observed))
     found = np.zeros(m, np.int64)
     if n <= EXACT:
-        _count(found, differences, observed, _every_sign(n))
+        _count(found, differences, size, observed, _every_sign(n))
         share: Floats = found / 2**n
         return share
     first = min(draws, RESAMPLES)
-    _count(found, differences, observed, _drawn_signs(n, first, SEED + 1))
+    _count(found, differences, size, observed, _drawn_signs(n, first, SEED + 1))
     done = np.full(m, first)
     # A frequent result is known well enough after the first draws.
     if (rare := found < OFTEN).any() and draws > first:
         more = found[rare]
         signs = _drawn_signs(n, draws - first, SEED + 2)
-        _count(more, differences[:, rare], observed[rare], signs)
+        _count(more, differences[:, rare], size, observed[rare], signs)
         found[rare], done[rare] = more, draws
     p: Floats = (found + 1) / (done + 1)
     return p
 
 
 def _count(
-    found: NDArray[np.int64], differences: Floats, observed: Floats, signs: Iterator[Floats]
+    found: NDArray[np.int64],
+    differences: Floats,
+    size: Callable[[Floats], Floats],
+    observed: Floats,
+    signs: Iterator[Floats],
 ) -> None:
     for batch in signs:
-        found += (np.abs(batch @ differences) >= observed).sum(axis=0)
+        found += (size(batch @ differences) >= observed).sum(axis=0)
 
 
 def _every_sign(n: int) -> Iterator[Floats]:
@@ -91,13 +97,15 @@ def _signs(bits: NDArray[Any]) -> Floats:
     return 1.0 - 2.0 * bits.astype(np.float64)
 
 
-def mcnemar(only_a: Floats, only_b: Floats) -> Floats:
-    """Return the exact two-sided p of McNemar's test.
+def mcnemar(only_a: Floats, only_b: Floats, one_sided: bool = False) -> Floats:
+    """Return the exact p of McNemar's test.
 
     Args:
         only_a, only_b: questions that only one system answers, shape (m,).
+        one_sided: p is that A answers fewer, not that it differs from B.
     """
-    p: Floats = 2 * stats.binom.cdf(np.minimum(only_a, only_b), only_a + only_b, 0.5)
+    fewer = only_a if one_sided else np.minimum(only_a, only_b)
+    p: Floats = (1 if one_sided else 2) * stats.binom.cdf(fewer, only_a + only_b, 0.5)
     return np.minimum(p, 1.0)
 
 
@@ -116,8 +124,8 @@ def score_statistic(only_a: Floats, only_b: Floats, n: Floats, difference: Float
     return np.nan_to_num(ratio, nan=0.0)
 
 
-def exact_critical_value(differing: Floats) -> Floats:
-    """Return the score statistic beyond which `mcnemar` has a p of at most 0.05.
+def exact_critical_value(differing: Floats, level: float = 0.95) -> Floats:
+    """Return the score statistic beyond which `mcnemar` has a p of at most 1 - ``level``.
 
     Between ``m`` differing questions the statistic at a difference of 0 takes the values
     ``(only_a - only_b) / sqrt(m)``. The critical value lies halfway between the last value that the
@@ -127,9 +135,10 @@ def exact_critical_value(differing: Floats) -> Floats:
     Args:
         differing: questions that only one system answers, shape (m,).
     """
-    accepted = stats.binom.ppf(0.025, differing, 0.5)
+    tail = (1 - level) / 2
+    accepted = stats.binom.ppf(tail, differing, 0.5)
     halfway = (differing - 2 * accepted + 1) / np.sqrt(np.maximum(differing, 1))
-    critical: Floats = np.maximum(halfway, Z)
+    critical: Floats = np.maximum(halfway, stats.norm.isf(tail))
     return critical
 
 

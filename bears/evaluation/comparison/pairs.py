@@ -11,6 +11,7 @@ from bears.evaluation.bootstrap import FEW, bootstrap, scale_of, yes_or_no
 from bears.evaluation.clusters import Clusters, Floats, effective, standard_error, sums, usable
 from bears.evaluation.comparison.equivalence import equal_for_few, equal_means, equal_shares
 from bears.evaluation.comparison.paired import (
+    ALPHA,
     bounded_interval,
     exact_critical_value,
     mcnemar,
@@ -29,6 +30,7 @@ def pairs_of(
     draws: int,
     margin: float | None = None,
     clusters: Clusters | None = None,
+    one_sided: bool = False,
 ) -> pd.DataFrame:
     """Compare every pair of systems under every measure.
 
@@ -38,6 +40,7 @@ def pairs_of(
         draws: of the randomization test.
         margin: the largest difference that does not matter; None to test no equivalence.
         clusters: of the n questions, if they belong together.
+        one_sided: p is that the first system is worse, and intervals are those of `level_of`.
 
     Returns:
         A row for each: ``measure, a, b, test, n, scale, mean_a, mean_b, difference, low, high,
@@ -70,32 +73,44 @@ def pairs_of(
             part = a[mask][:, same], b[mask][:, same]
             margins = None if margin is None else margin / scales[same]
             if share:
-                found = of_shares(*part, margins)
+                found = of_shares(*part, margins, one_sided)
             elif of is None:
-                found = of_means(*part, draws, margins)
+                found = of_means(*part, draws, margins, one_sided)
             else:
-                found = of_clusters(*part, of[mask], draws, margins)
+                found = of_clusters(*part, of[mask], draws, margins, one_sided)
             for name, column in found.items():
                 frame.loc[same, name] = column * scales[same] if name in SCALED else column
     return frame
 
 
-def of_shares(a: Floats, b: Floats, margins: Floats | None = None) -> dict[str, Floats]:
+def level_of(one_sided: bool) -> float:
+    """Return the level of the intervals whose ends say what p says at `ALPHA`."""
+    return 1 - 2 * ALPHA if one_sided else 1 - ALPHA
+
+
+def of_shares(
+    a: Floats, b: Floats, margins: Floats | None = None, one_sided: bool = False
+) -> dict[str, Floats]:
     """Return the columns of m pairs under yes-or-no measures; a and b have shape (n, m)."""
     counts = _counts(a, b)
-    low, high = score_interval(*counts, exact_critical_value(counts[0] + counts[1]))
-    found = {**_means(a, b), "low": low, "high": high, "p": mcnemar(*counts[:2])}
+    low, high = score_interval(
+        *counts, exact_critical_value(counts[0] + counts[1], level_of(one_sided))
+    )
+    found = {**_means(a, b), "low": low, "high": high, "p": mcnemar(*counts[:2], one_sided)}
     return found if margins is None else {**found, "p_equal": equal_shares(*counts, margins)}
 
 
-def of_means(a: Floats, b: Floats, draws: int, margins: Floats | None = None) -> dict[str, Floats]:
+def of_means(
+    a: Floats, b: Floats, draws: int, margins: Floats | None = None, one_sided: bool = False
+) -> dict[str, Floats]:
     """Return the columns of m pairs under other measures, whose values differ by 1 at most."""
     counts = _counts(a, b)
     many = counts[0] + counts[1] >= FEW
-    low, high = bounded_interval(*counts)
+    low, high = bounded_interval(*counts, level_of(one_sided))
     if many.any():
-        low[many], high[many] = bootstrap((a - b)[:, many])
-    found = {**_means(a, b), "low": low, "high": high, "p": randomization(a - b, draws)}
+        low[many], high[many] = bootstrap((a - b)[:, many], level_of(one_sided))
+    found = {**_means(a, b), "low": low, "high": high}
+    found["p"] = randomization(a - b, draws, one_sided)
     found["wide"] = (~many).astype(np.float64)
     if margins is not None:
         found["p_equal"] = equal_for_few(*counts, margins)
@@ -105,7 +120,12 @@ def of_means(a: Floats, b: Floats, draws: int, margins: Floats | None = None) ->
 
 
 def of_clusters(
-    a: Floats, b: Floats, clusters: Clusters, draws: int, margins: Floats | None = None
+    a: Floats,
+    b: Floats,
+    clusters: Clusters,
+    draws: int,
+    margins: Floats | None = None,
+    one_sided: bool = False,
 ) -> dict[str, Floats]:
     """Return the columns of m pairs whose questions belong together, whatever the measure.
 
@@ -114,7 +134,7 @@ def of_clusters(
     """
     found, differences = _means(a, b), a - b
     errors, freedom = standard_error(differences, clusters)
-    half = errors * stats.t.isf(0.025, freedom)
+    half = errors * stats.t.isf((1 - level_of(one_sided)) / 2, freedom)
     totals = sums(differences, clusters)
     few = (np.abs(totals) > ROUNDING).sum(axis=0) < FEW
     # A cluster counts by its share of the questions, of as many clusters of equal size.
@@ -123,10 +143,10 @@ def of_clusters(
     shares = [(sizes * (sign * totals > ROUNDING)).mean(axis=0) for sign in (1, -1)]
     first, second = (np.ceil(number * share - ROUNDING) for share in shares)
     counts = first, second, number
-    low, high = bounded_interval(*counts)
+    low, high = bounded_interval(*counts, level_of(one_sided))
     found["low"] = np.where(few, low, found["difference"] - half)
     found["high"] = np.where(few, high, found["difference"] + half)
-    found["p"] = randomization(totals, draws)
+    found["p"] = randomization(totals, draws, one_sided)
     found["wide"] = few.astype(np.float64)
     # As of independent questions with this standard error.
     found["spread"] = errors * np.sqrt(len(a))

@@ -3,8 +3,11 @@
 import math
 from functools import cache
 
-from scipy import stats
+import numpy as np
+from scipy import optimize, stats
 from statsmodels.stats.power import TTestPower
+
+from bears.evaluation.clusters import Clusters, Floats, effective, standard_error, usable
 
 POWER = 0.8
 MOST = 1e9
@@ -50,3 +53,33 @@ def questions_for(difference: float, spread: float, alpha: float) -> int | None:
     while n < 1000 and TTestPower().power(size, n, alpha) < POWER:
         n += 1
     return n
+
+
+def smallest_loss(differences: Floats, clusters: Clusters | None, alpha: float) -> float:
+    """Return the loss that a one-sided test of n questions shows with 80 % power; NaN if none.
+
+    A loss is taken to come on top of the differences that are there, on further questions, and on
+    each by as much as the differing ones differ. The power is that of McNemar's exact test, so it
+    is a little higher for the randomization test of graded values.
+
+    Args:
+        differences: between two systems' values, at most 1, shape (n,), n at least 2.
+        clusters: of the questions, if they belong together; usable ones count as n.
+        alpha: allowed error, one-sided.
+    """
+    sizes = np.abs(differences)
+    step = float((sizes**2).sum() / sizes.sum()) if sizes.max() > 1e-12 else 1.0
+    of = usable(clusters)
+    of = np.arange(len(differences)) if of is None else of
+    n = round(effective(of))
+    variance = float(standard_error(differences[:, None], of)[0][0] / step) ** 2 * n
+    differing = np.arange(n + 1)
+    least = stats.binom.isf(alpha, differing, 0.5) + 1
+
+    def lacking(share: float) -> float:
+        """Return by how much the power falls short if this share of the questions is lost."""
+        changed = min(1.0, variance + share)
+        seen = stats.binom.sf(least - 1, differing, min(1.0, (changed + share) / 2 / changed))
+        return POWER - float(stats.binom.pmf(differing, n, changed) @ seen)
+
+    return step * float(optimize.brentq(lacking, 1e-9, 1.0)) if lacking(1.0) < 0 else math.nan

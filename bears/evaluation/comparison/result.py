@@ -64,7 +64,7 @@ def compare(
     families = [{m: values[m] for m in family} for family in ([main], measures[1:]) if family]
     kinds = next((system.kinds for system in systems if not system.kinds.empty), pd.DataFrame())
     clusters = clusters_in(kinds)
-    tested = [_tested([own], names, margin, [clusters]) for own in families]
+    tested = [pairs_tested([own], names, margin, [clusters]) for own in families]
     frame = pd.concat(tested, ignore_index=True)
     yes_no = next((measure for measure in measures if yes_or_no(values[measure])), None)
     benchmark = next((system.benchmark for system in systems if system.benchmark), {})
@@ -76,11 +76,11 @@ def compare(
         **({"clusters": found} if (found := described(clusters)) else {}),
         **({"generated": made} if (made := generated_note(benchmark)) else {}),
         "main": main,
-        "warnings": _unlike(systems, values),
+        "warnings": unlike(systems, values),
         "corrected_over": f"{pairs} of {main}",
         "others_corrected_over": f"{pairs} x {_count(len(measures) - 1, 'other measure')}",
         "systems": _systems(systems, values, frame, clusters),
-        "pairs": _records(frame.assign(ties=pd.Series(ties, dtype=object))),
+        "pairs": as_records(frame.assign(ties=pd.Series(ties, dtype=object))),
         "by": _by(kinds, names, main, values[main], margin),
         "flips": flips(systems, yes_no) if yes_no else [],
     }
@@ -90,22 +90,24 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
 
 
-def _tested(
+def pairs_tested(
     parts: Sequence[Mapping[str, Floats]],
     names: Sequence[str],
     margin: float | None,
     clusters: Sequence[Clusters | None],
+    one_sided: bool = False,
 ) -> pd.DataFrame:
     """Test all pairs, and correct over all tests together.
 
     Args:
         parts: measure to values, for each part of the questions that is tested by itself.
         clusters: of the questions of each part, if they belong together.
+        one_sided: as of `pairs_of`; the frame then keeps ``spread`` and ``scale``.
     """
     tests = math.comb(len(names), 2) * sum(map(len, parts))
     draws = draws_for(tests)
     frames = [
-        pairs_of(values, names, draws, margin, of)
+        pairs_of(values, names, draws, margin, of, one_sided)
         for values, of in zip(parts, clusters, strict=True)
     ]
     frame = pd.concat(frames, ignore_index=True)
@@ -118,7 +120,8 @@ def _tested(
     rows = zip(frame.to_dict("records"), holm(frame["p_equal"]), strict=True)
     frame["wide"] = frame["wide"] > 0
     frame["verdict"] = [_verdict(row, margin, p_equal) for row, p_equal in rows]
-    return frame.drop(columns=["spread", "scale", *(["p_equal"] if margin is None else [])])
+    unknown = ["p_equal"] if margin is None else []
+    return frame.drop(columns=unknown if one_sided else ["spread", "scale", *unknown])
 
 
 def _verdict(row: Mapping[Any, Any], margin: float | None, p_equal: float) -> str:
@@ -129,7 +132,7 @@ def _verdict(row: Mapping[Any, Any], margin: float | None, p_equal: float) -> st
     return "no significant difference"
 
 
-def _unlike(systems: Sequence[Measured], values: Mapping[str, Floats]) -> list[str]:
+def unlike(systems: Sequence[Measured], values: Mapping[str, Floats]) -> list[str]:
     """Warn of measures that one system seems to have in percent and another does not."""
     most = {measure: np.nanmax(np.abs(columns), axis=0) for measure, columns in values.items()}
     return [
@@ -201,10 +204,10 @@ def _of_kinds(
     if not parts:
         return {}
     # One correction for all of them, since people look at all of them.
-    whole = _tested([{measure: part} for part in parts.values()], names, margin, clusters)
+    whole = pairs_tested([{measure: part} for part in parts.values()], names, margin, clusters)
     rows = np.split(np.arange(len(whole)), len(parts))
     return {
-        kind: {"n": len(part), "few": _few(len(part)), "pairs": _records(whole.iloc[own])}
+        kind: {"n": len(part), "few": _few(len(part)), "pairs": as_records(whole.iloc[own])}
         for (kind, part), own in zip(parts.items(), rows, strict=True)
     }
 
@@ -219,7 +222,7 @@ def _few(n: int) -> str | None:
     return f"{n} questions are few: only a large difference would be seen"
 
 
-def _records(frame: pd.DataFrame) -> list[Result]:
+def as_records(frame: pd.DataFrame) -> list[Result]:
     return [
         {str(key): plain(value) for key, value in row.items()} for row in frame.to_dict("records")
     ]

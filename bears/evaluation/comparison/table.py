@@ -50,12 +50,12 @@ def shown(
     two = len(result["systems"]) == 2
     pairs = [row for row in result["pairs"] if two or row["measure"] == result["main"]]
     ties = [f"{r['a']} and {r['b']}, {r['measure']}: {r['ties']}" for r in pairs if r["ties"]]
-    parts = [*advice, _heading(result), *result["warnings"], *ties]
-    parts += [_systems(result), _pairs(pairs, two)]
+    parts = [*advice, records_line(result), *result["warnings"], *ties]
+    parts += [_systems(result), pairs_table(pairs, two)]
     for kind in kinds:
         for value, part in result["by"].get(kind, {}).items():
             few = f" ({part['few']})" if part["few"] else ""
-            parts += [f"{kind} {value}, n = {part['n']}{few}", _pairs(part["pairs"], two)]
+            parts += [f"{kind} {value}, n = {part['n']}{few}", pairs_table(part["pairs"], two)]
     parts += _remarks(result, two, kinds)
     return "\n\n".join(formatted(part, form) for part in parts) + "\n"
 
@@ -76,7 +76,8 @@ def formatted(part: str | pd.DataFrame, form: Form) -> str:
     return re.sub(r"^( *)([\[*])", r"\1{}\2", text, flags=re.MULTILINE) if form == "latex" else text
 
 
-def _heading(result: Mapping[str, Any]) -> str:
+def records_line(result: Mapping[str, Any]) -> str:
+    """Return a line that says which records a result is of."""
     records = {"name": result["benchmark"] or "values from elsewhere"}
     records |= {key: result[key] for key in ("state", "questions")}
     made = f"; {result['generated']}" if result.get("generated") else ""
@@ -95,7 +96,7 @@ def _systems(result: Mapping[str, Any]) -> pd.DataFrame:
             {
                 "system": system["name"],
                 "what": system["what"],
-                main: _number(own["mean"]),
+                main: number(own["mean"]),
                 "95 % interval": _interval(own),
                 "group": own["group"],
                 "rank": " to ".join(map(str, dict.fromkeys(own["rank"]))),
@@ -105,9 +106,10 @@ def _systems(result: Mapping[str, Any]) -> pd.DataFrame:
     return frame if any(frame["what"]) else frame.drop(columns="what")
 
 
-def _pairs(rows: Sequence[Mapping[str, Any]], two: bool) -> pd.DataFrame:
+def pairs_table(rows: Sequence[Mapping[str, Any]], two: bool) -> pd.DataFrame:
+    """Return a row for each pair; ``two``: there is no other pair, and the rows are measures."""
     cells = [
-        [_interval(row) if key == "interval" else _number(row.get(key)) for key in COLUMNS]
+        [_interval(row) if key == "interval" else number(row.get(key)) for key in COLUMNS]
         for row in rows
     ]
     frame = pd.DataFrame(cells, columns=list(COLUMNS))
@@ -119,10 +121,11 @@ def _pairs(rows: Sequence[Mapping[str, Any]], two: bool) -> pd.DataFrame:
 
 def _interval(row: Mapping[str, Any]) -> str:
     mark = WIDE if row.get("wide") else ""
-    return "–" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}{mark}"
+    return "–" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}{mark}"
 
 
-def _number(value: Any) -> str:
+def number(value: Any) -> str:
+    """Format a number of a table."""
     if isinstance(value, float):
         return f"{value:.4f}" if abs(value) >= 0.001 or value == 0 else f"{value:.2g}"
     return "–" if value is None else str(value)

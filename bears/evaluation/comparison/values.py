@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
-from bears.errors import FormatError
+from bears.errors import FormatError, RecordsDiffer
 from bears.evaluation.clusters import Clusters
 from bears.evaluation.measure import our_name
 
@@ -39,6 +40,11 @@ class Measured:
     run: Path | None = None
     queries: Path | None = None
 
+    def only(self, questions: list[str]) -> Self:
+        """Return the system with these questions, in this order."""
+        kinds = self.kinds if self.kinds.empty else self.kinds.loc[questions]
+        return replace(self, values=self.values.loc[questions], kinds=kinds)
+
 
 def clusters_in(kinds: pd.DataFrame) -> Clusters | None:
     """Return the cluster of each row, if it is known."""
@@ -51,7 +57,7 @@ def aligned(systems: Sequence[Measured]) -> list[Measured]:
     """Return the systems with their questions in one order, sorted by id.
 
     Raises:
-        FormatError: the systems are not of the same benchmark; the message says what differs.
+        RecordsDiffer: the systems are not of the same benchmark; the message says what differs.
     """
     first = systems[0]
     stated = next((system for system in systems if system.benchmark), first)
@@ -59,14 +65,7 @@ def aligned(systems: Sequence[Measured]) -> list[Measured]:
         _check_state(stated, system)
         _check_questions(first, system)
     order = sorted(first.values.index)
-    return [
-        replace(
-            system,
-            values=system.values.loc[order],
-            kinds=system.kinds if system.kinds.empty else system.kinds.loc[order],
-        )
-        for system in systems
-    ]
+    return [system.only(order) for system in systems]
 
 
 def _check_state(one: Measured, other: Measured) -> None:
@@ -75,7 +74,7 @@ def _check_state(one: Measured, other: Measured) -> None:
         return
     parts = {"queries": "questions with their gold", "corpus": "documents"}
     differ = [text for key, text in parts.items() if ours.get(key) != theirs.get(key)]
-    raise FormatError(
+    raise RecordsDiffer(
         f"{one.name} is of {_state(ours)}, {other.name} of {_state(theirs)}: "
         f"{' and '.join(differ) or 'their records'} differ. Only values of the same records can be "
         "compared; measure one of them again on the other's benchmark"
@@ -94,7 +93,7 @@ def _check_questions(one: Measured, other: Measured) -> None:
         if len(ids)
     ]
     if differ:
-        raise FormatError(
+        raise RecordsDiffer(
             f"the questions differ: {'; '.join(differ)}. Give values of the same ones"
         )
 

@@ -1,0 +1,166 @@
+"""``bears gate``: fail if a change made retrieval or answers worse."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+from bears.cli.compare import chosen, main_of
+from bears.errors import FormatError, RecordsDiffer
+from bears.evaluation.comparison.gate import UNDECIDED, WORSE, judged
+from bears.evaluation.comparison.table import Form, formatted, number, pairs_table, records_line
+from bears.evaluation.comparison.values import aligned, shared_measures
+from bears.files.records import to_json, write_text
+from bears.files.shown import one_line
+from bears.results.changes import changes
+from bears.results.system import System
+from bears.results.values import PASS_RATE
+
+STATUSES = {"pass": 0, "fail": 1, "not comparable": 3, "undecided": 4}
+"""Of each verdict; 2 is that of wrong arguments and of results that cannot be read."""
+PROBLEMS = {WORSE: "failure", UNDECIDED: "error"}
+"""What JUnit calls a verdict on a measure that does not pass."""
+SHOWN = 10
+RENAMED = {"A - B": "difference", "95 % interval": "90 % interval", "p (Holm)": "p, one-sided"}
+HINT = "--common compares the questions that both have with the same text and gold"
+REMARK = """p is corrected by Holm's method over these measures. "could show": the loss that these \
+questions would have shown in four of five cases.
+* fewer than ten questions differ: a wide bound of the difference, not an interval."""
+
+
+def gate(
+    base: str,
+    candidate: str,
+    *,
+    measure: Sequence[str] = (),
+    allow: float | None = None,
+    common: bool = False,
+    markdown: Path | None = None,
+    junit: Path | None = None,
+    format: Literal["table", "json"] = "table",
+    benchmark: str = "",
+) -> int:
+    """Fail if a change made retrieval or answers worse.
+
+    Exits with 1 if a measure is significantly worse (one-sided paired tests at 0.05, corrected by
+    Holm's method over the measures), 2 if something cannot be read, 3 if both were not measured on
+    the same records, 4 if the questions are too few for --allow, and 0 otherwise.
+
+    Args:
+        base: as in `bears compare`: a DVC revision, `workspace`, a file, or a system of the
+            leaderboard
+        candidate: the same, after the change
+        measure: may be given repeatedly; default: the one that orders the benchmark, and pass_rate
+            if both have judged answers
+        allow: a loss that does not matter, in the unit of the measure: pass if the 90 % interval
+            of the difference lies above it
+        common: if the records differ, compare the questions that both have with the same text and
+            gold
+        markdown: write the result to this file, for a comment on a pull request
+        junit: write the result to this file, with a test case for each measure
+        format: default: table
+        benchmark: of files; default: the one in params.yaml
+    """
+    if allow is not None and not 0 < allow < math.inf:
+        raise FormatError(f"--allow is {allow}; expected a number above 0")
+    systems = chosen([base, candidate], benchmark)
+    measures = _measures(systems, measure)
+    result = _decided(systems, measures, allow, common)
+    if markdown:
+        write_text(markdown, _text(result, "markdown"))
+    if junit:
+        write_text(junit, _junit(result, measures))
+    print(to_json(result) + "\n" if format == "json" else _text(result, "table"), end="")
+    return STATUSES[result["verdict"]]
+
+
+COMMAND = gate
+
+
+def _measures(systems: Sequence[System], asked: Sequence[str]) -> list[str]:
+    """Return the measures to test. Raises FormatError if one is missing."""
+    names = shared_measures(systems, asked)
+    main = main_of(systems)
+    first = main if main in names else names[0]
+    return names if asked else [first, *({PASS_RATE} & set(names) - {first})]
+
+
+def _decided(
+    systems: Sequence[System], measures: Sequence[str], allow: float | None, common: bool
+) -> dict[str, Any]:
+    """Return the result as plain values."""
+    base, candidate = systems
+    result: dict[str, Any] = {
+        "verdict": "not comparable",
+        "said": "",
+        "base": base.name,
+        "candidate": candidate.name,
+        "benchmark": str(base.benchmark.get("name", "")),
+        "state": str(candidate.benchmark.get("state", "")),
+        "changed": "",
+        "common": None,
+        "pairs": [],
+    }
+    try:
+        aligned(systems)
+    except RecordsDiffer as error:
+        found, both = changes(base, candidate)
+        result["changed"] = found or str(error)
+        if not (both and common):
+            names = f"{base.name} and {candidate.name} were measured on different records"
+            hint = HINT if both else "no question is the same"
+            return {**result, "said": f"{names}: {result['changed']}; {hint}"}
+        result["common"] = len(both)
+        result["said"] = f"{len(both)} common questions alone ({result['changed']}): "
+        base, candidate = (replace(each.only(both), benchmark={}) for each in systems)
+    result |= judged(aligned([candidate, base]), measures, allow)
+    verdicts = {row["verdict"] for row in result["pairs"]}
+    result["said"] += "; ".join(_said(row, allow) for row in result["pairs"])
+    found = "fail" if WORSE in verdicts else "undecided" if UNDECIDED in verdicts else "pass"
+    return {**result, "verdict": found}
+
+
+def _said(row: Mapping[str, Any], allow: float | None) -> str:
+    """Return the verdict on one measure in a few words."""
+    ends = f"{number(row['mean_b'])} to {number(row['mean_a'])}"
+    text = f"{row['measure']} {row['verdict']} ({ends})"
+    if row["verdict"] != UNDECIDED:
+        return text
+    needed = row["questions_needed"]
+    hint = f"it takes about {needed}" if needed else f"it lost {allow:g} or more here"
+    return f"{text}: {row['n']} questions are too few to show a loss below {allow:g}; {hint}"
+
+
+def _text(result: Mapping[str, Any], form: Form) -> str:
+    """Return the result for people: the verdict, the measures, and the questions that moved."""
+    import pandas as pd
+
+    parts: list[str | pd.DataFrame] = [f"{result['verdict']}: {result['said']}"]
+    if rows := [{**row, "a": "candidate", "b": "base"} for row in result["pairs"]]:
+        columns = ["measure", "base", "candidate", *RENAMED.values(), "could show", "n", "verdict"]
+        table = pairs_table(rows, two=True).rename(columns=RENAMED)[columns]
+        names = f"base: {result['base']}, candidate: {result['candidate']}"
+        parts += [f"{records_line(result)}; {names}", *result["warnings"], table, REMARK]
+        for what in ("lost", "won"):
+            parts.append(f"{rows[0]['measure']}, questions {what}: {len(result[what])}")
+            parts += [pd.DataFrame(result[what][:SHOWN]).map(number)] * bool(result[what])
+    return "\n\n".join(formatted(part, form) for part in parts) + "\n"
+
+
+def _junit(result: Mapping[str, Any], measures: Sequence[str]) -> str:
+    """Return the result as JUnit's XML, with a test case for each measure."""
+    verdicts = {row["measure"]: row["verdict"] for row in result["pairs"]}
+    kinds = [PROBLEMS.get(verdicts.get(measure, UNDECIDED), "") for measure in measures]
+    suite = ElementTree.Element("testsuite", name="bears gate", tests=str(len(measures)))
+    for kind in ("failure", "error"):
+        suite.set(f"{kind}s", str(kinds.count(kind)))
+    for measure, kind in zip(measures, kinds, strict=True):
+        name = one_line(measure)
+        case = ElementTree.SubElement(suite, "testcase", classname="bears gate", name=name)
+        if kind:
+            said = one_line(f"{result['verdict']}: {result['said']}", 2000)
+            ElementTree.SubElement(case, kind, message=said)
+    ElementTree.indent(suite)
+    return f"{ElementTree.tostring(suite, 'unicode', xml_declaration=True)}\n"

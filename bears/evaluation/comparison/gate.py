@@ -1,0 +1,95 @@
+"""Whether a candidate is worse than a base, by one-sided tests; the result is plain values."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bears.errors import FormatError
+from bears.evaluation.clusters import described
+from bears.evaluation.comparison.paired import ALPHA
+from bears.evaluation.comparison.power import questions_for, smallest_loss
+from bears.evaluation.comparison.result import Result, as_records, pairs_tested, plain, unlike
+from bears.evaluation.comparison.values import Measured, clusters_in, shared_measures
+from bears.files.records import read_questions
+
+WORSE, UNDECIDED = "worse", "undecided"
+NO_LOSS, ALLOWED, UNCHANGED = "no significant loss", "allowed", "unchanged"
+
+
+def judged(
+    systems: Sequence[Measured], measures: Sequence[str], allow: float | None = None
+) -> Result:
+    """Test whether a candidate is worse than a base under any measure.
+
+    A loss is significant if the one-sided p is at most `ALPHA`, corrected over the measures. A
+    candidate with the base's values under every measure is unchanged, however few the questions.
+
+    Args:
+        systems: candidate and base, with the same questions in the same order.
+        measures: the ones to test; both systems have them.
+        allow: the loss that is allowed: a measure passes if the 90 % interval of its difference
+            lies above -``allow``, even if the loss is significant; if that does not hold and the
+            loss is not significant, it is undecided.
+
+    Returns:
+        The fields that docs/ci.md describes.
+
+    Raises:
+        FormatError: fewer than two questions have a value of a measure by both.
+    """
+    kinds = next((each.kinds for each in systems if not each.kinds.empty), systems[0].kinds)
+    clusters = clusters_in(kinds)
+    values = {m: np.column_stack([s.values[m].to_numpy(float) for s in systems]) for m in measures}
+    names = [system.name for system in systems]
+    shared = shared_measures(systems, ())
+    same = systems[0].values[shared].equals(systems[1].values[shared])
+    rows = as_records(pairs_tested([values], names, None, [clusters], one_sided=True))
+    for row in rows:
+        if row["n"] < 2:
+            raise FormatError(f"{row['n']} questions have {row['measure']} by both; it takes two")
+        differences = values[row["measure"]] @ [1, -1] / row["scale"]
+        known = ~np.isnan(differences)
+        of = None if clusters is None else clusters[known]
+        shown = smallest_loss(differences[known], of, ALPHA / len(measures))
+        row["smallest_difference"] = plain(shown * row["scale"])
+        row |= {"verdict": UNCHANGED, "questions_needed": None} if same else _verdict(row, allow)
+    change = pd.Series(np.subtract(*values[measures[0]].T).round(12), systems[0].values.index)
+    return {
+        "questions": len(systems[0].values),
+        **({"clusters": found} if (found := described(clusters)) else {}),
+        "warnings": unlike(systems, values),
+        "pairs": rows,
+        "lost": _moved(-change, systems, measures[0]),
+        "won": _moved(change, systems, measures[0]),
+    }
+
+
+def _verdict(row: Mapping[str, Any], allow: float | None) -> Result:
+    """Return the verdict, and how many questions it takes to allow the loss."""
+    if allow is not None and row["low"] > -allow:
+        return {"verdict": ALLOWED, "questions_needed": None}
+    if allow is None or row["p_holm"] <= ALPHA:
+        verdict = WORSE if row["p_holm"] <= ALPHA else NO_LOSS
+        return {"verdict": verdict, "questions_needed": None}
+    # A gain that is seen may be chance, and a loss that is seen leaves less to show.
+    room, needed = allow + min(row["difference"], 0.0), None
+    if room > 1e-12:
+        # Where few questions differ, the bound is wider than one from the spread, and shrinks as
+        # 1 / (n + 3) does.
+        least = math.ceil((row["n"] + 3) * (row["difference"] - row["low"]) / room)
+        needed = max(least, questions_for(room, row["spread"], 2 * ALPHA) or 0)
+    return {"verdict": UNDECIDED, "questions_needed": needed}
+
+
+def _moved(gain: pd.Series, systems: Sequence[Measured], measure: str) -> list[Result]:
+    """Return the questions with a gain, the largest first."""
+    queries = next((system.queries for system in systems if system.queries), None)
+    texts = {q.question_id: q.question for q in read_questions(queries)} if queries else {}
+    candidate, base = (system.values[measure].map(plain) for system in systems)
+    return [
+        {"question_id": q, "question": texts.get(q, ""), "base": base[q], "candidate": candidate[q]}
+        for q in gain[gain > 0].sort_values(ascending=False, kind="stable").index
+    ]
