@@ -185,15 +185,15 @@ def test_when_all_are_labelled_the_difference_is_known() -> None:
 
 @pytest.mark.slow
 def test_equal_systems_are_rarely_called_different_however_often_one_looks() -> None:
-    rng, wrong, draws = np.random.default_rng(5), 0, 1_500
+    rng, wrong, draws = np.random.default_rng(5), 0, 10_000
     for seed in range(draws):
         # As many questions on which either is better; the judge sees some of that.
         labels = rng.permutation(np.repeat([1.0, -1.0, 0.0], [30, 30, 140]))
         judge = np.where(rng.random(200) < 0.6, labels, rng.permutation(labels))
         strata = np.select([judge < 0, judge > 0], [0, 3], 1).tolist()
         wrong += first_look(*labelled(labels, strata, Random(seed), 200), 200) is not None
-    # One standard error of 1,500 draws is 0.6 points.
-    assert wrong / draws <= 0.06
+    # Two standard errors of 10,000 draws are 0.4 points.
+    assert wrong / draws <= 0.054
 
 
 @pytest.mark.slow
