@@ -16,8 +16,8 @@ def changes(base: System, candidate: System) -> tuple[str, list[str]]:
     """Count what was added, removed or changed, as far as the records are here.
 
     Returns:
-        The counts in words, and the ids of the questions whose text and gold are the same. In
-        files of values, which have neither, all ids of both are.
+        The counts in words, and the ids of the questions whose text and gold are the same, as far
+        as both are known: files of values only have ids.
 
     Raises:
         FormatError: the records are damaged.
@@ -26,14 +26,13 @@ def changes(base: System, candidate: System) -> tuple[str, list[str]]:
     said = _difference(old, new, "question")
     said += _difference(_documents(base), _documents(candidate), "document")
     both = base.values.index.intersection(candidate.values.index)
-    if base.benchmark and candidate.benchmark:
-        both = both.intersection([q for q in old.keys() & new.keys() if old[q] == new[q]])
-    return ", ".join(said), both.tolist()
+    return ", ".join(said), [q for q in both if not _changed(old[q], new[q])]
 
 
 def _questions(system: System) -> Parts:
+    found: dict[str, Mapping[str, object]] = {key: {} for key in map(str, system.values.index)}
     questions = read_questions(system.queries) if system.queries else ()
-    return {question.question_id: _parts(question) for question in questions}
+    return found | {question.question_id: _parts(question) for question in questions}
 
 
 def _parts(question: Question) -> Mapping[str, object]:
@@ -59,6 +58,11 @@ def _difference(old: Parts, new: Parts, word: str) -> list[str]:
         return []
     both = old.keys() & new.keys()
     counts = Counter({"{} added": len(new) - len(both), "{} removed": len(old) - len(both)})
-    for key in both:
-        counts.update(f"{p} of {{}} changed" for p in old[key] if old[key][p] != new[key][p])
+    for key in sorted(both):
+        counts.update(f"{part} of {{}} changed" for part in _changed(old[key], new[key]))
     return [text.format(f"{n} {word}{'s' * (n != 1)}") for text, n in counts.items() if n]
+
+
+def _changed(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    """Return the parts that both have and that differ."""
+    return [part for part in old if part in new and old[part] != new[part]]

@@ -128,7 +128,9 @@ def test_each_result_has_its_status_and_its_files() -> None:
     gate(base, five, "--allow", "0.5", code=0)
     gate(base, five, "--allow", "0.1", code=1)
     assert "it takes about" in gate(base, csv("one.csv", lost(1)), "--allow", "0.05", code=4)
-    assert "only base has 4" in gate(base, csv("few.csv", GOOD[:36]), code=3)
+    assert "different records: 4 questions removed; --common" in gate(
+        base, csv("few.csv", GOOD[:36]), code=3
+    )
     assert "36 common questions alone" in gate(base, "few.csv", "--common", code=0)
 
 
