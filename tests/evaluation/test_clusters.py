@@ -65,6 +65,19 @@ def test_asking_each_question_twice_proves_nothing_more() -> None:
     assert wide == pytest.approx((low, high), abs=0.02)
 
 
+def test_the_clusters_that_one_system_knows_count_for_both_in_either_order() -> None:
+    ids = pd.Index([f"q{number:02}" for number in range(40)])
+    values = np.random.default_rng(4).random((40, 2))
+    known = pd.DataFrame({"cluster": (np.arange(40) // 2).astype(str)}, index=ids)
+    some = known.assign(cluster=ids)
+    one, other = (
+        System(name, "", pd.DataFrame({"m": column}, index=ids), kinds)
+        for name, column, kinds in zip("ab", values.T, (some, known), strict=True)
+    )
+    for systems in ([one, other], [other, one]):
+        assert compare(systems)["clusters"] == {"n": 20, "resampled": True}
+
+
 @pytest.mark.parametrize("differ", [0, 1, 5, 9])
 def test_where_few_clusters_differ_the_bound_is_that_of_as_many_questions(differ: int) -> None:
     a = np.random.default_rng(5).random((20, 1))

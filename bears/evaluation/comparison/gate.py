@@ -12,7 +12,7 @@ from bears.evaluation.clusters import described
 from bears.evaluation.comparison.paired import ALPHA
 from bears.evaluation.comparison.power import questions_for, smallest_loss
 from bears.evaluation.comparison.result import Result, as_records, pairs_tested, plain, unlike
-from bears.evaluation.comparison.values import Measured, clusters_in, shared_measures
+from bears.evaluation.comparison.values import Measured, clusters_in, kinds_of, shared_measures
 from bears.files.records import read_questions
 
 WORSE, UNDECIDED = "worse", "undecided"
@@ -40,8 +40,7 @@ def judged(
     Raises:
         FormatError: fewer than two questions have a value of a measure by both.
     """
-    kinds = next((each.kinds for each in systems if not each.kinds.empty), systems[0].kinds)
-    clusters = clusters_in(kinds)
+    clusters = clusters_in(kinds_of(systems))
     values = {m: np.column_stack([s.values[m].to_numpy(float) for s in systems]) for m in measures}
     names = [system.name for system in systems]
     shared = shared_measures(systems, ())

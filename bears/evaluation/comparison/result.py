@@ -20,6 +20,7 @@ from bears.evaluation.comparison.values import (
     Measured,
     aligned,
     clusters_in,
+    kinds_of,
     shared_measures,
 )
 from bears.files.benchmark_state import generated_note
@@ -62,7 +63,7 @@ def compare(
     pairs = _count(math.comb(len(names), 2), "pair")
     # The main measure decides, so its correction must not depend on which others are compared.
     families = [{m: values[m] for m in family} for family in ([main], measures[1:]) if family]
-    kinds = next((system.kinds for system in systems if not system.kinds.empty), pd.DataFrame())
+    kinds = kinds_of(systems)
     clusters = clusters_in(kinds)
     tested = [pairs_tested([own], names, margin, [clusters]) for own in families]
     frame = pd.concat(tested, ignore_index=True)

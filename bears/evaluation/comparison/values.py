@@ -46,6 +46,19 @@ class Measured:
         return replace(self, values=self.values.loc[questions], kinds=kinds)
 
 
+def kinds_of(systems: Sequence[Measured]) -> pd.DataFrame:
+    """Return the kinds of the questions, from the system that knows most about their clusters.
+
+    A run file knows those that follow from the questions, and a revision those of their source too.
+    """
+
+    def clusters(kinds: pd.DataFrame) -> int:
+        return kinds[CLUSTER].nunique() if CLUSTER in kinds else len(kinds) + 1
+
+    known = (system.kinds for system in systems if not system.kinds.empty)
+    return min(known, key=clusters, default=pd.DataFrame())
+
+
 def clusters_in(kinds: pd.DataFrame) -> Clusters | None:
     """Return the cluster of each row, if it is known."""
     if CLUSTER not in kinds:
