@@ -103,7 +103,7 @@ def next_(
     b: str,
     *,
     count: int = 20,
-    out: Path,
+    out: Path = Path("labels.csv"),
     format: Format = "table",
     benchmark: str = "",
 ) -> None:
@@ -119,13 +119,14 @@ def next_(
             `dvc repro` and `answers judge --questions` write it
         b: the other system
         count: how many questions; default: 20
-        out: a CSV file
+        out: a CSV file; default: labels.csv
         format: default: table
     """
     if count < 1:
         raise FormatError(f"--count is {count}; expected at least 1")
     pair = _pair(a, b)
     path, draws = _draws(benchmark, pair)
+    _check_imported(out, draws)
     place = {question: at for at, question in enumerate(pair.questions)}
     leads = [lead_of(draw) for draw in takewhile(lambda draw: draw.labels, draws)]
     before = [place[draw.question_id] for draw in draws]
@@ -147,6 +148,19 @@ def next_(
         f"no label; write pass or fail under label_1 and label_2, then run `bears labels import "
         f"{out} {a} {b} --author NAME`",
     )
+
+
+def _check_imported(table: Path, draws: Sequence[LabelDraw]) -> None:
+    """Raise FormatError if a table holds labels that the ledger lacks: it would be replaced."""
+    known = {str(draw.draw) for draw in draws if draw.labels}
+    rows = read_named(table, short=True)[1] if table.is_file() else ()
+    if any(
+        (row.get("label_1") or row.get("label_2")) and row["draw"] not in known for _, row in rows
+    ):
+        raise FormatError(
+            f"{table} has labels that are not imported; run `bears labels import` first, or name "
+            "another file with --out"
+        )
 
 
 def import_labels(

@@ -98,6 +98,10 @@ def test_labels_that_fit_no_draw_are_refused_and_gaps_wait(
     assert main(["labels", "next", a, b, "--count", "8", "--out", str(table)]) == 0
     labelled(table, slice(2, None))
     words = [str(table), a, b, "--author", "anna"]
+    filled = table.read_bytes()
+    assert main(["labels", "next", a, b, "--out", str(table)]) != 0
+    assert "labels that are not imported" in capsys.readouterr().err
+    assert table.read_bytes() == filled
     assert main(["labels", "import", *words]) == 0
     capsys.readouterr()
     assert main(["labels", "decide", a, b]) == 0
