@@ -103,7 +103,7 @@ def next_(
     b: str,
     *,
     count: int = 20,
-    out: Path = Path("labels.csv"),
+    out: Path = Path("to_label.csv"),
     format: Format = "table",
     benchmark: str = "",
 ) -> None:
@@ -119,7 +119,7 @@ def next_(
             `dvc repro` and `answers judge --questions` write it
         b: the other system
         count: how many questions; default: 20
-        out: a CSV file; default: labels.csv
+        out: a CSV file; default: to_label.csv
         format: default: table
     """
     if count < 1:
@@ -151,15 +151,17 @@ def next_(
 
 
 def _check_imported(table: Path, draws: Sequence[LabelDraw]) -> None:
-    """Raise FormatError if a table holds labels that the ledger lacks: it would be replaced."""
+    """Raise FormatError if a file that would be replaced holds more than imported labels."""
+    if not table.is_file():
+        return
     known = {str(draw.draw) for draw in draws if draw.labels}
-    rows = read_named(table, short=True)[1] if table.is_file() else ()
-    if any(
-        (row.get("label_1") or row.get("label_2")) and row["draw"] not in known for _, row in rows
+    header, rows = read_named(table, short=True)
+    if set(TABLE) - set(header) or any(
+        (row["label_1"] or row["label_2"]) and row["draw"] not in known for _, row in rows
     ):
         raise FormatError(
-            f"{table} has labels that are not imported; run `bears labels import` first, or name "
-            "another file with --out"
+            f"{table} is another file, or has labels that are not imported; run `bears labels "
+            "import` first, or name another file with --out"
         )
 
 
