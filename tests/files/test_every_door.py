@@ -210,7 +210,6 @@ ELSEWHERE = {
     "cli.judgements": "candidates, sealed by their manifest",
     "stages.evaluate": "the lineage, sealed by its manifest",
     "stages.retrieve": "the index's timing, whose fields are checked when they are read again",
-    "cli.doctor": "lock files of DVC; tests/cli/test_doctor.py",
     "cli.init": "files of the package",
     "cli.new": "the header of a table; tests/cli/test_init.py",
     "answers.judging.files": "sidecar.json, sealed by its manifest",
