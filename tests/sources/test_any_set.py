@@ -477,16 +477,6 @@ def test_a_look_at_more_rows_than_it_reads_says_so(tmp_path: Path) -> None:
     assert (look.documents, look.questions, look.gold_documents, look.cut) == (200, 200, 200, True)
 
 
-def test_answers_of_systems_are_no_benchmark_and_the_command_for_them_is_named(
-    tmp_path: Path, shared_data: Path
-) -> None:
-    given = source(shared_data / "evouna" / "NQ.json", shape="squad")
-    guess = ["multi-hop", "squad", "qa-with-passages", "pairs"]
-    with pytest.raises(SourceError, match=r"bears labels price .*NQ\.json") as error:
-        inspect(given, guess, (), tmp_path, tmp_path / "kept")
-    assert "answers of fid, gpt35, chatgpt, gpt4, newbing" in str(error.value)
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
