@@ -239,7 +239,7 @@ def test_no_evil_passes_a_door_as_anything_but_a_sentence(door: str, tmp_path: P
 
 
 READERS = {
-    *("json_value", "lines", "items", "pairs", "elements", "outline", "yaml_value", "csv_rows"),
+    *("json_value", "lines", "items", "yaml_value", "csv_rows"),
     *("opened", "read_whole", "read_text", "decoded", "numbered_lines", "parquet_rows"),
     *("read_json", "read_lines", "read_cells", "read_mapping"),
 }
