@@ -97,8 +97,8 @@ def review(
 ) -> None:
     """Export doubtful texts for a person, or import the decisions.
 
-    The file (.csv or .jsonl) lists what the gates flag, made questions that wait for a person, and
-    what `audit` found. The decisions are accept, correct or retranslate for a text; relevant,
+    The CSV file lists what the gates flag, made questions that wait for a person, and what `audit`
+    found. The decisions are accept, correct or retranslate for a text; relevant,
     partial or not for a document. They become entries of the ledger.
 
     Args:
