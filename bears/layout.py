@@ -12,7 +12,6 @@ JOURNAL, LOCKS = LOCAL / "journal.jsonl", LOCAL / "locks"
 SCRATCH = LOCAL / "index"
 FETCHED = LOCAL / "fetched.json"
 EMBEDDINGS, TIMINGS = LOCAL / "embeddings", LOCAL / "timing"
-MODELS = CONF / "models.yaml"
 
 CONFIG, LANGUAGE, CODE = (DATA / f"{name}.yaml" for name in ("config", "language", "code"))
 """The outputs of the stage `config`. The language has a file of its own because it is longer than

@@ -1,6 +1,5 @@
 """evaluate: run and gold → metrics, per-question results, plots."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -59,11 +58,7 @@ class EvaluateKeys(Keys):
 
 
 def main(keys: EvaluateKeys, paths: Paths) -> None:
-    """Measure the run over all questions of the benchmark.
-
-    A run from elsewhere may have questions that the benchmark lacks: --ignore-unknown (in the
-    configuration: evaluate.ignore_unknown=true) leaves them out and prints how many there are.
-    """
+    """Measure the run over all questions of the benchmark."""
     questions = read_questions(paths["queries"])
     clusters = clusters_of(questions, _rows(paths.get("lineage")))
     searched = [one.search for one in read_rewritten(paths["rewritten"], questions).values()]
@@ -145,8 +140,6 @@ def _why(depth: float, covered: SpanRankings | None) -> str:
 
 def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:
     """Print what is doubtful about a run, and return it for the metrics."""
-    if run.unknown:
-        print(f"ignored: {run.unknown} questions that the benchmark lacks")
     if not_searched:
         print(f"not searched: {not_searched} questions, by the rewriter")
     for remark in run.remarks:
@@ -155,7 +148,6 @@ def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:
     doubts = {
         "unmatched_passages": int(unmatched[run.documents].sum()) if len(unmatched) else 0,
         "not_searched": not_searched,
-        "ignored_questions": run.unknown,
         "warnings": list(run.remarks),
     }
     return {name: value for name, value in doubts.items() if value}
@@ -185,6 +177,4 @@ def _index_of(run: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    FLAG, SETTING = "--ignore-unknown", "evaluate.ignore_unknown=true"
-    sys.argv = [SETTING if word == FLAG else word for word in sys.argv]
     exit_with("evaluate", EvaluateKeys, main)

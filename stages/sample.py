@@ -51,8 +51,8 @@ def _draw(keys: SampleKeys, paths: Paths) -> None:
         "passed_over_rows": drawn.passed_over,
         "unmatched_ledger_entries": drawn.unmatched,
     }
-    _note(out, notes | _merged(drawn.merged), ledger)
-    _report(len(drawn.questions), len(drawn.documents), counts, drawn.merged)
+    _note(out, notes, ledger)
+    _report(len(drawn.questions), len(drawn.documents), counts)
     for record_id in drawn.unmatched:
         complain(f"ledger: no record {record_id} in this sample")
 
@@ -68,9 +68,8 @@ def _take(keys: SampleKeys, paths: Paths) -> None:
         "judged_without_relevant": taken.unjudged,
         "unmatched_ledger_entries": [],
     }
-    merged = {whole.source: taken.merged} if taken.merged else {}
-    _note(out, notes | _merged(merged), keys.ledger)
-    _report(len(taken.questions), taken.n_documents, counts, merged)
+    _note(out, notes, keys.ledger)
+    _report(len(taken.questions), taken.n_documents, counts)
 
 
 def _make(keys: SampleKeys, paths: Paths) -> None:
@@ -93,14 +92,10 @@ def _make(keys: SampleKeys, paths: Paths) -> None:
     notes = {"generated": found.counts, "unmatched_ledger_entries": found.unmatched}
     _note(out, notes, bench.ledger)
     write_csv(out / "not_kept.csv", COLUMNS, found.table())
-    _report(len(found.questions), len(found.documents), {}, {})
+    _report(len(found.questions), len(found.documents), {})
     for outcome, reasons in found.counts.items():
         for reason, count in reasons.items():
             print(f"{outcome}: {count}: {reason}")
-
-
-def _merged(merged: Mapping[str, int]) -> dict[str, Any]:
-    return {"merged_paragraphs": merged} if merged else {}
 
 
 def _note(out: Path, notes: Mapping[str, Any], ledger: Ledger) -> None:
@@ -120,21 +115,11 @@ def _write(
     write_lines(out / "lineage.jsonl", lineage)
 
 
-def _report(
-    questions: int,
-    documents: int,
-    counts: Mapping[str, Mapping[str, int]],
-    merged: Mapping[str, int],
-) -> None:
+def _report(questions: int, documents: int, counts: Mapping[str, Mapping[str, int]]) -> None:
     print(f"{questions} questions, {documents} documents")
     for source, reasons in counts.items():
         for reason, count in reasons.items():
             print(f"{source}: skipped {count}: {reason}")
-    for source, count in merged.items():
-        print(
-            f"{source}: merged {count}: the paragraph has the same text as one with another "
-            "title, and both are one document"
-        )
 
 
 if __name__ == "__main__":

@@ -4,16 +4,9 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from itertools import islice
 
-from bears.config import parse
 from bears.config.ledger.entries import BenchmarkAcceptances, TextDecisions
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import (
-    BenchmarkLanguage,
-    Choice,
-    LanguageNames,
-    Sampling,
-    SourceSettings,
-)
+from bears.config.shape import Sampling, SourceSettings
 from bears.config.typed import Keys
 from bears.errors import FormatError, VerificationFailed
 from bears.files.digest import digest_files, sha256_of
@@ -28,7 +21,6 @@ from bears.files.shown import complain, one_line
 from bears.language.gates import GateSeverity, Severity
 from bears.language.profile import Language
 from bears.language.tags import languages_of
-from bears.layout import replies_below
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.bundles import LEAST_TERMS
 from bears.quality.verification.verify import reviewed, summarize, verify
@@ -54,7 +46,6 @@ class VerifyKeys(Keys):
     gates: dict[str, GateSeverity]
     language: Language
     ledger: TextDecisions
-    reader: Choice
     sample: Sampling
     sources: dict[str, SourceSettings]
 
@@ -66,8 +57,7 @@ def main(keys: VerifyKeys, paths: Paths) -> None:
     benchmark = None
     try:
         benchmark = _benchmark(keys, paths)
-        remarks = _proofread(keys, paths, benchmark)
-        findings = verify(benchmark, accepted, remarks)
+        findings = verify(benchmark, accepted)
     except FormatError as error:
         findings = [Finding("format", "error", "file", str(error))]
     write_lines(paths["out"] / "findings.jsonl", (asdict(finding) for finding in findings))
@@ -85,25 +75,6 @@ def main(keys: VerifyKeys, paths: Paths) -> None:
         )
     files = [paths["translated"] / name for name in ("queries.json", "corpus.json")]
     write_json(paths["out"] / "digest.json", digest_files(files))
-
-
-def _proofread(keys: VerifyKeys, paths: Paths, b: TranslatedBenchmark) -> list[Finding]:
-    """Return the remarks of a model that read the translations, if one is selected."""
-    if keys.reader.name == "none":
-        return []
-    from bears.llm.workflow import Workflow
-    from bears.translation.reading import ReaderSettings, ReadingKeys, read_task
-
-    language = keys.language
-    reading = ReadingKeys(
-        BenchmarkLanguage(keys.benchmark.language),
-        LanguageNames(language.name, language.title, language.native_name),
-        parse(ReaderSettings, keys.reader, "reader"),
-        keys.sources,
-    )
-    task = read_task(reading, (b.raw_questions, b.raw_documents), (b.questions, b.documents))
-    replies = replies_below(paths["replies"], keys.benchmark.name, "proofreadings")
-    return task.findings(Workflow(task, replies).replay())
 
 
 def _print(findings: list[Finding]) -> None:

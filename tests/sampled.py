@@ -33,7 +33,6 @@ CHOICES = {
     "chunking": "none",
     "engine": "local",
     "translator": "published",
-    "reader": "none",
     "rewriter": "none",
     "generator": "none",
     "judge": "none",

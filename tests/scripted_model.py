@@ -23,8 +23,6 @@ def good(request: Request) -> str:
     parts = _json_object(user)
     if user.startswith(("List the names", "Translate this")):
         return translation(request)
-    if "translation" in parts:
-        return reading(parts["source"], parts["translation"])
     if "last_message" in parts:
         return rewrite(parts["last_message"], [turn["content"] for turn in parts["earlier"]])
     if "passages" in parts:
@@ -148,20 +146,6 @@ def _given(request: dict[str, Any], translation: str) -> str:
 
 def _unmarked(answer: str) -> str:
     return answer.replace("⟦", "").replace("⟧", "")
-
-
-def remarks(*found: tuple[str, str, str]) -> str:
-    """Return a reply with these remarks: kind, source and translation."""
-    names = ("kind", "source", "translation")
-    return json.dumps({"remarks": [dict(zip(names, each, strict=True)) for each in found]})
-
-
-def reading(source: str, translation: str) -> str:
-    """Find the first word of a question changed, and a word lost that is not there."""
-    first = source.split("\n")[0]
-    if "?" not in first:
-        return remarks()
-    return remarks(("changed", first.split()[0], translation[:2]), ("lost", "Xanadu", ""))
 
 
 def rewrite(last: str, earlier: list[str]) -> str:

@@ -34,7 +34,6 @@ COMMANDS = {
     "export": "write the benchmark to a folder that can be shared",
     "attest": "compare the benchmark's digests with those of an export",
     "plot-template": "write an HTML template for `dvc plots` that needs no network",
-    "doctor": "diagnose this project and suggest fixes",
 }
 """Modules of this package, in the order in which a newcomer needs them. The ``COMMAND`` of each is
 a function, or a mapping of several."""

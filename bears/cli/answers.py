@@ -10,8 +10,8 @@ from tabulate import tabulate
 
 from bears.answers.judging.bench import Judges, Rulings, judges_of, rulings_of, tasks_of
 from bears.answers.judging.files import read_unjudged, read_verdicts, records_in
-from bears.answers.judging.judged import JudgedQuestion, ranked, with_rulings
 from bears.answers.judging.judged import results_of as judged_results
+from bears.answers.judging.judged import with_rulings
 from bears.answers.judging.model import NAME
 from bears.answers.judging.ruling import Case
 from bears.answers.judging.tables import table, write_judged
@@ -102,8 +102,8 @@ def score(
         complain(f"warning: {count} {FAULTS[kind]}")
 
 
-def judge_files(
-    files: Sequence[Path],
+def judge_file(
+    file: Path,
     *,
     judge: str,
     benchmark: str = "",
@@ -117,55 +117,44 @@ def judge_files(
     questions: Path | None = None,
     oracle: Path | None = None,
 ) -> None:
-    """Judge files of answers.
+    """Judge a file of answers.
 
     Reads the forms of `answers score`. A verdict is pass, fail, or unscored if it can't be known; a
     question without an answer fails. A model's verdicts are kept in
-    data/memory/BENCHMARK.verdicts.jsonl and never paid for twice. Several systems are ranked only
-    if no unscored answer could change their order.
+    data/memory/BENCHMARK.verdicts.jsonl and never paid for twice.
 
     Args:
-        files: files of answers, one for each system
+        file: the answers
         benchmark: its records must be in data/
         judge: one of conf/judge
         set_: a Hydra override of the judge: --set judge.budget=5
         system: add the pass rate to the leaderboard under this name
-        out: a JSON file for the figures of each system
-        questions: a CSV file for the questions, of one system
+        out: a JSON file for the figures
+        questions: a CSV file for the questions, which `bears compare` reads
         oracle: the .questions.csv of the same generator with the gold alone; says whether wrong
             answers are beyond it or due to other documents
     """
-    if len(files) > 1 and (questions or oracle or system):
-        raise ConfigurationError("--questions, --oracle and --system are for one FILE")
+    name = parse(Name, system or file.stem, "--system")
     records = records_of(benchmark, folder, unattested)
     language, judges = language_of(records.folder, language), judges_named(judge, set_)
-    results: dict[str, dict[str, Any]] = {}
-    rows: list[JudgedQuestion] = []
-    known = read_verdicts(oracle) if oracle else {}
-    for file in files:
-        name = parse(Name, system or file.stem, "--system")
-        if name in results:
-            raise ConfigurationError(f"two of the files are called {name}; rename one")
-        rows = read_unjudged(records_in(records.folder, file), language)
-        cases = [row.case for row in rows]
-        rulings = verdicts_of(judges, cases, language, records.settings.benchmark.name, yes)
-        rows = with_rulings(rows, rulings, known)
-        results[name] = judged_results(rows, rulings)
-    state = records.state
+    rows = read_unjudged(records_in(records.folder, file), language)
+    cases = [row.case for row in rows]
+    rulings = verdicts_of(judges, cases, language, records.settings.benchmark.name, yes)
+    rows = with_rulings(rows, rulings, read_verdicts(oracle) if oracle else {})
+    results, state = judged_results(rows, rulings), records.state
     if questions:
         write_judged(questions, rows)
     if out:
-        write_json(out, {"benchmark": state.as_dict(), "judge": judge, "systems": results})
+        about = {"benchmark": state.as_dict(), "judge": judge, "system": name}
+        write_json(out, about | results)
     if system:
-        means = results[name]["all"]
-        faults = ["unscored"] if means["unscored"] else []
-        add_row(state, system, sha256_of(files[0]), means, faults, judge)
-    who = one_line(name) if len(results) == 1 else f"{len(results)} systems"
-    print(f"{who}, judged by {one_line(judge)}, on {state}")
-    print(table(results[name]) if len(results) == 1 else _ranking(results))
+        faults = ["unscored"] if results["all"]["unscored"] else []
+        add_row(state, system, sha256_of(file), results["all"], faults, judge)
+    print(f"{one_line(name)}, judged by {one_line(judge)}, on {state}")
+    print(table(results))
 
 
-COMMAND = {"score": score, "judge": judge_files}
+COMMAND = {"score": score, "judge": judge_file}
 
 
 def add_row(
@@ -221,26 +210,6 @@ def _table(summary: Mapping[str, Any]) -> str:
     if others:
         parts.append(tabulate(others, ["", "n", "mean"], floatfmt=".4f"))
     return "\n\n".join(parts)
-
-
-def _ranking(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a table of the systems in order, or the reason why they cannot be ordered."""
-    names, pairs = ranked({name: each["all"]["pass_bounds"] for name, each in results.items()})
-    rows = []
-    for name in names:
-        means = results[name]["all"]
-        low, high = means["pass_bounds"]
-        rate = "–" if means["pass_rate"] is None else f"{means['pass_rate']:.4f}"
-        rows.append([name, rate, f"{low:.4f}–{high:.4f}", means["unscored"], means["n"]])
-    header = ["system", "pass_rate", "pass_bounds", "unscored", "n"]
-    lines = tabulate(rows, header, disable_numparse=True)
-    if not pairs:
-        return lines
-    unranked = "; ".join(" and ".join(pair) for pair in pairs)
-    return (
-        f"{lines}\n\nsorted by name, not ranked: the unscored answers could change the order of "
-        f"{unranked}. Have them judged first"
-    )
 
 
 def judges_named(name: str, overrides: Sequence[str]) -> Judges:

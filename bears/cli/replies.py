@@ -8,14 +8,13 @@ from bears.cli import spending
 from bears.cli.judgements import candidate_rows, decisions_in
 from bears.cli.selection import composed, files_of, selected
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
-from bears.config import Config
 from bears.config.ledger.entries import LedgerPart
 from bears.config.ledger.update import add
 from bears.config.typed import select
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.shown import complain
 from bears.layout import ledger_of
-from bears.llm.kept import KeptReplies, KeptReply, extend
+from bears.llm.kept import extend
 from bears.llm.use import missing_message
 from bears.questions.made import for_review
 from bears.translation.glossary import Term, write_glossary
@@ -48,33 +47,9 @@ def import_set(benchmark: str, folder: Path, overrides: Sequence[str] = ()) -> N
     keys = select(TranslateKeys, config)
     languages = {name: source.language for name, source in keys.sources.items()}
     entries = import_published(folder, languages, keys.translator.translator(keys.language))
-    coverage = _coverage(config, entries)
     path = files_of(config).replies()
     total, new = extend(path, NAME, entries)
-    print(f"{path}: {total} entries, {new} of them new; {coverage}")
-
-
-def _coverage(config: Config, entries: Sequence[KeptReply]) -> str:
-    """Describe how much of what the benchmark needs is in a published set.
-
-    Raises:
-        ConfigurationError: nothing is: it is a set of another benchmark.
-    """
-    name = selected(config).benchmark.name
-    if not (files_of(config).sampled / "queries_raw.json").is_file():
-        return f"`dvc repro sample` will show how many of them {name} asks for"
-    needs = workflow_of(config, *TRANSLATION).use.resolve(KeptReplies(entries))
-    used, missing = len(needs.used), len(needs.missing) + len(needs.waiting)
-    if missing and not used:
-        raise ConfigurationError(
-            f"none of the {len(entries)} texts is one of the {missing} that {name} asks for as it "
-            "is configured; nothing was imported. Look at the benchmark, its sample and the "
-            "translator"
-        )
-    coverage = f"{used} of the {used + missing} texts that {name} asks for are among them"
-    if missing:
-        complain(f"{missing} texts are still missing: {coverage}")
-    return coverage
+    print(f"{path}: {total} entries, {new} of them new")
 
 
 def plan(overrides: Sequence[str] = ()) -> None:
@@ -122,8 +97,8 @@ def review(
 ) -> None:
     """Export doubtful texts for a person, or import the decisions.
 
-    The file (.csv or .jsonl) lists what the gates flag, made questions that wait for a person, and
-    what `audit` found. The decisions are accept, correct or retranslate for a text; relevant,
+    The CSV file lists what the gates flag, made questions that wait for a person, and what `audit`
+    found. The decisions are accept, correct or retranslate for a text; relevant,
     partial or not for a document. They become entries of the ledger.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.errors import ConfigurationError, RepliesMissing
-from bears.files.progress import Progress, reported
+from bears.files.progress import Progress
 from bears.files.shown import complain
 from bears.llm.fill import FillReport
 from bears.llm.models import Price
@@ -35,7 +35,7 @@ def spending(texts: int, agreed: bool) -> Iterator[Show]:
         if answer.strip().lower() not in ("y", "yes"):
             raise ConfigurationError("nothing was asked, nothing was spent")
     status = ""
-    with reported("fill"), Progress(unit=" texts", total=texts) as bar:
+    with Progress(unit=" texts", total=texts) as bar:
 
         def show(done: int, total: int, usd: float) -> None:
             nonlocal status

@@ -1,14 +1,11 @@
 """``bears tax``: what translation costs a retriever."""
 
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
@@ -17,26 +14,22 @@ from bears.config import Config
 from bears.config.shape import source_of
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.bootstrap import RESAMPLES
-from bears.evaluation.clusters import Clusters
 from bears.evaluation.comparison.pairs import pairs_of
 from bears.evaluation.comparison.result import plain
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of
-from bears.evaluation.measure import Measure, parse_measure
+from bears.evaluation.measure import parse_measure
 from bears.files.benchmark_state import benchmark_state, heading
 from bears.files.records import read_documents, read_questions, to_json, write_json
-from bears.files.spreadsheet import write_csv
 from bears.language.tags import check_tag, languages_of
 from bears.layout import BenchmarkFiles
 from bears.library.index import Index
 from bears.results.system import frames_of
 from bears.types import Document, Question
 
-SIDES = ("original", "translated", "without_parentheses")
-KINDS = "kinds"
-Values = Mapping[str, pd.DataFrame]
-"""Each of `SIDES` to a row for each question and a column for each measure, and their kinds."""
-MEASURES = ("ndcg@10", "strict@10")
+MEASURE = "ndcg@10"
+SIDES = ("translated", "original")
+"""In the order of a difference: the first minus the second."""
 
 
 @dataclass(frozen=True)
@@ -53,27 +46,11 @@ class TextSide:
             [d for d in self.documents if d.original_source in sources],
         )
 
-    def bare(self) -> "TextSide":
-        """Return the same texts without parentheses."""
-        return TextSide(
-            [replace(q, question=without_parentheses(q.question)) for q in self.questions],
-            [replace(d, content=without_parentheses(d.content)) for d in self.documents],
-        )
-
     @property
     def sources(self) -> set[str]:
         """Return the names of all sources."""
         names = {question.source_dataset for question in self.questions}
         return names | {document.original_source for document in self.documents}
-
-
-def without_parentheses(text: str) -> str:
-    """Remove parentheses and their content; one without a partner stays.
-
-    Translators put the original's words there.
-    """
-    shorter = re.sub(r"[(（][^()（）]*[)）]", "", text)
-    return shorter if shorter == text else without_parentheses(shorter)
 
 
 def measure_tax(
@@ -83,15 +60,13 @@ def measure_tax(
     folder: Path | None = None,
     language: str = "",
     format: Literal["table", "json"] = "table",
-    out: Path | None = None,
     benchmark: str = "",
 ) -> None:
     """Measure what translation costs a retriever.
 
-    Searches the same questions in the same documents before and after their translation, and once
-    more without parentheses, where translators put the original's words. Each side is searched with
-    the settings of its language. Differences are translated minus original, with a paired 95 %
-    interval.
+    Searches the same questions in the same documents before and after their translation, each side
+    with the settings of its language. The difference in ndcg@10 is translated minus original, with
+    a paired 95 % interval.
 
     Args:
         retriever: default: the one in params.yaml
@@ -99,7 +74,6 @@ def measure_tax(
             instead of the pipeline's records
         language: BCP 47 tag of the original texts of sources of FOLDER that the benchmark lacks
         format: default: table
-        out: a CSV file for the values of each question
     """
 
     @cache
@@ -118,11 +92,8 @@ def measure_tax(
         made(config, "sample", sampled)
     before, after = read_sides(sampled, translated)
     languages = _languages(config, before, language)
-    measures = [parse_measure(name) for name in MEASURES]
-    values = values_by_question(before, after, languages, configured, measures)
-    result = {**_about(config, translated, after, values, languages), **taxes(values)}
-    if out:
-        _write(out, values, before, after)
+    values = values_by_side(before, after, languages, configured)
+    result = {**_about(config, translated, after, len(values), languages), **tax_of(values)}
     # Results with overrides would not be figures of the retriever with this name.
     if folder is None and not overrides:
         write_json(BenchmarkFiles(result["benchmark"]).tax(result["retriever"]), result)
@@ -158,16 +129,15 @@ def read_sides(original: Path, translated: Path) -> tuple[TextSide, TextSide]:
     return before, after
 
 
-def values_by_question(
+def values_by_side(
     original: TextSide,
     translated: TextSide,
     languages: Mapping[str, str],
     configured: Callable[[str], Config],
-    measures: Sequence[Measure],
-) -> Values:
-    """Return the scores of the translated questions on every side.
+) -> pd.DataFrame:
+    """Return the score of each translated question with gold on both `SIDES`, and its cluster.
 
-    On every side, the questions of one language are searched in the documents of that language.
+    On either side, the questions of one language are searched in the documents of that language.
 
     Args:
         languages: source to the language of its original texts, for translated sources only.
@@ -177,48 +147,32 @@ def values_by_question(
     Raises:
         BearsError: no question was translated, or a part of the configuration does not fit.
     """
-    found: dict[str, list[pd.DataFrame]] = {side: [] for side in (*SIDES, KINDS)}
+    found = []
     for language in sorted(set(languages.values())):
         sources = {source for source, tag in languages.items() if tag == language}
-        before, after = original.of(sources), translated.of(sources)
-        if not before.questions:
+        if not any(question.source_dataset in sources for question in original.questions):
             continue
-        sides = ((before, language), (after, ""), (after.bare(), ""))
-        for name, (side, tag) in zip(SIDES, sides, strict=True):
+        columns: dict[Any, pd.Series[Any]] = {}
+        for name, texts, tag in zip(SIDES, (translated, original), ("", language), strict=True):
+            side = texts.of(sources)
             run = Index(side.documents, configured(tag)).run(side.questions)
-            evaluation = evaluate(run, gold_of(side.questions), measures)
-            frame, kinds = frames_of(evaluation, side.questions)
-            found[name].append(frame)
-        found[KINDS].append(kinds)
-    if not found["original"]:
+            evaluation = evaluate(run, gold_of(side.questions), [parse_measure(MEASURE)])
+            values, kinds = frames_of(evaluation, side.questions)
+            columns |= {**kinds, name: values[MEASURE]}
+        found.append(pd.DataFrame(columns).dropna(subset=[*SIDES]))
+    if not any(map(len, found)):
         raise FormatError("no question was translated, so there is nothing to compare")
-    return {side: pd.concat(frames) for side, frames in found.items()}
+    return pd.concat(found)
 
 
-def taxes(values: Values) -> dict[str, Any]:
-    """Return ``original``, ``translated``, ``difference``, ``low``, ``high``, ``n`` by measure.
-
-    The difference is translated minus original, with its paired 95 % interval. The same under
-    ``without_parentheses`` is for the translated texts without them.
-    """
-    clusters = clusters_in(values[KINDS])
-    tax = dict(_differences(values["original"], values["translated"], clusters))
-    bare = dict(_differences(values["original"], values["without_parentheses"], clusters))
-    return {**tax, "without_parentheses": bare}
-
-
-def _differences(
-    original: pd.DataFrame, translated: pd.DataFrame, clusters: Clusters | None
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    columns = {
-        str(measure): np.column_stack([translated[measure], original[measure]])
-        for measure in original
-    }
-    pairs = pairs_of(columns, ("translated", "original"), RESAMPLES, None, clusters)
-    for row in pairs.to_dict("records"):
-        named = {"original": row["mean_b"], "translated": row["mean_a"]}
-        named |= {str(key): row[key] for key in ("difference", "low", "high", "n")}
-        yield str(row["measure"]), {key: plain(value) for key, value in named.items()}
+def tax_of(values: pd.DataFrame) -> dict[str, Any]:
+    """Return ``original``, ``translated``, ``difference``, ``low`` and ``high``."""
+    columns = {MEASURE: values[[*SIDES]].to_numpy()}
+    pairs = pairs_of(columns, SIDES, RESAMPLES, clusters=clusters_in(values))
+    (row,) = pairs.to_dict("records")
+    found = {"original": row["mean_b"], "translated": row["mean_a"]}
+    found |= {str(key): row[key] for key in ("difference", "low", "high")}
+    return {key: plain(value) for key, value in found.items()}
 
 
 def _languages(config: Config, original: TextSide, unknown: str) -> dict[str, str]:
@@ -239,7 +193,7 @@ def _languages(config: Config, original: TextSide, unknown: str) -> dict[str, st
 
 
 def _about(
-    config: Config, folder: Path, after: TextSide, values: Values, languages: dict[str, str]
+    config: Config, folder: Path, after: TextSide, questions: int, languages: dict[str, str]
 ) -> dict[str, Any]:
     """Return the benchmark, the retriever and the sizes that a tax belongs to."""
     files = folder / "queries.json", folder / "corpus.json"
@@ -250,45 +204,22 @@ def _about(
         **{"benchmark": name, "state": state.state, "retriever": chosen.retriever.name},
         "original_languages": sorted(set(languages.values())),
         "language": chosen.benchmark.language,
-        "questions": len(values["original"]),
+        "questions": questions,
         "documents": len({d.doc_id for d in after.of(set(languages)).documents}),
         **({"generated": str(state.generated)} if state.generated else {}),
     }
 
 
 def _table(result: dict[str, Any]) -> str:
-    rows = [
-        [
-            f"{measure}{words}",
-            *(f"{of[key]:.3f}" for key in ("original", "translated")),
-            f"{of['difference']:+.3f}",
-            f"{of['low']:+.3f} to {of['high']:+.3f}",
-            of["n"],
-        ]
-        for words, part in (("", result), (", no parentheses", result["without_parentheses"]))
-        for measure in MEASURES
-        if (of := part[measure])["n"]
-    ]
+    row = [f"{result[key]:.3f}" for key in ("original", "translated")]
+    row.append(f"{result['difference']:+.3f}")
+    ends = [f"{end:+.3f}" for end in (result["low"], result["high"]) if end is not None]
+    row.append(" to ".join(ends))
     about = {"name": result["benchmark"], **{key: result[key] for key in ("state", "questions")}}
     title = (
         f"{heading(about, result['retriever'])} over {result['documents']} documents, "
         f"{', '.join(result['original_languages'])} against {result['language']}"
     )
     title += f"\n{result['generated']}" if "generated" in result else ""
-    header = ["", "original", "translated", "difference", "95 % interval", "n"]
-    return f"{title}\n\n{tabulate(rows, headers=header, disable_numparse=True)}"
-
-
-def _write(path: Path, values: Values, original: TextSide, translated: TextSide) -> None:
-    """Write a row per question, with its values on every side, empty if undefined."""
-    before = {question.question_id: question.question for question in original.questions}
-    after = {question.question_id: question for question in translated.questions}
-    columns = {f"{side}.{m}": values[side][m] for m in values["original"] for side in SIDES}
-    rows = []
-    for key, *found in zip(values["original"].index, *columns.values(), strict=True):
-        question = after[key]
-        about = [key, question.source_dataset, question.question_type]
-        cells = (None if math.isnan(value) else value for value in found)
-        rows.append([*about, before[key], question.question, *cells])
-    header = ["question_id", "source_dataset", "question_type", "original", "translated"]
-    write_csv(path, [*header, *columns], rows)
+    header = ["", "original", "translated", "difference", "95 % interval"]
+    return f"{title}\n\n{tabulate([[MEASURE, *row]], headers=header, disable_numparse=True)}"

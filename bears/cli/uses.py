@@ -17,10 +17,8 @@ from bears.config.typed import select
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.manifest import check
 from bears.files.records import (
-    read_documents,
     read_json,
     read_lines,
-    read_questions,
     to_line,
 )
 from bears.files.shown import complain
@@ -34,8 +32,6 @@ from bears.questions.sift import Sifted
 from bears.questions.task import QuestionTask
 from bears.retrieval.rewriting.model import RewriteTask, RewritingKeys
 from bears.retrieval.rewriting.model import read_task as read_rewriting
-from bears.translation.reading import ReadingKeys, ReadingTask
-from bears.translation.reading import read_task as read_readings
 from bears.translation.task import TranslateKeys, TranslationTask
 from bears.translation.task import read_task as read_translation
 
@@ -62,16 +58,6 @@ def _check_sampled(sampled: Path, config: Config) -> None:
 
 
 TRANSLATION = (_translation, "")
-
-
-def _readings(config: Config) -> ReadingTask:
-    files = files_of(config)
-    made(config, "translate", files.queries, files.corpus)
-    raw, translated = (
-        (read_questions(folder / f"queries{ending}"), read_documents(folder / f"corpus{ending}"))
-        for folder, ending in ((files.sampled, "_raw.json"), (files.translated, ".json"))
-    )
-    return read_readings(select(ReadingKeys, config), raw, translated)
 
 
 def _rewrites(config: Config) -> RewriteTask:
@@ -177,7 +163,6 @@ USES: tuple[tuple[str, Read, str], ...] = (
     ("questioner", _questions, "questions"),
     ("questioner", _checks, "checks"),
     ("translator", *TRANSLATION),
-    ("reader", _readings, "proofreadings"),
     ("rewriter", _rewrites, "rewrites"),
     ("generator", *ANSWERS),
     ("", _verdicts, "verdicts"),
@@ -186,7 +171,7 @@ USES: tuple[tuple[str, Read, str], ...] = (
 the name of its kept replies. The function returns None if no model is asked, several uses if
 several models are. A use comes after those that it needs."""
 
-ASKING = ("questioner", "translator", "reader", "rewriter", "generator", "judge")
+ASKING = ("questioner", "translator", "rewriter", "generator", "judge")
 """Groups of the configuration that may name a model."""
 
 

@@ -20,7 +20,6 @@ from bears.config.packaged import require_project
 from bears.config.shape import BenchmarkSettings, Choice, Configuration, Pipeline
 from bears.config.typed import K, keys_of, pick, select
 from bears.errors import ConfigurationError
-from bears.files.progress import reported
 from bears.layout import CONF, CONFIG, LANGUAGE, PARAMS, PIPELINE
 
 GROUPS = tuple(
@@ -73,7 +72,7 @@ def _run(
     paths = known | {name: path for name, path in given.items() if path is not None}
     _check_inputs(stage, stages[stage]["deps"], known, paths)
     files = _files(stages, stage, known, paths)
-    with reported(stage), guarded(stage, files):
+    with guarded(stage, files):
         main(select(settings, config, str(CONFIG)), paths)
 
 

@@ -180,7 +180,6 @@ class Configuration(Keys):
     engine: Choice
     questioner: Choice
     translator: Choice
-    reader: Choice
     rewriter: Choice
     generator: Choice
     judge: Choice

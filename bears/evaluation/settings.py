@@ -26,7 +26,6 @@ class EvaluationSettings(Closed):
     Args:
         measures: names that `bears.evaluation.measure` parses.
         curve: the cutoffs of the recall curve.
-        ignore_unknown: skip questions of the run that the benchmark lacks, instead of failing.
         main: the measure that orders systems, in comparisons and on the leaderboard.
         tie_order: how to sort documents of equal score: by descending id, as ``trec_eval`` does,
             or by ascending id, as ``anserini`` does.
@@ -34,13 +33,12 @@ class EvaluationSettings(Closed):
 
     measures: Annotated[list[MeasureName], Field(min_length=1)]
     curve: list[Annotated[int, Field(gt=0)]]
-    ignore_unknown: bool = False
     main: MeasureName = "ndcg@10"
     tie_order: Literal["trec_eval", "anserini"] = "trec_eval"
 
     def read(self, run: Path, gold: Gold) -> RunTable:
         """Read a run for the questions of ``gold``."""
-        return read_table(run, gold, self.ignore_unknown, self.tie_order == "anserini")
+        return read_table(run, gold, ascending_ids=self.tie_order == "anserini")
 
     def within(self, depth: float, spans: bool) -> tuple[list[Measure], list[str]]:
         """Return the measures that can be taken, and the names of the others.

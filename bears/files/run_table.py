@@ -24,7 +24,6 @@ class RunTable:
         doc_ids: every document of the run, once.
         documents: shape (lines,), index into ``doc_ids``.
         scores: shape (lines,).
-        unknown: how many questions were left out because the benchmark lacks them.
         remarks: reasons to doubt that the scores are scores.
     """
 
@@ -33,7 +32,6 @@ class RunTable:
     doc_ids: Sequence[str]
     documents: Codes
     scores: Floats
-    unknown: int = 0
     remarks: tuple[str, ...] = ()
 
     def rankings(self) -> dict[str, Ranking]:

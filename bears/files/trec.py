@@ -61,7 +61,7 @@ def read_table(
     Args:
         path: the file; lines end with LF or CR LF, and may be in any order.
         question_ids: the questions of the benchmark, or None to accept every question.
-        ignore_unknown: leave out and count questions outside ``question_ids``.
+        ignore_unknown: leave out questions outside ``question_ids``.
         ascending_ids: order documents of equal score as Anserini does, not as trec_eval does.
 
     Returns:
@@ -85,7 +85,7 @@ def read_table(
             line = int(kept.argmin())
             raise FormatError(
                 f"{path}, line {line + 1}: question {lines.question_ids[questions[line]]!r} is not "
-                "a question of this benchmark; --ignore-unknown leaves such questions out"
+                "a question of this benchmark; `bears submit score --ignore-unknown` skips such"
             )
         questions = (np.cumsum(known, dtype=np.int32) - 1)[questions[kept]]
         documents, scores = documents[kept], scores[kept]
@@ -99,7 +99,7 @@ def read_table(
             f"{path}, line {number}: question {question_id!r} already has document {doc_id!r}"
         ) from None
     remarks = tuple(_remarks(table, contradicted))
-    return replace(table, unknown=len(known) - len(kept_ids), remarks=remarks)
+    return replace(table, remarks=remarks)
 
 
 class _Lines(NamedTuple):

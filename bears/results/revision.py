@@ -147,7 +147,7 @@ def cache_folder(root: Path) -> Path:
         from dvc.config import Config
 
         configured = Config(dvc_dir=str(root / ".dvc"))["cache"].get("dir")
-    except Exception:  # `doctor` reports what is wrong with DVC or its configuration.
+    except Exception:  # DVC itself reports what is wrong with its configuration.
         configured = None
     return Path(configured or root / ".dvc" / "cache")
 

@@ -1,38 +1,12 @@
 """Turn a source whose questions bring their own paragraphs into a pool of distinct texts."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 
 from bears.files.rows import SourceRecords
 from bears.identity import unused_name
 from bears.types import Document, Question, SourceQuestion
-
-
-@dataclass
-class Titles:
-    """Counts the paragraphs that have the text of another one.
-
-    Args:
-        merged: how many paragraphs have the text of an earlier one and another title.
-    """
-
-    merged: int = 0
-    _texts: set[str] = field(default_factory=set, repr=False)
-    _titled: set[tuple[str, str]] = field(default_factory=set, repr=False)
-
-    def add(self, name: str, row: str, position: int, text: str) -> None:
-        """Count a paragraph of a row; one without a title is called by its position.
-
-        Args:
-            text: the paragraph, or a name for its text.
-        """
-        title = name.removeprefix(f"{row}_")
-        if title in (row, str(position)) or (title, text) in self._titled:
-            return
-        self._titled.add((title, text))
-        self.merged += text in self._texts
-        self._texts.add(text)
 
 
 class Merged:
@@ -64,15 +38,6 @@ class Merged:
         """Return a question with its gold among these documents."""
         gold = dict.fromkeys(self._names[p.place] for p in asked.passages if p.is_gold)
         return replace(asked.question, gold_doc_ids=tuple(gold), judged=bool(gold))
-
-    def merged(self, questions: Iterable[SourceQuestion]) -> int:
-        """Return how many of the questions' paragraphs are a document with another title."""
-        titles = Titles()
-        for asked in questions:
-            for n, passage in enumerate(asked.passages):
-                row = asked.question.question_id
-                titles.add(passage.key, row, n, self._names[passage.place])
-        return titles.merged
 
 
 def references_of(answers: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from bears.config.ledger.entries import Ledger
@@ -12,7 +12,7 @@ from bears.sampling.drafts import Draft, Sources, Visit
 from bears.sampling.edits import apply_edits
 from bears.sampling.lineage import document_line
 from bears.sampling.mixture import Mixture
-from bears.sampling.pooled import Titles, references_of
+from bears.sampling.pooled import references_of
 from bears.sampling.replacement import replace_questions
 from bears.sampling.v1 import V1Sample, as_published, sample_v1
 from bears.types import Document, Question
@@ -28,8 +28,6 @@ class Sample:
         lineage: a row for each record with its origin.
         passed_over: a row for each question that was visited and skipped.
         unmatched: ledger entries that match no record of this sample.
-        merged: for each source, how many of its questions' paragraphs have the text of another one
-            and another title.
     """
 
     questions: list[Question]
@@ -37,7 +35,6 @@ class Sample:
     lineage: list[dict[str, Any]]
     passed_over: list[dict[str, Any]]
     unmatched: list[str]
-    merged: dict[str, int] = field(default_factory=dict)
 
 
 def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
@@ -58,18 +55,7 @@ def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
         ledger.edits,
     )
     unmatched = sorted(unknown) + sorted(edit.record_id for edit in unused)
-    merged = _merged(pool.drafts)
-    return Sample(questions, documents, _lineage(pool), passed_over, unmatched, merged)
-
-
-def _merged(drafts: Iterable[Draft]) -> dict[str, int]:
-    """Return how many paragraphs of each source have the text of one with another title."""
-    found: dict[str, Titles] = {}
-    for draft in drafts:
-        titles = found.setdefault(draft.source, Titles())
-        for position, passage in enumerate(draft.passages):
-            titles.add(passage.key, draft.upstream_id, position, passage.text)
-    return {source: titles.merged for source, titles in sorted(found.items()) if titles.merged}
+    return Sample(questions, documents, _lineage(pool), passed_over, unmatched)
 
 
 def count_reasons(passed_over: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:

@@ -42,14 +42,12 @@ class WholeBenchmark:
         n_documents: how many documents there are.
         passed_over: reason to the number of questions that were skipped.
         unjudged: how many questions have judgements, but no relevant document among them.
-        merged: how many paragraphs have the text of another one and another title.
     """
 
     questions: list[Question]
     n_documents: int
     passed_over: dict[str, int]
     unjudged: int
-    merged: int
     _source: str = field(repr=False)
     _pool: Iterable[Document] = field(repr=False)
     _chosen: set[int] | None = field(repr=False)
@@ -119,7 +117,6 @@ def sample_whole(
         n_documents=len(ids) if chosen is None else len(chosen),
         passed_over={UNJUDGED: n} if (n := len(asked) - len(taken)) else {},
         unjudged=sum(each.lacks == "relevant" for each in taken),
-        merged=merged.merged(asked) if merged else 0,
         _source=settings.source,
         _pool=pool,
         _chosen=chosen,

@@ -1,7 +1,6 @@
 """Guess the description of a set: its shape, its fields, its language and licence."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -68,11 +67,10 @@ def inspect(
         root, kept: see `bears.sources.convert.convert`.
 
     Raises:
-        SourceError: no shape fits, and the message says why for each; or the rows are answers.
+        SourceError: no shape fits, and the message says why for each.
         BearsError: it cannot be read at all.
     """
     place = given.path or given.hub
-    _refuse_answers(given, guess, root, kept)
     problems: dict[str, str] = {}
     late: dict[str, str] = {}
     for shape in guess:
@@ -102,25 +100,6 @@ def inspect(
         f"{place}: no shape fits. Say what its fields are called, such as "
         f"shape=squad 'fields={{question: frage, context: text, answers: antwort}}'. {reasons}"
     )
-
-
-def _refuse_answers(given: Source, guess: Iterable[str], root: Path, kept: Path) -> None:
-    """Raise SourceError for rows like EVOUNA's, which have systems' answers and people's verdicts.
-
-    The fields of such rows could be taken for a question and its gold.
-    """
-    shape = next((shape for shape in guess if not SHAPES[shape].layout), "")
-    row: Row = {}
-    # A file that cannot be read is reported with the reason for each shape.
-    with suppress(BearsError):
-        row = _first_row(replace(given, shape=shape), root, kept) if shape else {}
-    verdicts = [key.removeprefix("judge_") for key in row if key.startswith("judge_")]
-    if systems := [system for system in verdicts if f"answer_{system}" in row]:
-        raise SourceError(
-            f"{given.path or given.hub}: it has the answers of {', '.join(systems)} with people's "
-            "verdicts and no documents, so it is not a benchmark of retrieval. To measure judges "
-            f"on it, run: bears labels price {given.path or 'FILE'}"
-        )
 
 
 def _first_row(given: Source, root: Path, kept: Path) -> Row:

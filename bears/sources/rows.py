@@ -7,7 +7,7 @@ JSON Lines are also read from ``.gz``.
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import islice, zip_longest
+from itertools import islice
 from math import isnan
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from bears.errors import FormatError, MalformedRow, SourceError
-from bears.files.intake.json_stream import begin, items, members, pairs
+from bears.files.intake.json_stream import begin, holds_list, items
 from bears.files.intake.json_text import json_value, lines
 from bears.files.intake.parquet_rows import parquet_rows
 from bears.files.intake.table_text import csv_rows
@@ -29,15 +29,13 @@ SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv", ".jsonl.gz", ".json.g
 REMEDY = "if the file is truncated or damaged, take it again from its source"
 # {'text': ['a']} and ['a' 'b']: what pandas and str() make of a list or an object.
 PRINTED = re.compile(r"""\{'.*\}|\[\{?['"].*\]|\[?array\(.*""", re.S)
-COLUMNS = ("query_id", "query", "query_type", "answers", "passages")
 
 
 def read_rows(path: Path) -> Iterator[Any]:
     """Yield the rows of a file. Bare NaN, which Python writes for an empty cell, becomes None.
 
     A file can be parquet; CSV with a header, whose cells may hold JSON's lists and objects; JSON
-    Lines; a JSON array of rows; an object whose ``data`` is such an array (DRCD, SQuAD); or an
-    object of columns, each a map from row number to value (MS MARCO's official file).
+    Lines; a JSON array of rows; or an object whose ``data`` is such an array (DRCD, SQuAD).
 
     Raises:
         SourceError: the file is empty, truncated, too large, or has no known form.
@@ -60,12 +58,9 @@ def _rows(path: Path) -> Iterator[Any]:
     first = begin(path)
     if first == b"[":
         return items(path, nan="none")
-    if first == b"{" and path.name.removesuffix(".gz").endswith(".json"):
-        begins = members(path)
-        if begins.get("data") == "start_array":
-            return items(path, "data", nan="none")
-        if any(begins.get(name, "").isdigit() for name in COLUMNS):
-            return _columns(path)
+    named_json = path.name.removesuffix(".gz").endswith(".json")
+    if first == b"{" and named_json and holds_list(path, "data"):
+        return items(path, "data", nan="none")
     return (row for _, row in lines(path, nan="none", blank=True))
 
 
@@ -95,17 +90,6 @@ def read_whole(path: Path) -> Any:
         return json_value(path, nan="none")
     except FormatError as error:
         raise SourceError(f"{error}; {REMEDY}") from None
-
-
-def _columns(path: Path) -> Iterator[Any]:
-    columns = [pairs(path, name) for name in COLUMNS]
-    for number, cells in enumerate(zip_longest(*columns), start=1):
-        if None in cells:
-            problem = "this column is absent or shorter than the others"
-            raise MalformedRow(path.name, number, COLUMNS[cells.index(None)], problem)
-        if len({key for key, _ in cells}) != 1:
-            raise SourceError(f"{path}: columns hold different row keys: {dict(cells)}")
-        yield dict(zip(COLUMNS, (value for _, value in cells), strict=True))
 
 
 class BadField(Exception):

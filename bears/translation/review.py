@@ -6,8 +6,9 @@ from typing import Any
 
 from bears.config import parse
 from bears.config.ledger.entries import Review
-from bears.config.ledger.table import Row, read_table, write_table
+from bears.config.ledger.table import Row, read_table
 from bears.errors import ConfigurationError
+from bears.files.spreadsheet import write_csv
 from bears.language.answers import kept
 from bears.language.gates import check
 from bears.language.text import Text
@@ -64,8 +65,8 @@ def flagged(
 
 
 def write_review(path: Path, rows: Sequence[Row]) -> None:
-    """Write the rows of `flagged`; see `write_table`."""
-    write_table(path, COLUMNS, rows)
+    """Write the rows of `flagged` as CSV."""
+    write_csv(path, COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
 
 
 def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:

@@ -69,7 +69,7 @@ class Court:
 
     def figures(self) -> dict[str, Any]:
         found = json.loads((self.root / "out.json").read_text(encoding="utf-8"))
-        figures: dict[str, Any] = found["systems"]["system"]["all"]
+        figures: dict[str, Any] = found["all"]
         return figures
 
 

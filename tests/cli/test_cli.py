@@ -199,12 +199,12 @@ def test_a_published_set_becomes_kept_replies(
     out, err = capsys.readouterr()
     assert err == ""
     size = len(load(path, "translation"))
-    assert out.startswith(f"data/memory/bears.jsonl: {size} entries, {size} of them new; ")
+    assert out == f"data/memory/bears.jsonl: {size} entries, {size} of them new\n"
     assert size > 400
 
     first = path.read_bytes()
     assert main(["replies", "import", "bears", published]) == 0
-    assert f"{size} entries, 0 of them new; " in capsys.readouterr().out
+    assert f"{size} entries, 0 of them new\n" in capsys.readouterr().out
     assert path.read_bytes() == first
     lines = path.read_text(encoding="utf-8").split("\n")[:-1]
     places = [(json.loads(line)["key"], json.loads(line)["record_id"]) for line in lines]

@@ -32,7 +32,6 @@ MINI: dict[str, Any] = {
     "engine": "local",
     "questioner": "none",
     "translator": "published",
-    "reader": "none",
     "rewriter": "none",
     "generator": "none",
     "judge": "none",

@@ -18,6 +18,7 @@ import pytest
 from bears.answers.judging.files import read_verdicts
 from bears.answers.judging.labels import read_labels
 from bears.answers.judging.model import read_ruling
+from bears.answers.judging.pairs import judged_in
 from bears.answers.ragas.rows import read_rows as read_rows_of_ragas
 from bears.cli import main
 from bears.cli.selection import language_of, records_of
@@ -160,6 +161,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     **each("evaluation.answers.forms", read_answers, ".json", ".jsonl", ".csv", ".xlsx"),
     "answers.judging.model: a verdict": content(lambda data: read_ruling(data.decode("latin-1"))),
     "answers.judging.files: verdicts": (".csv", read_verdicts),
+    **each("answers.judging.pairs", lambda path: judged_in(path, "it"), ".csv", ".xlsx"),
     **each("answers.judging.labels", read_labels, ".csv", ".json", ".jsonl"),
     "answers.ragas.rows: CSV": (".csv", read_rows_of_ragas),
     "publishing.report.tax: a tax": (".json", lambda path: list(read_taxes(path.parent, ""))),
@@ -201,16 +203,16 @@ DOORS: dict[str, tuple[str, Read]] = {
         lambda data: parse_terms(data.decode("latin-1"), "")
     ),
     "config.ledger.table: translations": (".csv", lambda path: read_decisions(path, [])),
-    **each("config.ledger.table", lambda path: read_judgements(path, [], []), ".csv", ".jsonl"),
+    **each("config.ledger.table", lambda path: read_judgements(path, [], []), ".csv", ".xlsx"),
 }
 ELSEWHERE = {
     "llm.client": "hands what a server answers to the read of a request; tests/llm/test_client.py",
     "translation.reply_check": "an answer of a model; tests/translation/test_reply_check.py",
     "evaluation.answers.references": "lineage.jsonl, sealed by its manifest",
+    "cli.labels": "a table with labels; tests/cli/test_labels.py",
     "cli.judgements": "candidates, sealed by their manifest",
     "stages.evaluate": "the lineage, sealed by its manifest",
     "stages.retrieve": "the index's timing, whose fields are checked when they are read again",
-    "cli.doctor": "lock files of DVC; tests/cli/test_doctor.py",
     "cli.init": "files of the package",
     "cli.new": "the header of a table; tests/cli/test_init.py",
     "answers.judging.files": "sidecar.json, sealed by its manifest",
@@ -240,9 +242,9 @@ def test_no_evil_passes_a_door_as_anything_but_a_sentence(door: str, tmp_path: P
 
 
 READERS = {
-    *("json_value", "lines", "items", "pairs", "elements", "outline", "yaml_value", "csv_rows"),
+    *("json_value", "lines", "items", "yaml_value", "csv_rows"),
     *("opened", "read_whole", "read_text", "decoded", "numbered_lines", "parquet_rows"),
-    *("read_json", "read_lines", "read_cells", "read_mapping"),
+    *("read_json", "read_lines", "read_cells", "read_named", "read_mapping"),
 }
 """Functions of `bears.files.intake`, and those that hand them on."""
 

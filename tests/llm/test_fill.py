@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bears.files.spreadsheet import read_named
 from bears.translation.glossary import parse_terms
 from stages import translate
 from tests.answering import STONES, Answering, answering
@@ -89,9 +90,9 @@ def test_marks_that_never_come_back_are_flagged(here: Here) -> None:
     marked = {row["record_id"] for row in at.rows() if "⟦" in row["text"]}
     assert {doubt["record_id"] for doubt in sidecar(at)} == marked
     assert metrics["findings"]["mark_lost"] == len(sidecar(at))
-    file = at.root / "review.jsonl"
+    file = at.root / "review.csv"
     at.run("review", "--export", str(file))
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    rows = [row for _, row in read_named(file)[1]]
     assert {row["record_id"] for row in rows if row["field"] == "content"} == marked
     lost = [row for row in rows if row["field"] == "gold_answer"]
     assert len(lost) == metrics["gates"]["answer_lost"]

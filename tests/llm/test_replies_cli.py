@@ -6,14 +6,12 @@ import io
 import json
 import re
 import sys
-from dataclasses import replace
 
 import pytest
 
 from bears.translation.glossary import read_glossary
 from stages import translate
-from tests.desk import ASKED, SAMPLED, SMALL, Desk, Here, asked, here
-from tests.translating import write_published
+from tests.desk import ASKED, SAMPLED, Desk, Here, asked, here
 
 __all__ = ["here"]
 
@@ -209,24 +207,3 @@ def test_a_sample_that_follows_an_undone_entry_is_not_filled(here: Here) -> None
         ledger(at, replacements=left)
         assert f"changed (question {gone}); run `dvc repro sample`" in at.run("fill", code=1)
     assert server.stats().get("requests", 0) == 0
-
-
-def test_a_set_of_another_benchmark_is_not_imported(here: Here) -> None:
-    at, _ = here()
-    at, folder = Desk(at.root, SMALL), at.root / "published"
-    questions, documents = at.questions(), at.documents()
-    write_published(folder, questions, documents, questions, documents)
-    words = ("mini", str(folder), "translator.name=published")
-    printed = at.run("import", *words)
-    assert re.search(r"(\d+) of the \1 texts that mini asks for are among them", printed)
-    documents = [replace(each, content=f"Another pool. {each.content}") for each in documents]
-    write_published(folder, questions, documents, questions, documents)
-    assert re.search(r"\d+ texts are still missing: \d+ of the", at.run("import", *words))
-    questions = [
-        replace(each, question=f"Also: {each.question}", gold_answer=f"Also {each.gold_answer}")
-        for each in questions
-    ]
-    write_published(folder, questions, documents, questions, documents)
-    before = at.replies
-    assert "nothing was imported" in at.run("import", *words, code=1)
-    assert at.replies == before

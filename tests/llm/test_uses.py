@@ -17,7 +17,7 @@ from bears.files.journal import Journal
 from bears.files.manifest import seal
 from bears.files.records import write_json, write_lines, write_records
 from bears.types import Question, Turn
-from stages import generate, judge, rewrite, sample, translate, verify
+from stages import generate, judge, rewrite, sample, translate
 from tests import answering, questioning
 from tests.desk import Desk, desk
 from tests.llm.test_kill import forked, wait_until
@@ -53,12 +53,6 @@ class Case:
         return [f"data/memory/{name}" for name in self.published]
 
 
-def _translated(to: Path, factory: pytest.TempPathFactory, url: str) -> Desk:
-    at = questioning.published(desk(to, factory, url))
-    at.stage("translate", translate.main)
-    return Desk(at.root, ("reader=gpt-4.1-mini", *at.overrides[1:2], *at.overrides[4:]))
-
-
 def _rewriting(to: Path, _: pytest.TempPathFactory, url: str) -> Desk:
     at = answering.made(to, url)
     turns = {0: TEA, 3: TEA[:1]}
@@ -91,11 +85,6 @@ CASES = [
         *("translation", "translator", translate.main, "mini/translated/queries.json"),
         lambda to, factory, _: desk(to, factory, ""),
         ("mini.jsonl",),
-    ),
-    Case(
-        *("proofreading", "reader", verify.main, "mini/verified/findings.jsonl", _translated),
-        ("mini.proofreadings.jsonl",),
-        ("{}", '{"remarks": [{"kind": "worse", "source": "", "translation": ""}]}'),
     ),
     Case(
         *("rewrite", "rewriter", rewrite.main, "mini/rewritten/gpt-4.1-mini.jsonl", _rewriting),
@@ -284,5 +273,5 @@ def test_a_spoilt_reply_is_named(begin: Begin) -> None:
         row = json.loads(first) | {at.case.name: spoilt}
         path.write_text("\n".join([json.dumps(row), *others, ""]))
         message = at.replay(code=1)
-        assert f"the {at.case.name}" in message.replace("the reading", "the proofreading")
+        assert f"the {at.case.name}" in message
         assert "Traceback" not in message

@@ -44,7 +44,6 @@ CONFIG: dict[str, Any] = {
     "language": {"name": "en"},
     "sample": {"sampler": "whole"},
     "translator": {"name": "published", "concurrency": 8},
-    "reader": {"name": "none"},
     "rewriter": {"name": "none"},
     "generator": {"name": "none"},
     "judge": {"name": "none"},

@@ -243,7 +243,7 @@ def test_a_page_shows_audit_prices_and_the_translation_tax_of_its_own_state(
     state = records_digest(sha256_of(made.place.queries), sha256_of(made.place.corpus))[:12]
     sides = dict.fromkeys(("original", "translated", "low", "high"), 0.5)
     for name, known, of in (("here", state, -0.075), ("there", "another", -0.333)):
-        tax = {"ndcg@10": {**sides, "difference": of}, "without_parentheses": {}, "questions": 40}
+        tax = {**sides, "difference": of, "questions": 40}
         write_json(made.place.taxes / f"{name}.json", {**tax, "state": known, "retriever": name})
     candidates = [
         {"question_id": "q1", "doc_id": f"d{i}", "decision": d} for i, d in enumerate(("", "x"))

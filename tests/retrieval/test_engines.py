@@ -77,7 +77,7 @@ def plain(shards):
 def error(encoder, engine):
     try:
         index(encoder, engine)
-    except BearsError as error:
+    except (BearsError, OSError) as error:
         return f"{type(error).__name__}: {error}"
 
 def kept():
@@ -156,7 +156,7 @@ if __name__ == "__main__":
     assert same
     assert without_one
     assert missing == "RetrieverUnavailable: the model is not here"
-    assert full.startswith("StoreError: no space left for the index: No space left on device at")
+    assert full == "OSError: [Errno 28] No space left on device: 'somewhere'"
     assert lost.startswith("RetrieverUnavailable: the worker of a shard was lost, and so were")
     assert running == []
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from bears.errors import ConfigurationError
 from bears.files.manifest import seal
 from bears.files.records import write_records
+from bears.llm.prompt import SystemPrompt
 from bears.types import Question, Turn
 from stages import rewrite
 from tests.desk import Desk
@@ -137,3 +139,8 @@ def test_another_message_before_or_after_is_asked_anew(
     seal([folder], {})
     desk.run("fill", "--yes")
     assert server.stats()["requests"] == len(QUESTIONS) + asked
+
+
+def test_a_prompt_with_an_unknown_name_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"a brace is written \{\{ or"):
+        SystemPrompt("rewrite", 1, "In {language}")

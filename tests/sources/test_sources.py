@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from bears.errors import ConfigurationError, MalformedRow, SourceError
+from bears.errors import ConfigurationError, SourceError
 from bears.sources import squad
 from bears.sources.convert import convert
 from bears.sources.location import locate
@@ -25,7 +25,7 @@ from bears.sources.records import numbered_records
 from bears.sources.rows import read_rows
 from bears.sources.source import Source
 from bears.types import Document, SourceQuestion
-from tests.sources.files import Row, Rows, array, article, asked, columns, flat, lines, put, table
+from tests.sources.files import Row, Rows, array, article, asked, flat, lines, put, table
 from tests.workspace import ROOT
 
 # ---------------------------------------------------------------- the same tiny data, every shape
@@ -100,10 +100,6 @@ MARCO_OFFICIAL: Rows = [
         "passages": [{"is_selected": 0, "passage_text": "She left.", "url": "http://c.example"}],
     },
 ]
-MARCO_COLUMNS: Row = {
-    name: {str(key): cell for key, cell in enumerate(cells)}
-    for name, cells in columns(MARCO_OFFICIAL).items()
-} | {"wellFormedAnswers": {"0": "[]", "1": "[]"}}
 MARCO = (
     [
         ("1102432_0", "A company is born."),
@@ -168,16 +164,6 @@ def test_the_hubs_rows_read_the_same_from_every_form(
     [
         pytest.param(squad.read, array({"data": SQUAD_OFFICIAL}), SQUAD, id="squad_v2"),
         pytest.param(with_passages, lines(MARCO_OFFICIAL), MARCO, id="ms_marco-v1.1"),
-        *(
-            # Columns may come in any order.
-            pytest.param(
-                with_passages,
-                array({first: MARCO_COLUMNS[first], **MARCO_COLUMNS}),
-                MARCO,
-                id=first,
-            )
-            for first in ("answers", "query_id", "passages")
-        ),
     ],
 )
 def test_the_official_file_reads_as_the_hubs_rows_do(
@@ -283,19 +269,6 @@ def test_the_real_half_of_squad(shared_data: Path) -> None:
 
 
 # -------------------------------------------------------------------------------- malformed files
-
-
-@pytest.mark.parametrize("name", ["query_id", "passages"])
-def test_a_column_that_is_absent_or_too_short_is_named(tmp_path: Path, name: str) -> None:
-    for column, row in [({}, 1), ({"0": MARCO_COLUMNS[name]["0"]}, 2)]:
-        with pytest.raises(MalformedRow, match=f"row {row}, field {name}: this column"):
-            read_from(with_passages, tmp_path / "v2.1.json", array({**MARCO_COLUMNS, name: column}))
-
-
-def test_columns_of_different_rows_are_refused(tmp_path: Path) -> None:
-    content = array({**MARCO_COLUMNS, "query": {"0": "a", "7": "b"}})
-    with pytest.raises(SourceError, match="columns hold different row keys"):
-        read_from(with_passages, tmp_path / "dev_v2.1.json", content)
 
 
 def hotpotqa(**more: Any) -> Source:

@@ -14,7 +14,6 @@ import pytest
 
 from bears.answers.judging.bench import agreements, majority
 from bears.answers.judging.causes import CAUSES, Context, cause_of
-from bears.answers.judging.judged import ranked
 from bears.answers.judging.ruling import Ruling
 from bears.cli import main
 from bears.config import compose, read_selection
@@ -219,12 +218,6 @@ def test_agreement_of_two_judges_is_cohens_kappa() -> None:
     rulings = {name: [Ruling(pair[i]) for pair in pairs] for i, name in enumerate("ab")}  # type: ignore[arg-type]
     found = agreements(rulings)["a, b"]
     assert (found["n"], found["agreement"], found["kappa"]) == (50, 0.7, 0.4)
-
-
-def test_systems_are_ranked_only_where_no_missing_verdict_could_turn_them() -> None:
-    assert ranked({"a": (0.1, 0.2), "b": (0.3, 0.4), "c": (0.21, 0.29)}) == (["b", "c", "a"], [])
-    assert ranked({"b": (0.3, 0.4), "a": (0.1, 0.3)}) == (["a", "b"], [("a", "b")])
-    assert ranked({"a": (0.5, 0.5), "b": (0.5, 0.5)})[1] == []
 
 
 @pytest.fixture

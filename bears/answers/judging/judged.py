@@ -171,28 +171,3 @@ def pass_rates(rulings: Sequence[Ruling | None]) -> dict[str, Any]:
 def rounded(value: float | None) -> float | None:
     """Round a value to the digits that metrics have."""
     return None if value is None else round(value, DIGITS)
-
-
-def ranked(bounds: Mapping[str, Sequence[float] | None]) -> tuple[list[str], list[tuple[str, str]]]:
-    """Rank systems from the best to the worst, if no missing verdict could change their order.
-
-    Args:
-        bounds: system to its lowest and its highest pass rate, see ``pass_bounds``.
-
-    Returns:
-        The systems, by name if any pair cannot be ranked; and the pairs that cannot.
-    """
-    names = sorted(bounds)
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    open_pairs = [pair for pair in pairs if _overlap(*(bounds[name] for name in pair))]
-    if open_pairs:
-        return names, open_pairs
-    return sorted(names, key=lambda name: tuple(bounds[name] or ()), reverse=True), []
-
-
-def _overlap(a: Sequence[float] | None, b: Sequence[float] | None) -> bool:
-    """Return whether either could be higher; two equal points are a known tie."""
-    if a is None or b is None:
-        return True
-    points = a[0] == a[1] and b[0] == b[1]
-    return not points and a[0] <= b[1] and b[0] <= a[1]

@@ -1,42 +1,29 @@
-"""The table that a person writes decisions into, as CSV or JSON Lines."""
+"""The table that a person writes decisions into."""
 
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from bears.config import parse
 from bears.config.ledger.entries import PairDecision
 from bears.errors import ConfigurationError, FormatError
-from bears.files.records import read_lines, write_lines
-from bears.files.spreadsheet import read_named, write_csv
+from bears.files.spreadsheet import read_named
 from bears.types import document_of
 
 Row = dict[str, str]
-
-
-def write_table(path: Path, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    """Write CSV (safe to open in a spreadsheet) or, for ``.jsonl``, JSON Lines."""
-    if path.suffix == ".jsonl":
-        write_lines(path, rows)
-        return
-    write_csv(path, columns, ([row[name] for name in columns] for row in rows))
 
 
 def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
     """Yield the place and the content of each row with a ``decision``.
 
     Raises:
-        FormatError: the file is missing or malformed, a row lacks one of the columns ``needed``,
-            or its decision is not a word.
+        FormatError: the file is missing or malformed, or lacks one of the columns ``needed``.
     """
-    for number, row in _rows(path):
-        where = f"{path}, row {number}"
-        if missing := [name for name in needed if name not in row]:
-            raise FormatError(f"{where}: lacks {', '.join(missing)}")
-        if not isinstance(row["decision"] or "", str):
-            raise FormatError(f"{where}: the decision is {row['decision']!r:.80}; expected a word")
-        if decision := (row["decision"] or "").strip():
-            yield where, {**row, "decision": decision}
+    header, rows = read_named(path, short=True)
+    if missing := [name for name in needed if name not in header]:
+        raise FormatError(f"{path} lacks {', '.join(missing)}")
+    for number, (_, row) in enumerate(rows, start=2):
+        if decision := row["decision"].strip():
+            yield f"{path}, row {number}", {**row, "decision": decision}
 
 
 def read_judgements(
@@ -76,14 +63,3 @@ def read_judgements(
                 f"{judgement.question_id}; keep one of them"
             )
     return list(found.values())
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    if path.suffix == ".jsonl":
-        for number, row in read_lines(path):
-            if not isinstance(row, dict):
-                raise FormatError(f"{path}, row {number}: expected an object")
-            yield number, row
-        return
-    _, rows = read_named(path, short=True)
-    yield from enumerate((row for _, row in rows), start=2)

@@ -50,38 +50,21 @@ def items(path: Path, key: str = "", nan: Nan = "refused") -> Iterator[Any]:
             yield value
 
 
-def pairs(path: Path, key: str) -> Iterator[tuple[str, Any]]:
-    """Yield the members of the object that is the member ``key`` of the object in a file.
-
-    Raises:
-        FormatError: as `items` does, or a name is repeated.
-    """
-    names: set[str] = set()
-    with _parsing(path) as (stream, repeated, options):
-        for name, value in ijson.kvitems(stream, key, **options):
-            _check_keys([*repeated, *({name} & names)], f"{path}, {key}, member {name!r:.80}")
-            names.add(name)
-            yield name, value
-
-
 def begin(path: Path) -> bytes:
     """Return the first character of a JSON file. Raises FormatError if it is empty."""
     with _parsing(path) as (stream, _, _):
         return stream.first
 
 
-def members(path: Path) -> dict[str, str]:
-    """Return the lists and objects of the object that comes first in a file.
+def holds_list(path: Path, key: str) -> bool:
+    """Return whether the object that comes first in a file has a list under ``key``.
 
-    Returns:
-        Each name, with ``start_array`` for a list, or the first key of an object. The rest of the
-        file is ignored, since JSON Lines begin with an object too.
+    The rest of the file is ignored, since JSON Lines begin with an object too.
 
     Raises:
         FormatError: as `items` does.
     """
-    found: dict[str, str] = {}
-    names: set[str] = set()
+    found, names = False, set[str]()
     with _parsing(path) as (stream, _, options):
         del options["map_type"]
         for prefix, event, value in ijson.parse(stream, multiple_values=True, **options):
@@ -90,8 +73,8 @@ def members(path: Path) -> dict[str, str]:
                 names.add(value)
             elif prefix == "" and event == "end_map":
                 break
-            elif prefix in names and event in ("start_array", "map_key"):
-                found.setdefault(prefix, value or event)
+            elif prefix == key and event == "start_array":
+                found = True
     return found
 
 

@@ -10,27 +10,17 @@ from bears.errors import FormatError
 from bears.files.records import problems_of, read_json
 
 
-class Difference(TypedDict):
-    """A measure before and after translation."""
+class Tax(TypedDict):
+    """One file; fields that are not named here are ignored."""
 
-    original: float | None
-    translated: float | None
-    difference: float | None
+    state: str
+    retriever: str
+    questions: int
+    original: float
+    translated: float
+    difference: float
     low: float | None
     high: float | None
-
-
-Tax = TypedDict(
-    "Tax",
-    {
-        "state": str,
-        "retriever": str,
-        "questions": int,
-        "ndcg@10": Difference,
-        "without_parentheses": dict[str, Difference],
-    },
-)
-"""One file; fields that are not named here are ignored."""
 
 
 def read_taxes(folder: Path, state: str) -> Iterator[Tax]:

@@ -1,7 +1,7 @@
 """Run every check, and summarize the findings."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -32,24 +32,18 @@ def reviewed(reviews: Sequence[Review]) -> list[Acceptance]:
         Acceptance(gate, review.record_id, review.reason or "reviewed", review.field)
         for review in reviews
         if review.decision != "retranslate"
-        for gate in (*GATES, "mark_lost", "answer_lost", "reading")
+        for gate in (*GATES, "mark_lost", "answer_lost")
     ]
 
 
-def verify(
-    benchmark: TranslatedBenchmark,
-    accepted: Sequence[Acceptance] = (),
-    read: Iterable[Finding] = (),
-) -> list[Finding]:
+def verify(benchmark: TranslatedBenchmark, accepted: Sequence[Acceptance] = ()) -> list[Finding]:
     """Return all findings in the order of the checks; accepted errors get severity ``accepted``.
 
     Args:
         benchmark: to check.
         accepted: findings that are known and accepted.
-        read: findings of a model that proofread the translations; they come last.
     """
-    found = chain(chain.from_iterable(check(benchmark) for check in CHECKS), read)
-    return accept(found, accepted)
+    return accept(chain.from_iterable(check(benchmark) for check in CHECKS), accepted)
 
 
 def summarize(findings: Sequence[Finding], benchmark: TranslatedBenchmark | None) -> dict[str, Any]:

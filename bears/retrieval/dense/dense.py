@@ -1,6 +1,5 @@
 """Dense retrieval: an encoder in front of a vector store."""
 
-import errno
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -8,7 +7,6 @@ from operator import length_hint
 from pathlib import Path
 from typing import Any, Protocol
 
-from bears.errors import StoreError
 from bears.files.progress import Progress
 from bears.retrieval.cut import Cut, write_cuts
 from bears.retrieval.dense.engines.local import Local
@@ -17,8 +15,6 @@ from bears.retrieval.models.encoder import Encoder, cut_of, question_vectors
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
 from bears.types import Document, Positive, Ranking
-
-FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class EncodingBackend(Protocol):
@@ -59,25 +55,16 @@ class Dense:
         does not compute them again, however this run ends.
 
         Raises:
-            StoreError: a disk is full; the vectors so far are kept.
+            OSError: a disk is full; the vectors so far are kept.
             VectorError: the model's vector of a document cannot be used.
         """
         batches = text_shards(documents, self.shard_size)
         cuts: list[Cut] = []
         bar = Progress(total=length_hint(documents) or None, unit=" chunks", unit_scale=True)
         kept = VectorCache(scratch, self.encoder.identity, bar.update)
-        try:
-            with (
-                bar,
-                closing(kept),
-                closing(self.engine.shards(batches, self.encoder, kept)) as shards,
-            ):
-                self.vector_store.write(_cut(shards, cuts), folder)
-            write_cuts(cuts, folder)
-        except OSError as error:
-            if error.errno not in FULL:
-                raise
-            raise _full(error, folder, kept) from None
+        with bar, closing(kept), closing(self.engine.shards(batches, self.encoder, kept)) as shards:
+            self.vector_store.write(_cut(shards, cuts), folder)
+        write_cuts(cuts, folder)
         kept.remove_unused()
 
     def open(self, folder: Path) -> "DenseSearcher":
@@ -90,14 +77,6 @@ def _cut(shards: Iterable[Shard], cuts: list[Cut]) -> Iterator[Shard]:
     for shard in shards:
         cuts.append(shard.cut)
         yield shard
-
-
-def _full(error: OSError, folder: Path, kept: VectorCache) -> StoreError:
-    return StoreError(
-        f"no space left for the index: {error.strerror} at {error.filename or folder}. "
-        f"{kept.chunks:,} different chunks are encoded and kept in {kept.folder}. Make space, then "
-        "run the same again: it resumes from there. docs/scale.md says how much is needed"
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,6 @@ class VectorCache:
 
     Attributes:
         folder: where the files are.
-        chunks: how many this run has found or kept.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class VectorCache:
     ) -> None:
         written = json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
         self._all, self._progress = scratch / "vectors", progress
-        self.folder, self.chunks = self._all / hashlib.sha256(written).hexdigest(), 0
+        self.folder = self._all / hashlib.sha256(written).hexdigest()
         self._own: IO[bytes] | None = None
 
     def find(self, texts: Iterable[str]) -> Rows:
@@ -104,7 +103,7 @@ class VectorCache:
                 row, key = part.rows[part.order[places[number]]], names[number]
                 if row["key"].tobytes() == key and row["sum"] == _sum(row):
                     rows[keys[key]] = row
-        self._count(len(rows))
+        self._progress(len(rows))
         return rows
 
     def keep(self, shard: TextShard, texts: Sequence[str], encoded: Encoded) -> Rows:
@@ -121,7 +120,7 @@ class VectorCache:
         rows["unread"] = encoded.unread
         rows["sum"] = [_sum(row) for row in rows]
         self._append(rows)
-        self._count(len(texts))
+        self._progress(len(texts))
         return dict(zip(texts, rows, strict=True))
 
     def close(self) -> None:
@@ -148,10 +147,6 @@ class VectorCache:
         content = memoryview(rows.tobytes())
         while content:
             content = content[self._own.write(content) :]
-
-    def _count(self, chunks: int) -> None:
-        self.chunks += chunks
-        self._progress(chunks)
 
 
 @dataclass(frozen=True, slots=True)
