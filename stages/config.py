@@ -5,7 +5,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from bears.config import AUTO, compose, read_selection, write_yaml
+from bears.config import AUTO, compose, read_selection, root_of, write_yaml
 from bears.config.code import Modules, code_digests
 from bears.config.edge import ended
 from bears.config.guard import locked_paths
@@ -16,6 +16,7 @@ from bears.config.shape import Configuration
 from bears.config.typed import select
 from bears.errors import ConfigurationError
 from bears.layout import CODE, CONF, CONFIG, DATA, LANGUAGE, PARAMS, REPLIES, BenchmarkFiles
+from bears.sources.folder.walk import content_of
 
 
 def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]) -> None:
@@ -32,6 +33,11 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
                 f"choose it with -S {group}={composed}, since the paths in dvc.yaml carry the "
                 "name in params.yaml"
             )
+    # DVC watches nothing outside of the project, nor folders within that stages do not declare.
+    paths = {name: source.path for name, source in known.sources.items() if source.path}
+    contents = {
+        name: content_of(root_of(path) / Path(path).expanduser()) for name, path in paths.items()
+    }
     # DVC refuses to run a stage whose folder is missing; git keeps no empty folder.
     for folder in (DATA / "local", REPLIES / "made"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -46,7 +52,7 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
     with locked_paths([], [out], "config"):
         write_yaml(code, digests)
         write_yaml(language, dict(known.language))
-        write_yaml(out, {**config, "language": {"name": known.language.name}})
+        write_yaml(out, {**config, "contents": contents, "language": {"name": known.language.name}})
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """download: the sources of the benchmark → data/raw/<benchmark>/rows/<source>.*.jsonl."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from bears.config import checkout
+from bears.config import checkout, root_of
 from bears.config.pipeline import Paths, exit_with
 from bears.config.typed import Keys
 from bears.files.records import write_json
@@ -15,8 +14,15 @@ from bears.sources.source import Source, reader_of
 
 @dataclass(frozen=True)
 class DownloadKeys(Keys):
-    """The keys of the configuration that this stage reads."""
+    """The keys of the configuration that this stage reads.
 
+    Args:
+        contents: not used; a change of it makes DVC run this stage again.
+        mirror: a folder that takes the place of the hub.
+        sources: by their keys in the configuration.
+    """
+
+    contents: dict[str, str]
     mirror: str | None
     sources: dict[str, Source]
 
@@ -29,7 +35,7 @@ def main(keys: DownloadKeys, paths: Paths) -> None:
         out = paths["rows"] / name
         # Papers that are fetched one by one are kept here, outside of what DVC manages.
         local = checkout() / LOCAL
-        entry = convert(source, reader_of(source), mirror, _root(source), out, local, name)
+        entry = convert(source, reader_of(source), mirror, root_of(source.path), out, local, name)
         provenance.append(entry)
         if source.hub and not source.revision and "hub" in entry:
             commit = " ".join(filter(None, [entry["hub"], entry.get("revision")]))
@@ -54,11 +60,6 @@ def main(keys: DownloadKeys, paths: Paths) -> None:
             complain(f"{entry['source']}: {record} was left out: {reason}")
         for warning in entry.get("warnings", []):
             complain(f"warning: {warning}")
-
-
-def _root(source: Source) -> Path:
-    """Return the folder of a relative path: untracked files are only in the user's checkout."""
-    return Path.cwd() if (Path.cwd() / source.path).exists() else checkout()
 
 
 if __name__ == "__main__":

@@ -61,6 +61,14 @@ def checkout() -> Path:
     return Path(os.environ.get("DVC_ROOT") or Path.cwd())
 
 
+def root_of(path: str) -> Path:
+    """Return the folder that a path of a source is relative to.
+
+    Untracked files are only in the user's checkout.
+    """
+    return Path.cwd() if (Path.cwd() / path).exists() else checkout()
+
+
 def read_selection(params: Path) -> Config:
     """Read params.yaml: one word for each group of conf/, ``mirror``, and ``overrides``.
 

@@ -221,6 +221,13 @@ def test_a_project_from_the_wheel_runs_as_the_checkout_does(tmp_path: Path, with
     project.python("bears", "new", "mill", "--documents", str(documents))
     project.dvc("exp", "run", "-S", "benchmark=mill", "-S", "retriever=bm25")
     assert "bm25 on mill" in project.python("bears", "show")
+    # What changes in the folder is read again; nothing is, if nothing changes.
+    assert ran(project.dvc("repro")) == ["config"]
+    (documents / "lift.txt").write_text("The lift of the mill was built by three sisters.\n")
+    assert {"download", "index", "evaluate"} <= set(ran(project.dvc("repro")))
+    assert "three sisters" in project.text("data/mill/translated/corpus.json")
+    (documents / ".hidden").write_text("not read")
+    assert ran(project.dvc("repro")) == ["config"]
 
 
 @pytest.mark.slow

@@ -1,8 +1,11 @@
 """List the files below a folder, in an order that is the same everywhere, and name them."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+
+from bears.files.digest import sha256_of
 
 
 def files_below(folder: Path) -> Iterator[tuple[Path, str]]:
@@ -34,6 +37,18 @@ def files_below(folder: Path) -> Iterator[tuple[Path, str]]:
             else:
                 yield here, ""
         waiting += reversed(folders)
+
+
+def content_of(path: Path) -> str:
+    """Return a digest of a file, or of the names and bytes of the files below a folder."""
+    if path.is_file():
+        return sha256_of(path)
+    digest = hashlib.sha256()
+    for file, skipped in files_below(path):
+        # A file that cannot be read is reported when the folder is.
+        if not skipped and os.access(file, os.R_OK):
+            digest.update(os.fsencode(file.relative_to(path)) + sha256_of(file).encode())
+    return digest.hexdigest()
 
 
 def leads_outside(path: Path, folder: Path) -> bool:
