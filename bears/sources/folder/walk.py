@@ -40,9 +40,12 @@ def files_below(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def content_of(path: Path) -> str:
-    """Return a digest of a file, or of the names and bytes of the files below a folder."""
-    if path.is_file():
-        return sha256_of(path)
+    """Return a digest of a file, or of the names and bytes of the files below a folder.
+
+    It is empty if nothing is there.
+    """
+    if not path.is_dir():
+        return sha256_of(path) if path.is_file() else ""
     digest = hashlib.sha256()
     for file, skipped in files_below(path):
         # A file that cannot be read is reported when the folder is.
