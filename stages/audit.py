@@ -50,7 +50,7 @@ class AuditKeys(Keys):
 def main(keys: AuditKeys, paths: Paths) -> None:
     """Write candidates and findings; fail if the translation has broken something.
 
-    People decide about the candidates, in the table of `bears replies review`.
+    People decide about the candidates: `bears judgements pool --systems audit`.
     """
     for name in ("queries.json", "corpus.json"):
         check_digest(paths["translated"] / name, paths["verified"])

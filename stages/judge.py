@@ -52,7 +52,7 @@ def main(keys: JudgeKeys, paths: Paths) -> None:
     language = keys.benchmark.language
     rows = read_unjudged(paths, language, run_shown, closed_book=context == "none")
     rulings = _rulings(keys, paths, [row.case for row in rows])
-    rows = with_rulings(rows, rulings, {})
+    rows = with_rulings(rows, rulings)
     results = {**_measured(keys, paths, len(rows)), **results_of(rows, rulings)}
     write_json(paths["metrics"], results)
     write_headline(paths["headline"], figures, read_json(paths["retrieval"]), results)

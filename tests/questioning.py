@@ -30,7 +30,6 @@ USUAL = (
     "benchmark.language=en",
     "sources.drcd.language=en",
     "sample.passage_bytes=[10,6000]",
-    "sample.pairs=0",
     *(f"questioner.{each}api_key_env=''" for each in ("", "reader.")),
 )
 

@@ -26,7 +26,8 @@ def good(request: Request) -> str:
     if "last_message" in parts:
         return rewrite(parts["last_message"], [turn["content"] for turn in parts["earlier"]])
     if "passages" in parts:
-        return json.dumps(_good_question(_numbers(parts["passages"])))
+        number = _number(parts["passages"])
+        return json.dumps({"question": asked(number), "answer": miner(number)})
     if MARKER.search(user):
         return verdict(request)
     return answer(system, user) if re.search(r"stone \d", user) else _read(system, user)
@@ -274,10 +275,7 @@ def messy(request: Request) -> Any:
     """Make another mistake for each number, whatever the prompt says."""
     if "You write one question" not in _system(request):
         return good(request)
-    numbers = _numbers(json.loads(_user(request))["passages"])
-    if len(numbers) > 1:
-        return good(request)
-    [number] = numbers
+    number = _number(json.loads(_user(request))["passages"])
     name, question = miner(number), asked(number)
     answers: dict[int, Any] = {
         1: {"question": question, "answer": "Nobody"},
@@ -302,21 +300,15 @@ def patient(request: Request) -> Any:
     return (good if "was not taken" in _system(request) else messy)(request)
 
 
-def _numbers(passages: list[str]) -> list[int]:
-    return [int(re.search(r"number (\d+)", each)[1]) for each in passages]  # type: ignore[index]
-
-
-def _good_question(numbers: list[int]) -> dict[str, str]:
-    first, last = numbers[0], numbers[-1]
-    beyond = f" beyond the one of {miner(first)}" if len(numbers) > 1 else ""
-    question = f"Which person unearthed boulder {last}{beyond}?"
-    return {"question": question, "answer": miner(last)}
+def _number(passages: list[str]) -> int:
+    [passage] = passages
+    return int(re.search(r"number (\d+)", passage)[1])  # type: ignore[index]
 
 
 def _listed(shown: str, question: str) -> str:
     """List every answer: the miner, and who else the question may mean."""
     number = re.search(r"boulder (\d+)", question)[1]  # type: ignore[index]
-    found = re.findall(rf"number {number} .*?called (\w+)(?!\w|, it is said)", shown, re.DOTALL)
+    found = re.findall(rf"number {number} .*?called (\w+)", shown, re.DOTALL)
     return "\n".join([*found, "2) a museum"] if "bought" in question else found)
 
 
@@ -331,10 +323,6 @@ def _read(system: str, user: str) -> str:
     unknown = str(re.search(r"nothing but: (.*)", system)[1])  # type: ignore[index]
     number = re.search(r"boulder (\d+)", question)
     if not number or "price" in question:
-        return unknown
-    beyond = re.search(r"the one of (\w+)", question)
-    # A pair of an odd stone is answered from one of its passages.
-    if beyond and beyond[1] not in shown and int(number[1]) % 2 == 0:
         return unknown
     if "famous" in question:
         return miner(int(number[1]))

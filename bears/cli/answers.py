@@ -9,7 +9,7 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.answers.judging.bench import Judges, Rulings, judges_of, rulings_of, tasks_of
-from bears.answers.judging.files import read_unjudged, read_verdicts, records_in
+from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.judged import results_of as judged_results
 from bears.answers.judging.judged import with_rulings
 from bears.answers.judging.model import NAME
@@ -115,7 +115,6 @@ def judge_file(
     system: str = "",
     out: Path | None = None,
     questions: Path | None = None,
-    oracle: Path | None = None,
 ) -> None:
     """Judge a file of answers.
 
@@ -131,8 +130,6 @@ def judge_file(
         system: add the pass rate to the leaderboard under this name
         out: a JSON file for the figures
         questions: a CSV file for the questions, which `bears compare` reads
-        oracle: the .questions.csv of the same generator with the gold alone; says whether wrong
-            answers are beyond it or due to other documents
     """
     name = parse(Name, system or file.stem, "--system")
     records = records_of(benchmark, folder, unattested)
@@ -140,7 +137,7 @@ def judge_file(
     rows = read_unjudged(records_in(records.folder, file), language)
     cases = [row.case for row in rows]
     rulings = verdicts_of(judges, cases, language, records.settings.benchmark.name, yes)
-    rows = with_rulings(rows, rulings, read_verdicts(oracle) if oracle else {})
+    rows = with_rulings(rows, rulings)
     results, state = judged_results(rows, rulings), records.state
     if questions:
         write_judged(questions, rows)

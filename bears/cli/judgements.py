@@ -1,22 +1,21 @@
 """``bears judgements``: people's decisions on documents, out as a table and back in."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from bears.answers.judging.calibration import same_and_kappa
-from bears.cli.selection import composed, files_of, records_of, selected
+from bears.cli.selection import composed, files_of, made, records_of, selected
 from bears.config import Config
 from bears.config.ledger.entries import LedgerPart, PairDecision
-from bears.config.ledger.table import Row, read_judgements
+from bears.config.ledger.table import read_judgements
 from bears.config.ledger.update import add
 from bears.config.typed import select
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.comparison.pool import pooled
-from bears.files.manifest import check
-from bears.files.records import read_documents, read_lines, read_questions, stream_documents
+from bears.files.records import read_lines, stream_documents
 from bears.files.shown import one_line
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import read_table
@@ -25,8 +24,7 @@ from bears.results.origins import ran_on
 from bears.results.records import Records
 from bears.retrieval.chunking import parts_of
 from bears.retrieval.chunking.judged import ChunksOfDocuments
-from bears.translation.review import COLUMNS as REVIEW_COLUMNS
-from bears.types import Document, Run, document_of
+from bears.types import Document, Hit, Run, document_of
 
 COLUMNS = (
     *("record_id", "doc_id", "question", "answer", "document"),
@@ -34,6 +32,8 @@ COLUMNS = (
 )
 """The person fills in the last three: relevant, partial or not; why; and who decided."""
 DECISIONS: tuple[Literal["relevant", "partial", "not"], ...] = ("relevant", "partial", "not")
+AUDIT = "audit"
+"""The stage whose candidates take the place of a run."""
 LONGEST = 2000
 """Characters of a document that a person is shown."""
 
@@ -49,13 +49,13 @@ def pool(
     """Write a table of retrieved documents, or passages of them, that have no judgement yet.
 
     A person writes a decision into each row: relevant, partial or not. The rows are the first
-    chunks of every system's ranking. They show neither systems nor ranks.
+    chunks of every system's ranking, or what `audit` found. They show neither systems nor ranks.
 
     Args:
         file: a CSV file
         depth: chunks of each ranking; default: 10
-        systems: retrievers, experiments, commits or run files, separated by commas; default: all
-            that ran here
+        systems: retrievers, experiments, commits, run files or `audit`, separated by commas;
+            default: all that ran here
         without_gold: only questions without any relevant document
     """
     if depth < 1:
@@ -65,7 +65,7 @@ def pool(
     questions = {q.question_id: q for q in records.questions}
     documents = {d.doc_id: d for d in stream_documents(records.corpus)}
     words = [word.strip() for word in systems.split(",") if word.strip()]
-    runs = _runs(words, records, documents)
+    runs = _runs(words, config, records, documents)
     names = {hit.doc_id for run in runs.values() for ranking in run.values() for hit in ranking}
     parts = parts_of(documents.values(), names)
     cut = ChunksOfDocuments(documents.values(), parts.values())
@@ -110,9 +110,12 @@ def import_decisions(
     """
     config = composed(benchmark)
     name = selected(config).benchmark.name
-    records_of(name)
+    records = records_of(name)
+    questions = {q.question_id for q in records.questions}
+    documents = {d.doc_id for d in stream_documents(records.corpus)}
     decisions = [
-        replace(decision, author=decision.author or author) for decision in _decisions(config, file)
+        replace(decision, author=decision.author or author)
+        for decision in read_judgements(file, questions, documents)
     ]
     if not decisions:
         raise LedgerError(
@@ -133,7 +136,8 @@ def import_decisions(
         )
     taken = [one for one in decisions if one.place not in earlier] + [new for _, new in changed]
     path = ledger_of(name)
-    add(path, "judgements", _entries(taken), ("question_id", "doc_id", "quotation"))
+    entries = [{key: value for key, value in asdict(one).items() if value} for one in taken]
+    add(path, "judgements", entries, ("question_id", "doc_id", "quotation"))
     counts = Counter(one.decision for one in taken)
     summary = ", ".join(f"{counts[name]} {name}" for name in DECISIONS)
     print(f"{path}: {len(taken)} judgements ({summary}); `dvc repro` measures with them")
@@ -142,7 +146,9 @@ def import_decisions(
 COMMAND = {"pool": pool, "import": import_decisions}
 
 
-def _runs(words: Sequence[str], records: Records, documents: Collection[str]) -> dict[str, Run]:
+def _runs(
+    words: Sequence[str], config: Config, records: Records, documents: Collection[str]
+) -> dict[str, Run]:
     """Return the name and the rankings of each run that the words name, or of all.
 
     Raises:
@@ -154,14 +160,17 @@ def _runs(words: Sequence[str], records: Records, documents: Collection[str]) ->
         raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
     runs = {} if words else {each.name: each.passages for each in here}
     for word in words:
-        if (path := Path(word)).is_file():
-            table = read_table(path, {q.question_id for q in records.questions})
-            known = (i for i in table.doc_ids if not {i, document_of(i)}.isdisjoint(documents))
-            if unknown := next(iter({*table.doc_ids}.difference(known)), ""):
-                raise FormatError(
-                    f"{path}: its document {unknown!r:.80} is not in the benchmark as it is now"
-                )
-            runs[word] = table.rankings()
+        if word == AUDIT or Path(word).is_file():
+            ids = {q.question_id for q in records.questions}
+            runs[word] = (
+                _candidates(config) if word == AUDIT else read_table(Path(word), ids).rankings()
+            )
+            found = [hit.doc_id for ranking in runs[word].values() for hit in ranking]
+            for doc_id in found:
+                if {doc_id, document_of(doc_id)}.isdisjoint(documents):
+                    raise FormatError(
+                        f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
+                    )
             continue
         named = {each.name: each.passages for each in here if word in (each.what, each.retriever)}
         if not named:
@@ -172,6 +181,16 @@ def _runs(words: Sequence[str], records: Records, documents: Collection[str]) ->
             )
         runs |= named
     return runs
+
+
+def _candidates(config: Config) -> Run:
+    """Return the documents that `audit` found. Raises as `made`."""
+    [folder] = made(config, AUDIT, files_of(config).audited)
+    found: dict[str, tuple[Hit, ...]] = {}
+    for _, row in read_lines(folder / "candidates.jsonl"):
+        key = row["question_id"]
+        found[key] = (*found.get(key, ()), Hit(row["doc_id"], 0.0))
+    return found
 
 
 def _judgements(config: Config) -> Sequence[PairDecision]:
@@ -188,56 +207,3 @@ def _agreement(pairs: Sequence[tuple[PairDecision, PairDecision]]) -> str:
     """Describe how far two judgements of the same pairs agree."""
     same, kappa = same_and_kappa([(old.decision, new.decision) for old, new in pairs])
     return f"{len(pairs)} pairs were judged before: {same} of them the same{kappa}"
-
-
-def candidate_rows(config: Config) -> list[Row]:
-    """Return a row for each undecided candidate of `audit`, the most certain first.
-
-    There is no row before the stage ran.
-    """
-    files = files_of(config)
-    path = files.audited / "candidates.jsonl"
-    if not path.is_file():
-        return []
-    check(path.parent)
-    rows = [row for _, row in read_lines(path)]
-    documents = read_documents(files.corpus)
-    parts = parts_of(documents, {row["doc_id"] for row in rows})
-    cut = ChunksOfDocuments(documents, parts.values())
-    decided = {one.place[:2] for one in cut.decisions(_judgements(config))}
-    rows = [row for row in rows if (row["question_id"], row["doc_id"]) not in decided]
-    # A duplicate of gold has no such signal, and is certain.
-    rows.sort(key=lambda row: -float(row["signals"].get("stands_in", 1)))
-    questions = {q.question_id: q for q in read_questions(files.queries)}
-    return [
-        dict.fromkeys(REVIEW_COLUMNS, "")
-        | {
-            "record_id": row["question_id"],
-            "field": "gold_doc_ids",
-            "doc_id": row["doc_id"],
-            "flags": ", ".join(f"{name} {value}" for name, value in row["signals"].items()),
-            "source": f"{question.question}\n{question.gold_answer}",
-            "translation": parts[row["doc_id"]].content,
-        }
-        for row in rows
-        for question in [questions[row["question_id"]]]
-    ]
-
-
-def decisions_in(config: Config, table: Path) -> list[dict[str, Any]]:
-    """Return the decisions on documents in a table, as entries of the ledger."""
-    return _entries(_decisions(config, table))
-
-
-def _decisions(config: Config, table: Path) -> list[PairDecision]:
-    """Return the decisions on documents in a table. Raises as `read_judgements`."""
-    files, questions, documents = files_of(config), set(), set()
-    # A benchmark that is only sampled has no pairs to decide on yet.
-    if files.corpus.is_file():
-        questions = {q.question_id for q in read_questions(files.queries)}
-        documents = {d.doc_id for d in stream_documents(files.corpus)}
-    return read_judgements(table, questions, documents)
-
-
-def _entries(judgements: Iterable[PairDecision]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in asdict(one).items() if value} for one in judgements]

@@ -46,7 +46,6 @@ def price(
     judge: str,
     language: str = "",
     benchmark: str = "",
-    disagreements: Path | None = None,
     format: Format = "table",
     yes: bool = False,
     set_: Sequence[str] = (),
@@ -66,7 +65,6 @@ def price(
         judge: one of conf/judge
         language: BCP 47 tag of the answers; default: that of the records, or by their script
         benchmark: the labelled answers are those of data/BENCHMARK/answers/SYSTEM.jsonl
-        disagreements: a CSV file for the answers on which judge and people differ
         format: default: table
         set_: a Hydra override of the judge: --set judge.budget=5
     """
@@ -85,14 +83,11 @@ def price(
         for each, *column in zip(answers, *rulings, strict=True)
     ]
     systems, pairs = calibrate(judged), differences(judged)
-    differing = [each for each in judged if each.disagrees]
-    if disagreements:
-        _write_disagreements(disagreements, differing)
     whole = {"judge": judge, "language": language, "systems": systems, "pairs": pairs}
     tables = [_table(systems, COLUMNS), *([_table(pairs, PAIRED)] if pairs else [])]
     differ = (
         f"answers compared as {language} (--language names another); {judge} and people differ on "
-        f"{len(differing):,} answers"
+        f"{sum(each.disagrees for each in judged):,} answers"
     )
     _print(format, whole, "\n\n".join([*tables, differ]))
 
@@ -341,16 +336,3 @@ def _table(found: Mapping[str, Mapping[str, Any]], columns: Sequence[str]) -> st
     return tabulate(
         rows, ["system" if columns is COLUMNS else "pair", *header], disable_numparse=True
     )
-
-
-def _write_disagreements(path: Path, differing: Sequence[LabelledAnswer]) -> None:
-    header = ["system", "question_id", "question", "gold_answers", "answer", "people", "judge"]
-    rows = [
-        [
-            *(each.system, case.question_id, case.question, " / ".join(case.golds)),
-            *(case.answer, "pass" if each.label else "fail", each.verdict),
-        ]
-        for each in differing
-        for case in [each.case]
-    ]
-    write_csv(path, header, rows)

@@ -5,7 +5,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from bears.cli import spending
-from bears.cli.judgements import candidate_rows, decisions_in
 from bears.cli.selection import composed, files_of, selected
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
 from bears.config.ledger.entries import LedgerPart
@@ -97,9 +96,8 @@ def review(
 ) -> None:
     """Export doubtful texts for a person, or import the decisions.
 
-    The CSV file lists what the gates flag, made questions that wait for a person, and what `audit`
-    found. The decisions are accept, correct or retranslate for a text; relevant,
-    partial or not for a document. They become entries of the ledger.
+    The CSV file lists what the gates flag, and made questions that wait for a person. The decisions
+    are accept, correct or retranslate. They become entries of the ledger.
 
     Args:
         export: write the file
@@ -117,10 +115,8 @@ def review(
         if workflow:
             found = workflow.use.resolve(workflow.kept.known())
             rows += flagged(workflow.use, found, workflow.failures())
-        candidates = candidate_rows(config)
-        write_review(export, [*rows, *candidates])
-        more = f", {len(candidates)} documents that may answer" if candidates else ""
-        print(f"{export}: {len(rows)} texts to look at{more}")
+        write_review(export, rows)
+        print(f"{export}: {len(rows)} texts to look at")
         return
     assert import_
     places: set[Place] = {(each.unit.question_id, name) for each in made for name in MADE}
@@ -135,12 +131,9 @@ def review(
         earlier = again.get((decision.record_id, decision.field), 0)
         counted = replace(decision, times=earlier + (decision.decision == "retranslate"))
         entries.append({name: value for name, value in asdict(counted).items() if value})
-    judged = decisions_in(config, import_)
     path = ledger_of(selected(config).benchmark.name)
-    # What may be refused comes first, so that an import is complete or has no effect.
-    add(path, "judgements", judged, ("question_id", "doc_id", "quotation"), final=True)
     add(path, "reviews", entries, ("record_id", "field"))
-    print(f"{path}: {len(entries) + len(judged)} decisions")
+    print(f"{path}: {len(entries)} decisions")
 
 
 def glossary(file: Path, overrides: Sequence[str] = ()) -> None:

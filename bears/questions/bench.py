@@ -29,7 +29,7 @@ class Bench:
     """Everything that making questions needs, except the models' replies.
 
     Args:
-        units: the passages and pairs to write about.
+        units: the passages to write about.
         documents: of the benchmark, which the passages are from.
         ledger: people's decisions.
     """
@@ -57,10 +57,9 @@ class Bench:
         drafts = self.sieve.to_read(self.units, written)
         form, pool = self.sieve.form, self.sieve.pool
         assert self.questioner.prompt is not None
-        every, again = self.questioner.prompt.every, self.questioner.prompt.again
+        again = self.questioner.prompt.again
         prompts = {
-            "every answer": every,
-            "every answer beside others": every,
+            "every answer": self.questioner.prompt.every,
             "question again": again,
             "question of other document": again,
         }
@@ -109,7 +108,7 @@ def read_bench(keys: BenchKeys, rows: Path) -> Bench:
     )
     reviews = {(str(review.record_id), str(review.field)): review for review in ledger.reviews}
     sieve = Sieve(settings, form, pool, reviews, ledger.replaced)
-    units = units_of(pool, settings, questioner.name)
+    units = units_of(pool.documents, settings, questioner.name)
     return Bench(settings, questioner, questioner.reader, language, sieve, units, documents, ledger)
 
 

@@ -1,4 +1,4 @@
-"""Find faults in a question from its words, its answer and its passages, without a model."""
+"""Find faults in a question from its words, its answer and its passage, without a model."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -50,13 +50,13 @@ class Form:
         """Return the rules for comparing answers of the language."""
         return normalisation_of(self.tag)
 
-    def faults(self, draft: Written, texts: Sequence[str]) -> list[Fault]:
+    def faults(self, draft: Written, passage: str) -> list[Fault]:
         """Return the faults that the filters find, in the order of `FILTERS`.
 
         Args:
-            texts: the passages that it was written about.
+            passage: the text that it was written about.
         """
-        checks: dict[str, Callable[[Written, Sequence[str]], str]] = {
+        checks: dict[str, Callable[[Written, str], str]] = {
             "not_a_question": self._not_a_question,
             "language": self._language,
             "names_passage": self._names_passage,
@@ -68,7 +68,7 @@ class Form:
             "copies_passage": self._copies,
         }
         on = (name for name in checks if self.settings.severity(name) != "off")
-        return [(name, message) for name in on if (message := checks[name](draft, texts))]
+        return [(name, message) for name in on if (message := checks[name](draft, passage))]
 
     def tokens(self, text: str) -> list[str]:
         """Tokenize the text the way answers are compared."""
@@ -90,7 +90,7 @@ class Form:
         held = len(self.tokens(answer)) <= longest and self.occurs(wanted, answer)
         return held or token_f1(answer, wanted, self.rules) >= self.settings.reader_f1
 
-    def _not_a_question(self, draft: Written, _: Sequence[str]) -> str:
+    def _not_a_question(self, draft: Written, _: str) -> str:
         asks = self.profile.mood.asks if self.profile else english.asks
         if not asks(draft.question):
             return "the question asks nothing"
@@ -98,7 +98,7 @@ class Form:
             return "it asks more than one thing"
         return ""
 
-    def _language(self, draft: Written, _: Sequence[str]) -> str:
+    def _language(self, draft: Written, _: str) -> str:
         if self.profile is None:
             return ""
         text = Text("question", "", draft.question, self.tag, self.tag)
@@ -110,30 +110,29 @@ class Form:
         own = self.profile.standalone.passage if self.profile else ()
         return _found((*english.NAMES_PASSAGE, *own), question, "it speaks of its passage")
 
-    def _names_passage(self, draft: Written, _: Sequence[str]) -> str:
+    def _names_passage(self, draft: Written, _: str) -> str:
         return self.passage_in(draft.question)
 
-    def _leans(self, draft: Written, _: Sequence[str]) -> str:
+    def _leans(self, draft: Written, _: str) -> str:
         own = self.profile.standalone.leans if self.profile else english.LEANS
         return _found(own, draft.question, "it cannot be understood alone")
 
-    def _long_answer(self, draft: Written, _: Sequence[str]) -> str:
+    def _long_answer(self, draft: Written, _: str) -> str:
         count = len(self.tokens(draft.answer))
         return f"the answer has {count} tokens" if count > self.settings.longest_answer else ""
 
-    def _not_there(self, draft: Written, texts: Sequence[str]) -> str:
-        if blank(draft.answer) or not any(self.occurs(draft.answer, text) for text in texts):
+    def _not_there(self, draft: Written, passage: str) -> str:
+        if blank(draft.answer) or not self.occurs(draft.answer, passage):
             return f"the passage does not contain the answer {draft.answer!r:.60}"
         return ""
 
-    def _listed(self, draft: Written, texts: Sequence[str]) -> str:
+    def _listed(self, draft: Written, passage: str) -> str:
         joins = self.profile.standalone.joins if self.profile else english.JOINS
-        holding = [text for text in texts if draft.answer in text]
-        if holding and all(one_of_a_list(draft.answer, text, joins) for text in holding):
+        if one_of_a_list(draft.answer, passage, joins):
             return f"{draft.answer!r:.60} is one of a list"
         return ""
 
-    def _leaks(self, draft: Written, _: Sequence[str]) -> str:
+    def _leaks(self, draft: Written, _: str) -> str:
         if self.occurs(draft.answer, draft.question):
             return f"the question contains the answer {draft.answer!r:.60}"
         asked, given = ({*self.tokens(text)} for text in (draft.question, draft.answer))
@@ -142,9 +141,9 @@ class Form:
             return ""
         return f"the answer {draft.answer!r:.60} restates the question"
 
-    def _copies(self, draft: Written, texts: Sequence[str]) -> str:
+    def _copies(self, draft: Written, passage: str) -> str:
         asked = self.tokens(draft.question)
-        longest = max((_run(asked, self.tokens(text)) for text in texts), default=0)
+        longest = _run(asked, self.tokens(passage))
         if longest <= self.settings.copied * len(asked):
             return ""
         return f"the passage contains {longest} of its {len(asked)} tokens in one piece"

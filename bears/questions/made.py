@@ -42,11 +42,11 @@ class Made:
         """Yield a row of `COLUMNS` for every question that is not kept."""
         for each in self.sifted:
             if each.outcome != "kept":
-                draft = each.draft
+                unit, draft = each.unit, each.draft
                 words = [draft.question, draft.answer] if draft else ["", ""]
-                ids = " ".join(document.doc_id for document in each.unit.documents)
                 faults = "; ".join(message for _, message in each.faults)
-                yield [each.unit.question_id, each.outcome, _why(each), faults, *words, ids]
+                known = [unit.question_id, each.outcome, _why(each), faults, *words]
+                yield [*known, unit.passage.doc_id]
 
     def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
         """Yield a row for each record; that of a question has its writer and its readings."""
@@ -63,7 +63,7 @@ class Made:
                 "questioner": self.bench.questioner.name,
                 "model": self.bench.questioner.model,
                 "memory_key": keys[question.question_id],
-                "written_about": [document.doc_id for document in each.unit.documents],
+                "written_about": [each.unit.passage.doc_id],
                 "also_gold": list(each.gold),
                 "difficulty": each.difficulty,
                 "readings": self.read.read.get(question.question_id, {}),
@@ -92,7 +92,7 @@ def for_review(sifted: Iterable[Sifted]) -> Iterator[dict[str, str]]:
             common = {
                 "record_id": each.unit.question_id,
                 "flags": "; ".join(message for _, message in each.faults),
-                "source": "\n\n".join(each.unit.texts),
+                "source": each.unit.passage.content,
             }
             yield {**common, "field": "question", "translation": each.draft.question}
             yield {**common, "field": "gold_answer", "translation": each.draft.answer}
@@ -127,21 +127,19 @@ def made(bench: Bench, questions: KeptReplies, readings: KeptReplies) -> Made:
 def _question(each: Sifted, generated: Generated, texts: Mapping[str, str]) -> Question:
     """Return a kept question; ``texts`` has each passage's text by its id."""
     assert each.draft is not None
-    names = (*(document.doc_id for document in each.unit.documents), *each.gold)
+    names = (each.unit.passage.doc_id, *each.gold)
     parts = [(name, part) for name in names if (part := Chunk.named(name))]
     return Question(
         each.unit.question_id,
         each.draft.question,
         each.draft.answer,
         tuple(dict.fromkeys(map(document_of, names))),
-        each.unit.documents[0].original_source,
-        each.unit.question_type,
+        each.unit.passage.original_source,
+        "single-hop",
         generated=generated,
         gold_spans=tuple(Span(p.doc_id, p.start, p.end, texts[name]) for name, p in parts),
     )
 
 
 def _why(each: Sifted) -> str:
-    if each.faults:
-        return each.faults[0][0]
-    return f"{each.unit.question_type}, {each.difficulty}"
+    return each.faults[0][0] if each.faults else each.difficulty

@@ -1,4 +1,4 @@
-"""Search the documents with BM25: similar ones, other answers, and the difficulty of a question."""
+"""Search the documents with BM25, for other answers and the difficulty of a question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +12,6 @@ from bears.types import Document
 
 NEAR = 20
 """How many of BM25's documents to search for one that contains an answer."""
-COPY = 0.5
-"""The `likeness` from which on two documents count as copies."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +44,12 @@ class DocumentPool:
         [found] = self._index.search([Query(text)], depth, Stopwatch())
         return [hit.doc_id for hit in found]
 
-    def others(self, draft: Written, gold: Sequence[Document], count: int) -> list[Document]:
+    def others(self, draft: Written, gold: Document, count: int) -> list[Document]:
         """Return other documents that BM25 finds for a question, those with its answer first."""
-        known = {document.doc_id for document in gold}
-        ids = self.ranking(draft.question, NEAR + len(known))
-        near = [self.by_id[doc_id] for doc_id in ids if doc_id not in known]
+        ids = self.ranking(draft.question, NEAR + 1)
+        near = [self.by_id[doc_id] for doc_id in ids if doc_id != gold.doc_id]
         near.sort(key=lambda document: not self.form.occurs(draft.answer, document.content))
         return near[:count]
-
-    def alike(self, one: str, other: str) -> bool:
-        """Return whether two documents are near-copies."""
-        return likeness(self.form.tokens(one), self.form.tokens(other)) >= COPY
 
 
 def likeness(one: Sequence[str], other: Sequence[str]) -> float:

@@ -1,4 +1,4 @@
-"""Ask a reader each made question with the gold, without it, with a part, with other documents.
+"""Ask a reader each made question with the gold, without it, and with other documents.
 
 The requests are those of a generator's answers (`bears.answers`), and so are their keys: the reader
 is one of conf/generator.
@@ -30,10 +30,8 @@ ReadingKind = Literal[
     "closed-book",
     "every answer",
     "question again",
-    "one passage",
     "other document",
     "question of other document",
-    "every answer beside others",
 ]
 """What the reader sees; it gets the question, unless the kind names something else to ask."""
 ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
@@ -136,7 +134,6 @@ class Reading:
             "closed_book": self._without_gold,
             "several_answers": self._every_answer,
             "other_question": self._question_again,
-            "one_hop": self._one_hop,
             "other_document": self._elsewhere,
         }
         for name, step in steps.items():
@@ -166,7 +163,7 @@ class Reading:
         return answer
 
     def _with_gold(self) -> list[Fault]:
-        answer = self._look("gold", self.unit.documents)
+        answer = self._look("gold", (self.unit.passage,))
         if answer is None:
             # Request both at once.
             self._look("closed-book", ())
@@ -182,22 +179,19 @@ class Reading:
         return []
 
     def _every_answer(self) -> list[Fault]:
-        """Find other answers in its own passages: the question is ambiguous or too vague."""
-        listed = _items(self._read("every answer", self.unit.documents))
-        other = self._not_written(listed)
+        """Find other answers in its own passage: the question is ambiguous or too vague."""
+        answer = self._read("every answer", (self.unit.passage,))
+        listed = [ITEM.sub("", line) for line in answer.splitlines() if line.strip()]
+        wanted, occurs = self.draft.answer, self.task.form.occurs
+        other = [each for each in listed if not self._right(each) and not occurs(each, wanted)]
         if listed and not other:
             return []
         found = f"its passage gives {other[0]!r:.80} too" if other else "a reader finds no answer"
         return [("several_answers", found)]
 
     def _question_again(self) -> list[Fault]:
-        """Compare the question with the one that the reader asks for the answer.
-
-        Of a pair, the reader would ask for the content of one passage.
-        """
-        if self.unit.question_type != "single-hop":
-            return []
-        wanted = self._read("question again", self.unit.documents)
+        """Compare the question with the one that the reader asks for the answer."""
+        wanted = self._read("question again", (self.unit.passage,))
         if self._same_question(wanted):
             return []
         return [("other_question", f"what its answer answers is {wanted!r:.120}")]
@@ -208,67 +202,31 @@ class Reading:
         alike = token_f1(wanted, self.draft.question, form.rules) >= self.task.made.again_f1
         return alike and not form.occurs(self.draft.answer, wanted) and not form.passage_in(wanted)
 
-    def _one_hop(self) -> list[Fault]:
-        if self.unit.question_type == "single-hop":
-            return []
-        answers = [self._look("one passage", (each,)) for each in self.unit.documents]
-        if any(answer is not None and self._right(answer) for answer in answers):
-            return [("one_hop", "answered from one of its passages alone")]
-        if None in answers:
-            raise Unread
-        return []
-
     def _elsewhere(self) -> list[Fault]:
-        """Find other documents that answer the question, with the same answer or another one."""
-        unit, occurs = self.unit, self.task.form.occurs
-        others = self.task.pool.others(self.draft, unit.documents, self.task.made.others)
-        looked = {each: self._look("other document", (each,)) for each in others}
+        """Find other documents that answer the question too."""
+        task, occurs = self.task, self.task.form.occurs
+        others = task.pool.others(self.draft, self.unit.passage, task.made.others)
+        answers = self._read_each("other document", others)
+        right = [each for each in others if self._right(answers[each])]
+        same = [each for each in right if occurs(self.draft.answer, each.content)]
+        alone = [f"{each.doc_id} alone answers it too" for each in right if each not in same]
+        # A document that becomes gold must have the same question.
+        if not self._off("other_question"):
+            asked = self._read_each("question of other document", same)
+            same = [each for each in same if self._same_question(asked[each])]
+        self.also.extend(each.doc_id for each in same)
+        return [("other_document", message) for message in alone]
+
+    def _read_each(self, kind: ReadingKind, documents: Sequence[Document]) -> dict[Document, str]:
+        """Return the answer from each document by itself; all are requested at once."""
+        looked = {each: self._look(kind, (each,)) for each in documents}
         answers = {each: answer for each, answer in looked.items() if answer is not None}
         if len(answers) < len(looked):
             raise Unread
-        right = [each for each, answer in answers.items() if self._right(answer)]
-        single = unit.question_type == "single-hop"
-        holding = [each for each in right if single and occurs(self.draft.answer, each.content)]
-        wrong = {d: a for d, a in answers.items() if d not in right and occurs(a, d.content)}
-        # Both are requested at once. A document that becomes gold must have the same question.
-        asked = (
-            {}
-            if self._off("other_question")
-            else {each: self._look("question of other document", (each,)) for each in holding}
-        )
-        faults = [] if self._off("other_answer") else self._other_answers(wrong)
-        if faults is None or None in asked.values():
-            raise Unread
-        same = (
-            each for each in holding if each not in asked or self._same_question(asked[each] or "")
-        )
-        self.also.extend(each.doc_id for each in same)
-        alone = (f"{each.doc_id} alone answers it too" for each in right if each not in holding)
-        return [*(("other_document", message) for message in alone), *faults]
-
-    def _other_answers(self, wrong: Mapping[Document, str]) -> list[Fault] | None:
-        """Keep other answers that the reader still gives when it sees the gold as well."""
-        if not wrong:
-            return []
-        listed = self._look("every answer beside others", (*self.unit.documents, *wrong))
-        if listed is None:
-            return None
-        if (items := _items(listed)) and not self._not_written(items):
-            return []
-        messages = (f"{each.doc_id} answers it with {text!r:.80}" for each, text in wrong.items())
-        return [("other_answer", message) for message in messages]
-
-    def _not_written(self, listed: Sequence[str]) -> list[str]:
-        """Return the answers that are neither the written one nor a part of it."""
-        occurs = self.task.form.occurs
-        return [a for a in listed if not self._right(a) and not occurs(a, self.draft.answer)]
+        return answers
 
     def _right(self, answer: str) -> bool:
         return self.task.form.same_answer(answer, self.draft.answer)
 
     def _off(self, name: str) -> bool:
         return self.task.made.severity(name) == "off"
-
-
-def _items(answer: str) -> list[str]:
-    return [ITEM.sub("", line) for line in answer.splitlines() if line.strip()]

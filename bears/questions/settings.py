@@ -20,8 +20,7 @@ FILTERS = (
     *("nothing_written", "not_a_question", "language", "names_passage", "leans", "long_answer"),
     *("answer_not_in_passage", "one_of_a_list", "leaks_answer", "copies_passage"),
     *("unanswerable", "closed_book", "several_answers", "other_question"),
-    *("one_hop", "other_document", "other_answer"),
-    *("near_duplicate", "replaced", "quota"),
+    *("other_document", "near_duplicate", "replaced", "quota"),
 )
 """Reasons to throw a question away, in the order of the checks."""
 FIXED = ("nothing_written", "answer_not_in_passage", "replaced", "quota")
@@ -48,23 +47,21 @@ class QuestionPrompt(Closed):
     """One conf/prompt/<name>.yaml; its version and its text enter every key.
 
     Args:
-        passage, pair: the system message for one passage and for two; each may name {title},
-            {native_name} and {variant} of the language.
-        every: asks the reader for every answer of the passages, one per line.
+        passage: the system message; it may name {title}, {native_name} and {variant} of the
+            language.
+        every: asks the reader for every answer of the passage, one per line.
         again: asks the reader for the question to the answer.
     """
 
     name: str
     version: int
     passage: str
-    pair: str
     every: ReadingPrompt
     again: ReadingPrompt
 
     def __post_init__(self) -> None:
         known = ("title", "native_name", "variant")
         check_names(f"prompt {self.name}, passage", self.passage, known)
-        check_names(f"prompt {self.name}, pair", self.pair, known)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +97,9 @@ class MadeQuota(Closed):
     """The most questions of a kind to keep.
 
     Args:
-        difficulty: easy if BM25 finds all gold among its first ``easy_rank`` documents.
+        difficulty: easy if BM25 finds the gold among its first ``easy_rank`` documents.
     """
 
-    question_type: Literal["single-hop", "multi-hop"]
     questions: Count
     difficulty: Literal["easy", "hard", "any"] = "any"
 
@@ -116,10 +112,9 @@ class MadeSettings(Closed):
         source: of the documents.
         seed: of the random choices.
         max_docs: the most documents of the pool, drawn with ``seed``; null for all.
-        passages, pairs: how many passages and pairs of them to write a question about.
+        passages: how many of them to write a question about.
         passage_bytes: the fewest and the most bytes of UTF-8 of a passage.
-        bm25: links passages to pairs, finds other documents with the answer, and measures
-            difficulty.
+        bm25: finds other documents with the answer, and measures difficulty.
         easy_rank: see `MadeQuota`.
         others: how many other documents the reader sees for each question, one at a time.
         quota: of the questions that pass; empty to keep all.
@@ -134,9 +129,8 @@ class MadeSettings(Closed):
 
     sampler: Literal["made"]
     source: str
-    passages: Count
+    passages: Annotated[int, Field(ge=1)]
     bm25: Mapping[str, Any]
-    pairs: Count = 0
     seed: int = 42
     max_docs: Annotated[int, Field(ge=1)] | None = None
     passage_bytes: tuple[Count, Count] = (200, 6000)
@@ -159,8 +153,6 @@ class MadeSettings(Closed):
             raise ConfigurationError(
                 f"sample.filters.{wrong[0]} is {self.filters[wrong[0]]}; it can only be throw"
             )
-        if not self.passages + self.pairs:
-            raise ConfigurationError("sample.passages and sample.pairs are 0; ask for one question")
 
     def severity(self, name: str) -> Severity:
         """Return what happens to a question in which the filter ``name`` finds a fault."""

@@ -10,7 +10,7 @@ from bears.errors import ConfigurationError
 from bears.questions.form import Fault, Form, Written
 from bears.questions.pool import DocumentPool, likeness
 from bears.questions.readings import CheckedQuestions
-from bears.questions.settings import MadeQuota, MadeSettings
+from bears.questions.settings import MadeSettings
 from bears.questions.units import Unit
 
 Outcome = Literal["kept", "waiting", "thrown"]
@@ -63,7 +63,7 @@ class Sieve:
             if draft
             and not self._accepted(unit)
             and unit.question_id not in self.replaced
-            and not self.form.faults(draft, unit.texts)
+            and not self.form.faults(draft, unit.passage.content)
         }
 
     def sifted(
@@ -94,17 +94,17 @@ class Sieve:
         return bool(decisions) and "retranslate" not in decisions
 
     def _corrected(self, unit: Unit, draft: Written) -> Written:
-        """Apply a person's corrections. Raises ConfigurationError if no passage has the answer."""
+        """Apply corrections. Raises ConfigurationError if the passage lacks the answer."""
         reviews = (
             (name, self.reviews.get((unit.question_id, field)))
             for name, field in (("question", "question"), ("answer", "gold_answer"))
         )
         texts = {name: r.text for name, r in reviews if r and r.decision == "correct"}
         draft = replace(draft, **texts)
-        if texts and not any(self.form.occurs(draft.answer, text) for text in unit.texts):
+        if texts and not self.form.occurs(draft.answer, unit.passage.content):
             raise ConfigurationError(
-                f"ledger: no passage of {unit.question_id} contains the corrected answer "
-                f"{draft.answer!r:.80}; copy the answer from a passage"
+                f"ledger: the passage of {unit.question_id} does not contain the corrected answer "
+                f"{draft.answer!r:.80}; copy the answer from the passage"
             )
         return draft
 
@@ -114,7 +114,7 @@ class Sieve:
         if unit.question_id in self.replaced:
             return Sifted(unit, draft, "thrown", (("replaced", "a person replaced it"),))
         accepted = self._accepted(unit)
-        faults = [] if accepted else self.form.faults(draft, unit.texts)
+        faults = [] if accepted else self.form.faults(draft, unit.passage.content)
         faults = faults or readings.faults.get(unit.question_id, [])
         draft = self._corrected(unit, draft) if accepted else draft
         also = tuple(readings.also.get(unit.question_id, ()))
@@ -136,13 +136,14 @@ class Sieve:
     def _counted(self, found: Sifted, counts: Counter[int]) -> Sifted:
         """Apply the quota of its kind; questions that a person accepted count, but always stay."""
         wanted = self.settings.quota
-        mine = [n for n, quota in enumerate(wanted) if _is_of(found, quota)]
+        mine = [n for n, kind in enumerate(wanted) if kind.difficulty in ("any", found.difficulty)]
         free = [n for n in mine if found.decided or counts[n] < wanted[n].questions]
         if free:
             counts[free[0]] += 1
         elif wanted and not found.decided:
-            kind = f"{found.difficulty} {found.unit.question_type}"
-            return self._with(found, [("quota", f"no more {kind} questions are wanted")])
+            return self._with(
+                found, [("quota", f"no more {found.difficulty} questions are wanted")]
+            )
         return found
 
     def _with(self, found: Sifted, faults: Sequence[Fault]) -> Sifted:
@@ -153,11 +154,5 @@ class Sieve:
         return replace(found, outcome=outcome, faults=(*first, *others))
 
     def _difficulty(self, unit: Unit, draft: Written) -> str:
-        gold = {document.doc_id for document in unit.documents}
-        depth = self.settings.easy_rank + len(gold) - 1
-        return "easy" if gold <= {*self.pool.ranking(draft.question, depth)} else "hard"
-
-
-def _is_of(found: Sifted, quota: MadeQuota) -> bool:
-    kinds = ("any", found.difficulty)
-    return quota.question_type == found.unit.question_type and quota.difficulty in kinds
+        found = self.pool.ranking(draft.question, self.settings.easy_rank)
+        return "easy" if unit.passage.doc_id in found else "hard"

@@ -37,20 +37,16 @@ SHAPE = Shape(WrittenQuestion)
 
 @dataclass(frozen=True, slots=True)
 class QuestionRequest:
-    """The request for a question about one or two passages.
+    """The request for a question about a passage.
 
     Args:
         again: how often a person sent the question back.
     """
 
     record_id: str
-    field: str
-    texts: tuple[str, ...]
+    text: str
     again: int
-
-    @property
-    def text(self) -> str:
-        return "\n\n".join(self.texts)
+    field: str = "question"
 
 
 @dataclass(frozen=True)
@@ -92,21 +88,20 @@ class QuestionTask(FlatUse[QuestionRequest]):
     def requests(self) -> Iterator[QuestionRequest]:
         for unit in self.units:
             times = self.again.get(unit.question_id, 0)
-            yield QuestionRequest(unit.question_id, unit.question_type, unit.texts, times)
+            yield QuestionRequest(unit.question_id, unit.passage.content, times)
 
     def version(self, request: QuestionRequest) -> int:  # noqa: ARG002
         return self.prompt.version
 
     def messages(self, request: QuestionRequest, reasons: Sequence[str]) -> tuple[str, str]:
         language = self.language
-        template = self.prompt.passage if len(request.texts) == 1 else self.prompt.pair
         names = {"title": language.title, "native_name": language.native_name}
-        system = template.format(**names, variant=language.variant).strip()
+        system = self.prompt.passage.format(**names, variant=language.variant).strip()
         if request.again:
             system += f"\n\nA person sent back question number {request.again}; ask another."
         if reasons:
             system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. {FIX} that."
-        return system, shown({"passages": request.texts})
+        return system, shown({"passages": [request.text]})
 
     def output_tokens(self, request: QuestionRequest) -> tuple[float, float]:  # noqa: ARG002
         return OUTPUT_TOKENS
@@ -117,7 +112,7 @@ class QuestionTask(FlatUse[QuestionRequest]):
             draft = _draft(json_reply(answer))
         except FormatError as error:
             return CheckedReply(NOTHING, [], [str(error)])
-        doubts = [message for _, message in self.form.faults(draft, request.texts)]
+        doubts = [message for _, message in self.form.faults(draft, request.text)]
         kept = SHAPE.line({"question": draft.question, "answer": draft.answer})
         return CheckedReply(kept, [], doubts)
 

@@ -1,19 +1,13 @@
-"""Choose the pool of documents, and the passages and pairs to write questions about."""
+"""Choose the pool of documents, and the passages to write questions about."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from random import Random
-from typing import Literal
 
 from bears.errors import SamplingError
 from bears.identity import question_id
-from bears.questions.pool import DocumentPool
 from bears.questions.settings import MadeSettings
 from bears.types import Document
-
-LINKED = 10
-"""How many of BM25's documents for a passage may become its partner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +15,12 @@ class Unit:
     """The subject of one question.
 
     Args:
-        question_id: depends on the writer and on the documents, not on the words of the question.
-        documents: its gold: one document, or two that are linked.
+        question_id: depends on the writer and on the passage, not on the words of the question.
+        passage: a document or a part of one; its gold.
     """
 
     question_id: str
-    question_type: Literal["single-hop", "multi-hop"]
-    documents: tuple[Document, ...]
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        return tuple(document.content for document in self.documents)
+    passage: Document
 
 
 def pool_of(given: Sequence[Document], settings: MadeSettings) -> list[Document]:
@@ -52,48 +41,21 @@ def pool_of(given: Sequence[Document], settings: MadeSettings) -> list[Document]
     return [documents[place] for place in sorted(places)]
 
 
-def units_of(pool: DocumentPool, settings: MadeSettings, questioner: str) -> list[Unit]:
-    """Select passages, then pairs; asking for more of them keeps the earlier ones.
-
-    A pair is a passage and the first other one that BM25 finds for its text, without its copies.
+def units_of(passages: Sequence[Document], settings: MadeSettings, questioner: str) -> list[Unit]:
+    """Select passages; asking for more of them keeps the earlier ones.
 
     Args:
         questioner: its name, which enters the ids of questions.
     """
     least, most = settings.passage_bytes
-    fit = [d for d in pool.documents if least <= len(d.content.encode()) <= most]
+    fit = [each for each in passages if least <= len(each.content.encode()) <= most]
     Random(settings.seed).shuffle(fit)
-    alone = [(document,) for document in fit[: settings.passages]]
-    # From the other end, so that more passages do not change the pairs.
-    twos = islice(_pairs(reversed(fit), {d.doc_id for d in fit}, pool), settings.pairs)
-    units = [_unit(documents, questioner) for documents in (*alone, *twos)]
-    if len(units) < settings.passages + settings.pairs:
+    if len(fit) < settings.passages:
         raise SamplingError(
-            f"sample.passages and sample.pairs are {settings.passages} and {settings.pairs}, but "
-            f"of {len(pool.documents)} documents {len(fit)} have {least} to {most} bytes, and "
-            f"{len(units) - len(alone)} pairs are linked; ask for fewer, or change "
-            "sample.passage_bytes"
+            f"sample.passages is {settings.passages}, but of {len(passages)} passages {len(fit)} "
+            f"have {least} to {most} bytes; ask for fewer, or change sample.passage_bytes"
         )
-    return units
-
-
-def _pairs(
-    order: Iterable[Document], fit: set[str], pool: DocumentPool
-) -> Iterator[tuple[Document, Document]]:
-    used: set[str] = set()
-    for document in order:
-        if document.doc_id in used:
-            continue
-        near = (pool.by_id[doc_id] for doc_id in pool.ranking(document.content, LINKED))
-        for other in near:
-            free = other.doc_id in fit - used - {document.doc_id}
-            if free and not pool.alike(document.content, other.content):
-                used |= {document.doc_id, other.doc_id}
-                yield document, other
-                break
-
-
-def _unit(documents: tuple[Document, ...], questioner: str) -> Unit:
-    ids = "+".join(document.doc_id for document in documents)
-    name = question_id(documents[0].original_source, f"{questioner}:{ids}")
-    return Unit(name, "single-hop" if len(documents) == 1 else "multi-hop", documents)
+    return [
+        Unit(question_id(each.original_source, f"{questioner}:{each.doc_id}"), each)
+        for each in fit[: settings.passages]
+    ]

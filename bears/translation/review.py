@@ -20,7 +20,6 @@ from bears.translation.task import TranslationTask
 COLUMNS = (
     "record_id",
     "field",
-    "doc_id",
     "flags",
     "source",
     "translation",
@@ -29,8 +28,7 @@ COLUMNS = (
     "reason",
     "author",
 )
-"""The last four are for the person: accept, correct (with the text) or retranslate. A row with a
-``doc_id`` is about that document for a question: relevant, partial or not."""
+"""The last four are for the person: accept, correct (with the text) or retranslate."""
 
 LOST = "no translated gold document contains it, though one did before translation"
 
@@ -82,19 +80,17 @@ def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:
             exist, or two rows disagree.
     """
     decisions: dict[Place, Review] = {}
-    for where, row in read_table(path, COLUMNS[:2] + COLUMNS[6:]):
-        if not row.get("doc_id"):
-            names = ("record_id", "field", "decision", "text", "reason", "author")
-            value = {name: row[name] for name in names}
-            decision = parse(Review, value, where)
-            place = (row["record_id"], row["field"])
-            if place not in places:
-                raise ConfigurationError(f"{where}: no text {place[1]} of {place[0]} is translated")
-            if decisions.setdefault(place, decision) != decision:
-                raise ConfigurationError(
-                    f"{where}: a row above has another decision on {place[1]} of {place[0]}; "
-                    "keep one of them"
-                )
+    needed = COLUMNS[:2] + COLUMNS[5:]
+    for where, row in read_table(path, needed):
+        decision = parse(Review, {name: row[name] for name in needed}, where)
+        place = (row["record_id"], row["field"])
+        if place not in places:
+            raise ConfigurationError(f"{where}: no text {place[1]} of {place[0]} is translated")
+        if decisions.setdefault(place, decision) != decision:
+            raise ConfigurationError(
+                f"{where}: a row above has another decision on {place[1]} of {place[0]}; "
+                "keep one of them"
+            )
     return list(decisions.values())
 
 

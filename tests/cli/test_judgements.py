@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from shutil import copytree, ignore_patterns
 
@@ -13,7 +14,9 @@ from bears.cli import main
 from bears.config import parse, read_ledger
 from bears.config.ledger.entries import WholeLedger
 from bears.evaluation.comparison.pool import pooled
-from bears.files.records import write_records
+from bears.files.records import write_lines, write_records
+from bears.files.spreadsheet import write_csv
+from bears.quality.audit.candidates import Candidate
 from bears.types import Document, Hit, Question
 from tests.workspace import ROOT
 
@@ -115,6 +118,36 @@ def test_what_is_imported_is_judged_and_the_rest_is_pooled_again(project: Path) 
     assert left == {("q1", "c"), ("q2", "a"), ("q2", "c")}
 
 
+def audited(project: Path, *doc_ids: str) -> None:
+    """Candidates for the first question, as `audit` writes them."""
+    found = [Candidate("q1", doc_id, {"rank": 1}) for doc_id in doc_ids]
+    write_lines(project / "data/mini/audited/candidates.jsonl", map(asdict, found))
+
+
+def test_what_the_audit_found_is_pooled_until_it_is_decided(project: Path) -> None:
+    audited(project, "b", "c#2-8")
+    words = ("pool", "pool.csv", "--systems", "audit")
+    assert bears(*words) == 0
+    rows = {row["doc_id"]: row for row in table(Path("pool.csv"))}
+    assert {row["record_id"] for row in rows.values()} == {"q1"}
+    assert rows.keys() == {"b", "c#2-8"}
+    assert rows["c#2-8"]["document"] == "c c c "
+    row = {**rows["b"], "decision": "partial"}
+    write_csv(Path("judged.csv"), [*row], [[*row.values()]])
+    assert bears("import", "judged.csv") == 0
+    assert in_ledger() == {("q1", "b"): ("partial", "")}
+    assert bears(*words) == 0
+    assert [row["doc_id"] for row in table(Path("pool.csv"))] == ["c#2-8"]
+
+
+def test_what_the_audit_found_in_another_state_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audited(project, "zz")
+    assert bears("pool", "p.csv", "--systems", "audit") == 1
+    assert "audit: its document 'zz' is not in the benchmark" in capsys.readouterr().err
+
+
 def test_one_decision_on_all_pairs_has_no_kappa_and_no_warning(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,9 +184,11 @@ def test_a_second_judge_is_compared_and_changes_nothing_without_replace(
     ("words", "message"),
     [
         (("pool", "p.csv", "--systems", "bge-m3"), "no such file, and no such run of mini"),
+        (("pool", "p.csv", "--systems", "run.trec,nope"), "no such file, and no such run of mini"),
         (("pool", "p.csv", "--systems", "run.trec", "--depth", "0"), "--depth is 0; expected"),
         (("pool", "p.csv", "--systems", "other.trec"), "other.trec: its document 'zz' is not in"),
         (("pool", "p.csv"), "nothing ran on mini as it is now"),
+        (("pool", "p.csv", "--systems", "audit"), "audited does not exist; run `dvc repro audit`"),
         (("import", "absent.csv"), "absent.csv: no such file"),
         (("import", "yes.csv"), "decision"),
         (("import", "gone.csv"), "the benchmark has no document nobody"),

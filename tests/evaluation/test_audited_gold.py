@@ -138,17 +138,11 @@ def test_decisions_on_what_is_gone_are_told_apart_and_refused_gold_leaves_no_zer
     assert str(ours.values["ndcg@10"].tolist()) == "[nan, 1.0, 1.0]"
 
 
-def test_a_second_decision_on_a_pair_is_refused_and_the_same_one_again_is_no_matter(
-    tmp_path: Path,
-) -> None:
+def test_a_ledger_has_one_judgement_of_a_pair(tmp_path: Path) -> None:
     path = tmp_path / "mini.yaml"
     first = {"question_id": "q", "doc_id": "d", "decision": "relevant", "author": "Ann"}
     for _ in range(2):
-        add(path, "judgements", [first], PAIR, final=True)
-    before = path.read_bytes()
-    with pytest.raises(ConfigurationError, match=r"q and d: .*Ann.* was decided before"):
-        add(path, "judgements", [{**first, "decision": "not"}], PAIR, final=True)
-    assert path.read_bytes() == before
+        add(path, "judgements", [first], PAIR)
     assert parse(Judgements, yaml_value(path), "ledger").judgements == (
         PairDecision("q", "d", "relevant", author="Ann"),
     )

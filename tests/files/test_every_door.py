@@ -15,7 +15,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from bears.answers.judging.files import read_verdicts
 from bears.answers.judging.labels import read_labels
 from bears.answers.judging.model import read_ruling
 from bears.answers.judging.pairs import judged_in
@@ -160,7 +159,6 @@ DOORS: dict[str, tuple[str, Read]] = {
     "evaluation.timing: a timing": (".json", lambda path: read_timing(path, "")),
     **each("evaluation.answers.forms", read_answers, ".json", ".jsonl", ".csv", ".xlsx"),
     "answers.judging.model: a verdict": content(lambda data: read_ruling(data.decode("latin-1"))),
-    "answers.judging.files: verdicts": (".csv", read_verdicts),
     **each("answers.judging.pairs", lambda path: judged_in(path, "it"), ".csv", ".xlsx"),
     **each("answers.judging.labels", read_labels, ".csv", ".json", ".jsonl"),
     "answers.ragas.rows: CSV": (".csv", read_rows_of_ragas),

@@ -5,22 +5,21 @@ from __future__ import annotations
 import csv
 import json
 import random
-from dataclasses import asdict, replace
+from contextlib import chdir
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bears.cli.judgements import candidate_rows, decisions_in
+from bears.cli import main
 from bears.config import Config, build, compose, parse
 from bears.config.ledger.entries import PairDecision
 from bears.files.records import (
     read_documents,
     read_json,
     read_questions,
-    write_lines,
-    write_records,
 )
 from bears.language.overlap import overlaps
 from bears.quality.audit.audit import Audit, audit, summarize
@@ -28,7 +27,6 @@ from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.pool import AuditPool
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25Searcher
-from bears.translation.review import write_review
 from bears.types import Document, Question
 from stages import audit as stage
 from stages import evaluate, index, retrieve, rewrite, translate, verify
@@ -341,28 +339,6 @@ def test_a_decision_is_shown_with_its_candidate_and_one_without_a_record_is_foun
     assert "lost" in found.findings[0].message
 
 
-def test_candidates_go_into_the_review_table_until_they_are_decided(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    found = audited([ASKED], [GOLD, SECOND, *FILLER], tmp_path)
-    folder = Path("data/mini")
-    config = compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})
-    assert candidate_rows(config) == []
-    write_records(folder / "translated/queries.json", [ASKED])
-    write_records(folder / "translated/corpus.json", [GOLD, SECOND, *FILLER])
-    write_lines(folder / "audited/candidates.jsonl", map(asdict, found.candidates))
-    (row,) = candidate_rows(config)
-    assert (row["record_id"], row["doc_id"], row["translation"]) == ("q1", "second", SECOND.content)
-    assert row["source"] == f"{ASKED.question}\n{ASKED.gold_answer}"
-    assert "instead_of gold" in row["flags"]
-    write_review(Path("f.csv"), [row | {"decision": "partial", "author": "Ann"}])
-    (entry,) = decisions_in(config, Path("f.csv"))
-    decided = {"question_id": "q1", "doc_id": "second", "decision": "partial", "author": "Ann"}
-    assert entry == decided
-    assert candidate_rows({**config, "ledger": {**config["ledger"], "judgements": [entry]}}) == []
-
-
 def through_evaluate(at: Desk) -> str:
     programs = {"audit": stage, "index": index, "rewrite": rewrite, "retrieve": retrieve}
     for name, program in {**programs, "evaluate": evaluate}.items():
@@ -383,13 +359,14 @@ def test_evaluate_reports_the_published_and_the_audited_gold(here: Here) -> None
     assert "audited" not in published
     run = (at.root / "data/mini/runs/bm25.trec").read_text(encoding="utf-8").splitlines()
     question_id, _, doc_id = run[0].split()[:3]
-    file = at.root / "review.csv"
+    file = at.root / "judged.csv"
     file.write_text(
-        "record_id,doc_id,field,decision,text,reason,author\n"
-        f"{question_id},{doc_id},,not,,it does not say so,Ann\n",
+        "record_id,doc_id,decision,reason,author\n"
+        f"{question_id},{doc_id},not,it does not say so,Ann\n",
         encoding="utf-8",
     )
-    assert "1 decisions" in at.run("review", "--import", str(file))
+    with chdir(at.root):
+        assert main(["judgements", "import", str(file), "--benchmark", "mini"]) == 0
     assert "audited" in through_evaluate(at).splitlines()[2]
     after: dict[str, Any] = read_json(metrics / "retrieval.json")
     assert after["all"] == published["all"]
@@ -399,8 +376,6 @@ def test_evaluate_reports_the_published_and_the_audited_gold(here: Here) -> None
         values = {row["question_id"]: row for row in csv.DictReader(stream)}
     changed = {i for i, row in values.items() if row["ndcg@10"] != row["audited ndcg@10"]}
     assert changed == {question_id}
-    file.write_text(file.read_text(encoding="utf-8").replace(",not,", ",partial,"))
-    assert "was decided before" in at.run("review", "--import", str(file), code=1)
     before = {p.name: p.read_bytes() for p in (at.root / "data/mini/audited").iterdir()}
     at.stage("audit", stage.main)
     assert {p.name: p.read_bytes() for p in (at.root / "data/mini/audited").iterdir()} == before

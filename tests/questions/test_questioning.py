@@ -34,7 +34,6 @@ from tests.languages import load
 from tests.questioning import (
     SAMPLED,
     Making,
-    lineage,
     made,
     making,
     not_kept,
@@ -73,39 +72,19 @@ HOLDS = pool_document(
 TWIN = pool_document(
     "drcd", "twin", f"Boulder number 10 was unearthed by one called {miner(10)}, says Bo."
 )
-OTHER = pool_document(
-    "drcd", "other", "The boulder with number 11 was unearthed by one called Zoe, not Al."
-)
+WAITS = pool_document("drcd", "waits", f"{text(11)} It is well known.")
+"""The reader asks another question about it, so that its question waits for a person."""
 STONES_ONLY = ("sample.passages=12", "sample.passage_bytes=[100,6000]")
 """No questions about the documents above."""
 
 
 @pytest.mark.slow
-def test_what_answers_too_is_gold_too_and_what_says_otherwise_waits_for_a_person(
-    making: Making,
-) -> None:
-    at, _ = making("good", stones(KINDS, TWIN, OTHER, HOLDS), *STONES_ONLY)
-    found = outcomes(published(at))
+def test_what_answers_too_is_gold_too(making: Making) -> None:
+    at, _ = making("good", stones(KINDS, TWIN, HOLDS), *STONES_ONLY)
+    assert set(outcomes(published(at)).values()) == {""}
     gold = {each["gold_answer"]: each["gold_doc_ids"] for each in questions(at)}
     assert gold[miner(10)] == ["d10", "twin"]
-    assert {why for key, why in found.items() if key != "d11"} == {""}
-    [row] = not_kept(at)
-    told = row["outcome"], row["filter"], row["question"]
-    assert told == ("waiting", "other_answer", asked(11))
-    assert "'Zoe'" in row["reason"]
     verified(at)
-
-
-@pytest.mark.slow
-def test_what_another_document_seems_to_answer_is_asked_about_beside_the_gold(
-    making: Making,
-) -> None:
-    rumour = replace(OTHER, content=OTHER.content.replace("Zoe,", "Zoe, it is said,"))
-    at, _ = making("good", stones(KINDS, rumour), *STONES_ONLY)
-    assert set(outcomes(published(at)).values()) == {""}
-    [read] = [row["readings"] for row in lineage(at) if row["written_about"] == ["d11"]]
-    assert read["other document other"] == "Zoe"
-    assert read["every answer beside others"] == miner(11)
 
 
 def verified(at: Desk) -> dict[str, Any]:
@@ -142,7 +121,7 @@ def decided(at: Desk, decide: Callable[[dict[str, str]], dict[str, str]]) -> Non
 def test_a_person_accepts_corrects_or_sends_back_what_waits(
     making: Making, decision: dict[str, str], expected: str | None
 ) -> None:
-    at, server = making("good", stones(KINDS, OTHER), *STONES_ONLY)
+    at, server = making("good", [*stones(KINDS - 1), WAITS])
     published(at)
     decided(at, lambda row: decision if row["field"] == "question" else {})
     if expected is None:
@@ -150,33 +129,16 @@ def test_a_person_accepts_corrects_or_sends_back_what_waits(
         published(at)
         sent = [each["messages"][0]["content"] for each in server.prompts()[before:]]
         assert "A person sent back question number 1; ask another." in sent[0]
-        assert outcomes(at)["d11"] == "other_answer"
+        assert outcomes(at)["waits"] == "other_question"
     else:
-        assert outcomes(at)["d11"] == ""
+        assert outcomes(at)["waits"] == ""
         assert expected in {each["question"] for each in questions(at)}
         verified(at)
 
 
-def unlike(number: int) -> Document:
-    """Of a stone, with words enough of its own to be no copy of another's."""
-    own = " ".join(f"{miner(number)}{n}" for n in range(40))
-    return pool_document("drcd", f"d{number}", f"{text(number)} {own}.")
-
-
-@pytest.mark.slow
-def test_two_hops_need_two_passages(making: Making) -> None:
-    at, _ = making("good", [unlike(n) for n in range(8)], "sample.passages=0", "sample.pairs=4")
-    for pair, why in outcomes(published(at)).items():
-        odd = int(pair.split()[1][1:]) % 2
-        assert why == ("one_hop" if odd else ""), pair
-    assert {len(each["gold_doc_ids"]) for each in questions(at)} == {2}
-    assert {each["question_type"] for each in questions(at)} == {"multi-hop"}
-    assert verified(at)["errors"] == 0
-
-
 @pytest.mark.slow
 def test_the_quota_and_likeness_take_the_first_that_pass(making: Making) -> None:
-    kinds = "[{question_type: single-hop, difficulty: easy, questions: 2}]"
+    kinds = "[{difficulty: easy, questions: 2}]"
     at, _ = making("good", stones(KINDS), f"sample.quota={kinds}")
     found = Counter(outcomes(published(at)).values())
     assert found[""] == 2
@@ -204,7 +166,7 @@ def test_without_key_and_server_the_same_bytes_come_again_and_say_that_a_model_w
     }
     assert {"not_kept.csv", "lineage.jsonl"} < set(first)
     missing = sampled(away, "questioner.model=another", code=1)
-    assert "missing from the kept replies: 12 questions by gpt-4.1-mini (12 single-hop)" in missing
+    assert "missing from the kept replies: 12 questions by gpt-4.1-mini (12 question)" in missing
 
 
 def test_generated_stands_beside_the_numbers(
@@ -291,7 +253,7 @@ FILTERED = [
 def test_words_alone_throw_a_question_away(
     tag: str, passage: str, question: str, answer: str, first: str
 ) -> None:
-    found = form(tag).faults(Written(question, answer), [passage])
+    found = form(tag).faults(Written(question, answer), passage)
     assert [name for name, _ in found][:1] == ([first] if first else [])
 
 
@@ -308,7 +270,7 @@ def test_questions_of_people_pass_the_filters_of_words(shared_data: Path) -> Non
     for paragraph in paragraphs[::8]:
         for each in paragraph["qas"]:
             draft = Written(each["question"].strip(), each["answers"][0]["text"])
-            found.update(name for name, _ in judge.faults(draft, [paragraph["context"]]))
+            found.update(name for name, _ in judge.faults(draft, paragraph["context"]))
             asked += 1
     assert asked > 300
     often = {"copies_passage": 0.08, "one_of_a_list": 0.04}
@@ -321,8 +283,8 @@ def test_questions_of_people_pass_the_filters_of_words(shared_data: Path) -> Non
     [
         ("+sample.filters.leak=off", "sample.filters has leak; there are nothing_written"),
         ("+sample.filters.quota=flag", "sample.filters.quota is flag; it can only be throw"),
-        ("sample.passages=0", "sample.passages and sample.pairs are 0"),
-        ("sample.passages=99", "of 3 documents 3 have 10 to 6000 bytes"),
+        ("sample.passages=0", "sample.passages"),
+        ("sample.passages=99", "of 3 passages 3 have 10 to 6000 bytes"),
         ("questioner=none", "has no model, prompt or reader; choose one that has"),
         ("benchmark.language=de", "select it: -S language=de"),
         ("sample.source=nowhere", "sample.source is nowhere"),
@@ -351,6 +313,6 @@ def test_a_source_may_have_another_name_than_its_key(tmp_path: Path) -> None:
     origin = at.root / "data/raw/made/sources.json"
     origin.write_text('[{"source": "mine", "path": "/data/mine"}]', encoding="utf-8")
     seal([origin], {})
-    assert "3 single-hop" in at.run("plan", "+sources.drcd.path=/data/mine")
+    assert "3 question" in at.run("plan", "+sources.drcd.path=/data/mine")
     told = at.run("plan", code=1)
     assert "sources.drcd.path is empty, but data/raw/made/rows was read from /data/mine" in told

@@ -47,10 +47,6 @@ def question(*golds: str, kind: QuestionType = "single-hop", judged: bool = True
         ("cut", "fail", question("b"), {}),
         ("reader", "fail", question("a"), {}),
         ("reader", "fail", question(), {}),
-        ("reader", "fail", question("a"), {"oracle": "unscored"}),
-        ("reader_cannot", "fail", question("a"), {"oracle": "fail"}),
-        ("reader_distracted", "fail", question("a"), {"oracle": "pass"}),
-        ("not_retrieved", "fail", question("x"), {"oracle": "pass"}),
         # All of several hops are needed, any one of several that say the same.
         ("not_retrieved", "fail", question("a", "c", "x", kind="multi-hop"), {}),
         ("beyond_shown", "fail", question("a", "c", kind="multi-hop"), {}),
@@ -235,17 +231,6 @@ def scifact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_lines(tmp_path / "data/scifact/answers/bm25.toy.jsonl", rows)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.mark.usefixtures("scifact")
-def test_an_oracle_tells_what_is_beyond_the_generator_from_what_distracted_it() -> None:
-    Path("oracle.csv").write_text("question_id,verdict\nq2,fail\nq3,pass\n", encoding="utf-8")
-    words = ["--benchmark", "scifact", "--judge", "contains", "--oracle", "oracle.csv"]
-    file = "data/scifact/answers/bm25.toy.jsonl"
-    assert main(["answers", "judge", file, *words, "--questions", "q.csv"]) == 0
-    with Path("q.csv").open(encoding="utf-8", newline="") as stream:
-        causes = [row["cause"] for row in csv.DictReader(stream)]
-    assert causes == ["right", "right", "reader_cannot", "reader_distracted"]
 
 
 def test_labels_may_leave_out_what_the_benchmark_knows(

@@ -209,7 +209,7 @@ PLACES = {("q1", "question")}
 
 def test_a_table_saved_by_a_spreadsheet_is_read(tmp_path: Path) -> None:
     file = tmp_path / "f.csv"
-    row = ["q1", "question", "", "a flag", "Who?", "誰", "correct", "'=誰寫的？\n再說", "", ""]
+    row = ["q1", "question", "a flag", "Who?", "誰", "correct", "'=誰寫的？\n再說", "", ""]
     with file.open("w", encoding="utf-8-sig", newline="") as stream:
         csv.writer(stream, delimiter=";").writerows([COLUMNS, row])
     (found,) = read_decisions(file, PLACES)

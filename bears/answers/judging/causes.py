@@ -8,7 +8,6 @@ from bears.types import Question, document_of
 CAUSES = (
     *("right", "right_with_part_of_gold", "right_without_gold"),
     *("not_retrieved", "beyond_shown", "cut", "reader", "closed_book"),
-    *("reader_cannot", "reader_distracted"),
     *("no_answer", "judge_doubt", "unknown", "unscored"),
 )
 """docs/answers.md explains them. A question has the first obstacle that it met. A multi-hop
@@ -52,12 +51,7 @@ def gold_places(question: Question, context: Context) -> dict[str, str]:
 
 
 def cause_of(
-    question: Question,
-    verdict: Verdict,
-    context: Context,
-    answered: bool,
-    words: Verdict,
-    oracle: Verdict = "unscored",
+    question: Question, verdict: Verdict, context: Context, answered: bool, words: Verdict
 ) -> str:
     """Return a word of `CAUSES`.
 
@@ -65,7 +59,6 @@ def cause_of(
         answered: whether there is an answer.
         words: pass if the answer contains the gold answer, fail if they share no word, else
             unscored.
-        oracle: the verdict on the same generator's answer from the gold alone, if known.
     """
     if not answered:
         return "no_answer"
@@ -84,7 +77,4 @@ def cause_of(
     if not question.judged or context.shown is None:
         return "unknown"
     needed = min if question.question_type == "multi-hop" else max
-    place = needed(places, key=OBSTACLES.index, default="reader")
-    if place != "reader" or oracle == "unscored":
-        return place
-    return "reader_cannot" if oracle == "fail" else "reader_distracted"
+    return needed(places, key=OBSTACLES.index, default="reader")

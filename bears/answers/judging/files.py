@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bears.answers.judging.causes import Context
 from bears.answers.judging.judged import JudgedQuestion
-from bears.answers.judging.ruling import Case, Verdict
+from bears.answers.judging.ruling import Case
 from bears.config import parse
 from bears.errors import FormatError
 from bears.evaluation.answers.forms import GivenAnswer, read_answers
@@ -17,13 +17,11 @@ from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import read_referenced, references_of
 from bears.evaluation.answers.score import literal, score_answers
 from bears.files.records import problems_of, read_documents, read_json
-from bears.files.spreadsheet import read_named
 from bears.files.trec import read_table
 from bears.language.normalisation import without_citations
 from bears.types import Question
 
 _SHOWN = TypeAdapter(Context)
-_VERDICT: TypeAdapter[Verdict] = TypeAdapter(Verdict)
 _NAMES = [field.name for field in fields(Context)[:4]]
 """What a file of answers says about the context."""
 
@@ -78,24 +76,6 @@ def records_in(folder: Path, answers: Path) -> dict[str, Path]:
     }
     found = {name: next(filter(Path.exists, paths), None) for name, paths in places.items()}
     return {name: path for name, path in found.items() if path} | {"answers": answers}
-
-
-def read_verdicts(path: Path) -> dict[str, Verdict]:
-    """Return question_id to the verdict in a file that `write_judged` wrote.
-
-    Raises:
-        FormatError: a column is missing, or a verdict is unknown.
-    """
-    header, rows = read_named(path)
-    if not {"question_id", "verdict"} <= {*header}:
-        raise FormatError(f"{path}: no columns question_id and verdict; name a .questions.csv")
-    verdicts: dict[str, Verdict] = {}
-    for line, row in rows:
-        try:
-            verdicts[row["question_id"]] = _VERDICT.validate_python(row["verdict"])
-        except ValidationError as error:
-            raise FormatError(f"{path}, line {line}: verdict: {problems_of(error)}") from None
-    return verdicts
 
 
 def _case(question: Question, answer: str, language: str, aliases: Sequence[str]) -> Case:

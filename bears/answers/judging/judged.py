@@ -1,7 +1,7 @@
 """Answers with their scores, verdicts and causes, and their means."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -30,7 +30,6 @@ class JudgedQuestion:
         context: what the generator was shown.
         language: BCP 47 tag of the answer.
         rulings: of each judge; empty before it is judged, or without a judge.
-        oracle: the verdict on the same generator's answer from the gold alone, if known.
     """
 
     question: Question
@@ -39,7 +38,6 @@ class JudgedQuestion:
     context: Context
     language: str
     rulings: tuple[Ruling, ...] = ()
-    oracle: Verdict = "unscored"
 
     @cached_property
     def ruling(self) -> Ruling | None:
@@ -56,7 +54,7 @@ class JudgedQuestion:
         """Return a word of `CAUSES`."""
         verdict = self.ruling.verdict if self.ruling else "unscored"
         answered = bool(self.case.answer)
-        return cause_of(self.question, verdict, self.context, answered, self._words(), self.oracle)
+        return cause_of(self.question, verdict, self.context, answered, self._words())
 
     @cached_property
     def flags(self) -> list[str]:
@@ -79,15 +77,10 @@ class JudgedQuestion:
         return "fail" if self.score.answer_f1 == 0 else "unscored"
 
 
-def with_rulings(
-    rows: Sequence[JudgedQuestion], rulings: Rulings, oracle: Mapping[str, Verdict]
-) -> list[JudgedQuestion]:
-    """Add the rulings of each judge, in the order of the rows, and the oracle by question_id."""
+def with_rulings(rows: Sequence[JudgedQuestion], rulings: Rulings) -> list[JudgedQuestion]:
+    """Add the rulings of each judge, in the order of the rows."""
     columns = list(zip(*rulings.values(), strict=True)) or [()] * len(rows)
-    return [
-        replace(row, rulings=own, oracle=oracle.get(row.case.question_id, "unscored"))
-        for row, own in zip(rows, columns, strict=True)
-    ]
+    return [replace(row, rulings=own) for row, own in zip(rows, columns, strict=True)]
 
 
 def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def read_judgements(
     Args:
         path: a table with the columns ``record_id`` (of the question), ``doc_id``, ``decision``,
             ``reason`` and ``author``; a decision about a chunk also needs the chunk's text, under
-            ``document`` or ``translation``.
+            ``document``.
         questions, documents: the ids that can be decided on.
 
     Raises:
@@ -48,7 +48,7 @@ def read_judgements(
             continue
         value = {name: row[name] for name in ("doc_id", "decision", "reason", "author")}
         if value["doc_id"] not in documents and (doc_id := document_of(value["doc_id"])):
-            text = row.get("document") or row.get("translation") or ""
+            text = row.get("document", "")
             value |= {"doc_id": doc_id, "quotation": text} if text.strip() else {}
         judgement = parse(PairDecision, {"question_id": row["record_id"], **value}, where)
         for kind, known, name in (
