@@ -10,7 +10,14 @@ from xml.etree import ElementTree
 from bears.cli.compare import chosen, main_of
 from bears.errors import FormatError, RecordsDiffer
 from bears.evaluation.comparison.gate import UNDECIDED, WORSE, judged
-from bears.evaluation.comparison.table import Form, formatted, number, pairs_table, records_line
+from bears.evaluation.comparison.table import (
+    Form,
+    formatted,
+    moved_parts,
+    number,
+    pairs_table,
+    records_line,
+)
 from bears.evaluation.comparison.values import aligned, shared_measures
 from bears.files.records import to_json, write_text
 from bears.files.shown import one_line
@@ -22,7 +29,6 @@ STATUSES = {"pass": 0, "fail": 1, "not comparable": 3, "undecided": 4}
 """Of each verdict; 2 is that of wrong arguments and of results that cannot be read."""
 PROBLEMS = {WORSE: "failure", UNDECIDED: "error"}
 """What JUnit calls a verdict on a measure that does not pass."""
-SHOWN = 10
 RENAMED = {"A - B": "difference", "95 % interval": "90 % interval", "p (Holm)": "p, one-sided"}
 HINT = "--common compares the questions that both have with the same text and gold"
 REMARK = """p is corrected by Holm's method over these measures. "could show": the loss that these \
@@ -144,8 +150,8 @@ def _text(result: Mapping[str, Any], form: Form) -> str:
         names = f"base: {result['base']}, candidate: {result['candidate']}"
         parts += [f"{records_line(result)}; {names}", *result["warnings"], table, REMARK]
         for what in ("lost", "won"):
-            parts.append(f"{rows[0]['measure']}, questions {what}: {len(result[what])}")
-            parts += [pd.DataFrame(result[what][:SHOWN]).map(number)] * bool(result[what])
+            said = f"{rows[0]['measure']}, questions {what}"
+            parts += moved_parts(said, result[what], {"b": "base", "a": "candidate"})
     return "\n\n".join(formatted(part, form) for part in parts) + "\n"
 
 

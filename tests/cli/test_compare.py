@@ -100,7 +100,7 @@ def test_revisions_and_experiments_are_compared_without_checking_anything_out(
     assert pair["difference"] == pytest.approx(26 / 40)
     assert pair["p"] == pytest.approx(2 * 0.5**26)
     assert found["by"]["type"]["single-hop"]["n"] == 40
-    assert len(found["flips"][0]["only_a"]) == 26
+    assert len(found["moved"]["a_better"]) == 26
     assert not list((project / "data").rglob("*.csv"))
     grid = json.loads(told(capsys, "--format", "json"))
     assert [s["name"] for s in grid["systems"]] == ["bm25", "wordllama"]

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import re
 from pathlib import Path
 
@@ -308,11 +309,11 @@ def test_an_interval_that_ends_at_zero_ends_at_zero() -> None:
     assert all(end == 0 or abs(end) > 1e-12 for pair in ends for (end,) in pair)
 
 
-def test_the_questions_that_flipped_are_those_that_one_system_alone_has() -> None:
-    systems = [system("a", {"m": [1.0, 0.0, 1.0, 0.0]}), system("b", {"m": [0.0, 1.0, 1.0, 0.0]})]
-    (flip,) = compare(systems)["flips"]
-    assert flip["only_a"] == [{"question_id": "q00000"}]
-    assert flip["only_b"] == [{"question_id": "q00001"}]
+def test_the_questions_that_moved_are_those_that_differ_the_largest_difference_first() -> None:
+    values = {"a": [0.5, 0.0, 1.0, 0.2, math.nan], "b": [0.3, 1.0, 0.1, 0.2, 1.0]}
+    moved = compare([system(name, {"m": column}) for name, column in values.items()])["moved"]
+    assert moved["b_better"] == [{"question_id": "q00001", "question": "", "a": 0.0, "b": 1.0}]
+    assert [row["question_id"] for row in moved["a_better"]] == ["q00002", "q00000"]
 
 
 def test_percentages_are_compared_as_shares_are() -> None:

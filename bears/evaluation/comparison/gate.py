@@ -5,15 +5,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from bears.errors import FormatError
 from bears.evaluation.clusters import described
 from bears.evaluation.comparison.paired import ALPHA
 from bears.evaluation.comparison.power import questions_for, smallest_loss
-from bears.evaluation.comparison.result import Result, as_records, pairs_tested, plain, unlike
+from bears.evaluation.comparison.result import (
+    Result,
+    as_records,
+    moved,
+    pairs_tested,
+    plain,
+    unlike,
+)
 from bears.evaluation.comparison.values import Measured, clusters_in, kinds_of, shared_measures
-from bears.files.records import read_questions
 
 WORSE, UNDECIDED = "worse", "undecided"
 NO_LOSS, ALLOWED, UNCHANGED = "no significant loss", "allowed", "unchanged"
@@ -55,14 +60,14 @@ def judged(
         shown = smallest_loss(differences[known], of, ALPHA / len(measures))
         row["smallest_difference"] = plain(shown * row["scale"])
         row |= {"verdict": UNCHANGED, "questions_needed": None} if same else _verdict(row, allow)
-    change = pd.Series(np.subtract(*values[measures[0]].T).round(12), systems[0].values.index)
+    change = moved(systems, measures[0])
     return {
         "questions": len(systems[0].values),
         **({"clusters": found} if (found := described(clusters)) else {}),
         "warnings": unlike(systems, values),
         "pairs": rows,
-        "lost": _moved(-change, systems, measures[0]),
-        "won": _moved(change, systems, measures[0]),
+        "lost": change["b_better"],
+        "won": change["a_better"],
     }
 
 
@@ -81,14 +86,3 @@ def _verdict(row: Mapping[str, Any], allow: float | None) -> Result:
         least = math.ceil((row["n"] + 3) * (row["difference"] - row["low"]) / room)
         needed = max(least, questions_for(room, row["spread"], 2 * ALPHA) or 0)
     return {"verdict": UNDECIDED, "questions_needed": needed}
-
-
-def _moved(gain: pd.Series, systems: Sequence[Measured], measure: str) -> list[Result]:
-    """Return the questions with a gain, the largest first."""
-    queries = next((system.queries for system in systems if system.queries), None)
-    texts = {q.question_id: q.question for q in read_questions(queries)} if queries else {}
-    candidate, base = (system.values[measure].map(plain) for system in systems)
-    return [
-        {"question_id": q, "question": texts.get(q, ""), "base": base[q], "candidate": candidate[q]}
-        for q in gain[gain > 0].sort_values(ascending=False, kind="stable").index
-    ]

@@ -9,7 +9,6 @@ import pandas as pd
 
 from bears.evaluation.bootstrap import mean_interval, scale_of, yes_or_no
 from bears.evaluation.clusters import Clusters, Floats, described
-from bears.evaluation.comparison.flips import flips
 from bears.evaluation.comparison.groups import placed
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
 from bears.evaluation.comparison.pairs import pairs_of
@@ -24,6 +23,7 @@ from bears.evaluation.comparison.values import (
     shared_measures,
 )
 from bears.files.benchmark_state import generated_note
+from bears.files.records import read_questions
 
 FEW_QUESTIONS = 30
 KINDS = {"type": TYPE, "source": SOURCE}
@@ -44,7 +44,7 @@ def compare(
         chosen: the measures to compare; empty for all that the systems share.
         main: the measure that orders the systems, also by type and source; if it is not shared,
             the first shared one. Its p values are corrected over all pairs, those of all other
-            measures over all their pairs together. Flips are those of the first yes-or-no measure.
+            measures over all their pairs together.
         margin: the largest difference that does not matter. Pairs that surely differ by less are
             equal.
 
@@ -67,7 +67,6 @@ def compare(
     clusters = clusters_in(kinds)
     tested = [pairs_tested([own], names, margin, [clusters]) for own in families]
     frame = pd.concat(tested, ignore_index=True)
-    yes_no = next((measure for measure in measures if yes_or_no(values[measure])), None)
     benchmark = next((system.benchmark for system in systems if system.benchmark), {})
     ties = [_ties(row, systems) for row in frame.to_dict("records")]
     return {
@@ -83,8 +82,29 @@ def compare(
         "systems": _systems(systems, values, frame, clusters),
         "pairs": as_records(frame.assign(ties=pd.Series(ties, dtype=object))),
         "by": _by(kinds, names, main, values[main], margin),
-        "flips": flips(systems, yes_no) if yes_no else [],
+        "moved": moved(systems, main) if len(systems) == 2 else {},
     }
+
+
+def moved(systems: Sequence[Measured], measure: str) -> Result:
+    """Return the questions on which either of two systems is better, the largest difference first.
+
+    Returns:
+        ``a_better`` and ``b_better``: lists of ``question_id``, ``question`` (empty if its file is
+        not here), and the values ``a`` and ``b``.
+    """
+    queries = next((system.queries for system in systems if system.queries), None)
+    texts = {q.question_id: q.question for q in read_questions(queries)} if queries else {}
+    a, b = (system.values[measure].map(plain) for system in systems)
+    lead = pd.Series(np.subtract(a.to_numpy(float), b.to_numpy(float)).round(12), a.index)
+
+    def rows(gain: "pd.Series[float]") -> list[Result]:
+        largest = gain[gain > 0].sort_values(ascending=False, kind="stable").index
+        return [
+            {"question_id": q, "question": texts.get(q, ""), "a": a[q], "b": b[q]} for q in largest
+        ]
+
+    return {"a_better": rows(lead), "b_better": rows(-lead)}
 
 
 def _count(number: int, word: str) -> str:

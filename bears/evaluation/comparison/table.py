@@ -131,7 +131,9 @@ def number(value: Any) -> str:
     return "–" if value is None else str(value)
 
 
-def _remarks(result: Mapping[str, Any], two: bool, kinds: Sequence[str]) -> list[str]:
+def _remarks(
+    result: Mapping[str, Any], two: bool, kinds: Sequence[str]
+) -> list[str | pd.DataFrame]:
     by = [
         f", in the tables by {kind} over all of these" for kind in kinds if result["by"].get(kind)
     ]
@@ -147,36 +149,31 @@ def _remarks(result: Mapping[str, Any], two: bool, kinds: Sequence[str]) -> list
             "\n* fewer than ten questions or clusters differ: a wide bound of the difference that "
             "holds for so few, not an interval; only p decides."
         )
+    main = result["main"]
     if not two:
-        return [
-            remark,
-            f"Systems that share a letter do not differ significantly in {result['main']}.",
-        ]
-    return [remark, *map(_flipped, result["flips"])]
+        return [remark, f"Systems that share a letter do not differ significantly in {main}."]
+    names = {side: result["pairs"][0][side] for side in "ab"}
+    parts: list[str | pd.DataFrame] = [remark]
+    for side, name in names.items():
+        rows = result["moved"][f"{side}_better"]
+        parts += moved_parts(f"{main}, questions on which {name} is better", rows, names)
+    return parts
 
 
-def _flipped(flip: Mapping[str, Any]) -> str:
-    lines = []
-    for side, other in (("a", "b"), ("b", "a")):
-        entries = flip[f"only_{side}"]
-        lines.append(
-            f"{flip['measure']}, questions that {flip[side]} has and {flip[other]} lacks: "
-            f"{len(entries)}"
-        )
-        lines += [_question(entry, flip) for entry in entries[:SHOWN]]
-        more = len(entries) - SHOWN
-        lines += [f"  … and {more} more: --format json"] * (more > 0)
-    return "\n".join(lines)
+def moved_parts(
+    said: str, rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]
+) -> list[str | pd.DataFrame]:
+    """Return how many questions moved, and the first of them as a table.
 
-
-def _question(entry: Mapping[str, Any], flip: Mapping[str, Any]) -> str:
-    text = f"  {entry['question_id']} {one_line(entry.get('question', ''))}".rstrip()
-    places = []
-    for side in "ab":
-        if (ranking := entry.get(f"ranking_{side}")) is not None:
-            ranks = ", ".join(str(hit["rank"]) for hit in ranking if hit["gold"]) or "none"
-            places.append(f"gold at {ranks} by {flip[side]}")
-    return f"{text}: {', '.join(places)}" if places else text
+    Args:
+        said: what they are.
+        rows: of `bears.evaluation.comparison.result.moved`.
+        names: ``a`` and ``b`` to the heads of their columns, in order.
+    """
+    columns = ["question_id", "question", *names]
+    first = pd.DataFrame(rows[:SHOWN], columns=columns).map(number).rename(columns=names)
+    more = f", the first {SHOWN} of them" * (len(rows) > SHOWN)
+    return [f"{said}: {len(rows)}{more}", *([first] if rows else [])]
 
 
 def _csv(result: Mapping[str, Any], kinds: Sequence[str]) -> str:
