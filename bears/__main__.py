@@ -13,9 +13,6 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
-    from bears.signals import end_with_a_sentence
-
-    end_with_a_sentence("bears")
     from bears.cli import main as command
 
     return command()

@@ -1,10 +1,5 @@
-"""Signals that end a program: in order once it works, with one sentence while it is still loading.
+"""Signals that end a program: what is open is closed, and temporary files are removed."""
 
-Without this SIGTERM and SIGHUP leave temporary folders behind, and Ctrl-C during the imports prints
-a traceback. It imports next to nothing, so that it can come before all other imports.
-"""
-
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -25,17 +20,6 @@ class Terminated(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__()
         self.status = 128 + number
-
-
-def end_with_a_sentence(who: str) -> None:
-    """End on a signal with one sentence, while a program loads and nothing is open yet."""
-
-    def end(number: int, _: FrameType | None) -> NoReturn:
-        os.write(2, f"{who}: interrupted\n".encode())
-        os._exit(128 + number)
-
-    for number in ENDING:
-        _answer(number, end)
 
 
 @contextmanager

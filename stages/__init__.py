@@ -5,11 +5,6 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from bears.signals import end_with_a_sentence
-
-if sys.argv[:1] == ["-m"]:  # of `python -m stages.STAGE`, before STAGE is known
-    end_with_a_sentence("stage")
-
 # Without an activated environment, `.venv/bin/dvc repro` runs the first `python` on PATH. The stage
 # then continues with the project's own Python, instead of failing on a missing package.
 _PYTHON = Path(os.environ.get("DVC_ROOT", ".")) / ".venv" / "bin" / "python"

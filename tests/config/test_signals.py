@@ -47,29 +47,3 @@ def test_what_is_ended_at_work_says_so_and_leaves_no_temporary_folder(
         "boil: interrupted; what was finished is kept\n",
     )
     assert not list(tmp_path.iterdir())
-
-
-LOADING = """
-import builtins, os
-before = builtins.__import__
-def imported(name, *rest, **named):
-    if name.startswith({late!r}):
-        os.kill(os.getpid(), {number})
-    return before(name, *rest, **named)
-builtins.__import__ = imported
-"""
-
-
-@pytest.mark.parametrize("sent", SIGNALS)
-@pytest.mark.parametrize(
-    ("module", "late", "who"),
-    [("stages.index", "bears.retrieval", "stage"), ("bears", "bears.cli", "bears")],
-)
-def test_what_is_ended_while_it_loads_says_one_sentence(
-    tmp_path: Path, sent: signal.Signals, module: str, late: str, who: str
-) -> None:
-    code = LOADING.format(late=late, number=int(sent))
-    (tmp_path / "sitecustomize.py").write_text(code)
-    process = started("-m", module, temp=tmp_path, PYTHONPATH=str(tmp_path))
-    _, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (128 + sent, f"{who}: interrupted\n")
