@@ -175,7 +175,7 @@ def test_a_wrong_address_shows_at_once_and_before_anything_is_encoded(tmp_path: 
 
     (port,) = free_ports(1)
     started = time.monotonic()
-    with pytest.raises(StoreError, match=f"127.0.0.1:{port}; no Qdrant answers there"):
+    with pytest.raises(StoreError, match=f"127.0.0.1:{port}; Qdrant there fails"):
         qdrant(f"http://127.0.0.1:{port}", patience_s=60).write(never(), tmp_path)
     assert time.monotonic() - started < 10
     with pytest.raises((ConfigurationError, StoreError), match=r"vector_store\.url is "):
@@ -191,12 +191,12 @@ def test_a_key_that_is_missing_or_wrong_is_named_but_not_shown(
         guarded = qdrant(server.url, api_key_env=KEY)
         with pytest.raises(ConfigurationError, match=f"variable {KEY} holds no key"):
             guarded.write(made, tmp_path)
-        with pytest.raises(StoreError, match="refuses a request without a key"):
+        with pytest.raises(StoreError, match=r"40[13] .*api_key_env .none."):
             qdrant(server.url).write(made, tmp_path)
         monkeypatch.setenv(KEY, "wrong-one")
         with (
             pytest.warns(UserWarning, match="insecure connection"),
-            pytest.raises(StoreError, match=f"refuses the key in {KEY}") as caught,
+            pytest.raises(StoreError, match=rf"40[13] .*api_key_env .{KEY}.") as caught,
         ):
             guarded.write(made, tmp_path)
         assert "wrong-one" not in str(caught.value)
@@ -229,7 +229,7 @@ def test_a_server_killed_while_it_is_written_to_is_resumed_and_holds_nothing_twi
         watching = client(server.url)
 
         killer = killed_at(server, 430, watching)
-        with pytest.raises(StoreError, match=r"no Qdrant answers .* then run the same again"):
+        with pytest.raises(StoreError, match=r"Qdrant there fails .* Then run the same again"):
             store.write(made, tmp_path)
         killer.join()
         assert not (tmp_path / "store.json").exists()
@@ -258,7 +258,7 @@ def test_a_server_killed_while_it_is_searched_is_a_clear_error_and_can_come_back
         searcher = store.open(written(store, made, tmp_path))
         expected = nearest(searcher, vector, 10)
         server.kill()
-        with pytest.raises(StoreError, match=f"{server.url}; no Qdrant answers there"):
+        with pytest.raises(StoreError, match=f"{server.url}; Qdrant there fails"):
             nearest(searcher, vector, 10)
         server.start()
         assert nearest(searcher, vector, 10) == expected
@@ -335,7 +335,7 @@ def test_a_node_of_three_that_is_lost_between_upserts_loses_no_point_and_adds_no
         store = qdrant(first.url, **settings)
         killer = killed_at(third, 900, client(first.url))
         if replicas == 1:
-            with pytest.raises(StoreError, match=r"a node of its cluster is lost, start that"):
+            with pytest.raises(StoreError, match=r"Qdrant there fails .* all nodes of its cluster"):
                 written(store, made, tmp_path)
             third.start()
         written(store, made, tmp_path)

@@ -105,25 +105,13 @@ class Server:
         try:
             return retrying(call)
         except (ApiException, QdrantException) as error:
-            raise StoreError(f"vector_store.url is {self.url}; {self._explained(error)}") from None
-
-    def _explained(self, error: Exception) -> str:
-        status = getattr(error, "status_code", None)
-        reason = " ".join(str(getattr(error, "source", error)).split())
-        if status in (401, 403):
-            sent = f"the key in {self._key_env}" if self._key_env else "a request without a key"
-            return (
-                f"Qdrant there refuses {sent} ({reason}). Set vector_store.api_key_env to the "
-                "environment variable of the right key"
-            )
-        if status is None:
-            problem = f"no Qdrant answers there ({reason}). Start it, or correct the address"
-        else:
-            problem = (
-                f"Qdrant there cannot do it ({reason}). Expected Qdrant 1.16 or later with free "
-                "disk space; if a node of its cluster is lost, start that again"
-            )
-        return f"{problem}, then run the same again: the shards that it holds are not sent twice"
+            reason = " ".join(str(getattr(error, "source", error)).split())
+            raise StoreError(
+                f"vector_store.url is {self.url}; Qdrant there fails ({reason}). Expected 1.16 or "
+                "later with free disk space and all nodes of its cluster, whose key is in the "
+                f"variable of vector_store.api_key_env ({self._key_env or 'none'}). Then run the "
+                "same again: the shards that it holds are not sent twice"
+            ) from None
 
 
 def _is_temporary(error: BaseException) -> bool:
