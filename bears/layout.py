@@ -42,6 +42,16 @@ def chunks_beside(run: Path) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Below:
+    """An attribute of `BenchmarkFiles`: a path in its ``data``, with the benchmark's name."""
+
+    path: str
+
+    def __get__(self, files: "BenchmarkFiles", _: object = None) -> Path:
+        return files.data / self.path.format(name=files.name)
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkFiles:
     """The files of one benchmark.
 
@@ -53,53 +63,17 @@ class BenchmarkFiles:
     name: str
     data: Path = DATA
 
-    @property
-    def rows(self) -> Path:
-        return self.data / "raw" / self.name / "rows"
-
-    @property
-    def sources(self) -> Path:
-        return self.data / "raw" / self.name / "sources.json"
-
-    @property
-    def sampled(self) -> Path:
-        return self._folder / "sampled"
-
-    @property
-    def lineage(self) -> Path:
-        return self.sampled / "lineage.jsonl"
-
-    @property
-    def translated(self) -> Path:
-        return self._folder / "translated"
-
-    @property
-    def queries(self) -> Path:
-        return self.translated / "queries.json"
-
-    @property
-    def corpus(self) -> Path:
-        return self.translated / "corpus.json"
-
-    @property
-    def sidecar(self) -> Path:
-        return self.translated / "sidecar.json"
-
-    @property
-    def verified(self) -> Path:
-        return self._folder / "verified"
-
-    @property
-    def audited(self) -> Path:
-        return self._folder / "audited"
-
-    @property
-    def taxes(self) -> Path:
-        return self._folder / "tax"
-
-    def tax(self, retriever: str) -> Path:
-        """Return the translation tax of a retriever."""
-        return self.taxes / f"{retriever}.json"
+    rows = Below("raw/{name}/rows")
+    sources = Below("raw/{name}/sources.json")
+    sampled = Below("{name}/sampled")
+    lineage = Below("{name}/sampled/lineage.jsonl")
+    translated = Below("{name}/translated")
+    queries = Below("{name}/translated/queries.json")
+    corpus = Below("{name}/translated/corpus.json")
+    sidecar = Below("{name}/translated/sidecar.json")
+    verified = Below("{name}/verified")
+    audited = Below("{name}/audited")
+    _folder = Below("{name}")
 
     def index(self, retriever: str) -> Path:
         """Return the folder of a retriever's index."""
@@ -131,10 +105,6 @@ class BenchmarkFiles:
         if use in ("questions", "checks"):
             folder /= "made"
         return replies_below(folder, self.name, use)
-
-    @property
-    def _folder(self) -> Path:
-        return self.data / self.name
 
 
 EVERY = BenchmarkFiles("*")

@@ -1,16 +1,17 @@
-"""Write the pages of docs/ that are made from the code: the commands, and the settings of conf/.
+"""Write the pages of docs/ that are made from the code: commands, settings, definitions of metrics.
 
-python -m benchmarks.references            # write docs/commands.md and docs/settings.md
+python -m benchmarks.references            # write commands.md, settings.md and definitions.md
 python -m benchmarks.references --check    # exit with 1 if a page is stale; `make lint` runs it
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,24 @@ import yaml
 
 from bears.cli import COMMANDS, declare
 from bears.config.pipeline import GROUPS
+from bears.evaluation.answers.evidence_f1 import evidence_f1
+from bears.evaluation.answers.exact_match import exact_match
+from bears.evaluation.answers.token_f1 import token_f1
+from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
+from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
+from bears.evaluation.measure import METRICS
 
 DOCS = Path("docs")
 CONF = Path("conf")
 WORDS_ONLY = ("benchmark", "language", "prompt", "source")
 """Groups whose keys are explained in their files, or on a page of their own."""
+ANSWERS: dict[str, Callable[..., Any]] = {
+    "answer_f1": token_f1,
+    "exact_match": exact_match,
+    "evidence_f1": evidence_f1,
+    "yes_no_accuracy": yes_no_accuracy,
+    "unanswerable_detection": unanswerable_detection,
+}
 Row = tuple[str, ...]
 KEY = re.compile(r"^( *)([\w.'-]+):(?: (.*))?$")
 """A line of YAML with a key: its indentation, the key, and the value if it is on the line."""
@@ -33,6 +47,7 @@ def main(arguments: list[str]) -> int:
     # argparse takes the width from here, so the terminal does not matter.
     os.environ["COLUMNS"] = "90"
     pages = {DOCS / "commands.md": commands(), DOCS / "settings.md": settings()}
+    pages[DOCS / "definitions.md"] = definitions()
     stale = [path for path, text in pages.items() if not path.exists() or path.read_text() != text]
     for path in stale:
         if "--check" in arguments:
@@ -56,6 +71,31 @@ def commands() -> str:
             text = re.sub(r" +$", "", parser.format_help(), flags=re.MULTILINE)
             parts.append(f"{'#' * level} {parser.prog}\n\n```\n{text}```")
     return "\n\n".join(parts) + "\n"
+
+
+def definitions() -> str:
+    """Return the page of the metrics: the docstring of each, without its arguments."""
+    parts = [
+        "# Definitions of the metrics",
+        "Each metric with its definition, its edge cases and its source, from the file that "
+        "computes it. This page is generated; `python -m benchmarks.references` renews it.",
+        "## Of rankings",
+        "`evaluate.measures` in `conf/` lists the ones to compute.",
+    ]
+    for metric in METRICS:
+        names = [f"{metric.name}@k"] * metric.cutoff + [metric.name] * metric.whole
+        parts.append(_defined(names, metric.function))
+        if metric.foreign:
+            parts.append(f"In ir_measures: {', '.join(f'`{name}`' for name in metric.foreign)}.")
+    parts += ["## Of answers", "`bears answers score` computes them."]
+    parts += [_defined([name], function) for name, function in ANSWERS.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _defined(names: list[str], function: Callable[..., Any]) -> str:
+    text = (inspect.getdoc(function) or "").split("\nArgs:")[0].strip()
+    heading = ", ".join(f"`{name}`" for name in names)
+    return f"### {heading}\n\n{text.replace('``', '`')}"
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:

@@ -13,8 +13,8 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
-CAP = 25_050
-"""The plan's cap is 24,500: 550 lines must still be paid for. Lower it when code goes."""
+CAP = 24_500
+"""A newcomer carries every line: whoever adds some takes others away."""
 LAYOUT = {
     *(token.NEWLINE, token.INDENT, token.DEDENT, token.ENDMARKER),
     *(tokenize.NL, tokenize.COMMENT, tokenize.ENCODING),

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from bears.config.edge import ended
 from bears.config.packaged import require_project
-from bears.errors import ConfigurationError
 
 COMMANDS = {
     "init": "make a project with a benchmark",
@@ -18,7 +17,6 @@ COMMANDS = {
     "compare": "test whether systems differ, by how much, and how certain that is",
     "gate": "fail if a change made retrieval or answers worse",
     "report": "write an HTML page about a benchmark and its results",
-    "metrics": "list the metrics with their definitions and sources",
     "submit": "score other people's results, or write a task's submission file",
     "answers": "score or judge a system's answers",
     "labels": "say what a judge is worth, and which answers people should label",
@@ -37,9 +35,8 @@ COMMANDS = {
 }
 """Modules of this package, in the order in which a newcomer needs them. The ``COMMAND`` of each is
 a function, or a mapping of several."""
-ANYWHERE = ("init", "metrics", "source", "plot-template")
+ANYWHERE = ("init", "source", "plot-template")
 """Commands that need no project."""
-RENAMED = {"judge": "labels price", "memory": "replies"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -71,8 +68,6 @@ def _run(words: Sequence[str]) -> int | None:
         # Importing the packages of all commands would take seconds.
         if [name] == list(words[:1]):
             declare(name, command)
-    if words and words[0] in RENAMED:
-        raise ConfigurationError(f"`{words[0]}` is now called `{RENAMED[words[0]]}`; run that")
     if not words:
         parser.print_help(sys.stderr)
         sys.exit(2)

@@ -20,9 +20,8 @@ from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
 from bears.files.benchmark_state import benchmark_state, heading
-from bears.files.records import read_documents, read_questions, to_json, write_json
-from bears.language.tags import check_tag, languages_of
-from bears.layout import BenchmarkFiles
+from bears.files.records import read_documents, read_questions, to_json
+from bears.language.tags import languages_of
 from bears.library.index import Index
 from bears.results.system import frames_of
 from bears.types import Document, Question
@@ -58,7 +57,6 @@ def measure_tax(
     *,
     retriever: str = "",
     folder: Path | None = None,
-    language: str = "",
     format: Literal["table", "json"] = "table",
     benchmark: str = "",
 ) -> None:
@@ -72,7 +70,6 @@ def measure_tax(
         retriever: default: the one in params.yaml
         folder: a published set (queries_raw.json, corpus_raw.json, queries.json, corpus.json)
             instead of the pipeline's records
-        language: BCP 47 tag of the original texts of sources of FOLDER that the benchmark lacks
         format: default: table
     """
 
@@ -91,12 +88,9 @@ def measure_tax(
         translated = records_of(selected(config).benchmark.name).folder
         made(config, "sample", sampled)
     before, after = read_sides(sampled, translated)
-    languages = _languages(config, before, language)
+    languages = _languages(config, before)
     values = values_by_side(before, after, languages, configured)
     result = {**_about(config, translated, after, len(values), languages), **tax_of(values)}
-    # Results with overrides would not be figures of the retriever with this name.
-    if folder is None and not overrides:
-        write_json(BenchmarkFiles(result["benchmark"]).tax(result["retriever"]), result)
     print(to_json(result) if format == "json" else _table(result))
 
 
@@ -175,19 +169,15 @@ def tax_of(values: pd.DataFrame) -> dict[str, Any]:
     return {key: plain(value) for key, value in found.items()}
 
 
-def _languages(config: Config, original: TextSide, unknown: str) -> dict[str, str]:
+def _languages(config: Config, original: TextSide) -> dict[str, str]:
     """Return each source whose texts were translated, with its original language."""
     chosen = selected(config)
     kept, target = chosen.benchmark.language, chosen.language.name
     languages = languages_of(chosen.sources, original.sources, kept, target)
-    strangers = sorted(original.sources - languages.keys())
-    if unknown:
-        check_tag(unknown, "--language")
-        languages |= dict.fromkeys(strangers, unknown)
-    elif strangers:
+    if strangers := sorted(original.sources - languages.keys()):
         raise ConfigurationError(
-            f"{chosen.benchmark.name} does not know the source {strangers[0]!r:.80}; give "
-            "the language of its original texts: --language en"
+            f"{chosen.benchmark.name} does not know the source {strangers[0]!r:.80}, and so not "
+            "the language of its original texts; name the benchmark that has it: --benchmark NAME"
         )
     return {source: tag for source, tag in languages.items() if tag != target}
 

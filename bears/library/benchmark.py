@@ -79,7 +79,7 @@ class Benchmark:
                 (source, text), or a mapping with ``id``, ``source``, ``text`` and ``start``. It is
                 matched to its document by id, by path, or by its text; one without a match keeps
                 its rank and counts as wrong.
-            measures: names as ``bears metrics`` lists them; none: the pipeline's.
+            measures: names as in docs/definitions.md; none: the pipeline's.
             threads: how many questions a system is asked at a time.
 
         Raises:

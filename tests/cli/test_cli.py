@@ -72,8 +72,6 @@ def test_it_explains_itself_on_demand_and_where_a_command_is_incomplete(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["memory", "plan"], "`memory` is now called `replies`; run that"),
-        (["judge", "x.csv"], "`judge` is now called `labels price`; run that"),
         (["report", "--top", "101"], "--top is 101; expected a whole number from 1 to 100"),
         (["compare", "--equal-within", "nan"], "--equal-within is nan; expected a number above 0"),
         (["replies", "review"], "expected either --export FILE or --import FILE"),
@@ -101,7 +99,7 @@ def test_arguments_that_do_not_fit_end_in_a_sentence(
 
 
 def test_a_reader_that_stops_early_is_no_error() -> None:
-    command = f"set -o pipefail; {sys.executable} -m bears metrics | head -n 1"
+    command = f"set -o pipefail; {sys.executable} -m bears show | head -n 1"
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=ROOT,
@@ -110,7 +108,7 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
         encoding="utf-8",
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Of rankings")
+    assert done.stdout.startswith("metrics/retrieval.json")
 
 
 def test_the_metrics_are_shown_as_a_table_and_outside_the_root_it_says_where_to_go(

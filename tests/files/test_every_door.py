@@ -42,7 +42,6 @@ from bears.llm.faults import read_problem
 from bears.llm.kept import load
 from bears.llm.models import load_models
 from bears.publishing.attestation import Attestation
-from bears.publishing.report.tax import read_taxes
 from bears.questions.task import draft_of
 from bears.results.board import read_board
 from bears.results.origins import system_at, system_in_csv
@@ -162,7 +161,6 @@ DOORS: dict[str, tuple[str, Read]] = {
     **each("answers.judging.pairs", lambda path: judged_in(path, "it"), ".csv", ".xlsx"),
     **each("answers.judging.labels", read_labels, ".csv", ".json", ".jsonl"),
     "answers.ragas.rows: CSV": (".csv", read_rows_of_ragas),
-    "publishing.report.tax: a tax": (".json", lambda path: list(read_taxes(path.parent, ""))),
     "results.system: judgements": (
         ".csv",
         lambda path: System("", "", pd.DataFrame(), files=(path, path)).answers,

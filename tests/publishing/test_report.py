@@ -21,8 +21,6 @@ from bears.config.shape import BenchmarkIdentity
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import compare
-from bears.files.benchmark_state import records_digest
-from bears.files.digest import sha256_of
 from bears.files.records import read_questions, write_json, write_lines, write_records
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import run_writer
@@ -234,17 +232,12 @@ def test_a_page_without_judged_questions_recommends_nothing(tmp_path: Path) -> N
     assert html.count('"unjudged":true') == 2
 
 
-def test_a_page_shows_audit_prices_and_the_translation_tax_of_its_own_state(
+def test_a_page_shows_audit_and_prices(
     tmp_path: Path,
 ) -> None:
     made = Made(tmp_path, ["first", "second"], ["one", "two"])
     paid = {**made.files[0].cost, "usd_low": 0.207, "usd_high": 0.811}
     made.files[0] = replace(made.files[0], cost=paid)
-    state = records_digest(sha256_of(made.place.queries), sha256_of(made.place.corpus))[:12]
-    sides = dict.fromkeys(("original", "translated", "low", "high"), 0.5)
-    for name, known, of in (("here", state, -0.075), ("there", "another", -0.333)):
-        tax = {**sides, "difference": of, "questions": 40}
-        write_json(made.place.taxes / f"{name}.json", {**tax, "state": known, "retriever": name})
     candidates = [
         {"question_id": "q1", "doc_id": f"d{i}", "decision": d} for i, d in enumerate(("", "x"))
     ]
@@ -255,8 +248,6 @@ def test_a_page_shows_audit_prices_and_the_translation_tax_of_its_own_state(
     assert "among its right ones: 2, for 1 questions; 1 of them have no decision yet" in html
     assert "<td>contains_question</td>" in html
     assert "0.21 – 0.81" in html
-    assert "−0.075" in html
-    assert "−0.333" not in html
 
 
 def test_intervals_of_groups_are_those_of_compare() -> None:

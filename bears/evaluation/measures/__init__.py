@@ -5,6 +5,6 @@ documents from the top count, at least 1, or None for the whole ranking. It retu
 question, shape (n,), NaN if undefined. The missing places of a ranking shorter than ``k`` count as
 not relevant.
 
-``bears metrics`` prints the docstrings: the first line is the definition, and the paragraph that
-begins with "Source:" says who defined it.
+docs/definitions.md is made from the docstrings: the first line is the definition, and the
+paragraph that begins with "Source:" says who defined it.
 """

@@ -12,7 +12,6 @@ from bears.files.benchmark_state import records_digest
 from bears.files.digest import sha256_of
 from bears.files.records import read_json, read_lines, read_questions, stream_documents
 from bears.layout import BenchmarkFiles
-from bears.publishing.report.tax import Tax, read_taxes
 from bears.retrieval.chunking import parts_of
 from bears.types import Question, document_of
 
@@ -43,7 +42,6 @@ class ReportedBenchmark:
         provenance: origin, revision, licence and files of each source.
         pool: source to the number of its documents, and of those that are gold.
         digests: sha256 of each file, and of the records.
-        taxes: what translation cost retrievers.
     """
 
     name: str
@@ -59,7 +57,6 @@ class ReportedBenchmark:
     provenance: Sequence[Mapping[str, Any]]
     pool: Mapping[str, tuple[int, int]]
     digests: Mapping[str, str]
-    taxes: Sequence[Tax]
 
     def findings_of(self, question: Question) -> list[list[str]]:
         """Return severity, check and message of each finding about a question and its gold."""
@@ -156,7 +153,6 @@ def read_benchmark(
         provenance=read_json(files.sources) if files.sources.is_file() else [],
         pool={source: (total[source], relevant[source]) for source in sorted(total)},
         digests=digests,
-        taxes=list(read_taxes(files.taxes, digests["records"][:12])),
     )
 
 
