@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 CAP = 24_500
-"""A newcomer carries every line: whoever adds some takes others away."""
+"""Code that is added is paid for by code that goes."""
 LAYOUT = {
     *(token.NEWLINE, token.INDENT, token.DEDENT, token.ENDMARKER),
     *(tokenize.NL, tokenize.COMMENT, tokenize.ENCODING),
