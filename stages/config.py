@@ -5,7 +5,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from bears.config import AUTO, compose, read_selection, root_of, write_yaml
+from bears.config import AUTO, compose, read_mapping, read_selection, root_of, write_yaml
 from bears.config.code import Modules, code_digests
 from bears.config.edge import ended
 from bears.config.guard import locked_paths
@@ -34,10 +34,11 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
                 "name in params.yaml"
             )
     # DVC watches nothing outside of the project, nor folders within that stages do not declare.
+    # Where the files are not here, as on another machine, they are those of the last run.
+    before = read_mapping(out).get("contents", {}) if out.exists() else {}
     paths = {name: source.path for name, source in known.sources.items() if source.path}
-    contents = {
-        name: content_of(root_of(path) / Path(path).expanduser()) for name, path in paths.items()
-    }
+    places = {name: root_of(path) / Path(path).expanduser() for name, path in paths.items()}
+    contents = {name: content_of(at) or before.get(name, "") for name, at in places.items()}
     # DVC refuses to run a stage whose folder is missing; git keeps no empty folder.
     for folder in (DATA / "local", REPLIES / "made"):
         folder.mkdir(parents=True, exist_ok=True)

@@ -228,6 +228,9 @@ def test_a_project_from_the_wheel_runs_as_the_checkout_does(tmp_path: Path, with
     assert "three sisters" in project.text("data/mill/translated/corpus.json")
     (documents / ".hidden").write_text("not read")
     assert ran(project.dvc("repro")) == ["config"]
+    # On a machine without the folder, what was read from it is still there.
+    documents.rename(tmp_path / "elsewhere")
+    assert ran(project.dvc("repro")) == ["config"]
 
 
 @pytest.mark.slow

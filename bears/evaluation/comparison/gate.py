@@ -73,16 +73,15 @@ def judged(
 
 def _verdict(row: Mapping[str, Any], allow: float | None) -> Result:
     """Return the verdict, and how many questions it takes to allow the loss."""
+    verdict, needed = WORSE if row["p_holm"] <= ALPHA else NO_LOSS, None
     if allow is not None and row["low"] > -allow:
-        return {"verdict": ALLOWED, "questions_needed": None}
-    if allow is None or row["p_holm"] <= ALPHA:
-        verdict = WORSE if row["p_holm"] <= ALPHA else NO_LOSS
-        return {"verdict": verdict, "questions_needed": None}
-    # A gain that is seen may be chance, and a loss that is seen leaves less to show.
-    room, needed = allow + min(row["difference"], 0.0), None
-    if room > 1e-12:
-        # Where few questions differ, the bound is wider than one from the spread, and shrinks as
-        # 1 / (n + 3) does.
-        least = math.ceil((row["n"] + 3) * (row["difference"] - row["low"]) / room)
-        needed = max(least, questions_for(room, row["spread"], 2 * ALPHA) or 0)
-    return {"verdict": UNDECIDED, "questions_needed": needed}
+        verdict = ALLOWED
+    elif allow is not None and verdict != WORSE:
+        verdict = UNDECIDED
+        # A gain that is seen may be chance, and a loss that is seen leaves less to show.
+        if (room := allow + min(row["difference"], 0.0)) > 1e-12:
+            # Where few questions differ, the bound is wider than one from the spread, and shrinks
+            # as 1 / (n + 3) does.
+            least = math.ceil((row["n"] + 3) * (row["difference"] - row["low"]) / room)
+            needed = max(least, questions_for(room, row["spread"], 2 * ALPHA) or 0)
+    return {"verdict": verdict, "questions_needed": needed}
