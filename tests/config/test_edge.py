@@ -74,7 +74,7 @@ def test_of_a_bug_users_see_our_line_and_developers_the_traceback(
 @pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_under_standard_output_is_an_error(unbuffered: str) -> None:
-    for command in ("metrics", "--help"):
+    for command in ("show", "--help"):
         if command == "--help" and unbuffered:
             continue  # argparse itself lets that pass
         line = f"$P -m bears {command} > /dev/full"
