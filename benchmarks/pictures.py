@@ -42,7 +42,8 @@ def main() -> None:
         curves = [_run(clone, retriever) for retriever in RETRIEVERS]
         _curves(pd.concat(curves))
         command = ["compare", "HEAD", "workspace", "--measure", "ndcg@10", "--by", "type"]
-        printed = _bears(clone, *command)
+        # Without the questions that moved, which would make it twice as high.
+        printed = _bears(clone, *command).partition("\n\nndcg@10, questions on which")[0]
         page = Path(folder) / "compare.html"
         text = "$ bears " + " ".join(command) + "\n" + printed
         lines = [part for line in text.splitlines() for part in _fitted(line)]

@@ -170,7 +170,7 @@ def moved_parts(
         rows: of `bears.evaluation.comparison.result.moved`.
         names: ``a`` and ``b`` to the heads of their columns, in order.
     """
-    columns = ["question_id", "question", *names]
+    columns = ["question_id", *names, "question"]
     first = pd.DataFrame(rows[:SHOWN], columns=columns).map(number).rename(columns=names)
     more = f", the first {SHOWN} of them" * (len(rows) > SHOWN)
     return [f"{said}: {len(rows)}{more}", *([first] if rows else [])]
