@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from bears.config.packaged import CODE_FOLDERS
 from bears.config.pipeline import GROUPS, configuration_of_stages
 from bears.config.shape import Configuration
 from bears.config.typed import select
-from bears.errors import ConfigurationError
+from bears.errors import BearsError, ConfigurationError
 from bears.layout import CODE, CONF, CONFIG, DATA, LANGUAGE, PARAMS, REPLIES, BenchmarkFiles
 from bears.sources.folder.walk import content_of
 
@@ -35,7 +36,9 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
             )
     # DVC watches nothing outside of the project, nor folders within that stages do not declare.
     # Where the files are not here, as on another machine, they are those of the last run.
-    before = read_mapping(out).get("contents", {}) if out.exists() else {}
+    before: dict[str, str] = {}
+    with suppress(BearsError):  # It may be missing, or in conflict in git; it is written anew.
+        before = read_mapping(out).get("contents", {})
     paths = {name: source.path for name, source in known.sources.items() if source.path}
     places = {name: root_of(path) / Path(path).expanduser() for name, path in paths.items()}
     contents = {name: content_of(at) or before.get(name, "") for name, at in places.items()}

@@ -88,8 +88,7 @@ COMMAND = gate
 def _measures(systems: Sequence[System], asked: Sequence[str]) -> list[str]:
     """Return the measures to test. Raises FormatError if one is missing."""
     names = shared_measures(systems, asked)
-    main = main_of(systems)
-    first = main if main in names else names[0]
+    first = main if (main := main_of(systems)) in names else names[0]
     return names if asked else [first, *({PASS_RATE} & set(names) - {first})]
 
 

@@ -98,9 +98,8 @@ def pipeline() -> str:
 
 def _workflow(ci: str) -> dict[Path, str]:
     """Return the texts of a workflow and of what it installs."""
-    text = read_text(README.with_name("ci") / f"{ci}.yml")
     return {
-        WORKFLOWS[ci]: text,
+        WORKFLOWS[ci]: read_text(README.with_name("ci") / f"{ci}.yml"),
         Path("requirements.txt"): f"bears-bench=={version('bears-bench')}\n",
     }
 

@@ -292,6 +292,16 @@ def test_the_stage_writes_what_was_composed_in_the_same_bytes_everywhere(project
     assert yaml.safe_load(config) == written
     assert "Traditional Chinese" in language
     assert (project / "data" / "memory" / "mini.jsonl").read_bytes() == b""
+    # What was known of files that are not here stays; a file that git left in conflict is replaced.
+    for earlier, known in (
+        (yaml.safe_dump({"contents": {"drcd": "a"}}), "a"),
+        ("<<<<<<< a\n{", ""),
+    ):
+        (project / "two/config.yaml").write_text(earlier)
+        done = compose_stage(project, "--out", "two/config.yaml")
+        assert (done.returncode, done.stderr) == (0, "")
+        found = yaml.safe_load((project / "two/config.yaml").read_text("utf-8"))["contents"]
+        assert found == written["contents"] | {"drcd": known}
 
 
 def test_the_stage_takes_overrides_by_hand(project: Path) -> None:

@@ -208,6 +208,7 @@ ELSEWHERE = {
     "cli.labels": "a table with labels; tests/cli/test_labels.py",
     "cli.judgements": "candidates, sealed by their manifest",
     "stages.evaluate": "the lineage, sealed by its manifest",
+    "stages.config": "its own earlier output; tests/config/test_configuration.py",
     "stages.retrieve": "the index's timing, whose fields are checked when they are read again",
     "cli.init": "files of the package",
     "cli.new": "the header of a table; tests/cli/test_init.py",

@@ -149,14 +149,14 @@ def _remarks(
             "\n* fewer than ten questions or clusters differ: a wide bound of the difference that "
             "holds for so few, not an interval; only p decides."
         )
-    main = result["main"]
     if not two:
-        return [remark, f"Systems that share a letter do not differ significantly in {main}."]
+        share = "Systems that share a letter do not differ significantly in"
+        return [remark, f"{share} {result['main']}."]
     names = {side: result["pairs"][0][side] for side in "ab"}
     parts: list[str | pd.DataFrame] = [remark]
     for side, name in names.items():
-        rows = result["moved"][f"{side}_better"]
-        parts += moved_parts(f"{main}, questions on which {name} is better", rows, names)
+        said = f"{result['main']}, questions on which {name} is better"
+        parts += moved_parts(said, result["moved"][f"{side}_better"], names)
     return parts
 
 
