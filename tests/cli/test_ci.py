@@ -59,7 +59,7 @@ def test_pull_requests_fail_if_they_are_worse_and_only_then(kind: str, tmp_path:
     origin = Workspace(tmp_path / "origin")
     origin.git("branch", "--move", "main")
     (origin.root / "own.py").write_text(ALWAYS_THE_SAME)
-    # Nobody has run it, so that the base has no results yet.
+    # It was never run, so the base has no results yet.
     origin.commit()
     branches = {
         "same": ("README.md", "# ", "## "),
