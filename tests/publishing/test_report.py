@@ -306,7 +306,7 @@ def test_only_our_words_are_emphasized_and_never_a_name() -> None:
 MEANS = {"a": 0.5, "b": 0.6, "c": 0.3}
 APART = "no significant difference"
 PAIRS = [("a", "b"), ("c", "b"), ("a", "c")]
-ENDS = [(-0.25, 0.05), (-0.5, -0.1), (-0.1, 0.5)]
+ENDS = [(-0.25, 0.05), (-0.5, -0.1), (-0.1, 0.7)]
 """Of the differences -0.1, -0.3 and 0.2."""
 
 

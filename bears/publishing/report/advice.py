@@ -1,7 +1,6 @@
 """Advise which system to take: one sentence, and what to know before following it."""
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any, Literal
 
 from bears.evaluation.timing import BUSY
@@ -32,7 +31,7 @@ def advise(
         ``take``, the recommended system; ``tie``, the systems that may be as good, it included;
         ``by``, what chose among them; ``over``, the best other system of the tie, or else of all;
         ``difference``, ``low`` and ``high`` of ``take`` and ``over``, on ``n``
-        questions; ``within``, the largest difference inside the tie that its intervals hold;
+        questions; ``within``, the largest difference from ``take`` that the intervals of the tie allow;
         ``risk``, the most that another system may be better, and ``rival``, which one; ``more``,
         how many more questions show ``difference`` with 80 % power, None if that is not known.
         Empty if no system has the measure; ``take`` alone if only one has.
@@ -60,13 +59,12 @@ def advise(
     }
     bounds = {other: -lead["low"] for other, lead in leads.items() if lead["low"] is not None}
     rival = max(bounds, key=bounds.__getitem__, default=over)
-    among = [pairs[frozenset(pair)] for pair in combinations(tie, 2)]
-    ends = [abs(pair[end]) for pair in among for end in ("low", "high") if pair[end] is not None]
+    near = [leads[name][end] for name in tie if name != take for end in ("low", "high")]
     needed = pairs[frozenset((take, over))]["questions_needed"]
     return {
         **{"take": take, "tie": tie, "by": prefer if take != tie[0] else "quality", "over": over},
         **leads[over],
-        "within": max(ends, default=None) if len(tie) > 1 else None,
+        "within": max((abs(end) for end in near if end is not None), default=None),
         "risk": max(bounds.get(rival, 0.0), 0.0),
         "rival": rival,
         "more": None if needed is None else max(round(needed) - leads[over]["n"], 0),
