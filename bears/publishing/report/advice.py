@@ -30,8 +30,8 @@ def advise(
     Returns:
         ``take``, the recommended system; ``tie``, the systems that may be as good, it included;
         ``by``, what chose among them; ``over``, the best other system of the tie, or else of all;
-        ``difference``, ``low`` and ``high`` of ``take`` and ``over``, on ``n``
-        questions; ``within``, the largest difference from ``take`` that the intervals of the tie allow;
+        ``difference``, ``low`` and ``high`` of ``take`` and ``over``, on ``n`` questions;
+        ``within``, the largest difference from ``take`` that the intervals of the tie allow;
         ``risk``, the most that another system may be better, and ``rival``, which one; ``more``,
         how many more questions show ``difference`` with 80 % power, None if that is not known.
         Empty if no system has the measure; ``take`` alone if only one has.
