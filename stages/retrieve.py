@@ -61,7 +61,8 @@ def main(keys: RetrieveKeys, paths: Paths) -> None:
     others, began = used_by_others(), perf_counter()
     timed, stopwatches = _one_by_one(search, sample)
     passed = (perf_counter() - began) * (os.cpu_count() or 1)
-    others = max(used_by_others() - others, 0.0) / passed
+    # The system counts in steps of 10 ms, which says nothing of a shorter time than a second.
+    others = max(used_by_others() - others, 0.0) / max(passed, 1.0)
     name = keys.retriever.name
     cuts: list[Cut] = []
     with (
