@@ -11,6 +11,7 @@ from bears.cli.compare import chosen, main_of
 from bears.errors import FormatError, RecordsDiffer
 from bears.evaluation.comparison.gate import UNDECIDED, WORSE, judged
 from bears.evaluation.comparison.table import (
+    WIDE_NOTE,
     Form,
     formatted,
     moved_parts,
@@ -32,8 +33,7 @@ PROBLEMS = {WORSE: "failure", UNDECIDED: "error"}
 RENAMED = {"A - B": "difference", "95 % interval": "90 % interval", "p (Holm)": "p, one-sided"}
 HINT = "--common compares the questions that both have with the same text and gold"
 REMARK = """p is corrected by Holm's method over these measures. "could show": the loss that these \
-questions would have shown in four of five cases.
-* fewer than ten questions differ: a wide bound of the difference, not an interval."""
+questions would have shown in four of five cases."""
 
 
 def gate(
@@ -60,8 +60,8 @@ def gate(
         candidate: the same, after the change
         measure: may be given repeatedly; default: the one that orders the benchmark, and pass_rate
             if both have judged answers
-        allow: a loss that does not matter, in the unit of the measure: pass if the 90 % interval
-            of the difference lies above it
+        allow: a loss that does not matter, in the unit of the measure, such as 0.02: a measure
+            passes if the 90 % interval of its difference lies above -0.02
         common: if the records differ, compare the questions that both have with the same text and
             gold
         markdown: write the result to this file, for a comment on a pull request
@@ -109,7 +109,7 @@ def _decided(
         "pairs": [],
     }
     try:
-        aligned(systems)
+        pair = aligned([candidate, base])
     except RecordsDiffer as error:
         found, both = changes(base, candidate)
         result["changed"] = found or str(error)
@@ -119,8 +119,8 @@ def _decided(
             return {**result, "said": f"{names}: {result['changed']}; {hint}"}
         result["common"] = len(both)
         result["said"] = f"{len(both)} common questions alone ({result['changed']}): "
-        base, candidate = (replace(each.only(both), benchmark={}) for each in systems)
-    result |= judged(aligned([candidate, base]), measures, allow)
+        pair = aligned([replace(each.only(both), benchmark={}) for each in (candidate, base)])
+    result |= judged(pair, measures, allow)
     verdicts = {row["verdict"] for row in result["pairs"]}
     result["said"] += "; ".join(_said(row, allow) for row in result["pairs"])
     found = "fail" if WORSE in verdicts else "undecided" if UNDECIDED in verdicts else "pass"
@@ -148,6 +148,7 @@ def _text(result: Mapping[str, Any], form: Form) -> str:
         table = pairs_table(rows, two=True).rename(columns=RENAMED)[columns]
         names = f"base: {result['base']}, candidate: {result['candidate']}"
         parts += [f"{records_line(result)}; {names}", *result["warnings"], table, REMARK]
+        parts += [WIDE_NOTE] * any(row["wide"] for row in rows)
         for what in ("lost", "won"):
             said = f"{rows[0]['measure']}, questions {what}"
             parts += moved_parts(said, result[what], {"b": "base", "a": "candidate"})

@@ -33,11 +33,12 @@ from bears.layout import BenchmarkFiles, ledger_of
 from bears.results.revision import JUDGEMENTS, named
 
 COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "corrected", "worth")
-Format = Literal["table", "json"]
 PAIRED = ("n", "alone", "corrected", "worth")
 LANGUAGES = ("en", "zh", "ko", "ja")
 """Candidates for the language of answers, chosen by script if no language is given."""
 TABLE = ("draw", "question", "gold_answers", "answer_1", "answer_2", "label_1", "label_2")
+
+Format = Literal["table", "json"]
 
 
 def price(

@@ -176,8 +176,8 @@ def _languages(config: Config, original: TextSide) -> dict[str, str]:
     languages = languages_of(chosen.sources, original.sources, kept, target)
     if strangers := sorted(original.sources - languages.keys()):
         raise ConfigurationError(
-            f"{chosen.benchmark.name} does not know the source {strangers[0]!r:.80}, and so not "
-            "the language of its original texts; name the benchmark that has it: --benchmark NAME"
+            f"{chosen.benchmark.name} does not know the source {strangers[0]!r:.80}, nor the "
+            "language of its original texts; name the benchmark that has it: --benchmark NAME"
         )
     return {source: tag for source, tag in languages.items() if tag != target}
 

@@ -16,6 +16,10 @@ Form = Literal["table", "markdown", "latex", "csv"]
 SHOWN = 10
 WIDE = " *"
 """The mark of a bound that is not an interval."""
+WIDE_NOTE = (
+    "* fewer than ten questions or clusters differ: a wide bound of the difference that holds for "
+    "so few, not an interval; only p decides."
+)
 COLUMNS = {
     "measure": "measure",
     "a": "A",
@@ -145,13 +149,10 @@ def _remarks(
         "questions would have shown in four of five cases."
     )
     if any(row["wide"] for row in result["pairs"]):
-        remark += (
-            "\n* fewer than ten questions or clusters differ: a wide bound of the difference that "
-            "holds for so few, not an interval; only p decides."
-        )
+        remark += f"\n{WIDE_NOTE}"
     if not two:
-        share = "Systems that share a letter do not differ significantly in"
-        return [remark, f"{share} {result['main']}."]
+        letters = f"Systems that share a letter do not differ significantly in {result['main']}."
+        return [remark, letters]
     names = {side: result["pairs"][0][side] for side in "ab"}
     parts: list[str | pd.DataFrame] = [remark]
     for side, name in names.items():
