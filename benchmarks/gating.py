@@ -4,9 +4,10 @@
 
 A retriever is run twice on questions drawn anew each time, and its results jitter: each question
 has a normal number that both runs share, and each run adds its own; the sum's quantile gives the
-value. It prints the table of docs/statistics.md: for pairs without a change, how often the gate
+value. It prints two tables of docs/statistics.md: for pairs without a change, how often the gate
 fails (5 % at most) and the loss that it announces ("could show", the median); then, for pairs with
 a loss of that size, how often it fails (80 % at least). Losses move values from the best to 0.
+The second: intervals where most questions jitter by a hair and a few lose everything.
 """
 
 import sys
@@ -47,11 +48,13 @@ class Kind:
         shares: loss to the share of each value.
         alike: the correlation of two runs.
         size: questions that belong together, whose jitter is alike.
+        hair: whether values jitter by a hair, and a loss takes whole questions.
     """
 
     shares: Callable[[float], Floats]
     alike: float
     size: int = 1
+    hair: bool = False
 
 
 KINDS = {
@@ -63,13 +66,22 @@ KINDS = {
     "graded near 1": Kind(partial(graded, 0.9, 0.03), 0.6),
     "yes or no, .70, clusters of 4": Kind(partial(yes_no, 0.7), 0.6, 4),
     "graded, clusters of 4": Kind(partial(graded, 0.5, 0.2), 0.7, 4),
+    "graded, clusters of 25": Kind(partial(graded, 0.5, 0.2), 0.7, 25),
+    "a hair, rarely everything": Kind(partial(graded, 0.5, 0.2), 0.7, 1, True),
+    "a hair, rarely everything, clusters of 4": Kind(partial(graded, 0.5, 0.2), 0.7, 4, True),
 }
+RARE = (0.02, 0.05, 0.1)
+"""The shares of questions that are lost, of the table of intervals."""
 
 
 def runs(
     kind: Kind, n: int, draws: int, loss: float, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Return the values of a run with a loss, and of one without, each of shape (n, draws)."""
+    if kind.hair:
+        base = rng.uniform(0.3, 1, (n, draws))
+        kept = np.clip(base + rng.normal(0, 0.003, (n, draws)), 0, 1)
+        return np.where(rng.random((n, draws)) < loss / base.mean(), 0.0, kept), base
     common = np.sqrt(kind.alike) * rng.standard_normal((n, draws))
     values = []
     for each in (loss, 0.0):
@@ -110,21 +122,43 @@ def measured(name: str, n: int, draws: int) -> tuple[float, float, float]:
     return failed(kind, candidate, base), loss, failed(kind, *runs(kind, n, draws, loss, rng))
 
 
+def rarely(share: float, n: int, draws: int) -> tuple[float, float]:
+    """Return how often the 95 % interval holds, and how often a loss of its size is allowed.
+
+    Values jitter by a hair, and a share of the questions loses everything.
+    """
+    rng = generator("rarely", n)
+    lost = rng.random((n, draws)) < share
+    d = np.where(lost, -1.0, rng.normal(0, 0.005, (n, draws)))
+    both, one = (of_means(d, np.zeros_like(d), 9, None, sided) for sided in (False, True))
+    held = (both["low"] <= -share) & (-share <= both["high"])
+    return float(held.mean()), float((one["low"] > -share).mean())
+
+
 def main() -> None:
-    """Print the table as Markdown."""
+    """Print the tables as Markdown."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     rows = []
     for name, kind in KINDS.items():
         cells = [name]
         for n in SIZES:
-            if n // kind.size < 10:
-                cells += ["–"] * 3  # Too few clusters: counted as independent.
+            if n // kind.size < 5:
+                cells += ["–"] * 3  # No p of so few clusters is below 0.05.
                 continue
             false, loss, power = measured(name, n, draws)
             cells += [f"{false:.1%}", f"{loss:.3f}", f"{power:.1%}"]
         rows.append(cells)
     columns = [f"{what}, n = {n}" for n in SIZES for what in ("fails", "could show", "shows it")]
     print(tabulate(rows, ["results", *columns], tablefmt="pipe", disable_numparse=True))
+    rows = []
+    for share in RARE:
+        cells = [f"{share:.0%} lost"]
+        for n in SIZES:
+            held, passed = rarely(share, n, draws)
+            cells += [f"{held:.1%}", f"{passed:.1%}"]
+        rows.append(cells)
+    columns = [f"{what}, n = {n}" for n in SIZES for what in ("holds", "allowed")]
+    print("\n" + tabulate(rows, ["results", *columns], tablefmt="pipe", disable_numparse=True))
 
 
 if __name__ == "__main__":

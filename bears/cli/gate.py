@@ -9,11 +9,12 @@ from xml.etree import ElementTree
 
 from bears.cli.compare import chosen, main_of
 from bears.errors import FormatError, RecordsDiffer
-from bears.evaluation.comparison.gate import UNDECIDED, WORSE, judged
+from bears.evaluation.comparison.gate import CANNOT_TELL, WORSE, judged
+from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.comparison.table import (
-    WIDE_NOTE,
     Form,
     formatted,
+    least_note,
     moved_parts,
     number,
     pairs_table,
@@ -26,9 +27,11 @@ from bears.results.changes import changes
 from bears.results.system import System
 from bears.results.values import PASS_RATE
 
-STATUSES = {"pass": 0, "fail": 1, "not comparable": 3, "undecided": 4}
+STATUSES = {"pass": 0, CANNOT_TELL: 0, "fail": 1, "not comparable": 3, UNDECIDED: 4}
 """Of each verdict; 2 is that of wrong arguments and of results that cannot be read."""
-PROBLEMS = {WORSE: "failure", UNDECIDED: "error"}
+FOUND = {WORSE: "fail", UNDECIDED: UNDECIDED, CANNOT_TELL: CANNOT_TELL}
+"""The verdict if any measure has this one, the worst first."""
+PROBLEMS = {WORSE: "failure", UNDECIDED: "error", CANNOT_TELL: "skipped"}
 """What JUnit calls a verdict on a measure that does not pass."""
 RENAMED = {"A - B": "difference", "95 % interval": "90 % interval", "p (Holm)": "p, one-sided"}
 HINT = "--common compares the questions that both have with the same text and gold"
@@ -42,6 +45,7 @@ def gate(
     *,
     measure: Sequence[str] = (),
     allow: float | None = None,
+    strict: bool = False,
     common: bool = False,
     markdown: Path | None = None,
     junit: Path | None = None,
@@ -52,7 +56,9 @@ def gate(
 
     Exits with 1 if a measure is significantly worse (one-sided paired tests at 0.05, corrected by
     Holm's method over the measures), 2 if something cannot be read, 3 if both were not measured on
-    the same records, 4 if the questions are too few for --allow, and 0 otherwise.
+    the same records, 4 if the questions are too few for --allow or for any test, and 0 otherwise.
+    The verdict is "cannot tell" if a loss is seen that is smaller than one that these questions
+    could show.
 
     Args:
         base: as in `bears compare`: a DVC revision, `workspace`, a file, or a system of the
@@ -62,6 +68,7 @@ def gate(
             if both have judged answers
         allow: a loss that does not matter, in the unit of the measure, such as 0.02: a measure
             passes if the 90 % interval of its difference lies above -0.02
+        strict: exit with 4 if the verdict is "cannot tell"
         common: if the records differ, compare the questions that both have with the same text and
             gold
         markdown: write the result to this file, for a comment on a pull request
@@ -79,6 +86,8 @@ def gate(
     if junit:
         write_text(junit, _junit(result, measures))
     print(to_json(result) + "\n" if format == "json" else _text(result, "table"), end="")
+    if strict and result["verdict"] == CANNOT_TELL:
+        return STATUSES[UNDECIDED]
     return STATUSES[result["verdict"]]
 
 
@@ -123,19 +132,26 @@ def _decided(
     result |= judged(pair, measures, allow)
     verdicts = {row["verdict"] for row in result["pairs"]}
     result["said"] += "; ".join(_said(row, allow) for row in result["pairs"])
-    found = "fail" if WORSE in verdicts else "undecided" if UNDECIDED in verdicts else "pass"
-    return {**result, "verdict": found}
+    worst = next((FOUND[verdict] for verdict in FOUND if verdict in verdicts), "pass")
+    return {**result, "verdict": worst}
 
 
 def _said(row: Mapping[str, Any], allow: float | None) -> str:
     """Return the verdict on one measure in a few words."""
     ends = f"{number(row['mean_b'])} to {number(row['mean_a'])}"
     text = f"{row['measure']} {row['verdict']} ({ends})"
-    if row["verdict"] != UNDECIDED:
-        return text
-    needed = row["questions_needed"]
-    hint = f"it takes about {needed}" if needed else f"it lost {allow:g} or more here"
-    return f"{text}: {row['n']} questions are too few to show a loss below {allow:g}; {hint}"
+    if row["verdict"] == CANNOT_TELL:
+        shown = row["smallest_difference"]
+        could = "none" if shown is None else f"one of {number(shown)} or more"
+        lost = number(-row["difference"])
+        return f"{text}: it lost {lost}, and {row['n']} questions can only show {could}"
+    if row["verdict"] == UNDECIDED and allow is None:
+        return f"{text}: {least_note([row])}"
+    if row["verdict"] == UNDECIDED:
+        needed = row["questions_needed"]
+        hint = f"it takes about {needed}" if needed else f"it lost {allow:g} or more here"
+        return f"{text}: {row['n']} questions are too few to show a loss below {allow:g}; {hint}"
+    return text
 
 
 def _text(result: Mapping[str, Any], form: Form) -> str:
@@ -148,7 +164,6 @@ def _text(result: Mapping[str, Any], form: Form) -> str:
         table = pairs_table(rows, two=True).rename(columns=RENAMED)[columns]
         names = f"base: {result['base']}, candidate: {result['candidate']}"
         parts += [f"{records_line(result)}; {names}", *result["warnings"], table, REMARK]
-        parts += [WIDE_NOTE] * any(row["wide"] for row in rows)
         for what in ("lost", "won"):
             said = f"{rows[0]['measure']}, questions {what}"
             parts += moved_parts(said, result[what], {"b": "base", "a": "candidate"})
@@ -160,8 +175,8 @@ def _junit(result: Mapping[str, Any], measures: Sequence[str]) -> str:
     verdicts = {row["measure"]: row["verdict"] for row in result["pairs"]}
     kinds = [PROBLEMS.get(verdicts.get(measure, UNDECIDED), "") for measure in measures]
     suite = ElementTree.Element("testsuite", name="bears gate", tests=str(len(measures)))
-    for kind in ("failure", "error"):
-        suite.set(f"{kind}s", str(kinds.count(kind)))
+    for kind, count in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        suite.set(count, str(kinds.count(kind)))
     for measure, kind in zip(measures, kinds, strict=True):
         name = one_line(measure)
         case = ElementTree.SubElement(suite, "testcase", classname="bears gate", name=name)

@@ -13,11 +13,11 @@ from bears.cli.selection import composed, files_of, made, records_of, selected
 from bears.config import Config
 from bears.config.shape import source_of
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.bootstrap import RESAMPLES
 from bears.evaluation.comparison.pairs import pairs_of
 from bears.evaluation.comparison.result import plain
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of
+from bears.evaluation.means import RESAMPLES
 from bears.evaluation.measure import parse_measure
 from bears.files.benchmark_state import benchmark_state, heading
 from bears.files.records import read_documents, read_questions, to_json

@@ -5,7 +5,6 @@ Every interval and test of several questions goes through this module if they ha
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,6 @@ from bears.types import Question
 Floats = NDArray[np.float64]
 Clusters = NDArray[np.int64]
 """The cluster of each question, numbered from 0, shape (n,)."""
-FEWEST = 10.0
-"""With fewer clusters an interval would not hold; the questions then count as independent."""
 
 
 def clusters_of(
@@ -60,29 +57,24 @@ def effective(clusters: Clusters) -> float:
     return float(len(clusters)) ** 2 / float((sizes.astype(float) ** 2).sum())
 
 
-def usable(clusters: Clusters | None) -> Clusters | None:
-    """Return the clusters, or None if each question is one or they are too few."""
-    return clusters if described(clusters).get("resampled") else None
-
-
-def described(clusters: Clusters | None) -> dict[str, Any]:
-    """Return ``n``, how many there are, and whether they are ``resampled``.
-
-    Empty if each question is one.
-    """
+def together(clusters: Clusters | None) -> Clusters | None:
+    """Return the clusters, or None if each question is one."""
     if clusters is None or not len(clusters) or np.bincount(clusters).max() == 1:
-        return {}
-    return {"n": len(np.unique(clusters)), "resampled": effective(clusters) >= FEWEST}
+        return None
+    return clusters
 
 
-def note(found: Mapping[str, Any]) -> str:
+def described(clusters: Clusters | None) -> dict[str, int]:
+    """Return ``n``, how many there are; empty if each question is one."""
+    of = together(clusters)
+    return {} if of is None else {"n": len(np.unique(of))}
+
+
+def note(found: Mapping[str, int]) -> str:
     """Say what `described` returns; empty if it is."""
     if not found:
         return ""
-    number = f"{found['n']} clusters (articles, papers or files)"
-    if found["resampled"]:
-        return f"in {number}, resampled by cluster"
-    return f"from {number}, too few or too unequal to resample: counted as independent"
+    return f"in {found['n']} clusters (articles, papers or files), resampled by cluster"
 
 
 def sums(values: Floats, clusters: Clusters) -> Floats:
@@ -100,29 +92,33 @@ def standard_error(values: Floats, clusters: Clusters) -> tuple[Floats, float]:
     """Return the standard error of each column's mean, and its degrees of freedom.
 
     It is that of the ratio of two totals, by Taylor linearization (Cochran, Sampling Techniques,
-    1977, 11.12). The degrees of freedom are those of as many clusters of equal size.
+    1977, 11.12). The degrees of freedom are those of as many clusters of equal size. The error of
+    a single cluster is not known, so it is infinite.
 
     Args:
         values: shape (n, m).
     """
+    freedom = max(effective(clusters) - 1, 1.0)
     ones = np.ones((len(values), 1))
     residuals = sums(values, clusters) - values.mean(axis=0) * sums(ones, clusters)
+    if len(residuals) == 1:
+        return np.full(values.shape[1], np.inf), freedom
     errors = np.sqrt((residuals**2).sum(axis=0) / (len(residuals) - 1) / len(residuals))
-    return errors, max(effective(clusters) - 1, 1.0)
+    return errors, freedom
 
 
 def share_interval(values: Floats, clusters: Clusters | None = None) -> tuple[float, float]:
     """Return the 95 % interval of the mean of values between 0 and 1, ignoring NaN.
 
     It is Wilson's, with the sum of the values in place of the hits: exact for values of 0 and 1,
-    and too wide for others. With usable clusters it is that of `share_intervals`.
+    and too wide for others. With clusters it is that of `share_intervals`.
 
     Args:
         values: shape (n,), at least one of them defined.
         clusters: of the questions.
     """
     known = ~np.isnan(values)
-    of = usable(None if clusters is None else clusters[known])
+    of = together(None if clusters is None else clusters[known])
     if of is not None:
         return share_intervals(values[known][:, None], of)[0]
     return wilson(math.fsum(values[known].tolist()), int(known.sum()))
@@ -142,5 +138,6 @@ def share_intervals(values: Floats, clusters: Clusters) -> list[tuple[float, flo
     columns = zip(values.mean(axis=0).tolist(), errors.tolist(), largest.tolist(), strict=True)
     for mean, error, most in columns:
         size = min(most, mean * (1 - mean) / error**2) if error > 1e-12 else n
-        ends.append(wilson_of(mean, size, quantile))
+        # The error of one cluster is infinite: nothing is known, and the interval is 0 to 1.
+        ends.append(wilson_of(mean, max(size, 1e-9), quantile))
     return ends

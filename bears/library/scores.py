@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from bears.errors import FormatError
-from bears.evaluation.bootstrap import mean_interval, scale_of
 from bears.evaluation.comparison.result import compare as compare_systems
 from bears.evaluation.comparison.values import clusters_in
+from bears.evaluation.means import mean_interval, scale_of
 from bears.publishing.report.charts import intervals
 from bears.results.system import System
 

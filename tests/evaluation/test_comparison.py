@@ -15,23 +15,22 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
-from bears.evaluation.bootstrap import RESAMPLES, SEED, bootstrap, tail_of
 from bears.evaluation.clusters import Floats
-from bears.evaluation.comparison.equivalence import equal_shares
 from bears.evaluation.comparison.groups import letters, rank_ranges
 from bears.evaluation.comparison.paired import (
-    bounded_interval,
+    equal_shares,
     exact_critical_value,
     mcnemar,
     randomization,
     score_interval,
 )
-from bears.evaluation.comparison.pairs import of_shares
+from bears.evaluation.comparison.pairs import of_means, of_shares
 from bears.evaluation.comparison.power import questions_for, smallest_difference
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.table import shown
 from bears.evaluation.comparison.values import Measured as System
 from bears.evaluation.intervals import Z
+from bears.evaluation.means import bounded_interval
 from bears.files.intake.json_text import json_value
 
 
@@ -136,19 +135,28 @@ def test_mcnemar_is_that_of_statsmodels() -> None:
         assert mcnemar(*counts(b, c, 0)[:2])[0] == pytest.approx(plain, abs=1e-9)
 
 
-def test_the_bootstrap_is_that_of_scipy() -> None:
-    d = np.array(graded(1)) - np.array(graded(2))
-    level = 1 - 2 * tail_of(0.95, 60)
-    plain = stats.bootstrap(
-        (d,),
-        np.mean,
-        n_resamples=RESAMPLES,
-        method="percentile",
-        confidence_level=level,
-        rng=np.random.default_rng(SEED),
-    ).confidence_interval
-    low, high = bootstrap(d[:, None])
-    assert (low[0], high[0]) == pytest.approx((plain.low, plain.high), abs=1e-9)
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_the_interval_of_zeros_and_ones_is_that_of_clopper_and_pearson(level: float) -> None:
+    for n, hits in ((1, 0), (20, 0), (20, 3), (60, 59), (300, 150)):
+        values = np.repeat([[1.0], [0.0]], [hits, n - hits], axis=0)
+        plain = stats.binomtest(hits, n).proportion_ci(level, "exact")
+        low, high = bounded_interval(values, 0.0, 1.0, level)
+        # 9,999 draws; the ends of the shortest interval are a hundredth of its width off.
+        assert (low[0], high[0]) == pytest.approx((plain.low, plain.high), abs=0.004)
+
+
+@pytest.mark.parametrize("n", [20, 60, 300])
+@pytest.mark.parametrize("lost", [0.01, 0.02, 0.05, 0.1, 0.3])
+def test_rare_large_losses_among_many_tiny_ones_are_never_ruled_out(n: int, lost: float) -> None:
+    """A bootstrap's lower end would be above the truth in up to 61 % of these."""
+    rng = np.random.default_rng(n)
+    d = np.where(rng.random((n, 400)) < lost, -1.0, rng.normal(0, 0.005, (n, 400)))
+    zero = np.zeros_like(d)
+    for one_sided in (False, True):
+        found = of_means(d, zero, 9, None, one_sided)
+        missed = (found["low"] > -lost).mean(), (found["high"] < -lost).mean()
+        # Three standard errors of 400 draws.
+        assert max(missed) <= (0.083 if one_sided else 0.049)
 
 
 def test_few_questions_have_the_exact_p_of_scipy() -> None:
@@ -173,11 +181,11 @@ def test_corrections_powers_and_equality_are_those_of_statsmodels() -> None:
     assert holm == pytest.approx(multipletests(p, method="holm")[1], abs=1e-9)
     a, b = (np.array(graded(i)) for i in (0, 1))
     plain = ttost_paired(a, b, -0.3, 0.3)[0]
-    assert result["pairs"][0]["p_equal"] == pytest.approx(plain, abs=1e-9)
+    assert plain <= result["pairs"][0]["p_equal"] <= 10 * plain + 0.001
     size = TTestPower().solve_power(nobs=60, alpha=0.05 / 6, power=0.8)
     spread = float(np.std(a - b, ddof=1))
     shown = result["pairs"][0]["smallest_difference"]
-    assert shown == pytest.approx(size * spread, abs=1e-9)
+    assert shown == pytest.approx(size * spread, abs=1e-4)
 
 
 @pytest.mark.slow
@@ -226,8 +234,9 @@ def test_nothing_between_two_systems_is_no_proof_that_they_are_equal() -> None:
 def test_where_few_questions_differ_the_interval_does_not_pretend() -> None:
     one = [0.5] * 58 + [0.9, 0.8]
     (pair,) = compare([system("a", {"m": one}), system("b", {"m": [0.5] * 60})])["pairs"]
-    low, high = bounded_interval(*counts(2, 0, 60))
-    assert (pair["low"], pair["high"]) == pytest.approx((low[0], high[0]), abs=1e-9)
+    # No question was lost; of 60, a share of 6 % could be.
+    assert pair["low"] == pytest.approx(-stats.binomtest(0, 60).proportion_ci().high, abs=0.015)
+    assert pair["low"] < 0 < pair["high"]
 
 
 @pytest.mark.parametrize("values", [[-0.5], [-0.5, -0.5], [-0.5, 0.25]])
@@ -239,13 +248,13 @@ def test_few_values_below_0_have_an_interval_that_does_not_pretend(values: list[
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(("within", "p_equal"), [(0.2, 1.0), (0.25, 1.0), (0.5, 0.0)])
+@pytest.mark.parametrize(("within", "p_equal"), [(0.2, 1.0), (0.25, 1.0), (0.5, (2 / 3) ** 20)])
 def test_systems_that_differ_by_the_same_everywhere_are_equal_to_within_more_alone(
     within: float, p_equal: float
 ) -> None:
     systems = [system("a", {"m": [0.5] * 20}), system("b", {"m": [0.25] * 20})]
     (pair,) = compare(systems, margin=within)["pairs"]
-    assert pair["p_equal"] == pytest.approx(p_equal)
+    assert pair["p_equal"] == pytest.approx(p_equal, abs=5e-4)
 
 
 @pytest.mark.slow
@@ -290,18 +299,15 @@ def test_a_tie_that_decides_more_than_the_systems_do_is_said() -> None:
     assert "a from 0.1000 to 0.9000" in pair["ties"]
 
 
-@pytest.mark.parametrize(("differing", "wide"), [(9, True), (10, False)])
-def test_a_bound_is_marked_where_fewer_than_ten_questions_differ(
-    differing: int, wide: bool
-) -> None:
-    one = [0.5] * 18
-    other = [0.5 + 0.01 * (n + 1) * (n < differing) for n in range(18)]
-    result = compare([system("a", {"m": one}), system("b", {"m": other})])
+@pytest.mark.parametrize(("n", "verdict"), [(5, "undecided"), (6, "a better")])
+def test_too_few_questions_for_any_p_leave_it_undecided(n: int, verdict: str) -> None:
+    """Two to the power of 5 ways to change signs, of which two are as extreme as all of them."""
+    result = compare([system("a", {"m": [0.5] * n}), system("b", {"m": [0.4] * n})])
     [pair] = result["pairs"]
-    assert pair["wide"] == wide
-    text = shown(result, "table")
-    assert (f"{pair['high']:.4f} *" in text or " * " in text) == wide
-    assert ("only p decides" in text) == wide
+    assert pair["least_p"] == 2 / 2**n
+    assert pair["p"] == pytest.approx(2 / 2**n)
+    assert pair["verdict"] == verdict
+    assert ("p cannot be below 0.0625" in shown(result, "table")) == (n == 5)
 
 
 def test_an_interval_that_ends_at_zero_ends_at_zero() -> None:

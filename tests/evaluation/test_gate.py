@@ -59,6 +59,7 @@ def test_without_any_difference_the_loss_that_could_show_is_that_of_five_lost_qu
     # Twenty clusters of three say no more than twenty questions.
     of = np.arange(60) // 3
     assert smallest_loss(np.zeros(60), of, 0.05) == smallest_loss(np.zeros(20), None, 0.05)
+    assert np.isnan(smallest_loss(np.zeros(60), np.arange(60) // 15, 0.05))
 
 
 def test_as_many_questions_as_are_said_to_be_needed_allow_the_loss() -> None:

@@ -11,6 +11,7 @@ from bears.evaluation.clusters import described
 from bears.evaluation.comparison.paired import ALPHA
 from bears.evaluation.comparison.power import questions_for, smallest_loss
 from bears.evaluation.comparison.result import (
+    UNDECIDED,
     Result,
     as_records,
     moved,
@@ -20,7 +21,7 @@ from bears.evaluation.comparison.result import (
 )
 from bears.evaluation.comparison.values import Measured, clusters_in, kinds_of, shared_measures
 
-WORSE, UNDECIDED = "worse", "undecided"
+WORSE, CANNOT_TELL = "worse", "cannot tell"
 NO_LOSS, ALLOWED, UNCHANGED = "no significant loss", "allowed", "unchanged"
 
 
@@ -29,8 +30,10 @@ def judged(
 ) -> Result:
     """Test whether a candidate is worse than a base under any measure.
 
-    A loss is significant if the one-sided p is at most `ALPHA`, corrected over the measures. A
-    candidate with the base's values under every measure is unchanged, however few the questions.
+    A loss is significant if the one-sided p is at most `ALPHA`, corrected over the measures. If a
+    loss that is seen is smaller than one that these questions could show, nobody can tell; if they
+    are too few for any p of at most `ALPHA`, it is undecided. A candidate with the base's values
+    under every measure is unchanged, however few the questions.
 
     Args:
         systems: candidate and base, with the same questions in the same order.
@@ -57,9 +60,15 @@ def judged(
         differences = values[row["measure"]] @ [1, -1] / row["scale"]
         known = ~np.isnan(differences)
         of = None if clusters is None else clusters[known]
-        shown = smallest_loss(differences[known], of, ALPHA / len(measures))
-        row["smallest_difference"] = plain(shown * row["scale"])
-        row |= {"verdict": UNCHANGED, "questions_needed": None} if same else _verdict(row, allow)
+        shown = smallest_loss(differences[known], of, ALPHA / len(measures)) * row["scale"]
+        row["smallest_difference"] = plain(shown)
+        row["questions_needed"] = None
+        if same:
+            row["verdict"] = UNCHANGED
+        elif allow is None:
+            row["verdict"] = _verdict(row, shown)
+        else:
+            row |= _allowed(row, allow)
     change = moved(systems, measures[0])
     return {
         "questions": len(systems[0].values),
@@ -71,17 +80,28 @@ def judged(
     }
 
 
-def _verdict(row: Mapping[str, Any], allow: float | None) -> Result:
+def _verdict(row: Mapping[str, Any], shown: float) -> str:
+    """Return the verdict on a measure, given the loss that could show; NaN if there is none."""
+    if row["p_holm"] <= ALPHA:
+        return WORSE
+    if row["verdict"] == UNDECIDED:
+        return UNDECIDED
+    lost = -row["difference"]
+    return CANNOT_TELL if lost > 0 and not shown <= lost else NO_LOSS
+
+
+def _allowed(row: Mapping[str, Any], allow: float) -> Result:
     """Return the verdict, and how many questions it takes to allow the loss."""
-    verdict, needed = WORSE if row["p_holm"] <= ALPHA else NO_LOSS, None
-    if allow is not None and row["low"] > -allow:
-        verdict = ALLOWED
-    elif allow is not None and verdict != WORSE:
-        verdict = UNDECIDED
-        # A gain that is seen may be chance, and a loss that is seen leaves less to show.
-        if (room := allow + min(row["difference"], 0.0)) > 1e-12:
-            # Where few questions differ, the bound is wider than one from the spread, and shrinks
-            # as 1 / (n + 3) does.
-            least = math.ceil((row["n"] + 3) * (row["difference"] - row["low"]) / room)
-            needed = max(least, questions_for(room, row["spread"], 2 * ALPHA) or 0)
-    return {"verdict": verdict, "questions_needed": needed}
+    if row["low"] > -allow:
+        return {"verdict": ALLOWED, "questions_needed": None}
+    if row["p_holm"] <= ALPHA:
+        return {"verdict": WORSE, "questions_needed": None}
+    # A gain that is seen may be chance, and a loss that is seen leaves less to show.
+    room = allow + min(row["difference"], 0.0)
+    needed = None
+    if room > 1e-12:
+        # Where few questions differ, the bound is wider than one from the spread, and shrinks as
+        # 1 / (n + 3) does.
+        least = math.ceil((row["n"] + 3) * (row["difference"] - row["low"]) / room)
+        needed = max(least, questions_for(room, row["spread"], 2 * ALPHA) or 0)
+    return {"verdict": UNDECIDED, "questions_needed": needed}

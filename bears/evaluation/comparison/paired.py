@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from bears.evaluation.bootstrap import RESAMPLES, SEED, sizes
 from bears.evaluation.clusters import Floats
+from bears.evaluation.means import RESAMPLES, SEED, sizes
 
 ALPHA = 0.05
 OFTEN = 100
@@ -174,17 +174,13 @@ def _bisected(outside: Callable[[Floats], NDArray[np.bool_]], near: Floats, far:
     return (near + far) / 2
 
 
-def bounded_interval(
-    only_a: Floats, only_b: Floats, n: Floats, level: float = 0.95
-) -> tuple[Floats, Floats]:
-    """Return a wide interval that holds even if few questions differ.
+def equal_shares(only_a: Floats, only_b: Floats, n: Floats, margin: Floats) -> Floats:
+    """Return p of two one-sided score tests that two shares differ by ``margin`` or more.
 
-    No question differs by more than 1, so the mean difference is at most the share of questions on
-    which A is better. The ends are Clopper and Pearson's for the two shares.
+    Source: Tango, Statistics in Medicine 17 (1998). Arguments and result have shape (m,).
     """
-    tail = (1 - level) / 2
-
-    def most(hits: Floats) -> Floats:
-        return np.where(hits < n, stats.beta.isf(tail, hits + 1, np.maximum(n - hits, 1e-9)), 1.0)
-
-    return -most(only_b), most(only_a)
+    d = np.minimum(margin, 1.0)
+    above = stats.norm.sf(score_statistic(only_a, only_b, n, -d))
+    below = stats.norm.cdf(score_statistic(only_a, only_b, n, d))
+    p: Floats = np.maximum(above, below)
+    return p

@@ -7,21 +7,22 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bears.evaluation.bootstrap import FEW, bootstrap, scale_of, yes_or_no
-from bears.evaluation.clusters import Clusters, Floats, effective, standard_error, sums, usable
-from bears.evaluation.comparison.equivalence import equal_for_few, equal_means, equal_shares
+from bears.evaluation.clusters import Clusters, Floats, effective, standard_error, sums, together
 from bears.evaluation.comparison.paired import (
     ALPHA,
-    bounded_interval,
+    equal_shares,
     exact_critical_value,
     mcnemar,
     randomization,
     score_interval,
 )
+from bears.evaluation.means import scale_of, weighted_means, yes_or_no
 
 SCALED = ("mean_a", "mean_b", "difference", "low", "high", "spread")
 ROUNDING = 1e-12
 """Values that differ by no more are the same."""
+FEW = 10.0
+"""If fewer clusters decide, and less than a third of them, a t interval would not hold."""
 
 
 def pairs_of(
@@ -44,13 +45,12 @@ def pairs_of(
 
     Returns:
         A row for each: ``measure, a, b, test, n, scale, mean_a, mean_b, difference, low, high,
-        spread, p, p_equal, wide``; NaN if there are too few questions. ``wide`` is 1 where fewer
-        than `FEW` questions or clusters differ; ``low`` and ``high`` are then those of
-        `bounded_interval`.
+        spread, p, p_equal, least_p``; NaN if there are too few questions. ``least_p`` is the
+        smallest p that so many questions or clusters can have.
     """
     pairs = list(combinations(range(len(names)), 2))
     scales = np.repeat([scale_of(column) for column in values.values()], len(pairs))
-    of = usable(clusters)
+    of = together(clusters)
     shares = np.repeat([yes_or_no(c) and of is None for c in values.values()], len(pairs))
     a, b = (
         np.hstack([v[:, [p[i] for p in pairs]] for v in values.values()]) / scales for i in (0, 1)
@@ -63,8 +63,7 @@ def pairs_of(
     frame["test"] = np.where(shares, "McNemar", "randomisation")
     frame["n"] = defined.sum(axis=0)
     frame["scale"] = scales
-    frame[[*SCALED, "p", "p_equal"]] = np.nan
-    frame["wide"] = 0.0
+    frame[[*SCALED, "p", "p_equal", "least_p"]] = np.nan
     # Pairs of one kind that are defined for the same questions share their random draws.
     kinds, kind_of = np.unique(np.vstack([shares, defined]), axis=1, return_inverse=True)
     for i, (share, *mask) in enumerate(kinds.T.astype(bool)):
@@ -78,6 +77,8 @@ def pairs_of(
                 found = of_means(*part, draws, margins, one_sided)
             else:
                 found = of_clusters(*part, of[mask], draws, margins, one_sided)
+            units = sum(mask) if of is None else len(np.unique(of[mask]))
+            found["least_p"] = np.full(len(same), (1 if one_sided else 2) * 0.5**units)
             for name, column in found.items():
                 frame.loc[same, name] = column * scales[same] if name in SCALED else column
     return frame
@@ -104,19 +105,8 @@ def of_means(
     a: Floats, b: Floats, draws: int, margins: Floats | None = None, one_sided: bool = False
 ) -> dict[str, Floats]:
     """Return the columns of m pairs under other measures, whose values differ by 1 at most."""
-    counts = _counts(a, b)
-    many = counts[0] + counts[1] >= FEW
-    low, high = bounded_interval(*counts, level_of(one_sided))
-    if many.any():
-        low[many], high[many] = bootstrap((a - b)[:, many], level_of(one_sided))
-    found = {**_means(a, b), "low": low, "high": high}
-    found["p"] = randomization(a - b, draws, one_sided)
-    found["wide"] = (~many).astype(np.float64)
-    if margins is not None:
-        found["p_equal"] = equal_for_few(*counts, margins)
-        for i in np.flatnonzero(many):
-            found["p_equal"][i] = equal_means(a[:, i], b[:, i], float(margins[i]))
-    return found
+    found = {**_means(a, b), "p": randomization(a - b, draws, one_sided)}
+    return found | _bounds(a - b, 1.0, margins, one_sided)
 
 
 def of_clusters(
@@ -129,33 +119,60 @@ def of_clusters(
 ) -> dict[str, Floats]:
     """Return the columns of m pairs whose questions belong together, whatever the measure.
 
-    Signs change by cluster. The interval and the tests of equality are those of a t distribution,
-    or those of `of_means` for few differences, with clusters in place of questions.
+    Signs change by cluster. The interval is that of a t distribution, or that of `of_means` for the
+    same questions where it is wider: a t interval does not hold if few questions differ much more
+    than the others. Where few clusters decide, it is that of `of_means` with the sums of the
+    clusters in place of the questions. The tests of equality go with the interval.
     """
-    found, differences = _means(a, b), a - b
+    differences = a - b
+    found = _means(a, b)
     errors, freedom = standard_error(differences, clusters)
     half = errors * stats.t.isf((1 - level_of(one_sided)) / 2, freedom)
     totals = sums(differences, clusters)
-    few = (np.abs(totals) > ROUNDING).sum(axis=0) < FEW
-    # A cluster counts by its share of the questions, of as many clusters of equal size.
-    number = np.full(len(half), np.floor(effective(clusters)))
-    sizes = sums(np.ones((len(a), 1)), clusters)
-    shares = [(sizes * (sign * totals > ROUNDING)).mean(axis=0) for sign in (1, -1)]
-    first, second = (np.ceil(number * share - ROUNDING) for share in shares)
-    counts = first, second, number
-    low, high = bounded_interval(*counts, level_of(one_sided))
-    found["low"] = np.where(few, low, found["difference"] - half)
-    found["high"] = np.where(few, high, found["difference"] + half)
     found["p"] = randomization(totals, draws, one_sided)
-    found["wide"] = few.astype(np.float64)
     # As of independent questions with this standard error.
-    found["spread"] = errors * np.sqrt(len(a))
+    found["spread"] = np.where(np.isinf(errors), np.nan, errors * np.sqrt(len(a)))
+    by_question = _bounds(differences, 1.0, margins, one_sided)
+    largest = float(sums(np.ones((len(a), 1)), clusters).max())
+    by_cluster = _bounds(totals, largest, margins, one_sided)
+    few = _deciding(totals) < min(FEW, effective(clusters) / 3)
+    ends = {
+        "low": np.minimum(by_question["low"], np.maximum(found["difference"] - half, -1.0)),
+        "high": np.maximum(by_question["high"], np.minimum(found["difference"] + half, 1.0)),
+    }
     if margins is not None:
-        # Without any error few clusters differ, and this p is not used.
-        away = np.maximum(margins - np.abs(found["difference"]), 0.0) / np.maximum(errors, ROUNDING)
-        equal = stats.t.sf(away, freedom)
-        found["p_equal"] = np.where(few, equal_for_few(*counts, margins), equal)
+        away = (margins - np.abs(found["difference"])) / np.maximum(errors, ROUNDING)
+        ends["p_equal"] = np.maximum(by_question["p_equal"], stats.t.sf(away, freedom))
+    return found | {name: np.where(few, by_cluster[name], end) for name, end in ends.items()}
+
+
+def _bounds(
+    differences: Floats, largest: float, margins: Floats | None, one_sided: bool
+) -> dict[str, Floats]:
+    """Return ``low``, ``high`` and, with margins, ``p_equal`` of each column's mean.
+
+    Args:
+        largest: the largest possible difference.
+    """
+    below, above = weighted_means(differences, -largest, largest)
+    tail = (1 - level_of(one_sided)) / 2
+    # No mean difference is beyond 1, although the sum of a large cluster may be.
+    found = {
+        "low": np.maximum(np.quantile(below, tail, axis=0), -1.0),
+        "high": np.minimum(np.quantile(above, 1 - tail, axis=0), 1.0),
+    }
+    if margins is not None:
+        beyond = np.maximum((below <= -margins).sum(axis=0), (above >= margins).sum(axis=0))
+        found["p_equal"] = (beyond + 1) / (len(below) + 1)
     return found
+
+
+def _deciding(totals: Floats) -> Floats:
+    """Return how many clusters of equal differences are worth as much: (Σ|d|)² / Σd²."""
+    squares = (totals**2).sum(axis=0)
+    whole = np.abs(totals).sum(axis=0) ** 2
+    number: Floats = whole / np.maximum(squares, ROUNDING**2)
+    return number
 
 
 def _means(a: Floats, b: Floats) -> dict[str, Floats]:

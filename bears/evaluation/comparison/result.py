@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bears.evaluation.bootstrap import mean_interval, scale_of, yes_or_no
 from bears.evaluation.clusters import Clusters, Floats, described
 from bears.evaluation.comparison.groups import placed
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
@@ -22,11 +21,14 @@ from bears.evaluation.comparison.values import (
     kinds_of,
     shared_measures,
 )
+from bears.evaluation.means import mean_interval, scale_of, yes_or_no
 from bears.files.benchmark_state import generated_note
 from bears.files.records import read_questions
 
 FEW_QUESTIONS = 30
 KINDS = {"type": TYPE, "source": SOURCE}
+SAME, UNDECIDED = "no significant difference", "undecided"
+"""Verdicts on a pair whose p is above `ALPHA`: undecided if it could not have been lower."""
 
 Result = dict[str, Any]
 
@@ -139,8 +141,9 @@ def pairs_tested(
     frame["questions_needed"] = [questions_for(*size, ALPHA / tests) for size in sizes]
     frame["p_holm"] = holm(frame["p"])
     rows = zip(frame.to_dict("records"), holm(frame["p_equal"]), strict=True)
-    frame["wide"] = frame["wide"] > 0
+    undecided = frame["least_p"] * tests > ALPHA
     frame["verdict"] = [_verdict(row, margin, p_equal) for row, p_equal in rows]
+    frame.loc[undecided & (frame["verdict"] == SAME), "verdict"] = UNDECIDED
     unknown = ["p_equal"] if margin is None else []
     return frame.drop(columns=unknown if one_sided else ["spread", "scale", *unknown])
 
@@ -150,7 +153,7 @@ def _verdict(row: Mapping[Any, Any], margin: float | None, p_equal: float) -> st
         return f"equal to within {margin:g}"
     if row["p_holm"] <= ALPHA and row["difference"] != 0:
         return f"{row['a'] if row['difference'] > 0 else row['b']} better"
-    return "no significant difference"
+    return SAME
 
 
 def unlike(systems: Sequence[Measured], values: Mapping[str, Floats]) -> list[str]:

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.proportion import test_proportions_2indep
 
-from bears.evaluation.bootstrap import mean_interval, scale_of, yes_or_no
 from bears.evaluation.clusters import Clusters, share_interval
 from bears.evaluation.comparison.groups import placed
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
 from bears.evaluation.comparison.pairs import pairs_of
+from bears.evaluation.means import mean_interval, scale_of, yes_or_no
 
 
 @dataclass(frozen=True, slots=True)

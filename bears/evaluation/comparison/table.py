@@ -8,18 +8,13 @@ import pandas as pd
 from tabulate import tabulate
 
 from bears.evaluation.clusters import note
+from bears.evaluation.comparison.result import UNDECIDED
 from bears.files.benchmark_state import heading
 from bears.files.shown import markdown, markdown_table, one_line
 from bears.files.spreadsheet import csv_text
 
 Form = Literal["table", "markdown", "latex", "csv"]
 SHOWN = 10
-WIDE = " *"
-"""The mark of a bound that is not an interval."""
-WIDE_NOTE = (
-    "* fewer than ten questions or clusters differ: a wide bound of the difference that holds for "
-    "so few, not an interval; only p decides."
-)
 COLUMNS = {
     "measure": "measure",
     "a": "A",
@@ -124,8 +119,7 @@ def pairs_table(rows: Sequence[Mapping[str, Any]], two: bool) -> pd.DataFrame:
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    mark = WIDE if row.get("wide") else ""
-    return "–" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}{mark}"
+    return "–" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
 
 
 def number(value: Any) -> str:
@@ -148,8 +142,8 @@ def _remarks(
         'intervals are of each difference by itself. "could show": the difference that these '
         "questions would have shown in four of five cases."
     )
-    if any(row["wide"] for row in result["pairs"]):
-        remark += f"\n{WIDE_NOTE}"
+    if least := least_note(result["pairs"]):
+        remark += f"\n{least}"
     if not two:
         letters = f"Systems that share a letter do not differ significantly in {result['main']}."
         return [remark, letters]
@@ -159,6 +153,17 @@ def _remarks(
         said = f"{result['main']}, questions on which {name} is better"
         parts += moved_parts(said, result["moved"][f"{side}_better"], names)
     return parts
+
+
+def least_note(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say which p is the smallest possible one, if a pair is undecided for that."""
+    least = [row["least_p"] for row in rows if row["verdict"] == UNDECIDED]
+    if not least:
+        return ""
+    return (
+        f"undecided: p cannot be below {number(max(least))}, and more after the correction, with "
+        "so few questions, or clusters of questions that belong together"
+    )
 
 
 def moved_parts(

@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bears.evaluation.bootstrap import mean_interval
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import clusters_in
+from bears.evaluation.means import mean_interval
 from bears.results.system import System
 
 Comparison = dict[str, Any]

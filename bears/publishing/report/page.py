@@ -13,10 +13,10 @@ from jinja2 import Environment, StrictUndefined
 
 from bears.answers.judging.ruling import VALUES
 from bears.errors import FormatError
-from bears.evaluation.bootstrap import mean_interval, mean_intervals
 from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of
+from bears.evaluation.means import mean_interval, mean_intervals
 from bears.evaluation.measure import parse_measure
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
