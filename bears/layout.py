@@ -36,6 +36,12 @@ def replies_below(folder: Path, benchmark: str, use: str) -> Path:
     return folder / ".".join(filter(None, (benchmark, use, "jsonl")))
 
 
+def lineage_beside(folder: Path) -> Path | None:
+    """Return the lineage of the records in a folder of the pipeline, or of an export, if any."""
+    places = (folder / "lineage.jsonl", folder.parent / "sampled" / "lineage.jsonl")
+    return next(filter(Path.is_file, places), None)
+
+
 def chunks_beside(run: Path) -> Path:
     """Return the run of the chunks from which a run ranks documents."""
     return run.with_suffix(".chunks.trec")

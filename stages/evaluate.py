@@ -25,7 +25,7 @@ from bears.evaluation.timing import latency
 from bears.files.benchmark_state import benchmark_state
 from bears.files.digest import sha256_of
 from bears.files.manifest import manifest_of, read_manifest
-from bears.files.records import read_lines, read_questions, stream_documents, write_json
+from bears.files.records import read_questions, stream_documents, write_json
 from bears.files.rewritten import read_rewritten
 from bears.files.run_table import RunTable
 from bears.files.shown import complain
@@ -60,7 +60,7 @@ class EvaluateKeys(Keys):
 def main(keys: EvaluateKeys, paths: Paths) -> None:
     """Measure the run over all questions of the benchmark."""
     questions = read_questions(paths["queries"])
-    clusters = clusters_of(questions, _rows(paths.get("lineage")))
+    clusters = clusters_of(questions, paths.get("lineage"))
     searched = [one.search for one in read_rewritten(paths["rewritten"], questions).values()]
     gold = gold_of(questions)
     settings = keys.evaluate
@@ -105,12 +105,6 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     if beyond:
         print(f"not measured: {', '.join(beyond)}, since {_why(depth, covered)}")
     print(latency(paths["timing"], measured["run"]))
-
-
-def _rows(lineage: Path | None) -> dict[str, object]:
-    """Return question_id to the row of its source: an article, a paper, or the question itself."""
-    lines = (line for _, line in read_lines(lineage)) if lineage else ()
-    return {line["record_id"]: line.get("row") for line in lines if line["kind"] == "question"}
 
 
 def _covered(

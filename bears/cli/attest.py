@@ -1,5 +1,6 @@
 """``bears attest``: prove what an export is."""
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,15 @@ from bears.config import parse
 from bears.errors import AttestationFailed
 from bears.files.digest import sha256_of
 from bears.files.intake.json_text import json_value
-from bears.publishing.attestation import ATTESTATION, RECORDS, Attestation, attest, differences
+from bears.publishing.attestation import (
+    ATTESTATION,
+    RECORDS,
+    Attestation,
+    attest,
+    consistent,
+    differences,
+)
+from bears.publishing.export import PROVENANCE, unlike_export, write_export
 from bears.publishing.finished import read_finished
 
 
@@ -22,14 +31,16 @@ def compare_digests(
     """Compare an export with what this project makes.
 
     Two questions are answered: are the records the same (questions, gold, documents), and is their
-    provenance (sources, configuration, kept replies, ledger)? Exits with 1 and names what differs
-    when the records of FOLDER are not what this project makes.
+    provenance (sources, configuration, kept replies, ledger)? Each file is compared with what this
+    project exports now. Exits with 1 and names what differs when the records of FOLDER are not what
+    this project makes.
 
     Args:
         folder: an export; default: print the digests of this project
         provenance: fail as well if the same records have another provenance
     """
-    found = attest(read_finished(composed(benchmark, overrides)))
+    finished = read_finished(composed(benchmark, overrides))
+    found = attest(finished)
     if folder is None:
         digests = {**found.parts, "records": found.records, "root": found.root}
         print("\n".join(f"{name:14} {digest}" for name, digest in digests.items()))
@@ -38,6 +49,16 @@ def compare_digests(
     expected = parse(Attestation, json_value(file), str(file))
     differing = differences(expected, found)
     problems = _changed(folder, expected)
+    if not problems:
+        with tempfile.TemporaryDirectory() as name:
+            unlike = unlike_export(folder, write_export(finished, Path(name)), Path(name))
+        # These files name the provenance, which may be another one for the same records.
+        of_provenance = [name for name in unlike if name in PROVENANCE and differing]
+        problems += [
+            f"{folder / name}: differs from what this project exports"
+            for name in unlike
+            if name not in of_provenance or provenance
+        ]
     problems += [
         f"{name}: this project's differs from the one in {expected.benchmark}'s export"
         for name in differing
@@ -48,6 +69,8 @@ def compare_digests(
     print(f"{folder} is what this project makes: records {found.records}")
     if differing:
         print(f"its provenance is another one: {', '.join(differing)} differ")
+        if of_provenance:
+            print(f"so do {', '.join(of_provenance)}, which nothing here proves")
     else:
         print(f"its provenance is the same: root {found.root}")
 
@@ -56,7 +79,7 @@ COMMAND = compare_digests
 
 
 def _changed(folder: Path, expected: Attestation) -> list[str]:
-    """Return a sentence for each file that differs from what was exported."""
+    """Return a sentence for each file that differs from what the attestation says."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     present = {path.relative_to(folder).as_posix(): path for path in paths}
     known = {ATTESTATION, *expected.files}
@@ -66,4 +89,6 @@ def _changed(folder: Path, expected: Attestation) -> list[str]:
             problems.append(f"{folder}: {name!r} is absent")
         elif sha256_of(present[name]) != digest:
             problems.append(f"{present[name]}: changed since it was exported")
+    if not consistent(expected):
+        problems.append(f"{folder / ATTESTATION}: its root or its records are not of its parts")
     return problems

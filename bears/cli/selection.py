@@ -18,10 +18,7 @@ from bears.files.shown import complain
 from bears.language.tags import check_tag
 from bears.layout import CONF, CONFIG, PARAMS, BenchmarkFiles
 from bears.publishing.attestation import ATTESTATION, Attestation
-from bears.results.records import Records, RecordsKeys
-
-EXPORTED = "benchmark.json"
-"""The file of an export with the benchmark's name, its measures and how its questions are asked."""
+from bears.results.records import EXPORTED, Records, RecordsKeys
 
 SCORED_AGAINST = (EXPORTED, "queries.json", "corpus.json", "lineage.jsonl", "sidecar.json")
 """The files of an export that decide a score."""

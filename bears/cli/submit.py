@@ -70,7 +70,8 @@ def score_files(
         except (FormatError, SubmissionRefused) as error:
             refused.append(f"{file}: {error}" if str(file) not in str(error) else str(error))
     if scored and not no_board:
-        rows, clusters = [each.row() for each in scored], clusters_of(records.questions)
+        rows = [each.row() for each in scored]
+        clusters = clusters_of(records.questions, records.lineage)
         for row, each in zip(rows, scored, strict=True):
             write_values(row.kept_values, {"": each.evaluation}, records.questions, clusters)
         publish(LEADERBOARD, rows)

@@ -22,6 +22,7 @@ from bears.evaluation.measure import parse_measure
 from bears.files.benchmark_state import benchmark_state, heading
 from bears.files.records import read_documents, read_questions, to_json
 from bears.language.tags import languages_of
+from bears.layout import lineage_beside
 from bears.library.index import Index
 from bears.results.system import frames_of
 from bears.types import Document, Question
@@ -33,16 +34,18 @@ SIDES = ("translated", "original")
 
 @dataclass(frozen=True)
 class TextSide:
-    """Questions with their documents, before or after translation."""
+    """Questions with their documents, before or after translation; and their lineage, if any."""
 
     questions: Sequence[Question]
     documents: Sequence[Document]
+    lineage: Path | None
 
     def of(self, sources: set[str]) -> "TextSide":
         """Return the questions and documents of some sources."""
         return TextSide(
             [q for q in self.questions if q.source_dataset in sources],
             [d for d in self.documents if d.original_source in sources],
+            self.lineage,
         )
 
     @property
@@ -105,7 +108,9 @@ def read_sides(original: Path, translated: Path) -> tuple[TextSide, TextSide]:
     """
     before, after = (
         TextSide(
-            read_questions(folder / f"queries{ending}"), read_documents(folder / f"corpus{ending}")
+            read_questions(folder / f"queries{ending}"),
+            read_documents(folder / f"corpus{ending}"),
+            lineage_beside(translated),
         )
         for folder, ending in ((original, "_raw.json"), (translated, ".json"))
     )
@@ -151,7 +156,7 @@ def values_by_side(
             side = texts.of(sources)
             run = Index(side.documents, configured(tag)).run(side.questions)
             evaluation = evaluate(run, gold_of(side.questions), [parse_measure(MEASURE)])
-            values, kinds = frames_of(evaluation, side.questions)
+            values, kinds = frames_of(evaluation, side.questions, side.lineage)
             columns |= {**kinds, name: values[MEASURE]}
         found.append(pd.DataFrame(columns).dropna(subset=[*SIDES]))
     if not any(map(len, found)):

@@ -5,12 +5,14 @@ Every interval and test of several questions goes through this module if they ha
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from bears.evaluation.intervals import wilson, wilson_of
+from bears.files.records import read_lines
 from bears.types import Question
 
 Floats = NDArray[np.float64]
@@ -18,18 +20,18 @@ Clusters = NDArray[np.int64]
 """The cluster of each question, numbered from 0, shape (n,)."""
 
 
-def clusters_of(
-    questions: Sequence[Question], rows: Mapping[str, object] | None = None
-) -> Clusters:
+def clusters_of(questions: Sequence[Question], lineage: Path | None) -> Clusters:
     """Return the cluster of each question.
 
-    Questions belong together if they have the same group, come from the same row of their source,
-    or share a relevant document.
+    Questions belong together if they have the same group, come from the same row (article, paper)
+    of their source, or share a relevant document.
 
     Args:
         questions: n of them.
-        rows: question_id to the row (article, paper) of its source, where it is known.
+        lineage: what `sample` noted about the records, which has the rows; None if there is none.
     """
+    lines = (line for _, line in read_lines(lineage)) if lineage else ()
+    rows = {line["record_id"]: line["row"] for line in lines if "row" in line}
     first: dict[object, int] = {}
     parents = list(range(len(questions)))
 
@@ -43,8 +45,8 @@ def clusters_of(
         keys: list[object] = [("document", doc_id) for doc_id in question.gold_doc_ids]
         if question.group:
             keys.append(("group", question.group))
-        if rows and (row := rows.get(question.question_id)) is not None:
-            keys.append(("row", question.source_dataset, row))
+        if question.question_id in rows:
+            keys.append(("row", question.source_dataset, rows[question.question_id]))
         for key in keys:
             parents[root(at)] = root(first.setdefault(key, at))
     _, codes = np.unique([root(at) for at in range(len(questions))], return_inverse=True)

@@ -16,7 +16,7 @@ from bears.files.run_table import table_of_run
 from bears.files.trec import read_table
 from bears.identity import question_id
 from bears.language.tags import check_tag
-from bears.layout import CONF, PARAMS, PIPELINE
+from bears.layout import CONF, PARAMS, PIPELINE, lineage_beside
 from bears.library.index import Index
 from bears.library.rankings import Rankings, run_of
 from bears.library.scores import Scores
@@ -33,6 +33,7 @@ class Benchmark:
         questions: each names its gold documents.
         documents: the pool.
         language: of the texts, a BCP 47 tag; it decides how words are separated.
+        lineage: the file that says which questions come from one article or paper, if there is one.
 
     Raises:
         ConfigurationError: no language has that tag.
@@ -41,6 +42,7 @@ class Benchmark:
     questions: Sequence[Question]
     documents: Sequence[Document]
     language: str
+    lineage: Path | None = None
 
     def __post_init__(self) -> None:
         check_tag(self.language, "language")
@@ -101,7 +103,7 @@ class Benchmark:
             if any(hit.doc_id not in documents for hits in chunks.values() for hit in hits):
                 chunks = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}
             found = evaluate(chunks, gold, asked, covered)
-        return Scores(*frames_of(found, self.questions), unmatched)
+        return Scores(*frames_of(found, self.questions, self.lineage), unmatched)
 
 
 def read(folder: str | Path, language: str) -> Benchmark:
@@ -112,7 +114,8 @@ def read(folder: str | Path, language: str) -> Benchmark:
     """
     where = Path(folder)
     questions = read_questions(where / "queries.json")
-    return Benchmark(questions, read_documents(where / "corpus.json"), language)
+    documents = read_documents(where / "corpus.json")
+    return Benchmark(questions, documents, language, lineage_beside(where))
 
 
 def build(

@@ -64,12 +64,17 @@ def attest(finished: Finished) -> Attestation:
     return Attestation(finished.name, records, digest_of(parts), parts)
 
 
+def consistent(attestation: Attestation) -> bool:
+    """Return whether the root and the records are the digests of the parts."""
+    parts = attestation.parts
+    records = records_digest(*(parts.get(name, "") for name in RECORDS))
+    return (attestation.records, attestation.root) == (records, digest_of(parts))
+
+
 def differences(expected: Attestation, found: Attestation) -> list[str]:
-    """Return the names of the parts that differ; none if the roots are the same."""
-    if expected.root == found.root:
-        return []
-    names = (name for name, digest in found.parts.items() if expected.parts.get(name) != digest)
-    return [*names] or ["root"]
+    """Return the names of the parts that differ."""
+    names = sorted({*expected.parts, *found.parts})
+    return [name for name in names if expected.parts.get(name) != found.parts.get(name)]
 
 
 def _building(config: Mapping[str, Any], key: str) -> Any:

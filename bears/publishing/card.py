@@ -12,6 +12,7 @@ from bears.publishing.attestation import Attestation
 from bears.publishing.finished import Finished, origin_of
 from bears.publishing.licences import strictest
 
+CARD = "README.md"
 SIZES = ("1K", "10K", "100K", "1M", "10M", "100M", "1B")
 """Dataset hubs name sizes like this."""
 

@@ -115,7 +115,7 @@ def system_ranking(path: Path, records: Records) -> System:
     return System(
         path.stem,
         one_line(scored.submission.system),
-        *frames_of(evaluation, questions),
+        *frames_of(evaluation, questions, records.lineage),
         records.state.as_dict(),
         tie_range(evaluation),
         path if ranked else None,

@@ -9,8 +9,12 @@ from bears.config.shape import BenchmarkIdentity, EvaluateSettings, SourceOrigin
 from bears.config.typed import Keys
 from bears.files.benchmark_state import BenchmarkState, benchmark_state
 from bears.files.records import read_questions, stream_documents
+from bears.layout import lineage_beside
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.types import Question
+
+EXPORTED = "benchmark.json"
+"""The file of an export with the benchmark's name, its measures and how its questions are asked."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,11 @@ class Records:
     def corpus(self) -> Path:
         """Return the file of the documents."""
         return self.folder / "corpus.json"
+
+    @property
+    def lineage(self) -> Path | None:
+        """Return the file of where the records come from, if there is one."""
+        return lineage_beside(self.folder)
 
     @cached_property
     def questions(self) -> Sequence[Question]:

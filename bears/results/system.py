@@ -92,14 +92,18 @@ def _answers(answers: Path, judgements: Path) -> Judged:
 
 
 def frames_of(
-    evaluation: Evaluation, questions: Sequence[Question]
+    evaluation: Evaluation, questions: Sequence[Question], lineage: Path | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the values and the kinds by question that a `System` has."""
+    """Return the values and the kinds by question that a `System` has.
+
+    Args:
+        lineage: of the questions, if there is one; see `clusters_of`.
+    """
     ids = pd.Index([q.question_id for q in questions], dtype=object, name=QUESTION)
     kinds = {
         TYPE: [q.question_type for q in questions],
         SOURCE: [q.source_dataset for q in questions],
-        CLUSTER: clusters_of(questions).astype(str),
+        CLUSTER: clusters_of(questions, lineage).astype(str),
     }
     values = {name: np.asarray(column, float) for name, column in evaluation.values.items()}
     return pd.DataFrame(values, index=ids), pd.DataFrame(kinds, index=ids)

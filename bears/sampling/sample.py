@@ -1,13 +1,13 @@
 """Sample a benchmark in its source languages from records and a mixture."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bears.config.ledger.entries import Ledger
 from bears.errors import LedgerError, SamplingError
-from bears.sampling.bears import Pool, bears_pool, passage_texts, questions_of, role
+from bears.sampling.bears import bears_pool, passage_texts, questions_of, role
 from bears.sampling.drafts import Draft, Sources, Visit
 from bears.sampling.edits import apply_edits
 from bears.sampling.lineage import document_line
@@ -49,13 +49,11 @@ def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
     if mixture.sampler not in ("recipe", "bears"):
         return _as_v1(mixture, sources, v1, ledger, passed_over)
     pool, unknown = replace_questions(bears_pool(v1, mixture), v1.rest, ledger.replaced)
-    questions, documents, unused = apply_edits(
-        list(questions_of(pool.drafts, pool.documents)),
-        [pool.documents[text] for text in pool.order],
-        ledger.edits,
-    )
+    pooled = [pool.documents[text] for text in pool.order]
+    asked = list(questions_of(pool.drafts, pool.documents))
+    questions, documents, unused = apply_edits(asked, pooled, ledger.edits)
     unmatched = sorted(unknown) + sorted(edit.record_id for edit in unused)
-    return Sample(questions, documents, _lineage(pool), passed_over, unmatched)
+    return Sample(questions, documents, _lineage(pool.drafts, pooled), passed_over, unmatched)
 
 
 def count_reasons(passed_over: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
@@ -87,14 +85,9 @@ def _as_v1(
             f"{len(documents)}: the questions bring more, or the unused paragraphs of "
             f"{', '.join(mixture.negatives)} are too few; change sample.documents"
         )
-    lineage: list[dict[str, Any]] = [
-        line for visit in v1.taken if "references" in (line := _question_line(visit.draft))
-    ]
-    lineage += [
-        {"record_id": d.doc_id, "source": d.original_source, "original_id": d.original_id}
-        for d in documents
-    ]
-    return Sample(v1.questions(), documents, lineage, passed_over, [])
+    questions, drafts = v1.questions(), [visit.draft for visit in v1.taken]
+    lineage = _lineage(drafts, documents)
+    return Sample(questions, documents, lineage, passed_over, [])
 
 
 def _passed(visit: Visit) -> dict[str, Any]:
@@ -119,14 +112,14 @@ def _question_line(draft: Draft) -> dict[str, Any]:
     return {**line, "references": references} if references else line
 
 
-def _lineage(pool: Pool) -> list[dict[str, Any]]:
-    texts = passage_texts(pool.drafts)
-    rows = [_question_line(draft) for draft in pool.drafts]
+def _lineage(drafts: Sequence[Draft], documents: Iterable[Document]) -> list[dict[str, Any]]:
+    texts = passage_texts(drafts)
+    rows = [_question_line(draft) for draft in drafts]
     users: dict[str, list[str]] = {}
-    for row, draft in zip(rows, pool.drafts, strict=True):
+    for row, draft in zip(rows, drafts, strict=True):
         for text in draft.texts:
             users.setdefault(text, []).append(row["record_id"])
-    for text in pool.order:
-        document = pool.documents[text]
-        rows.append(document_line(document, role(document, texts), users.get(text, [])))
+    for document in documents:
+        own = users.get(document.content, [])
+        rows.append(document_line(document, role(document, texts), own))
     return rows

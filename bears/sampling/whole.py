@@ -52,6 +52,7 @@ class WholeBenchmark:
     _pool: Iterable[Document] = field(repr=False)
     _chosen: set[int] | None = field(repr=False)
     _references: dict[str, list[str]] = field(repr=False)
+    _rows: dict[str, int] = field(repr=False)
 
     def documents(self) -> Iterator[Document]:
         """Yield the documents in the source's order; ids and texts are the source's own."""
@@ -64,13 +65,15 @@ class WholeBenchmark:
         """Yield one row for each record; ``licence`` is that of the source's texts."""
         for question in self.questions:
             name = question.question_id
-            line = {
+            line: dict[str, Any] = {
                 "record_id": name,
                 "kind": "question",
                 "source": self._source,
                 "upstream_id": name,
                 "licence": licence,
             }
+            if self._rows.get(name):
+                line["row"] = self._rows[name]
             known = self._references.get(name, [])
             yield {**line, "references": known} if known else line
         for line in document_lines(self.documents(), self.questions, licence):
@@ -125,6 +128,7 @@ def sample_whole(
             for each in taken
             if each.passages
         },
+        _rows={each.question.question_id: each.row for each in taken},
     )
 
 

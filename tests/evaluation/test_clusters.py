@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from bears.evaluation.clusters import (
 from bears.evaluation.comparison.pairs import of_clusters, of_means, pairs_of
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.table import shown
+from bears.files.records import write_lines
 from bears.results.system import System
 from bears.types import Question
 
@@ -29,13 +31,16 @@ def asked(key: str, gold: str = "", group: str = "") -> Question:
     return Question(key, key, "", tuple(gold), "s", "ad-hoc", group=group)
 
 
-def test_questions_of_a_group_a_row_or_a_document_belong_together() -> None:
+def test_questions_of_a_group_a_row_or_a_document_belong_together(tmp_path: Path) -> None:
     questions = [
         *(asked("a", "x"), asked("b", "xy"), asked("c", "y"), asked("d", "z")),
         *(asked("e", group="paper"), asked("f", "w", group="paper"), asked("g"), asked("h")),
     ]
-    assert clusters_of(questions).tolist() == [0, 0, 0, 1, 2, 2, 3, 4]
-    assert clusters_of(questions, {"c": 7, "d": 7, "g": 8}).tolist() == [0, 0, 0, 0, 1, 1, 2, 3]
+    assert clusters_of(questions, None).tolist() == [0, 0, 0, 1, 2, 2, 3, 4]
+    rows = [{"record_id": key, "row": row} for key, row in (("c", 7), ("d", 7), ("g", 8))]
+    write_lines(tmp_path / "lineage.jsonl", [*rows, {"record_id": "x"}])
+    found = clusters_of(questions, tmp_path / "lineage.jsonl").tolist()
+    assert found == [0, 0, 0, 0, 1, 1, 2, 3]
 
 
 def drawn(rng: np.random.Generator, clusters: int, sizes: tuple[int, int]) -> Clusters:

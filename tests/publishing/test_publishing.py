@@ -10,17 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
 from markdown_it import MarkdownIt
 
 from bears.cli import main
-from bears.cli.export import write_export
-from bears.files.digest import digest_files
+from bears.files.benchmark_state import records_digest
+from bears.files.digest import digest_files, digest_of, sha256_of
 from bears.files.records import write_json, write_lines, write_records
 from bears.publishing.attestation import attest, differences
 from bears.publishing.card import card
+from bears.publishing.export import write_export
 from bears.publishing.finished import Finished, read_finished
 from bears.publishing.licences import strictest
 from bears.types import Document, Question
@@ -226,6 +228,7 @@ def test_an_export_is_attested_until_anything_changes(
     assert "its provenance is another one: sources differ" in printed
     refused("attest out --provenance", "sources: this project's differs")
 
+    raw.write_bytes(raw.read_bytes().replace(b'"source": "drcd"', b'"source": "t"'))
     (checkout / "out" / "queries.jsonl").write_text("{}\n", encoding="utf-8")
     refused("attest out", "queries.jsonl: changed since it was exported")
     (checkout / "out" / "extra.txt").write_text("more", encoding="utf-8")
@@ -245,6 +248,91 @@ def test_an_export_is_attested_until_anything_changes(
     corpus = translated / "corpus.json"
     corpus.write_bytes(corpus.read_bytes().replace(b"three", b"four "))
     refused("attest out", "on the present file first")
+
+
+def _forge(out: Path, name: str, old: bytes, new: bytes, **parts: str) -> None:
+    """Change a file, and every digest of the attestation that can be computed again."""
+    file, attestation = out / name, out / "attestation.json"
+    text = file.read_bytes()
+    assert old in text
+    file.write_bytes(text.replace(old, new, 1))
+    values = json.loads(attestation.read_bytes())
+    values["files"][name] = sha256_of(file)
+    values["parts"] |= parts
+    for part in ("queries", "corpus"):
+        values["parts"][part] = sha256_of(out / f"{part}.json")
+    values["records"] = records_digest(values["parts"]["queries"], values["parts"]["corpus"])
+    values["root"] = digest_of(values["parts"])
+    attestation.write_text(json.dumps(values), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("queries.json", b"Who?", b"When"),
+        ("corpus.json", b"three", b"four "),
+        ("queries.jsonl", b"Who?", b"When"),
+        ("corpus.jsonl", b"three", b"four "),
+        ("qrels/test.tsv", b"\t1\n", b"\t2\n"),
+        ("README.md", b"licences", b"licence "),
+        ("benchmark.json", b"ndcg@10", b"ndcg@20"),
+    ],
+)
+def test_a_forged_file_is_refused_even_if_all_digests_fit(
+    checkout: Path, capsys: pytest.CaptureFixture[str], name: str, old: bytes, new: bytes
+) -> None:
+    assert main(["export", "out"]) == 0
+    _forge(checkout / "out", name, old, new)
+    assert main(["attest", "out"]) == 1
+    assert name in capsys.readouterr().err
+
+
+def test_a_forged_parquet_file_is_refused_and_one_of_another_version_is_not(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", "out"]) == 0
+    name, out = "parquet/qrels.parquet", checkout / "out"
+    rows = pq.read_table(out / name)
+    _forge(out, name, (out / name).read_bytes(), _parquet(rows, "zstd"))
+    assert main(["attest", "out"]) == 0
+    capsys.readouterr()
+    grades = pa.array([grade.as_py() + 1 for grade in rows["grade"]])
+    changed = rows.set_column(rows.schema.get_field_index("grade"), "grade", grades)
+    _forge(out, name, (out / name).read_bytes(), _parquet(changed, "zstd"))
+    assert main(["attest", "out"]) == 1
+    assert name in capsys.readouterr().err
+
+
+def _parquet(table: pa.Table, compression: str) -> bytes:
+    stream = pa.BufferOutputStream()
+    pq.write_table(table, stream, compression=compression)
+    return bytes(stream.getvalue())
+
+
+def test_a_forged_licence_is_not_vouched_for_even_with_another_provenance(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", "out"]) == 0
+    _forge(checkout / "out", "README.md", b"licences", b"licence ", sources="0" * 64)
+    assert main(["attest", "out"]) == 0
+    printed = capsys.readouterr().out
+    assert "its provenance is another one: sources differ" in printed
+    assert "so do README.md, which nothing here proves" in printed
+    assert main(["attest", "out", "--provenance"]) == 1
+    _forge(checkout / "out", "queries.jsonl", b"Who?", b"When")
+    assert main(["attest", "out"]) == 1
+
+
+@pytest.mark.parametrize("name", ["root", "records"])
+def test_a_root_that_is_not_of_its_parts_is_refused(
+    checkout: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert main(["export", "out"]) == 0
+    attestation = checkout / "out" / "attestation.json"
+    values = json.loads(attestation.read_bytes()) | {name: "0" * 64}
+    attestation.write_text(json.dumps(values), encoding="utf-8")
+    assert main(["attest", "out"]) == 1
+    assert "are not of its parts" in capsys.readouterr().err
 
 
 def test_an_export_scores_answers_against_all_annotators(

@@ -16,9 +16,11 @@ from bears.evaluation.answers.forms import GivenAnswer, read_answers
 from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import read_referenced, references_of
 from bears.evaluation.answers.score import literal, score_answers
+from bears.evaluation.clusters import clusters_of
 from bears.files.records import problems_of, read_documents, read_json
 from bears.files.trec import read_table
 from bears.language.normalisation import without_citations
+from bears.layout import lineage_beside
 from bears.types import Question
 
 _SHOWN = TypeAdapter(Context)
@@ -47,8 +49,9 @@ def read_unjudged(
     scores = score_answers(questions, answers.predictions, language)
     aliases = _aliases(paths.get("sidecar"))
     rankings = read_table(run, {q.question_id for q in questions}).rankings() if run else None
+    clusters = clusters_of(questions, paths.get("lineage")).tolist()
     rows = []
-    for question in questions:
+    for question, cluster in zip(questions, clusters, strict=True):
         key = question.question_id
         given, prediction = answers.given.get(key), answers.predictions.get(key)
         context = replace(_context(given) if given else Context(), closed_book=closed_book)
@@ -57,7 +60,7 @@ def read_unjudged(
             context = replace(context, retrieved=retrieved)
         answer = without_citations(prediction.answer).strip() if prediction else ""
         case = _case(question, answer, language, aliases.get(key, ()))
-        rows.append(JudgedQuestion(question, case, scores[key], context, language))
+        rows.append(JudgedQuestion(question, case, scores[key], context, language, cluster))
     return rows
 
 
@@ -71,10 +74,10 @@ def records_in(folder: Path, answers: Path) -> dict[str, Path]:
     places = {
         "queries": [folder / "queries.json"],
         "corpus": [folder / "corpus.json"],
-        "lineage": [folder / "lineage.jsonl", folder.parent / "sampled" / "lineage.jsonl"],
         "sidecar": [folder / "sidecar.json"],
     }
     found = {name: next(filter(Path.exists, paths), None) for name, paths in places.items()}
+    found["lineage"] = lineage_beside(folder)
     return {name: path for name, path in found.items() if path} | {"answers": answers}
 
 

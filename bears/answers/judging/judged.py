@@ -15,7 +15,7 @@ from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.ruling import VALUES, Case, Ruling, Verdict
 from bears.evaluation.answers.score import AnswerScore, summarize_answers
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
-from bears.evaluation.clusters import clusters_of, share_interval
+from bears.evaluation.clusters import share_interval
 from bears.types import Question
 
 DIGITS = 5
@@ -29,6 +29,7 @@ class JudgedQuestion:
     Args:
         context: what the generator was shown.
         language: BCP 47 tag of the answer.
+        cluster: of the question.
         rulings: of each judge; empty before it is judged, or without a judge.
     """
 
@@ -37,6 +38,7 @@ class JudgedQuestion:
     score: AnswerScore
     context: Context
     language: str
+    cluster: int
     rulings: tuple[Ruling, ...] = ()
 
     @cached_property
@@ -113,7 +115,7 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
     }
     ruled = np.array([VALUES[row.ruling.verdict] if row.ruling else np.nan for row in rows])
     if not np.isnan(ruled).all():
-        ends = share_interval(ruled, clusters_of([row.question for row in rows]))
+        ends = share_interval(ruled, np.array([row.cluster for row in rows]))
         results["interval_95"] = {"pass_rate": [rounded(end) for end in ends]}
     if len(rulings) > 1:
         results["judges"] = {name: pass_rates(own) for name, own in rulings.items()}

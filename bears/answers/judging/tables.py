@@ -25,7 +25,15 @@ class AnswerResults(TypedDict):
 
 
 HEADER = (
-    *("question_id", "source_dataset", "question_type", "question", "gold_answers", "answer"),
+    *(
+        "question_id",
+        "source_dataset",
+        "question_type",
+        "cluster",
+        "question",
+        "gold_answers",
+        "answer",
+    ),
     *("verdict", "reason", "answer_f1", "exact_match", "evidence_f1", "cause"),
     *("n_gold", "gold_shown", "gold_cut", "gold_not_retrieved", "cited_not_given", "flags"),
 )
@@ -39,7 +47,7 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
 def _cells(row: JudgedQuestion) -> list[Any]:
     question, ruling, places = row.question, row.ruling, row.places
     return [
-        *(question.question_id, question.source_dataset, question.question_type),
+        *(question.question_id, question.source_dataset, question.question_type, row.cluster),
         *(question.question, " / ".join(row.case.golds), row.case.answer),
         *((ruling.verdict, ruling.reason) if ruling else (None, None)),
         *(row.score.answer_f1, row.score.exact_match, row.score.evidence_f1, row.cause),

@@ -1,0 +1,72 @@
+"""Write a finished benchmark in every format, with a card and an attestation."""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from bears.config.typed import pick, select
+from bears.files.digest import sha256_of
+from bears.files.intake.parquet_rows import parquet_rows
+from bears.files.records import write_json, write_text
+from bears.publishing import beir, parquet
+from bears.publishing.attestation import ATTESTATION, Attestation, attest
+from bears.publishing.card import CARD, card
+from bears.publishing.finished import Finished
+from bears.results.records import EXPORTED, RecordsKeys
+
+PROVENANCE = (CARD, EXPORTED, "lineage.jsonl")
+"""The files that say where the records come from."""
+
+
+def write_export(finished: Finished, folder: Path) -> Attestation:
+    """Write every format into ``folder``, then the attestation, and return the latter."""
+    folder.mkdir(parents=True, exist_ok=True)
+    # Without the lineage, answers would be scored against their first annotator alone.
+    files = finished.files
+    for path in (files.queries, files.corpus, files.lineage):
+        if path != files.lineage or path.is_file():
+            shutil.copyfile(path, folder / path.name)
+    write_json(folder / EXPORTED, _exported_part(finished.config))
+    beir.write_beir(finished, folder)
+    parquet.write_parquet(finished, folder)
+    attestation = attest(finished)
+    write_text(folder / CARD, card(finished, attestation))
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    digests = {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths}
+    attestation = replace(attestation, files=digests)
+    write_json(folder / ATTESTATION, asdict(attestation))
+    return attestation
+
+
+def unlike_export(folder: Path, made: Attestation, fresh: Path) -> list[str]:
+    """Return the names of the files of an export that differ from those of a fresh one.
+
+    Args:
+        folder: the export.
+        made: the attestation of the fresh one.
+        fresh: its folder.
+    """
+    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    names = sorted(present.union(made.files) - {ATTESTATION})
+    both = present.intersection(made.files)
+    return [name for name in names if name not in both or not _same(folder / name, fresh / name)]
+
+
+def _same(one: Path, other: Path) -> bool:
+    if sha256_of(one) == sha256_of(other):
+        return True
+    # The bytes of parquet depend on the version of pyarrow.
+    return one.suffix == ".parquet" and [*parquet_rows(one)] == [*parquet_rows(other)]
+
+
+def _exported_part(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a configuration that scoring against an export needs."""
+    known = select(RecordsKeys, config)
+    sources = {
+        name: asdict(replace(source, name=source.name or name, path=Path(source.path).name))
+        for name, source in known.sources.items()
+    }
+    rest = pick(config, ("evaluate", "retrieve"), "the configuration")
+    return {"benchmark": asdict(known.benchmark), "sources": sources, **rest}
