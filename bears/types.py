@@ -56,11 +56,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one annotator answered, and the documents that the answer rests on."""
+    """What one annotator answered, and the documents that the answer rests on; None if unknown."""
 
     type: AnswerType
     text: str
-    evidence_doc_ids: tuple[str, ...]
+    evidence_doc_ids: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ def _question(
         Answer(*type_and_text(answer), _evidence(parts, settings, answer["evidence"], find))
         for answer in (annotation["answer"] for annotation in question["answers"])
     )
-    gold = dict.fromkeys((doc_id for a in answers for doc_id in a.evidence_doc_ids), 1)
+    gold = dict.fromkeys((doc_id for a in answers for doc_id in a.evidence_doc_ids or ()), 1)
     if not gold:
         unanswerable = bool(answers) and all(answer.type == "unanswerable" for answer in answers)
         parts.notes["unanswerable questions" if unanswerable else NO_GOLD] += 1

@@ -232,6 +232,23 @@ def test_the_best_reference_counts_and_gives_its_type() -> None:
     assert scored.exact_match == 0
 
 
+def test_evidence_of_a_question_with_unknown_gold_is_undefined_whatever_is_cited() -> None:
+    """Half of the evidence of the one question with gold is right, so the mean is .5."""
+    known = Question("k", "?", "yes", ("p1", "p2", "p3"), "s", "ad-hoc")
+    unknown = replace(known, question_id="u", gold_doc_ids=(), judged=False)
+    questions = [
+        known,
+        unknown,
+        replace(unknown, question_id="v"),
+        replace(unknown, question_id="w"),
+    ]
+    named = {"k": ("p1",), "u": ("p9",), "v": ()}
+    predictions = {key: Prediction("yes", evidence) for key, evidence in named.items()}
+    scores = score_answers(questions, predictions, "en")
+    assert [scores[key].evidence_f1 for key in "kuvw"] == [0.5, None, None, None]
+    assert summarize_answers(scores, 3)["evidence_f1"] == 0.5
+
+
 def test_evidence_and_answer_may_match_different_references() -> None:
     scored = score("BERT-Base, QANet", EXTRACTIVE, FREE, evidence=("p1",))
     assert (scored.answer_f1, scored.type, scored.evidence_f1) == (1, "extractive", 1)

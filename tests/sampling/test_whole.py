@@ -87,6 +87,7 @@ def test_every_record_has_a_line_that_says_where_it_comes_from() -> None:
         "source": "s",
         "upstream_id": "q1",
         "licence": "CC-BY-4.0",
+        "row": 9,
     }
     assert [row["record_id"] for row in lineage] == ["q1", "q2", "q4", "d2", "d5", "d7"]
     assert lineage[4] == {

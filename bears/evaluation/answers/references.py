@@ -21,8 +21,9 @@ def references_of(question: Question, language: str) -> tuple[Answer, ...]:
 
 def _typed(texts: Iterable[str], question: Question, language: str) -> tuple[Answer, ...]:
     """Give types to the texts of a source without them, and drop empty ones."""
+    evidence = question.gold_doc_ids if question.judged else None
     return tuple(
-        Answer("yes-no" if yes_or_no(text, language) else "free-form", text, question.gold_doc_ids)
+        Answer("yes-no" if yes_or_no(text, language) else "free-form", text, evidence)
         for text in texts
         if text.strip()
     )

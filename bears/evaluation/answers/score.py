@@ -58,7 +58,7 @@ def score_answers(
     """Return question_id to the scores of its answer, for every question, answered or not.
 
     The scores of a question without a reference answer are undefined. If no prediction names
-    evidence, evidence F1 is undefined for all.
+    evidence, evidence F1 is undefined for all; for a question with unknown gold, it always is.
 
     Args:
         questions: with their annotators' answers, or with one gold answer.
@@ -123,11 +123,14 @@ def _score(
 ) -> AnswerScore:
     yes_no = [reference.text for reference in references if reference.type == "yes-no"]
     asks_nothing = any(reference.type == "unanswerable" for reference in references)
+    stated = [_evidence(reference) for reference in references]
+    # Without evidence in the answers, or with unknown gold, there is nothing to compare.
+    gold = [evidence for evidence in stated if evidence is not None] if with_evidence else []
     if prediction is None:
         return AnswerScore(
             answer_f1=0.0,
             exact_match=0.0,
-            evidence_f1=0.0 if with_evidence else None,
+            evidence_f1=0.0 if gold else None,
             yes_no=0.0 if yes_no else None,
             unanswerable=0.0 if asks_nothing else None,
         )
@@ -135,11 +138,10 @@ def _score(
     evidence = prediction.evidence or ()
     f1 = [token_f1(text, literal(reference), rules) for reference in references]
     best = references[f1.index(max(f1))]
-    best_evidence = max(evidence_f1(evidence, _evidence(reference)) for reference in references)
     return AnswerScore(
         answer_f1=max(f1),
         exact_match=max(exact_match(text, literal(ref), rules) for ref in references),
-        evidence_f1=best_evidence if with_evidence else None,
+        evidence_f1=max((evidence_f1(evidence, each) for each in gold), default=None),
         type=best.type,
         yes_no=yes_no_accuracy(text, yes_no, language) if yes_no else None,
         unanswerable=unanswerable_detection(text) if asks_nothing else None,
@@ -152,7 +154,7 @@ def literal(reference: Answer) -> str:
     return LITERAL if reference.type == "unanswerable" else reference.text
 
 
-def _evidence(reference: Answer) -> tuple[str, ...]:
+def _evidence(reference: Answer) -> tuple[str, ...] | None:
     # An annotator who finds no answer has no evidence for it, whatever the file says.
     return () if reference.type == "unanswerable" else reference.evidence_doc_ids
 

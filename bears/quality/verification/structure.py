@@ -66,7 +66,9 @@ def gold(b: TranslatedBenchmark) -> Iterator[Finding]:
             if doc_id not in pool:
                 message = f"gold document {doc_id} is not in the pool"
                 yield _error("gold_not_in_pool", question.question_id, message)
-        for doc_id in {i for answer in question.answers for i in answer.evidence_doc_ids} - pool:
+        for doc_id in {
+            i for answer in question.answers for i in answer.evidence_doc_ids or ()
+        } - pool:
             message = f"evidence {doc_id} is not in the pool"
             yield _error("evidence_not_in_pool", question.question_id, message)
     for document in b.documents:
