@@ -9,6 +9,7 @@ import shutil
 import string
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +207,7 @@ def test_unanswerable_is_looked_for_among_other_words() -> None:
 
 
 def question(question_id: str, *answers: Answer, gold_answer: str = "") -> Question:
-    gold = tuple(dict.fromkeys(d for answer in answers for d in answer.evidence_doc_ids))
+    gold = tuple(dict.fromkeys(d for answer in answers for d in answer.evidence_doc_ids or ()))
     return Question(
         question_id, "?", gold_answer, gold, "qasper", "ad-hoc", answers=answers, group="paper"
     )
@@ -352,7 +353,9 @@ def test_garbled_answers_score_as_the_official_rules_say(six_papers: Path) -> No
     for asked in papers[:-5]:
         words = said(dice.choice(asked.answers)).split() + dice.sample(pool, 3)
         kept = [word for word in words if dice.random() < 0.7]
-        evidence = [t for r in asked.answers for t in r.evidence_doc_ids if dice.random() < 0.6]
+        evidence = [
+            t for r in asked.answers for t in r.evidence_doc_ids or () if dice.random() < 0.6
+        ]
         predictions[asked.question_id] = Prediction(" ".join(kept), (*evidence, "elsewhere"))
     scores = score_answers(papers, predictions, "en")
     by_type: dict[str, list[float]] = {}
