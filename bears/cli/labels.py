@@ -332,7 +332,10 @@ def _table(found: Mapping[str, Mapping[str, Any]], columns: Sequence[str]) -> st
         worth = "–" if figures["worth"] is None else f"{100 * figures['worth']:.0f}"
         shown = ["–" if value is None else f"{value:.4f}" for value in values]
         rows.append([one_line(name), figures["n"], *shown, worth])
-        rows.append(["", "", *(f"{end[0]:.3f}–{end[1]:.3f}" if end else "" for end in ends), ""])
+        bounds = figures["interval_95"]["worth"]
+        between = "" if bounds is None else f"{100 * bounds[0]:.0f}–{100 * bounds[1]:.0f}"
+        below = [f"{end[0]:.3f}–{end[1]:.3f}" if end else "" for end in ends]
+        rows.append(["", "", *below, between])
     header = [*columns[:-1], "100 are worth"]
     return tabulate(
         rows, ["system" if columns is COLUMNS else "pair", *header], disable_numparse=True

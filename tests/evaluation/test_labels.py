@@ -16,7 +16,7 @@ from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.pairs import GUESSES
 from bears.evaluation.anytime import CONVINCING, drawn, evidence, highest_e_value
 from bears.evaluation.clusters import Floats
-from bears.evaluation.prediction_powered import estimate, exchange_rate
+from bears.evaluation.prediction_powered import estimate, exchange_interval, exchange_rate
 
 Known = tuple[Floats, Floats, float, float]
 """People's labels and the judge's values of all items, and the ends of the scale."""
@@ -116,6 +116,26 @@ def test_intervals_hold_for_answers_pairs_and_graded_judges(shared_data: Path, s
         assert 0.916 <= held / draws <= 0.984, (name, held)
         if size == 300:
             assert np.mean(rates) == pytest.approx(exchange_rate(labels, judge), abs=0.1), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [50, 100])
+def test_the_interval_of_an_exchange_rate_holds(shared_data: Path, size: int) -> None:
+    rng, draws, all_held = np.random.default_rng(size), 40, 0
+    for name, own in evouna(shared_data).items():
+        labels, judge = np.array([*own.values()]).T
+        truth, held = exchange_rate(labels, judge), 0
+        assert truth
+        for _ in range(draws):
+            seen = np.full(len(labels), np.nan)
+            chosen = rng.choice(len(labels), size, replace=False)
+            seen[chosen] = labels[chosen]
+            found = exchange_interval(seen, judge)
+            held += found is not None and found[0] <= truth <= found[1]
+        all_held += held
+        # 95 %, less three standard errors of 40 draws.
+        assert held / draws >= 0.84, name
+    assert all_held / (5 * draws) >= 0.9
 
 
 @pytest.mark.slow

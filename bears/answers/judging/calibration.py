@@ -12,7 +12,7 @@ import numpy as np
 
 from bears.answers.judging.labels import LabelledAnswer
 from bears.evaluation.intervals import wilson
-from bears.evaluation.prediction_powered import Estimate, estimate, exchange_rate
+from bears.evaluation.prediction_powered import Estimate, estimate, exchange_interval, exchange_rate
 
 WORDS = {True: "pass", False: "fail"}
 
@@ -61,7 +61,10 @@ def differences(answers: Iterable[LabelledAnswer]) -> dict[str, dict[str, Any]]:
             "n": int((~np.isnan(labels)).sum()),
             **{name: rate and rate.value for name, rate in rates.items()},
             "worth": exchange_rate(labels, judged),
-            "interval_95": {name: interval_of(rate) for name, rate in rates.items()},
+            "interval_95": {
+                **{name: interval_of(rate) for name, rate in rates.items()},
+                "worth": exchange_interval(labels, judged),
+            },
         }
     return found
 
@@ -112,7 +115,10 @@ def calibration(answers: Sequence[LabelledAnswer]) -> dict[str, Any]:
         "n": n,
         **{name: rate and rate.value for name, rate in rates.items()},
         "worth": exchange_rate(given, judged) if scored else None,
-        "interval_95": {name: interval_of(rate) for name, rate in rates.items()},
+        "interval_95": {
+            **{name: interval_of(rate) for name, rate in rates.items()},
+            "worth": exchange_interval(given, judged) if scored else None,
+        },
         "confusion": {
             f"people_{WORDS[label]}_judge_{WORDS[passed]}": counts[label, passed]
             for label in WORDS
