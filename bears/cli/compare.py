@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -158,16 +159,14 @@ def _here(benchmark: str, all_commits: bool) -> list[list[System]]:
 def _other_code(systems: Sequence[System]) -> list[str]:
     """Warn of systems that were measured by different code."""
     codes = [(s.name, s.revision.code) for s in systems if s.revision and s.revision.code]
-    stages = {stage for _, code in codes for stage in code}
-    differ = sorted(stage for stage in stages if len({code.get(stage) for _, code in codes}) > 1)
-    if not differ:
-        return []
-    (first, code), *others = codes
-    other = next(name for name, each in others if any(each.get(s) != code.get(s) for s in differ))
-    return [
-        f"{first} and {other} come from different code of {', '.join(differ)}; run the older one "
-        "again to compare them"
-    ]
+    for (one, ours), (other, theirs) in combinations(codes, 2):
+        differ = sorted(stage for stage in ours.keys() & theirs if ours[stage] != theirs[stage])
+        if differ:
+            return [
+                f"{one} and {other} come from different code of {', '.join(differ)}; run the older "
+                "one again to compare them"
+            ]
+    return []
 
 
 def main_of(systems: Sequence[System]) -> str:

@@ -60,12 +60,18 @@ class Revision:
 
     @property
     def code(self) -> dict[str, str]:
-        """Return the digests of the code that all systems share; empty if they cannot be read."""
+        """Return the digests of the code that all systems share; empty if they cannot be read.
+
+        `evaluate` runs the code of the chunking, so systems with another one do not share its.
+        """
         try:
-            digests = self._mapping(CODE)
+            digests, chunking = self._mapping(CODE), self.config.get("chunking")
         except FormatError:
             return {}
-        return {stage: str(digests[stage]) for stage in SHARED_CODE if stage in digests}
+        found = {stage: str(digests[stage]) for stage in SHARED_CODE if stage in digests}
+        if "evaluate" in found and isinstance(chunking, dict):
+            found[f"evaluate with chunking={chunking.get('name')}"] = found.pop("evaluate")
+        return found
 
     def metrics(self, path: Path) -> Mapping[str, Any]:
         """Return a file of metrics; empty if it cannot be read."""

@@ -51,12 +51,17 @@ def csv(path: Path, values: Mapping[str, object], measure: str = "success@1") ->
 
 
 def committed(
-    project: Path, retriever: str, values: Mapping[str, float], state: str = "one"
+    project: Path,
+    retriever: str,
+    values: Mapping[str, float],
+    state: str = "one",
+    chunking: str = "none",
 ) -> str:
     """A commit with the results of a retriever, as DVC leaves them."""
     selected = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     write(project / "params.yaml", yaml.safe_dump({**selected, "retriever": retriever}))
     config = {"benchmark": {"name": "mini"}, "retriever": {"name": retriever}}
+    config["chunking"] = {"name": chunking}
     write(project / "data/config.yaml", yaml.safe_dump(config))
     records = {"name": "mini", "state": state, "queries": state, "corpus": "same"}
     write(
@@ -121,10 +126,13 @@ def test_results_of_different_code_are_told_apart(
     write(project / "data/code.yaml", "evaluate: ee\nindex: dd\nsample: cc\n")
     upgraded = committed(project, "hybrid", GOOD)
     said = told(capsys, first, upgraded)
-    assert "come from different code of evaluate; run the older one again" in said
+    assert "come from different code of evaluate with chunking=none; run the older one again" in said
+    # Another chunking brings its own code into `evaluate`.
+    chunked = committed(project, "hybrid", GOOD, chunking="sentences")
+    assert "different code" not in told(capsys, first, chunked)
     known = known_results([Revision("a", first), Revision("b", upgraded)])
     rows = [row for each in known.values() if (row := row_of(each))]
-    assert ["code.evaluate=aa" in text for text in derived(rows, known)["differs"]] == [True, False]
+    assert ["code.evaluate with chunking=none=aa" in text for text in derived(rows, known)["differs"]] == [True, False]
 
 
 def test_another_state_of_the_benchmark_is_refused_and_what_differs_is_said(
