@@ -1,0 +1,203 @@
+"""Every word under conf/ runs once to the end of the pipeline, or says why it cannot run here.
+
+A new file is covered without a line here. What a word needs beyond itself (data, a server, a
+function) stands in `NEEDS`; what stops it on a machine without a network, in `STOPS`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.provider_server import ProviderServer
+from tests.qdrant_server import QdrantServer
+from tests.scripted_model import text
+from tests.workspace import ROOT, Workspace
+
+pytestmark = pytest.mark.slow
+SELECTION = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
+WORDS = sorted(
+    (path.parent.name, path.stem)
+    for path in ROOT.glob("conf/*/*.yaml")
+    if path.parent.name in SELECTION
+)
+MINE = """def search(text):
+    return ["d1.md"]
+
+
+def answer(text, passages=()):
+    return "1861"
+"""
+OWN = ["benchmark=own", "sources.own.path=folder", "sources.own.language=en"]
+MADE = ["questioner=gpt-4.1-mini", "sample.passages=8", "sample.passage_bytes=[10,6000]"]
+MADE_OWN = ["benchmark=made-own", *OWN[1:], "benchmark.language=en", *MADE[1:]]
+ENGLISH = ["mirror=rows", "sources.drcd.language=en", "benchmark.language=en"]
+NEEDS: dict[tuple[str, str], list[str]] = {
+    ("benchmark", "any"): ["sources.any.path=rows/drcd.json", "sources.any.language=en"],
+    ("benchmark", "beir"): ["sources.beir.path=DATA/scifact"],
+    ("benchmark", "own"): OWN[1:],
+    ("benchmark", "made"): [*MADE, *ENGLISH],
+    ("benchmark", "made-own"): [*MADE, *MADE_OWN[1:]],
+    ("benchmark", "*"): ["mirror=DATA"],
+    **{
+        ("benchmark", f"bears{word}"): ["mirror=DATA/raw"]
+        for word in ("", "-v1", "-published", "-5k")
+    },
+    ("questioner", "*"): MADE_OWN,
+    ("questioner", "none"): [],
+    ("retriever", "mine"): [*OWN, "retriever.call=mine:search"],
+    ("generator", "mine"): ["generator.call=mine:answer"],
+    ("vector_store", "*"): ["retriever=wordllama"],
+    ("vector_store", "qdrant"): ["retriever=wordllama", "vector_store.url=QDRANT"],
+    ("engine", "*"): ["retriever=wordllama"],
+    ("judge", "*"): ["generator=sentence"],
+    ("translator", "*"): ["language=pseudo"],
+    ("translator", "published"): [],
+    ("language", "*"): ["benchmark=own", "sources.own.path=natives", "sources.own.language=WORD"],
+}
+"""What a word needs; ``*``: every word of the group without a line of its own. DATA is the folder of
+real data, QDRANT the address of a server, and WORD the word."""
+TRANSLATED = {"bears", "bears-v1", "bears-published"}
+"""Benchmarks whose published translations are in the real data."""
+HUB = "the weights of the model are on a hub"
+STOPS: dict[tuple[str, str], tuple[str, str]] = {
+    ("benchmark", "bears-5k"): ("MS MARCO is not in the real data", "ms_marco"),
+    ("benchmark", "qasper-pdf"): ("the PDFs are on arXiv", "no paper could be fetched"),
+}
+"""Words that do not reach the end here: the reason, and what the pipeline says."""
+
+
+@cache
+def text_of(group: str, word: str) -> str:
+    """The text of a word and of the words that it builds on."""
+    found = (ROOT / "conf" / group / f"{word}.yaml").read_text("utf-8")
+    parents = (yaml.safe_load(found) or {}).get("defaults", [])
+    names = [each for each in parents if isinstance(each, str) and each != "_self_"]
+    return found + "".join(text_of(group, name) for name in names)
+
+
+def places(settings: str, url: str) -> list[str]:
+    """The overrides that lead every endpoint in the text of a word to a server."""
+    found = []
+    if "endpoint@_here_" in settings or "base_url" in settings:
+        found.append("GROUP")
+    if "@reader:" in settings:
+        found.append("GROUP.reader")
+    if "endpoint@encoder" in settings:
+        found = ["GROUP.encoder"]
+    keys = (f"base_url={url}", "api_key_env=''", "fill=auto")
+    return [f"{place}.{key}" for place in found for key in keys]
+
+
+def select(workspace: Workspace, words: list[str]) -> None:
+    """Write params.yaml as ``dvc exp run -S`` would."""
+    selection: dict[str, Any] = {**SELECTION, "overrides": []}
+    for word in words:
+        name, value = word.split("=", 1)
+        if name in SELECTION:
+            selection[name] = value
+        else:
+            selection["overrides"].append(word)
+    path = workspace.root / "params.yaml"
+    path.write_text(yaml.safe_dump(selection, allow_unicode=True), encoding="utf-8")
+
+
+def write_data(root: Path, natives: list[str]) -> None:
+    """Write a folder of English documents, one of native passages, rows, and a function."""
+    for name, texts in (("folder", [text(n) for n in range(8)]), ("natives", natives)):
+        folder = root / name
+        folder.mkdir()
+        for n, content in enumerate(texts):
+            (folder / f"d{n}.md").write_text(f"{content}\n", encoding="utf-8")
+        with (folder / "questions.csv").open("w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(["question", "answer", "document", "quotation"])
+            rows.writerows(
+                [f"{content[:40]}?", content[:20], f"d{n}.md", ""]
+                for n, content in enumerate(texts)
+            )
+    paragraphs = [
+        {
+            "context": text(n),
+            "id": f"p{n}",
+            "qas": [
+                {
+                    "id": f"q{n}",
+                    "question": f"What is stone {n}?",
+                    "answers": [{"id": "1", "text": text(n)[:9], "answer_start": 0}],
+                }
+            ],
+        }
+        for n in range(8)
+    ]
+    (root / "rows").mkdir()
+    rows_ = [{"title": "stones", "id": "1", "paragraphs": paragraphs}]
+    (root / "rows" / "drcd.json").write_text(json.dumps(rows_), encoding="utf-8")
+    (root / "mine.py").write_text(MINE, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def qdrant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+    """Give a function that starts a server once."""
+    started: list[QdrantServer] = []
+
+    def url() -> str:
+        if not started:
+            started.append(QdrantServer(tmp_path_factory.mktemp("qdrant")).__enter__())
+        return started[0].url
+
+    yield url
+    for each in started:
+        each.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize(("group", "word"), WORDS)
+def test_every_word_runs_to_the_end(
+    group: str,
+    word: str,
+    workspace: Workspace,
+    provider: Callable[..., ProviderServer],
+    shared_data: Path,
+    qdrant: Callable[[], str],
+) -> None:
+    needed = NEEDS.get((group, word), NEEDS.get((group, "*"), []))
+    settings = {group: text_of(group, word)}
+    for each in needed:
+        name, value = each.split("=", 1)
+        if name in SELECTION and (ROOT / "conf" / name / f"{value}.yaml").is_file():
+            settings[name] = text_of(name, value)
+    url = provider("good").url
+    asking = [
+        place.replace("GROUP", name)
+        for name, found in settings.items()
+        for place in places(found, url)
+    ]
+    known = {"DATA": str(shared_data), "WORD": word}
+    if "QDRANT" in str(needed):
+        known["QDRANT"] = qdrant()
+    for name, value in known.items():
+        needed = [each.replace(name, value) for each in needed]
+    natives = yaml.safe_load(text_of(group, word)).get("native", ["One.", "Two."])
+    write_data(workspace.root, natives)
+    select(workspace, [*needed, f"{group}={word}", *asking])
+    if word in TRANSLATED:
+        published = str(shared_data / "bears-published")
+        workspace.python("stages.config")
+        workspace.python("bears", "replies", "import", word, published)
+    reason, said = STOPS.get((group, word), ("", ""))
+    output = workspace.dvc("repro", code=255 if reason else 0)
+    if reason:
+        assert said in output, reason
+        return
+    benchmark = yaml.safe_load(workspace.text("params.yaml"))["benchmark"]
+    metrics = json.loads(workspace.text("metrics/retrieval.json"))
+    assert metrics["benchmark"]["name"] == benchmark
+    assert metrics["all"]["n"] > 0
+    assert "Traceback" not in output
