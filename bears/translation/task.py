@@ -147,7 +147,7 @@ def read_task(keys: TranslateKeys, sampled: Path, root: Path) -> TranslationTask
         documents=documents,
         languages=languages_of(keys.sources, names, keys.benchmark.language, language.name),
         target=language.name,
-        companions=_companions(sampled / "lineage.jsonl"),
+        companions=companions_of(sampled / "lineage.jsonl"),
         lexicon={"yes": language.yes, "no": language.no},
         glossary=read_glossary(root / settings.glossary) if settings.glossary else (),
         limit=settings.chunk_characters,
@@ -175,7 +175,8 @@ def sidecar(
     }
 
 
-def _companions(lineage: Path) -> Mapping[str, Sequence[str]]:
+def companions_of(lineage: Path) -> Mapping[str, Sequence[str]]:
+    """Return doc_id to the questions that it came with, if there is a lineage."""
     if not lineage.exists():
         return {}
     return {row["record_id"]: row.get("questions", ()) for _, row in read_lines(lineage)}

@@ -126,13 +126,17 @@ def test_results_of_different_code_are_told_apart(
     write(project / "data/code.yaml", "evaluate: ee\nindex: dd\nsample: cc\n")
     upgraded = committed(project, "hybrid", GOOD)
     said = told(capsys, first, upgraded)
-    assert "come from different code of evaluate with chunking=none; run the older one again" in said
+    assert (
+        "come from different code of evaluate with chunking=none; run the older one again" in said
+    )
     # Another chunking brings its own code into `evaluate`.
     chunked = committed(project, "hybrid", GOOD, chunking="sentences")
     assert "different code" not in told(capsys, first, chunked)
     known = known_results([Revision("a", first), Revision("b", upgraded)])
     rows = [row for each in known.values() if (row := row_of(each))]
-    assert ["code.evaluate with chunking=none=aa" in text for text in derived(rows, known)["differs"]] == [True, False]
+    assert [
+        "code.evaluate with chunking=none=aa" in text for text in derived(rows, known)["differs"]
+    ] == [True, False]
 
 
 def test_another_state_of_the_benchmark_is_refused_and_what_differs_is_said(

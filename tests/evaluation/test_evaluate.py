@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.config.typed import select
+from bears.evaluation.clusters import clusters_of
 from bears.evaluation.evaluate import (
     Evaluation,
     ceilings,
@@ -28,11 +29,13 @@ from bears.evaluation.evaluate import (
     undefined,
 )
 from bears.evaluation.measure import parse_measure
+from bears.evaluation.results import write_values
 from bears.evaluation.table import table
 from bears.evaluation.tie_bounds import Gold as AnyGold
 from bears.files.records import write_records
 from bears.files.rewritten import write_rewritten
 from bears.files.trec import read_table
+from bears.results.values import read_values
 from bears.types import Asked, Document, Hit, Question, Ranking
 from stages import evaluate as stage
 from tests.measuring import Gold, Run, by_question, measures, random_case, value
@@ -356,3 +359,14 @@ def test_unknown_gold_no_gold_grades_and_ceilings_reach_the_metrics(tmp_path: Pa
     assert results["ceiling"] == {"strict@1": 1 / 2}
     assert curve_of(tmp_path) == [("1", "0.5", "run"), ("2", "1.0", "run")]
     assert (tmp_path / "questions.csv").read_text().splitlines()[3].endswith(",0,,,,")
+
+
+def test_the_values_of_each_question_name_its_cluster_and_compare_reads_it(tmp_path: Path) -> None:
+    questions = [Question(f"q{n}", "?", "", (f"d{n % 2}",), "s", "ad-hoc") for n in range(4)]
+    found = evaluate({}, gold_of(questions), [parse_measure("ndcg@10")])
+    write_values(tmp_path / "v.csv", {"": found}, questions, clusters_of(questions, None))
+    _, kinds = read_values(tmp_path / "v.csv", "values")
+    assert kinds["cluster"].tolist() == ["0", "1", "0", "1"]
+    alone = clusters_of(questions[:2], None)
+    write_values(tmp_path / "v.csv", {"": found}, questions[:2] * 2, np.append(alone, alone + 2))
+    assert "cluster" not in (tmp_path / "v.csv").read_text("utf-8").splitlines()[0]

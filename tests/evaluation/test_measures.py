@@ -31,10 +31,28 @@ NOTHING_IS_RIGHT = [
 """The measures that are defined where nothing is relevant."""
 
 
-@pytest.mark.parametrize("name", [name for name in EVERY if name != "precision@10"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("success@1", "success@10", "strict@1", "strict@10", "recall@1", "recall@10", "mrr@10"),
+        *("precision@1", "r_precision", "ndcg@1", "ndcg@10", "ndcg", "map@10", "map", "mrr"),
+        *("kor_map_official", "kor_map_strict", "retrieval_accuracy@1", "retrieval_accuracy@10"),
+    ],
+)
 def test_the_one_gold_document_on_top_scores_one(name: str) -> None:
-    assert value(name, [1, 0, 0], [1]) == parse_measure(name).metric.best
-    assert parse_measure(name).metric.best == (100 if name.startswith("retrieval_accuracy") else 1)
+    best = 100 if name.startswith("retrieval_accuracy") else 1
+    assert value(name, [1, 0, 0], [1]) == parse_measure(name).metric.best == best
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_one_gold_document_on_top_scores_more_than_below_and_no_more_than_the_best(
+    name: str,
+) -> None:
+    top, below = value(name, [1, 0, 0], [1]), value(name, [0, 0, 1], [1])
+    assert top is not None
+    assert below is not None
+    assert 0 < top <= parse_measure(name).metric.best
+    assert below <= top
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -25,6 +25,7 @@ from bears.files.records import read_questions, write_json, write_lines, write_r
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import run_writer
 from bears.layout import BenchmarkFiles
+from bears.publishing.report import page
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
 from bears.publishing.report.benchmark import ReportKeys
 from bears.publishing.report.comparison import compared
@@ -318,6 +319,30 @@ def compared_as(verdicts: Sequence[str]) -> dict[str, Any]:
     ]
     systems = [{"name": name, "measures": {"m": {"mean": mean}}} for name, mean in MEANS.items()]
     return {"systems": systems, "pairs": pairs}
+
+
+def test_the_chart_of_differences_has_each_pair_of_the_recommended_system_seen_from_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """c against b is -.3, and a against b -.1; a against c is not about b."""
+    drawn: list[dict[str, Any]] = []
+
+    def chart(rows: list[dict[str, Any]], low: float, high: float) -> str:
+        drawn.extend(rows)
+        assert (low, high) == (-0.5, 0.05)
+        return "chart"
+
+    monkeypatch.setattr(page, "interval_rows", chart)
+    look = {name: {"color": name} for name in MEANS}
+    other = [
+        {**pair, "measure": "n", "difference": 9.0} for pair in compared_as([APART] * 3)["pairs"]
+    ]
+    comparison = {"pairs": [*other, *compared_as([APART] * 3)["pairs"]]}
+    assert page._differences(comparison, {"take": "b"}, "m", look) == "chart"
+    shown = [
+        (row["name"], row["color"], round(row["mean"], 9), row["low"], row["high"]) for row in drawn
+    ]
+    assert shown == [("a", "a", -0.1, -0.25, 0.05), ("c", "c", -0.3, -0.5, -0.1)]
 
 
 def costing(**costs: dict[str, float]) -> list[System]:

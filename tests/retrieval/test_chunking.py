@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,9 +17,11 @@ from bears.config import build
 from bears.errors import ConfigurationError
 from bears.retrieval.chunking import Chunking, NoChunking, chunks
 from bears.retrieval.chunking.characters import Characters
+from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.retrieval.chunking.passages import Passages
 from bears.retrieval.chunking.sentences import Sentences
 from bears.retrieval.chunking.tokens import Tokens
+from bears.types import Document, Question, Span
 from tests.retrieving import composed, document
 
 MODEL = Path(wordllama.__file__).parent / "tokenizers" / "l2_supercat_tokenizer_config.json"
@@ -220,3 +223,16 @@ def test_a_chunk_has_the_stated_number_of_sentences_but_the_last() -> None:
         "Three is here. Four is here.",
         "Five is here.",
     ]
+
+
+def test_chunks_of_graded_documents_keep_the_grades_of_their_documents() -> None:
+    documents = [Document(name, "x" * 30, "s", name, True) for name in "ab"]
+    parts = [replace(documents[0], doc_id=f"a#{start}-{start + 10}") for start in (0, 10, 20)]
+    finder = ChunksOfDocuments(documents, [*parts, documents[1]])
+    spans = (Span("a", 12, 25, "x" * 13),)
+    graded = Question("q", "?", "", ("a", "b"), "s", "ad-hoc", (2, 1), gold_spans=spans)
+    [found] = finder.questions([graded])
+    assert found.gold_doc_ids == ("a#10-20", "a#20-30", "b")
+    assert found.gold_grades == (2, 2, 1)
+    [plain] = finder.questions([replace(graded, gold_grades=())])
+    assert (plain.gold_doc_ids, plain.gold_grades) == (found.gold_doc_ids, ())
