@@ -25,11 +25,10 @@ from bears.files.records import read_questions, write_json, write_lines, write_r
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import run_writer
 from bears.layout import BenchmarkFiles
-from bears.publishing.report import page
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
 from bears.publishing.report.benchmark import ReportKeys
 from bears.publishing.report.comparison import compared
-from bears.publishing.report.page import group_row, report
+from bears.publishing.report.page import _differences, group_row, report
 from bears.publishing.report.words import part, phrase, words
 from bears.results.system import System
 from bears.types import Document, Hit, Question, QuestionType
@@ -332,17 +331,14 @@ def test_the_chart_of_differences_has_each_pair_of_the_recommended_system_seen_f
         assert (low, high) == (-0.5, 0.05)
         return "chart"
 
-    monkeypatch.setattr(page, "interval_rows", chart)
+    monkeypatch.setattr("bears.publishing.report.page.interval_rows", chart)
     look = {name: {"color": name} for name in MEANS}
-    other = [
-        {**pair, "measure": "n", "difference": 9.0} for pair in compared_as([APART] * 3)["pairs"]
-    ]
-    comparison = {"pairs": [*other, *compared_as([APART] * 3)["pairs"]]}
-    assert page._differences(comparison, {"take": "b"}, "m", look) == "chart"
-    shown = [
-        (row["name"], row["color"], round(row["mean"], 9), row["low"], row["high"]) for row in drawn
-    ]
-    assert shown == [("a", "a", -0.1, -0.25, 0.05), ("c", "c", -0.3, -0.5, -0.1)]
+    own = compared_as([APART] * 3)["pairs"]
+    other = [{**pair, "measure": "n", "difference": 9.0} for pair in own]
+    assert _differences({"pairs": [*other, *own]}, {"take": "b"}, "m", look) == "chart"
+    shown = [[row[key] for key in ("name", "color", "low", "high")] for row in drawn]
+    assert shown == [["a", "a", -0.25, 0.05], ["c", "c", -0.5, -0.1]]
+    assert [row["mean"] for row in drawn] == pytest.approx([-0.1, -0.3])
 
 
 def costing(**costs: dict[str, float]) -> list[System]:

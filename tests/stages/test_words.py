@@ -62,8 +62,8 @@ NEEDS: dict[tuple[str, str], list[str]] = {
     ("translator", "published"): [],
     ("language", "*"): ["benchmark=own", "sources.own.path=natives", "sources.own.language=WORD"],
 }
-"""What a word needs; ``*``: every word of the group without a line of its own. DATA is the folder of
-real data, QDRANT the address of a server, and WORD the word."""
+"""What a word needs; ``*``: every word of the group without a line of its own. DATA is the folder
+of real data, QDRANT the address of a server, and WORD the word."""
 TRANSLATED = {"bears", "bears-v1", "bears-published"}
 """Benchmarks whose published translations are in the real data."""
 HUB = "the weights of the model are on a hub"
