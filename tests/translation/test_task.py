@@ -9,7 +9,7 @@ from bears.translation.task import companions_of
 
 
 def test_a_document_is_translated_with_the_questions_that_it_came_with(tmp_path: Path) -> None:
-    lines = [
+    lines: list[dict[str, object]] = [
         {"record_id": "q1", "kind": "question"},
         {"record_id": "d1", "kind": "document", "questions": ["q1", "q2"]},
         {"record_id": "d2", "kind": "document", "questions": []},
