@@ -14,6 +14,7 @@ from jinja2 import Environment, StrictUndefined
 from bears.answers.judging.ruling import VALUES
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
+from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.means import mean_interval, mean_intervals
@@ -194,8 +195,9 @@ def _standings(comparison: Mapping[str, Any], measure: str) -> Content:
 
 
 def _verdict(pair: Mapping[str, Any]) -> str:
-    better = better_of(pair)
-    return phrase("verdict_better", a=better) if better else phrase("verdict_apart")
+    if better := better_of(pair):
+        return phrase("verdict_better", a=better)
+    return phrase("verdict_undecided" if pair["verdict"] == UNDECIDED else "verdict_apart")
 
 
 def _costs(
