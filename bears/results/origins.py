@@ -1,6 +1,6 @@
 """Reading what a system scored from wherever results come from."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os.path import isfile
 from pathlib import Path
@@ -21,7 +21,16 @@ from bears.files.trec import read_table
 from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, VERIFICATION, pattern
 from bears.results.board import read_board
 from bears.results.records import Records
-from bears.results.revision import CHUNKS, JUDGEMENTS, RUN, Revision, named, revisions
+from bears.results.revision import (
+    CHUNKS,
+    JUDGEMENTS,
+    RUN,
+    WORKSPACE,
+    Revision,
+    cached_runs,
+    named,
+    revisions,
+)
 from bears.results.row import row_of
 from bears.results.scored import score
 from bears.results.system import System, frames_of
@@ -241,7 +250,7 @@ def ran(all_commits: bool) -> list[list[System]]:
         except FormatError:
             continue  # A commit from before there were results, or that failed.
     groups: dict[tuple[str, str], list[System]] = {}
-    for revision in unique.values():
+    for revision in [*unique.values(), *_not_committed([*unique.values()])]:
         try:
             system = system_at(revision)
         except FormatError as error:
@@ -250,6 +259,25 @@ def ran(all_commits: bool) -> list[list[System]]:
         state = system.benchmark
         groups.setdefault((str(state["name"]), str(state["state"])), []).append(system)
     return [_named(group) for _, group in sorted(groups.items())]
+
+
+def _not_committed(known: Sequence[Revision]) -> Iterator[Revision]:
+    """Yield what ran here since HEAD was committed and no other revision has."""
+    workspace = Revision(WORKSPACE)
+    try:
+        seen = {revision.text(RETRIEVAL) for revision in known}
+        state = benchmark_of(workspace)
+        for run in cached_runs(workspace):
+            if (text := run.text(RETRIEVAL)) not in seen and benchmark_of(run) == state:
+                seen.add(text)
+                yield run
+    except FormatError:
+        return  # Nothing ran here, or its files were deleted.
+
+
+def benchmark_of(revision: Revision) -> Any:
+    """Return which state of which benchmark a revision measured."""
+    return json_value(revision.text(RETRIEVAL).encode()).get("benchmark")
 
 
 def _named(group: Sequence[System]) -> list[System]:

@@ -4,7 +4,7 @@ import hashlib
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -139,6 +139,71 @@ class Revision:
         if found != digest.removesuffix(".dir"):
             raise FormatError(f"{place} in DVC's cache is damaged; remove it")
         return place
+
+
+@dataclass(frozen=True)
+class CachedRun(Revision):
+    """A run of `evaluate` in DVC's cache, whether its state was committed or not.
+
+    It knows no settings of the retriever, and no answers.
+
+    Args:
+        entry: what DVC kept of the run: its parameters, and the digests of its files.
+        chosen: params.yaml of the workspace, for the choices that the run does not know.
+    """
+
+    entry: Mapping[str, Any] = field(default_factory=dict)
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+
+    def text(self, path: Path) -> str:
+        """Return a file that the run wrote. Raises FormatError."""
+        if str(path) not in self.outputs:
+            raise FormatError(f"{self.name}: {path}: no such file")
+        return decoded(read_whole(self._cached(self.outputs[str(path)], str(path))), self.name)
+
+    @cached_property
+    def outputs(self) -> Mapping[str, str]:
+        """Return path to md5 of every file that the run read or wrote."""
+        files = [*self.entry["deps"], *self.entry["outs"]]
+        return {str(file["path"]): str(file["md5"]) for file in files}
+
+    @cached_property
+    def config(self) -> Mapping[str, Any]:
+        """Return the settings that the run depended on."""
+        found: Mapping[str, Any] = self.entry["params"][str(CONFIG)]
+        return found
+
+    @cached_property
+    def selection(self) -> Mapping[str, Any]:
+        """Return the choices of the run; without answers, it has no generator and no judge."""
+        (run,) = (path for path in self.outputs if re.fullmatch(RUN, path))
+        own = {"retriever": Path(run).stem, "benchmark": self.config["benchmark.name"]}
+        return {**self.chosen, **own, "generator": "none", "judge": "none"}
+
+    @property
+    def code(self) -> dict[str, str]:
+        """Return the digest of the code of `evaluate`."""
+        digest = str(self.entry["params"][str(CODE)]["evaluate"])
+        return {f"evaluate with chunking={self.config['chunking']['name']}": digest}
+
+    def within(self, pattern: str, name: str) -> Path | None:
+        """Return a file of this name that the run read from a folder."""
+        for path, digest in self.outputs.items():
+            if Path(path).name == name and re.fullmatch(pattern, str(Path(path).parent)):
+                return self._cached(digest, path)
+        return None
+
+
+def cached_runs(workspace: Revision) -> Iterator[CachedRun]:
+    """Yield the runs of `evaluate` since HEAD was committed, newest first."""
+    since = float((git("show", "--no-patch", "--format=%ct", "HEAD") or b"inf").decode())
+    runs = [*(cache_folder(Path()) / "runs").glob("*/*/*")]
+    for path in sorted(runs, key=lambda path: -path.stat().st_mtime):
+        if path.stat().st_mtime < since:
+            return
+        entry = yaml_value(decoded(read_whole(path), str(path)), str(path))
+        if isinstance(entry, dict) and " stages.evaluate " in str(entry.get("cmd")):
+            yield CachedRun("not committed", path.name, entry, workspace.selection)
 
 
 def git(*words: str) -> bytes | None:

@@ -133,9 +133,10 @@ def of_clusters(
     # As of independent questions with this standard error.
     found["spread"] = np.where(np.isinf(errors), np.nan, errors * np.sqrt(len(a)))
     by_question = _bounds(differences, 1.0, margins, one_sided)
-    largest = float(sums(np.ones((len(a), 1)), clusters).max())
-    by_cluster = _bounds(totals, largest, margins, one_sided)
-    few = _deciding(totals) < min(FEW, effective(clusters) / 3)
+    # A cluster that is not there is as large as that of a random question.
+    number = effective(clusters)
+    by_cluster = _bounds(totals, len(totals) / number, margins, one_sided)
+    few = _deciding(totals) < min(FEW, number / 3)
     ends = {
         "low": np.minimum(by_question["low"], np.maximum(found["difference"] - half, -1.0)),
         "high": np.maximum(by_question["high"], np.minimum(found["difference"] + half, 1.0)),
@@ -152,7 +153,7 @@ def _bounds(
     """Return ``low``, ``high`` and, with margins, ``p_equal`` of each column's mean.
 
     Args:
-        largest: the largest possible difference.
+        largest: the size of a difference that may be there and is not seen.
     """
     below, above = weighted_means(differences, -largest, largest)
     tail = (1 - level_of(one_sided)) / 2
