@@ -251,13 +251,14 @@ class Connection(Generic[R, A]):
             limits.accepted()
             try:
                 answer = json_value(response.content, "the JSON of the answer", halves=True)
-                return cast(A, request.read(answer))
+                if not (isinstance(answer, dict) and answer.get("error")):
+                    return cast(A, request.read(answer))
             except (FormatError, ValueError) as error:
                 raise Lost(client.access.clean(f"the answer cannot be read: {error}")) from None
         after = retry_after(response.headers)
-        if response.status_code == 429:
-            limits.refused(time.monotonic(), tokens, after)
         problem = read_problem(response.status_code, response.content)
+        if problem.status == 429:
+            limits.refused(time.monotonic(), tokens, after)
         message = f"{client.access.base_url} answers {client.access.clean(str(problem))}"
         raise problem.fault(message, after, client.endpoint.where)
 

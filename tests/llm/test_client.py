@@ -31,10 +31,12 @@ from bears.llm.faults import (
     RequestRefused,
     RunStopped,
     Unavailable,
+    read_problem,
 )
 from bears.llm.models import Models, Price, ceiling, estimate, load_models
 from bears.llm.pool import RequestPool
 from bears.llm.wire import ChatAnswer, ChatRequest
+from tests.provider_faults import FAULTS, words_of
 from tests.provider_server import ROOT, Json, ProviderServer, completion
 
 KEY = "sk-test-4f9d1c7e"
@@ -161,7 +163,7 @@ def test_a_run_stops_after_the_first_few_similar_refusals() -> None:
 
 def test_a_few_refused_requests_do_not_stop_the_run() -> None:
     """Refusals come sooner than answers: the first few arrive before any answer."""
-    bad = {f"text {n}": "bad_request" for n in (0, 1, 2, 3, 4, 5)}
+    bad = {f"text {n}": "unsafe" for n in (0, 1, 2, 3, 4, 5)}
     with ProviderServer(content=bad, latency=0.05) as server:
         answers = ask(Online(endpoint(server), Models()), asked(10))
         assert server.stats()["requests"] == 10
@@ -234,10 +236,19 @@ def test_faults_of_the_account_stop_the_run_at_once(status: int, code: str) -> N
 
 def test_a_status_means_one_thing() -> None:
     meanings: dict[int, type[Exception]] = {429: RateLimited}
-    meanings |= dict.fromkeys((400, 413, 422), RequestRefused)
+    meanings |= {413: RequestRefused} | dict.fromkeys((400, 406, 422), RequestFailed)
+    meanings |= dict.fromkeys((301, 302, 307, 308, 401, 402, 403, 404), RunStopped)
     meanings |= dict.fromkeys((408, 409, 500, 504), Again) | dict.fromkeys((502, 503), Unavailable)
     faults = {each: Problem(each, "", "").fault("message", None, "reader") for each in meanings}
     assert {status: type(fault) for status, fault in faults.items()} == meanings
+
+
+@pytest.mark.parametrize(("status", "body", "owner"), FAULTS)
+def test_what_real_servers_say_tells_whose_fault_it_is(status: int, body: Any, owner: str) -> None:
+    problem = read_problem(status, json.dumps(body, ensure_ascii=False).encode())
+    kinds = {"account": RunStopped, "request": RequestRefused, "server": Again}
+    assert issubclass(problem.meaning, kinds[owner])
+    assert words_of(body) in str(problem)
 
 
 def test_finished_answers_are_yielded_before_the_run_stops() -> None:
