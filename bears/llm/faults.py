@@ -157,7 +157,7 @@ class Problem:
         )
 
     def __str__(self) -> str:
-        code = f" {self.code}" if self.code else ""
+        code = f" {self.code}" if self.code not in ("", str(self.status)) else ""
         return f"status {self.status}{code}: {self.message}"
 
 
