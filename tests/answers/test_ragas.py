@@ -102,6 +102,7 @@ def test_no_more_is_asked_when_the_account_is_at_fault(last: tuple[int, Any]) ->
             body = {"model": "m", "messages": [{"role": "user", "content": f"{n}"}]}
             request = httpx2.Request("POST", "http://kept/chat/completions", json=body)
             found.append((await replies.handle_async_request(request)).status_code)
+        await replies._client.close()
         return found
 
     with ProviderServer(last=(1, *last)) as server:
