@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 import threading
 import time
 from collections import Counter
@@ -182,6 +184,34 @@ def test_some_questions_may_fail_if_that_is_said(address: str, tmp_path: Path) -
     searcher = opened(tmp_path / "index", url=address, failing=0.1)
     assert found(searcher)[0] == []
     assert searcher.finish()["failed"] == [ASKED[0]]
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_replies_belong_to_the_code_that_gave_them(
+    keep: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/__init__.py").touch()
+    search = "from .rank import rank\n\n\ndef search(question, k):\n    return [rank(question)]\n"
+    (tmp_path / "mine/search.py").write_text(search)
+
+    def ranked(body: str) -> set[str]:
+        (tmp_path / "mine/rank.py").write_text(f"def rank(question):\n    {body}\n")
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mine"]:
+            monkeypatch.delitem(sys.modules, name)
+        importlib.invalidate_caches()
+        searcher = opened(tmp_path / "index", call="mine.search:search", k=1, keep=keep)
+        with suppress(StoreError):
+            rankings = found(searcher)
+            searcher.finish()
+        return {document_of(hit) for names in rankings for hit in names}
+
+    # It fails on one question, is mended, and runs again.
+    first = ranked("return 'The lamp of page 7 is red.' if '3?' not in question else 1 / 0")
+    assert first == {"page7.md"}
+    assert ranked("return 'The lamp of page 8 is red.'") == {"page8.md"}
 
 
 def test_a_function_of_the_project_is_called(

@@ -13,6 +13,8 @@ from pydantic import Field
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from bears.config import checkout
+from bears.config.code import Modules
+from bears.config.packaged import CODE_FOLDERS
 from bears.config.typed import named
 from bears.errors import ConfigurationError, FormatError, StoreError, first_line
 from bears.files.digest import digest_of
@@ -113,6 +115,10 @@ class OutsideSystem:
         self._settings, self._ask = settings, _asking(settings)
         # Whether replies are kept, and how many may fail, changes no reply.
         asked = {k: v for k, v in asdict(settings).items() if k in ("call", "url", "k")}
+        if settings.call:
+            # Another version of a function is another system.
+            modules = Modules(Path.cwd(), CODE_FOLDERS)
+            asked["code"] = modules.digest([settings.call.replace(":", ".")])
         path = checkout() / LOCAL / "outside" / f"{digest_of(asked)}.jsonl"
         self._journal = Journal(path)
         rows = list(self._journal.rows())
