@@ -6,7 +6,6 @@
 import importlib
 from typing import Any
 
-
 LIBRARY = "bears.library"
 """Stages and commands import this package too, and need none of it; a literal in the calls below
 would make it a part of their code."""

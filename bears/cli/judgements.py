@@ -11,7 +11,7 @@ from bears.cli.selection import composed, files_of, made, records_of, selected
 from bears.config import Config
 from bears.config.ledger.entries import LedgerPart, PairDecision
 from bears.config.ledger.table import read_judgements
-from bears.config.ledger.update import add
+from bears.config.ledger.update import opened
 from bears.config.typed import select
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.comparison.pool import pooled
@@ -122,22 +122,23 @@ def import_decisions(
             f"{file}: no row has a decision and a doc_id; write {', '.join(DECISIONS)} under "
             "`decision`"
         )
-    earlier = {one.place: one for one in _judgements(config)}
-    again = [(earlier[new.place], new) for new in decisions if new.place in earlier]
-    changed = [(old, new) for old, new in again if old.decision != new.decision]
-    if again:
-        print(_agreement(again))
-    if changed and not replace_:
-        old, new = changed[0]
-        raise LedgerError(
-            f"{file}: {len(changed)} pairs have another judgement already, such as {old.doc_id} "
-            f"for {old.question_id}, which was {old.decision} and is {new.decision}. Nothing was "
-            "imported; --replace overwrites the earlier ones"
-        )
-    taken = [one for one in decisions if one.place not in earlier] + [new for _, new in changed]
     path = ledger_of(name)
-    entries = [{key: value for key, value in asdict(one).items() if value} for one in taken]
-    add(path, "judgements", entries, ("question_id", "doc_id", "quotation"))
+    with opened(path) as ledger:
+        earlier = {one.place: one for one in ledger.decisions.judgements}
+        again = [(earlier[new.place], new) for new in decisions if new.place in earlier]
+        changed = [(old, new) for old, new in again if old.decision != new.decision]
+        if again:
+            print(_agreement(again))
+        if changed and not replace_:
+            old, new = changed[0]
+            raise LedgerError(
+                f"{file}: {len(changed)} pairs have another judgement already, such as "
+                f"{old.doc_id} for {old.question_id}, which was {old.decision} and is "
+                f"{new.decision}. Nothing was imported; --replace overwrites the earlier ones"
+            )
+        taken = [one for one in decisions if one.place not in earlier] + [new for _, new in changed]
+        entries = [{key: value for key, value in asdict(one).items() if value} for one in taken]
+        ledger.add("judgements", entries, ("question_id", "doc_id", "quotation"))
     counts = Counter(one.decision for one in taken)
     summary = ", ".join(f"{counts[name]} {name}" for name in DECISIONS)
     print(f"{path}: {len(taken)} judgements ({summary}); `dvc repro` measures with them")

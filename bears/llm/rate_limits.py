@@ -147,6 +147,7 @@ class RateLimits:
         self.tokens = TokenBucket(tokens_per_minute)
         self._blocked = 0.0
         self._in_a_row = self._pauses = 0
+        self._refused_since = 0.0
         self._in_flight_tokens = 0.0
 
     def wait(self, now: float, tokens: float) -> float:
@@ -184,7 +185,7 @@ class RateLimits:
         """Count a request that the server accepted."""
         self._in_a_row = self._pauses = 0
 
-    def refused(self, now: float, tokens: float, after: float | None) -> None:
+    def refused(self, now: float, tokens: float, after: float | None) -> float:
         """Count a 429. A few delay only their own requests.
 
         After `CLOSED` in a row everything waits, for as long as the server says, or longer each
@@ -194,12 +195,18 @@ class RateLimits:
             now: the time.
             tokens: of the request.
             after: the wait that the server asks for, in seconds.
+
+        Returns:
+            For how many seconds it has accepted nothing since it refused a request.
         """
         self.requests.take(now, -1)
         self.tokens.take(now, -tokens)
+        if not self._in_a_row:
+            self._refused_since = now
         self._in_a_row += 1
         # Those that were in flight already are refused as well.
         if self._in_a_row >= CLOSED and now >= self._blocked:
             longer = min(MINUTE, 2.0**self._pauses)
             self._blocked = now + (longer if after is None else after)
             self._pauses += 1
+        return now - self._refused_since

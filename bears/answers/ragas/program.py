@@ -102,13 +102,11 @@ class Replies(httpx2.AsyncBaseTransport):
             # For all attempts; the client's own limit restarts with every part of an answer.
             async with asyncio.timeout(self._longest_s):
                 came = await self._client.post(path, cast_to=httpx2.Response, body=body)
-        except TimeoutError:
-            return line | self._failed(f"no answer in {self._longest_s:g} s", 408)
         except openai.APIStatusError as error:
             return line | self._failed(error.response.text, error.status_code)
-        except openai.OpenAIError as error:
+        except (openai.OpenAIError, TimeoutError) as error:
             # A lost connection ends the run too.
-            return line | self._failed(str(error.__cause__ or error), 404)
+            return line | self._failed(str(error.__cause__ or error) or "no answer in time", 404)
         return line | self._paid(line, came.content)
 
     def _failed(self, words: str, status: int) -> dict[str, Any]:
