@@ -70,7 +70,7 @@ def pool(
     parts = parts_of(documents.values(), names)
     cut = ChunksOfDocuments(documents.values(), parts.values())
     judged = {q.question_id: {*q.gold_doc_ids} for q in cut.questions(records.questions)}
-    for decision in cut.decisions(_judgements(config)):
+    for decision in cut.decisions(select(LedgerPart, config).ledger.judgements):
         if decision.question_id in judged:
             judged[decision.question_id].add(decision.doc_id)
     if without_gold:
@@ -192,10 +192,6 @@ def _candidates(config: Config) -> Run:
         key = row["question_id"]
         found[key] = (*found.get(key, ()), Hit(row["doc_id"], 0.0))
     return found
-
-
-def _judgements(config: Config) -> Sequence[PairDecision]:
-    return select(LedgerPart, config).ledger.judgements
 
 
 def _excerpt(part: Document, whole: Collection[str]) -> str:

@@ -38,10 +38,14 @@ def code_digests(modules: "Modules", configurations: Mapping[str, Any]) -> dict[
         modules: of the project and of this package.
         configurations: the part of the configuration that each stage reads, by the stage's name.
     """
-    return {
-        stage: modules.digest([f"stages.{stage}", *_targets(configuration)], _models(configuration))
-        for stage, configuration in configurations.items()
-    }
+    digests = {}
+    for stage, configuration in configurations.items():
+        texts = list(_texts(configuration))
+        targets = (TARGET.fullmatch(text.replace(":", ".")) for text in texts)
+        names = [f"stages.{stage}", *(target[1] for target in targets if target)]
+        models = [text.removeprefix(CARRIED) for text in texts if text.startswith(CARRIED)]
+        digests[stage] = modules.digest(names, models)
+    return digests
 
 
 class Modules:
@@ -104,7 +108,9 @@ class Modules:
         _walk(tree, words, imported)
         package = module if file.name == "__init__.py" else module.rpartition(".")[0]
         imported = list(_absolute(imported, package))
-        words += [f"{name} {_version(name)}" for name in sorted(_carriers(imported))]
+        roots = {name.partition(".")[0] for name in imported}
+        carriers = sorted(CARRIERS[name] for name in roots & CARRIERS.keys())
+        words += [f"{name} {_version(name)}" for name in carriers]
         return sha256("\0".join(words).encode()).hexdigest(), imported
 
 
@@ -116,11 +122,6 @@ def _absolute(imported: Iterable[str], package: str) -> Iterator[str]:
             yield resolve_name(name, package)
 
 
-def _carriers(imported: Iterable[str]) -> set[str]:
-    """Return the distributions among some imports that carry a model or rules."""
-    return {CARRIERS[name] for each in imported if (name := each.partition(".")[0]) in CARRIERS}
-
-
 @cache
 def _version(distribution: str) -> str:
     try:
@@ -129,24 +130,15 @@ def _version(distribution: str) -> str:
         return "missing"
 
 
-def _targets(value: Any) -> Iterator[str]:
-    """Yield every dotted name in a configuration, without the cutoff of a measure."""
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a configuration."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
         for part in value:
-            yield from _targets(part)
-    elif isinstance(value, str) and (match := TARGET.fullmatch(value.replace(":", "."))):
-        yield match[1]
-
-
-def _models(value: Any) -> Iterator[str]:
-    """Yield the packages in a configuration that are models."""
-    if isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _models(part)
-    elif isinstance(value, str) and value.startswith(CARRIED):
-        yield value.removeprefix(CARRIED)
+            yield from _texts(part)
+    elif isinstance(value, str):
+        yield value
 
 
 def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:

@@ -11,7 +11,7 @@ from bears.files.addresses import holds_password
 REMEDY = (
     "It would be written to data/config.yaml and dvc.lock, which are in git. Take it out, put the "
     "key into an environment variable or into .env, and name that variable in the setting "
-    "api_key_env"
+    "api_key_env, or url_env for an address with a key"
 )
 VARIABLE_FORM = (
     "which has at most 64 capital letters, digits and underscores, such as OPENAI_API_KEY"

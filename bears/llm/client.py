@@ -261,8 +261,8 @@ class Connection(Generic[R, A]):
                 raise Lost(client.access.clean(f"the answer cannot be read: {error}")) from None
         after = retry_after(response.headers)
         problem = read_problem(response.status_code, response.content)
-        to = f" to {without_passwords(to)}" if (to := response.headers.get("location")) else ""
-        message = f"{client.access.base_url} answers {client.access.clean(f'{problem}{to}')}"
+        words = f"{problem} {without_passwords(response.headers.get('location', ''))}".strip()
+        message = f"{client.access.base_url} answers {client.access.clean(words)}"
         if problem.status == 429:
             self._refusal = message
             if limits.refused(time.monotonic(), tokens, after) > LONGEST_REFUSAL_S:

@@ -85,27 +85,24 @@ TELLING = (200, 400, 403, 422)
 """Statuses that servers use for faults of all kinds, so that their words decide."""
 SCHEMA = re.compile(r"response_format|json_schema")
 NO_CREDIT = re.compile(
-    r"insufficient.{0,9}(quota|balance|credit|fund)|billing_(hard|not)|current_quota_error"
-    r"|arrearage|余额|欠费",
-    re.IGNORECASE,
+    r"(?i)insufficient.{0,9}(quota|balance|credit|fund)|billing_(hard|not)|current_quota_error"
+    r"|arrearage|余额|欠费"
 )
 """Words about the account that count with every status. Others in a 429 are about the rate."""
 ACCOUNT = re.compile(
-    r"credit|balance|billing|payment|quota|subscription|(usage|spend\w*).limit|api.?key|密钥"
-    r"|account|organi[sz]ation|permission|authenti|authori[sz]"
+    r"(?i)credit|balance|billing|payment|quota|subscription|(usage|spend\w*).limit|api.?key|密钥"
+    r"|account|organi[sz]ation|permission|authenti|authori[sz]|monthly|daily|per (day|month)"
     r"|(location|country|region|territory).{0,20}not (support|avail|allow)"
     r"|\bmodel\b.{0,80}(exist|not.(found|support|avail|allow)|unavail|access|decommission|retired)"
     r"|(unknown|invalid|no such|unsupported|not a valid).(model|parameter|value: '\w+' does)"
-    r"|max_(completion_)?tokens\W.{0,40}too large",
-    re.IGNORECASE,
+    r"|max_(completion_)?tokens\W.{0,40}too large"
 )
 """Words about the account, its key, or settings that all requests share."""
 REQUEST = re.compile(
-    r"content.{0,30}(polic|filter|risk|management)|usage polic|responsibleai|flagged|moderation"
-    r"|safety|inappropriate|sensitive|data_inspection|敏感|违规"
-    r"|(context|input|prompt).{0,20}(length|size|window|too (long|large)|limit)|too long|超长"
-    r"|(maximum|exceed).{0,40}tokens|string_above_max|payload size",
-    re.IGNORECASE,
+    r"(?i)content.{0,30}(polic|filter|risk|management)|usage polic|responsibleai|flagged|moderation"
+    r"|safety (system|filter|reason|polic|concern)|inappropriate|(un|not |non.)safe|敏感|违规|不安全"
+    r"|context.{0,20}(length|size|window|limit)|(input|prompt).{0,20}(length|too large)|too long"
+    r"|(maximum|exceed).{0,40}tokens|string_above_max|payload size|sensitive (content|word|info)|超长"
 )
 """Words about the content or the length of one request."""
 REMEDY = (
@@ -152,9 +149,8 @@ class Problem:
         meaning = self.meaning
         if issubclass(meaning, Again):
             return meaning(message, after)
-        return meaning(
-            f"{message}. {REMEDY.format(where=where)}" if meaning is RunStopped else message
-        )
+        remedy = f". {REMEDY.format(where=where)}" if meaning is RunStopped else ""
+        return meaning(message + remedy)
 
     def __str__(self) -> str:
         code = f" {self.code}" if self.code not in ("", str(self.status)) else ""

@@ -1,6 +1,5 @@
 """Rate limits of requests and tokens per minute: the user's, or those that the server reports."""
 
-import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,9 +12,9 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def duration(text: str) -> float | None:
-    """Parse a duration such as ``1s``, ``6m0s``, ``120ms`` or ``7`` into seconds, or None."""
+    """Parse a number, or a duration such as ``1s``, ``6m0s`` or ``120ms`` into seconds, or None."""
     text = text.strip()
-    if re.fullmatch(r"\d+(\.\d+)?", text):
+    if re.fullmatch(r"\d{1,15}(\.\d+)?", text):
         return float(text)
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
@@ -41,14 +40,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             then, now = (parsedate_to_datetime(headers[name]) for name in ("retry-after", "date"))
             wait = max(0.0, (then - now).total_seconds())
     return None if wait is None else min(LONGEST_WAIT_S, wait)
-
-
-def number(text: str | None) -> float | None:
-    """Return the finite number that a header holds, or None."""
-    with suppress(ValueError):
-        if text is not None and math.isfinite(value := float(text)):
-            return value
-    return None
 
 
 MINUTE = 60.0
@@ -168,8 +159,8 @@ class RateLimits:
     def learn(self, now: float, headers: Mapping[str, str]) -> None:
         """Read the headers ``x-ratelimit-…``; call it after `ended`."""
         for name, meter in (("requests", self.requests), ("tokens", self.tokens)):
-            limit = number(headers.get(f"x-ratelimit-limit-{name}"))
-            remaining = number(headers.get(f"x-ratelimit-remaining-{name}"))
+            limit = duration(headers.get(f"x-ratelimit-limit-{name}", ""))
+            remaining = duration(headers.get(f"x-ratelimit-remaining-{name}", ""))
             if limit and limit > 0:
                 meter.learn(now, limit)
             if remaining is None:

@@ -207,6 +207,22 @@ PASSWORDS = [
     *("http://user:hunter2@host:6333", "https://user:hunter2@host/v1", "HTTP://u:hunter2@host"),
     *("http://hunter2@host", "http://:hunter2@host", "http://user:hun/hunter2@host"),
     *("http://user:hunter2%40@host", "s3://user:hunter2@bucket", "ftp://u:hunter2@[::1]:21/"),
+    *(
+        f"https://host/search?{name}=hunter2"
+        for name in (
+            "code",
+            "a=b&key",
+            "sig",
+            "sas",
+            "pass",
+            "x-functions-key",
+            "X-Amz-Credential",
+            "subscription-key",
+            "jwt",
+            "sessionid",
+            "passwd",
+        )
+    ),
     *("http://host?api_key=hunter2", "http://host/v1?a=b&token=hunter2", "a http://u:hunter2@h b"),
 ]
 BARE = [

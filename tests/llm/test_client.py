@@ -38,6 +38,7 @@ from bears.llm.pool import RequestPool
 from bears.llm.wire import ChatAnswer, ChatRequest
 from tests.provider_faults import FAULTS, words_of
 from tests.provider_server import ROOT, Json, ProviderServer, completion
+from tests.slow_server import dripping
 
 KEY = "sk-test-4f9d1c7e"
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -241,6 +242,48 @@ def test_a_status_means_one_thing() -> None:
     meanings |= dict.fromkeys((408, 409, 500, 504), Again) | dict.fromkeys((502, 503), Unavailable)
     faults = {each: Problem(each, "", "").fault("message", None, "reader") for each in meanings}
     assert {status: type(fault) for status, fault in faults.items()} == meanings
+
+
+def moved(request: Json) -> Json:
+    """Answer that the address is now what the message says."""
+    to = request["messages"][-1]["content"]
+    return {"text": "", "status": 307, "headers": {"Location": f"{to}?key=hunter2"}}
+
+
+def test_texts_and_key_are_not_sent_where_a_server_points_to() -> None:
+    with ProviderServer() as other, ProviderServer(f"{__name__}:moved") as server:
+        request = ChatRequest("key", "", f"{other.url}/chat/completions")
+        with pytest.raises(RunStopped) as stopped:
+            ask(Online(endpoint(server), Models()), [request])
+        assert other.stats() == {}
+    assert "status 307" in str(stopped.value)
+    assert f"{other.url}/chat/completions" in str(stopped.value)
+    assert "hunter2" not in str(stopped.value)
+
+
+def test_a_limit_that_stays_ends_the_run_in_the_servers_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """41 requests were sent in 7 minutes, and the limit per day was never shown."""
+    monkeypatch.setattr("bears.llm.client.LONGEST_REFUSAL_S", 0.5)
+    monkeypatch.setattr("bears.llm.pool.RequestPool.long_s", 0.5)
+    body = {"error": {"message": "Rate limit reached: requests per day", "code": "rate"}}
+    with ProviderServer(last=(10, 429, body)) as server:
+        got, stop = asked_until_stopped(server)
+        assert server.stats()["requests"] <= 10 + 8 + 8
+    assert len(texts(got)) == len(got) == 10
+    assert "requests per day" in stop
+    assert "before the next request: http" in (err := capsys.readouterr().err)
+    assert "requests per day" in err
+
+
+def test_a_server_that_sends_headers_slowly_has_no_more_time_than_others() -> None:
+    with dripping() as url:
+        begin = time.monotonic()
+        given = Endpoint("m", url, "", attempts=1, timeout_s=0.5, backoff_s=0.01)
+        answers = ask(Online(given, Models()), asked(1))
+        assert time.monotonic() - begin < 5
+    assert "no answer in time" in str(answers["key-0"])
 
 
 @pytest.mark.parametrize(("status", "body", "owner"), FAULTS)

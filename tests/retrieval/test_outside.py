@@ -25,6 +25,7 @@ from bears.retrieval.levels import search_levels
 from bears.retrieval.outside.system import OutsideRetriever, OutsideSearcher
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.types import Document, Question, document_of
+from tests.slow_server import dripping
 
 TEXTS = {
     f"page{n}.md": f"# Page {n}\n\nThe lamp of page {n} is red.\n\nIts end." for n in range(30)
@@ -145,6 +146,77 @@ def test_passages_are_matched_and_what_was_answered_is_not_asked_twice(
     assert Elsewhere.counts == before
     found(opened(tmp_path / "index", url=address))
     assert set((Elsewhere.counts - before).values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("Bearer sekret", "SEARCH_HEADERS has 1 lines, and line 1 is not a header"),
+        ("X-Team: one\n\nsekret", "SEARCH_HEADERS has 2 lines, and line 2 is not a header"),
+        ("Author ization: Bearer sekret", "line 1 is not a header"),
+        ("Authorization: Bearer sekret\u200b", "line 1 is not a header"),
+        (" ", "SEARCH_HEADERS is not set"),
+        (None, "SEARCH_HEADERS is not set"),
+    ],
+)
+def test_headers_that_are_none_are_refused_and_never_shown(
+    value: str | None,
+    told: str,
+    address: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.delenv("SEARCH_HEADERS", raising=False)
+    if value is not None:
+        monkeypatch.setenv("SEARCH_HEADERS", value)
+    with pytest.raises(ConfigurationError, match=told) as caught:
+        opened(tmp_path / "index", url=address, headers_env="SEARCH_HEADERS")
+    assert "sekret" not in str(caught.value) + "".join(capsys.readouterr())
+    assert not Elsewhere.counts
+
+
+def test_an_address_with_a_key_comes_from_the_environment_and_is_not_shown(
+    address: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("SEARCH_URL", f"{address}?code=sekret")
+    Elsewhere.spoilt = {ASKED[3]: "fail"}
+    settings: dict[str, Any] = {"url_env": "SEARCH_URL", "attempts": 1}
+    searcher = opened(tmp_path / "index", **settings, keep=True)
+    assert len([names for names in found(searcher) if names]) == 29
+    with pytest.raises(StoreError, match="status 500") as caught:
+        searcher.finish()
+    assert "sekret" not in str(caught.value) + "".join(capsys.readouterr())
+    for path in tmp_path.rglob("*"):
+        assert "sekret" not in path.name
+        assert not path.is_file() or b"sekret" not in path.read_bytes()
+    # A new key is the same system, and another address another one.
+    monkeypatch.setenv("SEARCH_URL", f"{address}?code=renewed")
+    before = Counter(Elsewhere.counts)
+    found(opened(tmp_path / "index", **settings, keep=True))
+    assert set(Elsewhere.counts - before) == {ASKED[3]}
+    monkeypatch.setenv("SEARCH_URL", f"{address}/two")
+    found(opened(tmp_path / "index", **settings, keep=True))
+    assert set(Elsewhere.counts - before) == set(ASKED)
+    monkeypatch.delenv("SEARCH_URL")
+    with pytest.raises(ConfigurationError, match="SEARCH_URL is not set"):
+        opened(tmp_path / "index", **settings)
+
+
+def test_headers_that_come_slowly_count_as_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with dripping() as url:
+        searcher = opened(tmp_path / "index", url=url, attempts=1, timeout_s=0.5)
+        begin = time.monotonic()
+        assert searcher.search([Query("Which?")], 10, Stopwatch()) == [()]
+        assert time.monotonic() - begin < 5
+    with pytest.raises(StoreError, match=r"no whole reply in 0\.5 s"):
+        searcher.finish()
 
 
 def test_one_request_gives_passages_and_answer(address: str, tmp_path: Path) -> None:

@@ -25,8 +25,6 @@ KEPT = ("object", "model", "choices", "data", "usage")
 """Parts of an answer that are kept; its id and its date always differ."""
 ACCOUNT = (301, 302, 303, 307, 308, 401, 402, 403, 404, 429)
 """Statuses after which no more is asked: the key, model, address or account is wrong."""
-LONGEST_PAUSE_S = 10.0
-"""More than the client waits between two attempts."""
 SEEN: ContextVar[Counter[bytes]] = ContextVar("SEEN")
 """The requests of one metric of one row. A repeated request asks for a second sample."""
 LACKING: ContextVar[list[str]] = ContextVar("LACKING")
@@ -52,7 +50,8 @@ class Replies(httpx2.AsyncBaseTransport):
             timeout=asked["timeout_s"],
             http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
         )
-        self._longest_s = asked["attempts"] * (asked["timeout_s"] + LONGEST_PAUSE_S)
+        # The client waits at most 8 s between two attempts.
+        self._longest_s = asked["attempts"] * (asked["timeout_s"] + 8)
         self._out, self._spent, self._stopped = out, 0.0, ""
         self._locks = defaultdict[str, asyncio.Lock](asyncio.Lock)
 
@@ -113,7 +112,7 @@ class Replies(httpx2.AsyncBaseTransport):
         """Return why a request has no reply, and ask no more if none can have one."""
         # A server may echo the key.
         problem = f"{self._client.base_url}: {words}".replace(self._key, "[key]")[:400]
-        if status in ACCOUNT or re.search(self._account, words, re.IGNORECASE):
+        if status in ACCOUNT or re.search(self._account, words):
             self._stopped = problem
         return {"problem": problem}
 

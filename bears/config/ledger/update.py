@@ -1,6 +1,5 @@
 """Add entries to a ledger's file."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from bears.config import parse, read_ledger, write_yaml
 from bears.config.ledger.entries import Labels, WholeLedger
 from bears.files.lock import locked_folder
+from bears.files.records import to_line
 
 
 class OpenLedger:
@@ -38,7 +38,7 @@ class OpenLedger:
         """
         both = [*self._content[part], *entries]
         by_place = {tuple(entry.get(name, "") for name in same): entry for entry in both}
-        self._content[part] = sorted(map(dict, by_place.values()), key=_canonical)
+        self._content[part] = sorted(map(dict, by_place.values()), key=to_line)
         write_yaml(self._path, self._content)
 
 
@@ -47,7 +47,3 @@ def opened(path: Path) -> Iterator[OpenLedger]:
     """Hold a ledger's file, so that what is compared with it is what is changed."""
     with locked_folder(path):
         yield OpenLedger(path)
-
-
-def _canonical(entry: Mapping[str, Any]) -> str:
-    return json.dumps(entry, ensure_ascii=False, sort_keys=True)

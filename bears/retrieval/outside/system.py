@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 import httpx2
 from pydantic import Field
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
 from bears.config import checkout
 from bears.config.code import Modules
@@ -255,7 +255,7 @@ class _Address:
         retrying = Retrying(
             stop=stop_after_attempt(self._settings.attempts),
             wait=wait_exponential_jitter(multiplier=0.5, max=30),
-            retry=retry_if_exception(_passes),
+            retry=retry_if_exception_type(httpx2.TransportError),
             reraise=True,
         )
         return retrying(self._once, question)
@@ -277,10 +277,11 @@ class _Address:
             httpx2.AsyncClient(headers=self._headers, timeout=None) as client,
             client.stream("POST", self._url, json=asked) as response,
         ):
+            # The client's own messages have the whole address.
+            if response.status_code == 429 or response.status_code >= 500:
+                raise httpx2.TransportError(f"it answers status {response.status_code}")
             if not response.is_success:
-                # The client's own message has the whole address.
-                status, request = f"status {response.status_code}", response.request
-                raise httpx2.HTTPStatusError(status, request=request, response=response)
+                raise FormatError(f"it answers status {response.status_code}")
             async for block in response.aiter_bytes():
                 content += block
                 if len(content) > self._settings.most_bytes:
@@ -293,10 +294,3 @@ class _Address:
                 wait, now = self._next - monotonic(), monotonic()
                 self._next = max(self._next, now) + 60 / per_minute
             sleep(max(wait, 0))
-
-
-def _passes(error: BaseException) -> bool:
-    """Return whether another attempt may succeed."""
-    if isinstance(error, httpx2.HTTPStatusError):
-        return error.response.status_code == 429 or error.response.status_code >= 500
-    return isinstance(error, httpx2.TransportError)
