@@ -100,9 +100,9 @@ ACCOUNT = re.compile(
 """Words about the account, its key, or settings that all requests share."""
 REQUEST = re.compile(
     r"(?i)content.{0,30}(polic|filter|risk|management)|usage polic|responsibleai|flagged|moderation"
-    r"|safety (system|filter|reason|polic|concern)|inappropriate|(un|not |non.)safe|敏感|违规|不安全"
+    r"|safety (system|filter|reason|polic|concern)|inappropriate|(un|not |non.)safe|敏感|违规"
     r"|context.{0,20}(length|size|window|limit)|(input|prompt).{0,20}(length|too large)|too long"
-    r"|(maximum|exceed).{0,40}tokens|string_above_max|payload size|sensitive (content|word|info)|超长"
+    r"|(maximum|exceed).{0,40}tokens|string_above_max|payload size|sensitive (content|word|info)"
 )
 """Words about the content or the length of one request."""
 REMEDY = (
