@@ -245,7 +245,7 @@ def test_a_verdict_is_read_or_it_is_none(text: str, verdict: str | None) -> None
 
 
 def echoes(system: str, user: str) -> dict[str, str]:
-    """Return what servers and small models give that repeat what they are told."""
+    """Return replies of servers and small models that repeat the prompt."""
     form = user.splitlines()[-1]
     placeholder = form.partition(": ")[2].partition(', "verdict')[0]
     schema = json.dumps(VerdictTask.schema)

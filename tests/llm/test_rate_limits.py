@@ -132,7 +132,7 @@ def test_a_refusal_lasts_from_the_first_one_after_an_answer() -> None:
     limits = RateLimits()
     assert [limits.refused(now, 1, None) for now in (5, 8, 200)] == [0, 3, 195]
     limits.accepted()
-    # A slow pace of one's own is no refusal.
+    # A slow pace of one's own does not count.
     assert [limits.refused(now, 1, 300) for now in (900, 901)] == [0, 1]
 
 

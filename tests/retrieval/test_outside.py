@@ -280,7 +280,7 @@ def test_replies_belong_to_the_code_that_gave_them(
             searcher.finish()
         return {document_of(hit) for names in rankings for hit in names}
 
-    # It fails on one question, is mended, and runs again.
+    # It fails on one question, is corrected, and runs again.
     first = ranked("return 'The lamp of page 7 is red.' if '3?' not in question else 1 / 0")
     assert first == {"page7.md"}
     assert ranked("return 'The lamp of page 8 is red.'") == {"page8.md"}

@@ -32,7 +32,7 @@ REPLY_TOKENS = (20, 80)
 _PLAIN = re.compile(r"\bverdict\b\W{0,8}(pass|fail)\b(?=(.*))", re.IGNORECASE)
 """A verdict in plain words, and the rest of its line."""
 _FORM = re.compile(r"[\W_]+")
-"""What stands between the words of a form."""
+"""Everything between the words of a form."""
 OTHER = "other"
 LONGEST_REASON = 300
 
