@@ -95,7 +95,7 @@ ACCOUNT = re.compile(
     r"|(location|country|region|territory).{0,20}not (support|avail|allow)"
     r"|\bmodel\b.{0,80}(exist|not.(found|support|avail|allow)|unavail|access|decommission|retired)"
     r"|(unknown|invalid|no such|unsupported|not a valid|access).(model|parameter|value: '\w+' does)"
-    r"|max_(completion_)?tokens\W.{0,40}too large|expired|\btrial\b|suspended|disabled|models loaded"
+    r"|max_(completion_)?tokens\W.{0,40}too large|expired|trial|suspended|disabled|models loaded"
 )
 """Words about the account, its key, or settings that all requests share."""
 REQUEST = re.compile(
