@@ -11,7 +11,7 @@ from bears.cli.selection import composed, files_of, made, records_of, selected
 from bears.config import Config
 from bears.config.ledger.entries import LedgerPart, PairDecision
 from bears.config.ledger.table import read_judgements
-from bears.config.ledger.update import opened
+from bears.config.ledger.update import open_ledger
 from bears.config.typed import select
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.comparison.pool import pooled
@@ -123,7 +123,7 @@ def import_decisions(
             "`decision`"
         )
     path = ledger_of(name)
-    with opened(path) as ledger:
+    with open_ledger(path) as ledger:
         earlier = {one.place: one for one in ledger.decisions.judgements}
         again = [(earlier[new.place], new) for new in decisions if new.place in earlier]
         changed = [(old, new) for old, new in again if old.decision != new.decision]

@@ -21,7 +21,7 @@ from bears.cli.answers import judges_named, verdicts_of
 from bears.cli.selection import composed, language_of, records_of, selected
 from bears.config import parse, read_ledger
 from bears.config.ledger.entries import LabelDraw, Labels
-from bears.config.ledger.update import opened
+from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.anytime import CONVINCING, drawn, evidence
 from bears.files.records import to_json
@@ -121,7 +121,7 @@ def next_(
         raise FormatError(f"--count is {count}; expected at least 1")
     pair = _pair(a, b)
     path = _ledger(benchmark)
-    with opened(path) as ledger:
+    with open_ledger(path) as ledger:
         draws = pair.draws(ledger.labels)
         _check_imported(out, draws)
         place = {question: at for at, question in enumerate(pair.questions)}
@@ -182,7 +182,7 @@ def import_labels(
     if missing := [name for name in ("draw", "label_1", "label_2") if name not in header]:
         raise FormatError(f"{file}: no column {missing[0]}; give a table that `labels next` wrote")
     labelled: list[dict[str, Any]] = []
-    with opened(path) as ledger:
+    with open_ledger(path) as ledger:
         known = {str(draw.draw): draw for draw in pair.draws(ledger.labels)}
         for line, row in rows:
             words = [row[name].strip().lower() for name in ("label_1", "label_2")]

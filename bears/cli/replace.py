@@ -1,7 +1,7 @@
 """``bears replace``: another question in place of one."""
 
 from bears.cli.selection import composed, files_of, selected
-from bears.config.ledger.update import opened
+from bears.config.ledger.update import open_ledger
 from bears.errors import LedgerError
 from bears.files.records import read_questions
 from bears.files.shown import blank
@@ -31,7 +31,7 @@ def replace_question(
         raise LedgerError(f"{name} has no question {question_id}; {queries} lists the ids")
     path = ledger_of(name)
     entry = {"question_id": question_id, "reason": reason, "author": author}
-    with opened(path) as ledger:
+    with open_ledger(path) as ledger:
         if question_id in ledger.decisions.replaced:
             raise LedgerError(f"{question_id} is replaced already")
         ledger.add("replacements", [entry], ("question_id",))

@@ -7,7 +7,7 @@ from pathlib import Path
 from bears.cli import spending
 from bears.cli.selection import composed, files_of, selected
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
-from bears.config.ledger.update import opened
+from bears.config.ledger.update import open_ledger
 from bears.config.typed import select
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.shown import complain
@@ -123,7 +123,7 @@ def review(
         places |= {(each.record_id, each.field) for each in workflow.use.source_texts.requests()}
     decisions = read_decisions(import_, places)
     path = ledger_of(selected(config).benchmark.name)
-    with opened(path) as ledger:
+    with open_ledger(path) as ledger:
         reviews = ledger.decisions.reviews
         check_against(decisions, reviews)
         again = {(each.record_id, each.field): each.sent_back for each in reviews}

@@ -1,5 +1,6 @@
 """Rate limits of requests and tokens per minute: the user's, or those that the server reports."""
 
+import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,7 +15,7 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 def duration(text: str) -> float | None:
     """Parse a number, or a duration such as ``1s``, ``6m0s`` or ``120ms`` into seconds, or None."""
     text = text.strip()
-    if re.fullmatch(r"\d{1,15}(\.\d+)?", text):
+    if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
@@ -161,7 +162,7 @@ class RateLimits:
         for name, meter in (("requests", self.requests), ("tokens", self.tokens)):
             limit = duration(headers.get(f"x-ratelimit-limit-{name}", ""))
             remaining = duration(headers.get(f"x-ratelimit-remaining-{name}", ""))
-            if limit and limit > 0:
+            if limit and math.isfinite(limit):
                 meter.learn(now, limit)
             if remaining is None:
                 continue

@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 from omegaconf.basecontainer import BaseContainer
 
 from bears.config import build, compose, read_ledger
-from bears.config.ledger.update import opened
+from bears.config.ledger.update import open_ledger
 from bears.config.secrets import refuse_secrets
 from bears.errors import BearsError, ConfigurationError
 from bears.files.addresses import without_passwords
@@ -285,8 +285,8 @@ def ledger_of(project: Path, text: str) -> Path:
 def test_a_ledger_is_read_as_it_was_written(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "${oc.env:OPENAI_API_KEY} \\${a.b} ${benchmark.name} ??? ${"
     entry = {"record_id": "r", "field": "question", "old": text, "new": text, "reason": text}
-    with opened(ledger_of(project, "")) as open_ledger:
-        open_ledger.add("edits", [entry], ("record_id", "field"))
+    with open_ledger(ledger_of(project, "")) as ledger_file:
+        ledger_file.add("edits", [entry], ("record_id", "field"))
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.chdir(project)
     run_stage()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bears.config.ledger.entries import Edit, Ledger, Replacement
-from bears.config.ledger.update import opened
+from bears.config.ledger.update import open_ledger
 from bears.errors import LedgerError
 from bears.files.intake.yaml_text import yaml_value
 from bears.sampling.edits import apply_edits
@@ -89,7 +89,7 @@ def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> Non
 
 
 def replaced(path: Path, entry: dict[str, str]) -> None:
-    with opened(path) as ledger:
+    with open_ledger(path) as ledger:
         ledger.add("replacements", [entry], ["question_id"])
 
 

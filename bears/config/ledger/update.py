@@ -43,7 +43,7 @@ class OpenLedger:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[OpenLedger]:
+def open_ledger(path: Path) -> Iterator[OpenLedger]:
     """Hold a ledger's file, so that what is compared with it is what is changed."""
     with locked_folder(path):
         yield OpenLedger(path)
