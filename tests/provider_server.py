@@ -55,6 +55,7 @@ class Faults:
         status: every request is answered so.
         error_code: with ``status``, the code of the error.
         limited_s: how long a refusal by chance asks to wait.
+        last: how many requests are answered, and the status and the body of all later responses.
     """
 
     latency: float = 0.0
@@ -69,6 +70,7 @@ class Faults:
     status: int = 0
     error_code: str = "mock_error"
     limited_s: float = 0.05
+    last: tuple[int, int, Any] | None = None
 
 
 class ProviderServer:
@@ -256,6 +258,9 @@ class Provider:
         return reply
 
     def _faulty(self, request: Json, authorization: str) -> Reply | None:
+        if self.faults.last and self.counts["requests"] > self.faults.last[0]:
+            _, status, body = self.faults.last
+            return Reply(status, json.dumps(body).encode())
         if self.faults.status:
             content = f"mock error for {authorization}"
             return error(self.faults.status, self.faults.error_code, content)
@@ -309,6 +314,7 @@ ERRORS = {
     "limited_bare": (429, "rate_limit_exceeded", "Rate limit reached"),
     "server_error": (500, "server_error", "The server had an error"),
     "bad_request": (400, "invalid_request_error", "Invalid value"),
+    "unsafe": (400, "invalid_request_error", "Content Exists Risk"),
 }
 """Kinds of faults that are an error: status, code and message."""
 ANSWERS: dict[str, dict[str, Any]] = {

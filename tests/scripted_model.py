@@ -241,7 +241,7 @@ def grumpy(request: Request) -> str | dict[str, Any]:
     if "FENCE" in user:
         return fenced(request)
     if "BROKEN" in user:
-        return {"status": 400, "text": "this is not to be judged"}
+        return {"status": 400, "text": "", "body": {"error": {"message": "Content Exists Risk"}}}
     return verdict(request)
 
 

@@ -50,8 +50,8 @@ class OutsideGenerator(OutsideSettings):
                 continue
             if row.get("answer") is None:
                 raise FormatError(
-                    f'{self.call or self.url} returned no answer; expected {{"answer": …, '
-                    '"passages": […]}'
+                    f"{self.call or self.url or self.url_env} returned no answer; expected "
+                    '{"answer": …, "passages": […]}'
                 )
             names = matcher.names(Reply(**each) for each in row["replies"])
             found = cited(NUMBERS.sub(r"[CITE:\1]", row["answer"]), len(names))

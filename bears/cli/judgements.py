@@ -11,7 +11,7 @@ from bears.cli.selection import composed, files_of, made, records_of, selected
 from bears.config import Config
 from bears.config.ledger.entries import LedgerPart, PairDecision
 from bears.config.ledger.table import read_judgements
-from bears.config.ledger.update import add
+from bears.config.ledger.update import open_ledger
 from bears.config.typed import select
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.comparison.pool import pooled
@@ -70,7 +70,7 @@ def pool(
     parts = parts_of(documents.values(), names)
     cut = ChunksOfDocuments(documents.values(), parts.values())
     judged = {q.question_id: {*q.gold_doc_ids} for q in cut.questions(records.questions)}
-    for decision in cut.decisions(_judgements(config)):
+    for decision in cut.decisions(select(LedgerPart, config).ledger.judgements):
         if decision.question_id in judged:
             judged[decision.question_id].add(decision.doc_id)
     if without_gold:
@@ -122,22 +122,23 @@ def import_decisions(
             f"{file}: no row has a decision and a doc_id; write {', '.join(DECISIONS)} under "
             "`decision`"
         )
-    earlier = {one.place: one for one in _judgements(config)}
-    again = [(earlier[new.place], new) for new in decisions if new.place in earlier]
-    changed = [(old, new) for old, new in again if old.decision != new.decision]
-    if again:
-        print(_agreement(again))
-    if changed and not replace_:
-        old, new = changed[0]
-        raise LedgerError(
-            f"{file}: {len(changed)} pairs have another judgement already, such as {old.doc_id} "
-            f"for {old.question_id}, which was {old.decision} and is {new.decision}. Nothing was "
-            "imported; --replace overwrites the earlier ones"
-        )
-    taken = [one for one in decisions if one.place not in earlier] + [new for _, new in changed]
     path = ledger_of(name)
-    entries = [{key: value for key, value in asdict(one).items() if value} for one in taken]
-    add(path, "judgements", entries, ("question_id", "doc_id", "quotation"))
+    with open_ledger(path) as ledger:
+        earlier = {one.place: one for one in ledger.decisions.judgements}
+        again = [(earlier[new.place], new) for new in decisions if new.place in earlier]
+        changed = [(old, new) for old, new in again if old.decision != new.decision]
+        if again:
+            print(_agreement(again))
+        if changed and not replace_:
+            old, new = changed[0]
+            raise LedgerError(
+                f"{file}: {len(changed)} pairs have another judgement already, such as "
+                f"{old.doc_id} for {old.question_id}, which was {old.decision} and is "
+                f"{new.decision}. Nothing was imported; --replace overwrites the earlier ones"
+            )
+        taken = [one for one in decisions if one.place not in earlier] + [new for _, new in changed]
+        entries = [{key: value for key, value in asdict(one).items() if value} for one in taken]
+        ledger.add("judgements", entries, ("question_id", "doc_id", "quotation"))
     counts = Counter(one.decision for one in taken)
     summary = ", ".join(f"{counts[name]} {name}" for name in DECISIONS)
     print(f"{path}: {len(taken)} judgements ({summary}); `dvc repro` measures with them")
@@ -191,10 +192,6 @@ def _candidates(config: Config) -> Run:
         key = row["question_id"]
         found[key] = (*found.get(key, ()), Hit(row["doc_id"], 0.0))
     return found
-
-
-def _judgements(config: Config) -> Sequence[PairDecision]:
-    return select(LedgerPart, config).ledger.judgements
 
 
 def _excerpt(part: Document, whole: Collection[str]) -> str:

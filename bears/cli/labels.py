@@ -21,7 +21,7 @@ from bears.cli.answers import judges_named, verdicts_of
 from bears.cli.selection import composed, language_of, records_of, selected
 from bears.config import parse, read_ledger
 from bears.config.ledger.entries import LabelDraw, Labels
-from bears.config.ledger.update import add
+from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.anytime import CONVINCING, drawn, evidence
 from bears.files.records import to_json
@@ -120,20 +120,22 @@ def next_(
     if count < 1:
         raise FormatError(f"--count is {count}; expected at least 1")
     pair = _pair(a, b)
-    path, draws = _draws(benchmark, pair)
-    _check_imported(out, draws)
-    place = {question: at for at, question in enumerate(pair.questions)}
-    leads = [lead_of(draw) for draw in takewhile(lambda draw: draw.labels, draws)]
-    before = [place[draw.question_id] for draw in draws]
-    random = Random(f"{pair.key} {len(draws)}")
-    found = drawn(pair.strata, GUESSES, before, leads, count, random)
-    new = [
-        LabelDraw(pair.key, number, pair.questions[each.item], each.weight, each.largest)
-        for number, each in enumerate(found, start=len(draws) + 1)
-    ]
-    waiting = [draw for draw in draws if not draw.labels]
-    write_csv(out, TABLE, map(pair.row, [*waiting, *new]))
-    add(path, "labels", [asdict(draw) for draw in new], ("pair", "draw"))
+    path = _ledger(benchmark)
+    with open_ledger(path) as ledger:
+        draws = pair.draws(ledger.labels)
+        _check_imported(out, draws)
+        place = {question: at for at, question in enumerate(pair.questions)}
+        leads = [lead_of(draw) for draw in takewhile(lambda draw: draw.labels, draws)]
+        before = [place[draw.question_id] for draw in draws]
+        random = Random(f"{pair.key} {len(draws)}")
+        found = drawn(pair.strata, GUESSES, before, leads, count, random)
+        new = [
+            LabelDraw(pair.key, number, pair.questions[each.item], each.weight, each.largest)
+            for number, each in enumerate(found, start=len(draws) + 1)
+        ]
+        waiting = [draw for draw in draws if not draw.labels]
+        write_csv(out, TABLE, map(pair.row, [*waiting, *new]))
+        ledger.add("labels", [asdict(draw) for draw in new], ("pair", "draw"))
     drawn_now = [draw.question_id for draw in new]
     whole = {"file": str(out), "drawn": drawn_now, "waiting": len(waiting), "of": len(place)}
     _print(
@@ -175,29 +177,30 @@ def import_labels(
         format: default: table
     """
     pair = _pair(a, b)
-    path, draws = _draws(benchmark, pair)
-    known = {str(draw.draw): draw for draw in draws}
+    path = _ledger(benchmark)
     header, rows = read_named(file, short=True)
     if missing := [name for name in ("draw", "label_1", "label_2") if name not in header]:
         raise FormatError(f"{file}: no column {missing[0]}; give a table that `labels next` wrote")
     labelled: list[dict[str, Any]] = []
-    for line, row in rows:
-        words = [row[name].strip().lower() for name in ("label_1", "label_2")]
-        if not any(words):
-            continue
-        given = [WORDS.get(word) for word in words]
-        if row["draw"] not in known or None in given:
-            raise LedgerError(
-                f"{file}, line {line}: draw {row['draw']!r:.20} with the labels {words!r:.80}; "
-                "expected a draw of these two systems, and pass or fail twice"
-            )
-        draw = known[row["draw"]]
-        # The columns hide which system is which.
-        ours, theirs = given[::-1] if pair.swapped(draw) else given
-        labelled.append({**asdict(draw), "labels": {**draw.labels, author: [ours, theirs]}})
-    if not labelled:
-        raise LedgerError(f"{file}: no labels; write pass or fail under label_1 and label_2")
-    add(path, "labels", labelled, ("pair", "draw"))
+    with open_ledger(path) as ledger:
+        known = {str(draw.draw): draw for draw in pair.draws(ledger.labels)}
+        for line, row in rows:
+            words = [row[name].strip().lower() for name in ("label_1", "label_2")]
+            if not any(words):
+                continue
+            given = [WORDS.get(word) for word in words]
+            if row["draw"] not in known or None in given:
+                raise LedgerError(
+                    f"{file}, line {line}: draw {row['draw']!r:.20} with the labels {words!r:.80}; "
+                    "expected a draw of these two systems, and pass or fail twice"
+                )
+            draw = known[row["draw"]]
+            # The columns hide which system is which.
+            ours, theirs = given[::-1] if pair.swapped(draw) else given
+            labelled.append({**asdict(draw), "labels": {**draw.labels, author: [ours, theirs]}})
+        if not labelled:
+            raise LedgerError(f"{file}: no labels; write pass or fail under label_1 and label_2")
+        ledger.add("labels", labelled, ("pair", "draw"))
     said = f"{path}: {len(labelled)} questions labelled by {author}"
     others = [
         (draw["labels"][author][side], label[side])
@@ -236,7 +239,8 @@ def decide(
     if within is not None and not 0 < within < 1:
         raise FormatError(f"--within is {within}; expected a number between 0 and 1")
     pair = _pair(a, b)
-    _, draws = _draws(benchmark, pair)
+    path = _ledger(benchmark)
+    draws = pair.draws(parse(Labels, read_ledger(path), str(path)).labels)
     labelled = list(takewhile(lambda draw: draw.labels, draws))
     if later := sum(bool(draw.labels) for draw in draws[len(labelled) :]):
         complain(
@@ -298,10 +302,8 @@ def _judged(word: str) -> dict[str, dict[str, str]]:
     return judged_in(path, word)
 
 
-def _draws(benchmark: str, pair: Pair) -> tuple[Path, list[LabelDraw]]:
-    """Return the ledger's file and the draws of a pair, in their order."""
-    path = ledger_of(selected(composed(benchmark)).benchmark.name)
-    return path, pair.draws(parse(Labels, read_ledger(path), str(path)).labels)
+def _ledger(benchmark: str) -> Path:
+    return ledger_of(selected(composed(benchmark)).benchmark.name)
 
 
 def _answers_of(benchmark: str, language: str) -> tuple[GivenBy, str]:

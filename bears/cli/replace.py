@@ -1,9 +1,7 @@
 """``bears replace``: another question in place of one."""
 
 from bears.cli.selection import composed, files_of, selected
-from bears.config.ledger.entries import LedgerPart
-from bears.config.ledger.update import add
-from bears.config.typed import select
+from bears.config.ledger.update import open_ledger
 from bears.errors import LedgerError
 from bears.files.records import read_questions
 from bears.files.shown import blank
@@ -26,8 +24,6 @@ def replace_question(
     name = selected(config).benchmark.name
     if blank(reason):
         raise LedgerError("an entry needs a reason: --reason 'why'")
-    if question_id in select(LedgerPart, config).ledger.replaced:
-        raise LedgerError(f"{question_id} is replaced already")
     queries = files_of(config).sampled / "queries_raw.json"
     if not queries.is_file():
         raise LedgerError(f"{queries} does not exist; run `dvc repro sample` first")
@@ -35,7 +31,10 @@ def replace_question(
         raise LedgerError(f"{name} has no question {question_id}; {queries} lists the ids")
     path = ledger_of(name)
     entry = {"question_id": question_id, "reason": reason, "author": author}
-    add(path, "replacements", [entry], ("question_id",))
+    with open_ledger(path) as ledger:
+        if question_id in ledger.decisions.replaced:
+            raise LedgerError(f"{question_id} is replaced already")
+        ledger.add("replacements", [entry], ("question_id",))
     print(f"{path}: {question_id} will be replaced at the next `dvc repro`")
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from bears.cli import spending
 from bears.cli.selection import composed, files_of, selected
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
-from bears.config.ledger.entries import LedgerPart
-from bears.config.ledger.update import add
+from bears.config.ledger.update import open_ledger
 from bears.config.typed import select
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.shown import complain
@@ -122,17 +121,18 @@ def review(
     places: set[Place] = {(each.unit.question_id, name) for each in made for name in MADE}
     if workflow:
         places |= {(each.record_id, each.field) for each in workflow.use.source_texts.requests()}
-    earlier_reviews = select(LedgerPart, config).ledger.reviews
-    again = {(each.record_id, each.field): each.sent_back for each in earlier_reviews}
     decisions = read_decisions(import_, places)
-    check_against(decisions, earlier_reviews)
-    entries = []
-    for decision in decisions:
-        earlier = again.get((decision.record_id, decision.field), 0)
-        counted = replace(decision, times=earlier + (decision.decision == "retranslate"))
-        entries.append({name: value for name, value in asdict(counted).items() if value})
     path = ledger_of(selected(config).benchmark.name)
-    add(path, "reviews", entries, ("record_id", "field"))
+    with open_ledger(path) as ledger:
+        reviews = ledger.decisions.reviews
+        check_against(decisions, reviews)
+        again = {(each.record_id, each.field): each.sent_back for each in reviews}
+        entries = []
+        for decision in decisions:
+            earlier = again.get((decision.record_id, decision.field), 0)
+            counted = replace(decision, times=earlier + (decision.decision == "retranslate"))
+            entries.append({name: value for name, value in asdict(counted).items() if value})
+        ledger.add("reviews", entries, ("record_id", "field"))
     print(f"{path}: {len(entries)} decisions")
 
 

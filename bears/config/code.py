@@ -3,12 +3,14 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import resolve_name
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeGuard
 
 from bears.errors import ConfigurationError
 
@@ -18,6 +20,8 @@ CARRIERS = {"wordllama": "wordllama", "Stemmer": "PyStemmer", "rjieba": "rjieba"
 """Packages that carry a model or rules, to their distributions, whose versions count as code."""
 CARRIED = "package:"
 """In a configuration, the beginning of the name of a package that is a model."""
+IMPORTING = ("import_module", "__import__")
+"""Functions that import what their first argument names."""
 SHOWN = 16
 """Hexadecimal digits of a digest in data/code.yaml."""
 
@@ -34,10 +38,14 @@ def code_digests(modules: "Modules", configurations: Mapping[str, Any]) -> dict[
         modules: of the project and of this package.
         configurations: the part of the configuration that each stage reads, by the stage's name.
     """
-    return {
-        stage: modules.digest([f"stages.{stage}", *_targets(configuration)], _models(configuration))
-        for stage, configuration in configurations.items()
-    }
+    digests = {}
+    for stage, configuration in configurations.items():
+        texts = list(_texts(configuration))
+        targets = (TARGET.fullmatch(text.replace(":", ".")) for text in texts)
+        names = [f"stages.{stage}", *(target[1] for target in targets if target)]
+        models = [text.removeprefix(CARRIED) for text in texts if text.startswith(CARRIED)]
+        digests[stage] = modules.digest(names, models)
+    return digests
 
 
 class Modules:
@@ -98,13 +106,20 @@ class Modules:
                 f"{file}, line {error.lineno}: {error.msg}; correct the code"
             ) from None
         _walk(tree, words, imported)
-        words += [f"{name} {_version(name)}" for name in sorted(_carriers(imported))]
+        package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+        imported = list(_absolute(imported, package))
+        roots = {name.partition(".")[0] for name in imported}
+        carriers = sorted(CARRIERS[name] for name in roots & CARRIERS.keys())
+        words += [f"{name} {_version(name)}" for name in carriers]
         return sha256("\0".join(words).encode()).hexdigest(), imported
 
 
-def _carriers(imported: Iterable[str]) -> set[str]:
-    """Return the distributions among some imports that carry a model or rules."""
-    return {CARRIERS[name] for each in imported if (name := each.partition(".")[0]) in CARRIERS}
+def _absolute(imported: Iterable[str], package: str) -> Iterator[str]:
+    """Yield full names for those that begin with a dot, which stands for ``package``."""
+    for name in imported:
+        # As in Python, a name beyond the project cannot be imported.
+        with suppress(ImportError):
+            yield resolve_name(name, package)
 
 
 @cache
@@ -115,32 +130,30 @@ def _version(distribution: str) -> str:
         return "missing"
 
 
-def _targets(value: Any) -> Iterator[str]:
-    """Yield every dotted name in a configuration, without the cutoff of a measure."""
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a configuration."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
         for part in value:
-            yield from _targets(part)
-    elif isinstance(value, str) and (match := TARGET.fullmatch(value.replace(":", "."))):
-        yield match[1]
-
-
-def _models(value: Any) -> Iterator[str]:
-    """Yield the packages in a configuration that are models."""
-    if isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _models(part)
-    elif isinstance(value, str) and value.startswith(CARRIED):
-        yield value.removeprefix(CARRIED)
+            yield from _texts(part)
+    elif isinstance(value, str):
+        yield value
 
 
 def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:
     """Append the content of a syntax tree to ``words``, and its imports to ``imported``."""
-    if isinstance(node, ast.Import):
-        imported += [alias.name for alias in node.names]
-    elif isinstance(node, ast.ImportFrom) and node.module:
-        imported += [f"{node.module}.{alias.name}" for alias in node.names]
+    match node:
+        case ast.Import():
+            imported += [alias.name for alias in node.names]
+        case ast.ImportFrom():
+            base = "." * node.level + (f"{node.module}." if node.module else "")
+            imported += [base + alias.name for alias in node.names]
+        case ast.Call(
+            func=ast.Name(id=called) | ast.Attribute(attr=called),
+            args=[ast.Constant(value=str(name)), *_],
+        ) if called in IMPORTING:
+            imported.append(name)
     words.append(type(node).__name__)
     for name in node._fields:
         value = getattr(node, name, None)
@@ -151,7 +164,10 @@ def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:
         for part in value if isinstance(value, list) else [value]:
             if not isinstance(part, ast.AST):
                 words.append(repr(part))
-            elif not (_is_docstring(part) or _is_for_types(part)):
+            elif _is_for_types(part):
+                for otherwise in part.orelse:
+                    _walk(otherwise, words, imported)
+            elif not _is_docstring(part):
                 _walk(part, words, imported)
         words.append("")
 
@@ -164,7 +180,7 @@ def _is_docstring(node: ast.AST) -> bool:
     )
 
 
-def _is_for_types(node: ast.AST) -> bool:
+def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
     return (
         isinstance(node, ast.If)
         and isinstance(node.test, ast.Name)

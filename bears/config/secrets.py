@@ -11,7 +11,7 @@ from bears.files.addresses import holds_password
 REMEDY = (
     "It would be written to data/config.yaml and dvc.lock, which are in git. Take it out, put the "
     "key into an environment variable or into .env, and name that variable in the setting "
-    "api_key_env"
+    "api_key_env, or url_env for an address with a key"
 )
 VARIABLE_FORM = (
     "which has at most 64 capital letters, digits and underscores, such as OPENAI_API_KEY"
@@ -31,7 +31,7 @@ KEY = re.compile(
 )
 SHORTEST = 8
 """Shorter values of environment variables may be everyday words."""
-PATH = re.compile(r"://[^/\\\s]*([^\s?#]*)")
+PATH = re.compile(r"://[^/\\\s?#]*(\S*)")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 """A Git revision, which is part of the addresses of data."""
 UNBROKEN = re.compile(r"[A-Za-z0-9]{16,}")
@@ -79,10 +79,13 @@ def _secret_in(name: str, text: str, known: dict[str, str]) -> str:
         return "an address with a user's name, a password or a key in it"
     if KEY.search(text) or (text and SETTING.fullmatch(name)):
         return "what looks like a key"
-    if any(_is_random(part) for path in PATH.findall(text) for part in re.split(r"[/\\]", path)):
+    if any(
+        _is_random(part) for path in PATH.findall(text) for part in re.split(r"[/\\?&=#]", path)
+    ):
         return (
             "an address with a long random-looking part, which may be a key (if the server needs "
-            "it there, leave base_url empty and set OPENAI_BASE_URL in .env)"
+            "it there, put the address into .env: as OPENAI_BASE_URL, with an empty base_url, or "
+            "under the name that url_env has)"
         )
     if name.endswith("_env") and not is_variable(text):
         return f"a text that cannot be the name of an environment variable, {VARIABLE_FORM}"

@@ -3,7 +3,10 @@
 import re
 
 _WORD = r"[^\s\"'<>/\\?#@]"
-_SECRET = r"(?:[\w-]*(?:key|token|secret|password|signature)|sig|auth|pwd)"
+_SECRET = (
+    r"(?:[\w-]*(?:key|token|secret|passw(?:or)?d|signature|credentials?|session(?:[_-]?id)?)"
+    r"|code|sig|sas|auth(?:orization)?|pwd|pass|jwt|bearer)"
+)
 
 _HOLDING = re.compile(
     # http://user:password@host, with as many slashes as a lenient reader takes

@@ -16,6 +16,7 @@ import openai
 import tenacity
 
 from bears.errors import FormatError
+from bears.files.addresses import without_passwords
 from bears.files.intake.files import WHOLE_BYTES, beyond
 from bears.files.intake.json_text import json_value
 from bears.llm.budget import Budget
@@ -39,6 +40,8 @@ from bears.llm.rate_limits import RateLimits, retry_after
 from bears.llm.wire import ChatAnswer, ChatRequest
 
 LONGEST_WAIT = 60.0
+LONGEST_REFUSAL_S = 180.0
+"""A server that accepts nothing for longer has another limit than one per minute."""
 PATIENCE = 10
 """How many 429 responses one attempt may get, if they ask for no long wait."""
 LIMITED = 0.1
@@ -152,6 +155,7 @@ class Connection(Generic[R, A]):
     def __post_init__(self) -> None:
         # One request watches the clock; the others queue behind it.
         self._turn = asyncio.Lock()
+        self._refusal = "the limit of requests or tokens is used up"
 
     async def answer(self, request: R) -> A:
         """Send a request until it is answered, and pay for each attempt.
@@ -248,17 +252,21 @@ class Connection(Generic[R, A]):
             limits.ended(tokens)
         limits.learn(time.monotonic(), response.headers)
         if response.status_code == 200:
-            limits.accepted()
             try:
                 answer = json_value(response.content, "the JSON of the answer", halves=True)
-                return cast(A, request.read(answer))
+                if not (isinstance(answer, dict) and answer.get("error")):
+                    limits.accepted()
+                    return cast(A, request.read(answer))
             except (FormatError, ValueError) as error:
                 raise Lost(client.access.clean(f"the answer cannot be read: {error}")) from None
         after = retry_after(response.headers)
-        if response.status_code == 429:
-            limits.refused(time.monotonic(), tokens, after)
         problem = read_problem(response.status_code, response.content)
-        message = f"{client.access.base_url} answers {client.access.clean(str(problem))}"
+        words = f"{problem} {without_passwords(response.headers.get('location', ''))}".strip()
+        message = f"{client.access.base_url} answers {client.access.clean(words)}"
+        if problem.status == 429:
+            self._refusal = message
+            if limits.refused(time.monotonic(), tokens, after) > LONGEST_REFUSAL_S:
+                raise RunStopped(f"{message}. It accepts nothing any more; run this again later")
         raise problem.fault(message, after, client.endpoint.where)
 
     async def _next(self, tokens: int) -> None:
@@ -271,7 +279,7 @@ class Connection(Generic[R, A]):
         async with self._turn:
             await pool.pause(0)
             while (pause := limits.wait(time.monotonic(), tokens)) > 0:
-                pool.report(pause, "the limit of requests or tokens is used up")
+                pool.report(pause, self._refusal)
                 await pool.pause(pause)
             limits.sent(time.monotonic(), tokens)
 
@@ -325,6 +333,8 @@ def _sender(access: Access, places: int) -> openai.AsyncOpenAI:
         # It takes half of the CPU time of the default client, which matters at 300 requests/s.
         http_client=openai.DefaultAioHttpClient(
             limits=httpx2.Limits(max_connections=places),
+            # The texts and the key are for this address alone.
+            follow_redirects=False,
             event_hooks={"response": [_read_bounded]},
         ),
     )

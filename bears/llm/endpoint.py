@@ -87,17 +87,11 @@ def find_access(endpoint: Endpoint, env_folder: Path | None = None) -> Access:
     Raises:
         ConfigurationError: the key is missing, or has characters that no key has.
     """
-    known = environment(env_folder)
+    known, name = environment(env_folder), endpoint.api_key_env
     base_url = (endpoint.base_url or known.get("OPENAI_BASE_URL") or PROVIDER).rstrip("/")
     if not base_url.startswith(("http://", "https://")):
         raise ConfigurationError(f"{endpoint.where}.base_url: {base_url!r} is not an http address")
-    name = endpoint.api_key_env
-    key = known.get(name, "").strip() if name else ""
-    if name and not key:
-        raise ConfigurationError(
-            f"the environment variable {name} is not set. Set it, or write {name}=… into .env; "
-            f"for a server that needs no key: {endpoint.where}.api_key_env=''"
-        )
+    key = value_of(name, f"{endpoint.where}.api_key_env", env_folder)
     if not name and base_url == PROVIDER:
         raise ConfigurationError(
             f"{PROVIDER} needs a key: name its variable, "
@@ -120,6 +114,24 @@ def check_variable(name: str, where: str) -> None:
             f"{where} is not the name of an environment variable, {VARIABLE_FORM}. If it is the "
             "key itself, put the key into .env and name its variable here"
         )
+
+
+def value_of(name: str, where: str, env_folder: Path | None) -> str:
+    """Return the value of the variable ``name``; empty if that is empty.
+
+    Args:
+        where: the setting that names it, for the message.
+
+    Raises:
+        ConfigurationError: the variable is not set.
+    """
+    value = environment(env_folder).get(name, "").strip()
+    if name and not value:
+        raise ConfigurationError(
+            f"the environment variable {name} is not set. Set it, or write {name}=… into .env; if "
+            f"the server needs none: {where}=''"
+        )
+    return value
 
 
 def has_key(endpoint: Endpoint, env_folder: Path | None = None) -> bool:

@@ -11,7 +11,8 @@ from bears.files.shown import complain
 from bears.llm.faults import BudgetExhausted, ClientError, RequestFailed, RequestRefused, RunStopped
 
 FIRST, LATER = 5, 20
-"""How many similar failures in a row end a run: before its first answer, and after it."""
+"""How many similar failures in a row end a run; and how many that the server says are of the
+requests, once it has answered others."""
 OWN = re.compile(r"\S*\d\S*")
 """Words of a message that may differ between requests: numbers and ids."""
 
@@ -24,7 +25,7 @@ class Streak(Generic[R, A]):
 
     def __init__(self) -> None:
         self._held: list[tuple[R, ClientError]] = []
-        self._form, self._enough = "", FIRST
+        self._form, self._heard, self._enough = "", False, FIRST
 
     @property
     def is_long(self) -> bool:
@@ -34,11 +35,12 @@ class Streak(Generic[R, A]):
     def add(self, request: R, outcome: A | ClientError) -> list[tuple[R, A | ClientError]]:
         """Add an outcome and return the pairs that need not be held back any longer."""
         if not isinstance(outcome, RequestRefused | RequestFailed):
-            self._enough = LATER
+            self._heard = True
             return [*self._rest(), (request, outcome)]
         form = OWN.sub("", str(outcome))
         released = [] if form == self._form else self._rest()
         self._form = form
+        self._enough = LATER if self._heard and isinstance(outcome, RequestRefused) else FIRST
         self._held.append((request, outcome))
         return released
 

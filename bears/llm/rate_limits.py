@@ -13,7 +13,7 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def duration(text: str) -> float | None:
-    """Parse a duration such as ``1s``, ``6m0s``, ``120ms`` or ``7`` into seconds, or None."""
+    """Parse a number, or a duration such as ``1s``, ``6m0s`` or ``120ms`` into seconds, or None."""
     text = text.strip()
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
@@ -41,14 +41,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             then, now = (parsedate_to_datetime(headers[name]) for name in ("retry-after", "date"))
             wait = max(0.0, (then - now).total_seconds())
     return None if wait is None else min(LONGEST_WAIT_S, wait)
-
-
-def number(text: str | None) -> float | None:
-    """Return the finite number that a header holds, or None."""
-    with suppress(ValueError):
-        if text is not None and math.isfinite(value := float(text)):
-            return value
-    return None
 
 
 MINUTE = 60.0
@@ -147,6 +139,7 @@ class RateLimits:
         self.tokens = TokenBucket(tokens_per_minute)
         self._blocked = 0.0
         self._in_a_row = self._pauses = 0
+        self._refused_since = 0.0
         self._in_flight_tokens = 0.0
 
     def wait(self, now: float, tokens: float) -> float:
@@ -167,9 +160,9 @@ class RateLimits:
     def learn(self, now: float, headers: Mapping[str, str]) -> None:
         """Read the headers ``x-ratelimit-…``; call it after `ended`."""
         for name, meter in (("requests", self.requests), ("tokens", self.tokens)):
-            limit = number(headers.get(f"x-ratelimit-limit-{name}"))
-            remaining = number(headers.get(f"x-ratelimit-remaining-{name}"))
-            if limit and limit > 0:
+            limit = duration(headers.get(f"x-ratelimit-limit-{name}", ""))
+            remaining = duration(headers.get(f"x-ratelimit-remaining-{name}", ""))
+            if limit and math.isfinite(limit):
                 meter.learn(now, limit)
             if remaining is None:
                 continue
@@ -184,7 +177,7 @@ class RateLimits:
         """Count a request that the server accepted."""
         self._in_a_row = self._pauses = 0
 
-    def refused(self, now: float, tokens: float, after: float | None) -> None:
+    def refused(self, now: float, tokens: float, after: float | None) -> float:
         """Count a 429. A few delay only their own requests.
 
         After `CLOSED` in a row everything waits, for as long as the server says, or longer each
@@ -194,12 +187,18 @@ class RateLimits:
             now: the time.
             tokens: of the request.
             after: the wait that the server asks for, in seconds.
+
+        Returns:
+            For how many seconds it has accepted nothing since it refused a request.
         """
         self.requests.take(now, -1)
         self.tokens.take(now, -tokens)
+        if not self._in_a_row:
+            self._refused_since = now
         self._in_a_row += 1
         # Those that were in flight already are refused as well.
         if self._in_a_row >= CLOSED and now >= self._blocked:
             longer = min(MINUTE, 2.0**self._pauses)
             self._blocked = now + (longer if after is None else after)
             self._pauses += 1
+        return now - self._refused_since

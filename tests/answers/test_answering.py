@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ from tests.answering import (
     retrieved,
     stones,
 )
+from tests.provider_faults import FAULTS, UNKNOWN, words_of
 
 __all__ = ["answering"]
 
@@ -219,22 +221,44 @@ def test_what_is_no_answer_is_asked_for_again_with_the_reason_and_never_stored(
         assert "kept replies: 1 answers" in told
 
 
-@pytest.mark.parametrize(
-    ("fault", "asked"), [("refusal", 3), ("content_filter", 3), ("bad_request", 1)]
-)
+@pytest.mark.parametrize(("fault", "asked"), [("refusal", 3), ("content_filter", 3), ("unsafe", 1)])
 def test_a_question_that_a_model_refuses_is_given_up_and_counts_as_unanswered(
     fault: str, asked: int, answering: Answering
 ) -> None:
     """It stopped the stage for ever."""
     at, server = answering("good", content={"stone 7?": fault})
-    at.run("fill", code=int(fault == "bad_request"))
+    at.run("fill", code=int(fault == "unsafe"))
     assert server.stats()[f"fault {fault}"] == asked
     told = at.run("publish")
     at = offline(at)
-    assert ("given up: 'What colour is stone 7?'" in told) == (fault == "bad_request")
+    assert ("given up: 'What colour is stone 7?'" in told) == (fault == "unsafe")
     assert "given up: q7: " in at.stage("generate", generate.main)
     assert [line["question_id"] for line in lines(at) if "given_up" in line] == ["q7"]
     assert [line["question_id"] for line in lines(at) if not line["answer"]] == ["q7"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "owner"),
+    [*FAULTS[:4], UNKNOWN, *[each for each in FAULTS if each[2] == "request"][:2]],
+)
+def test_only_a_fault_of_the_request_is_ever_given_up(
+    status: int, body: Any, owner: str, answering: Answering
+) -> None:
+    """Eight questions were given up for good when the credit was used up."""
+    at, server = answering("good", last=(4, status, body), latency=0.01)
+    usual = ("generator.concurrency=2", "generator.attempts=1")
+    told = at.run("fill", *usual, code=1)
+    assert words_of(body) in told
+    assert ("more room" in told) == (owner == "request")
+    assert server.stats()["requests"] < STONES or owner == "request"
+    published = at.run("publish", code=int(owner != "request"))
+    assert ("given up: " in published) == (owner == "request")
+    server.change(last=None)
+    before = server.stats()["requests"]
+    at.run("fill", *usual)
+    at.run("publish")
+    assert server.stats()["requests"] - before == (0 if owner == "request" else STONES - 4)
+    assert (answers(at) == ANSWERED) == (owner != "request")
 
 
 def test_markers_alone_are_no_answer(answering: Answering) -> None:

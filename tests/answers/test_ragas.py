@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -12,13 +13,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
+from bears.answers.ragas import program
 from bears.answers.ragas.program import inputs
 from bears.answers.ragas.rows import read_rows
 from bears.answers.ragas.run import ENVIRONMENT, NAME, PROGRAM
@@ -31,8 +35,10 @@ from bears.files.journal import Journal
 from bears.files.manifest import seal
 from bears.files.spreadsheet import write_csv
 from bears.layout import JOURNAL
+from bears.llm.faults import ACCOUNT
 from bears.llm.kept import KeptReply, extend
 from stages import generate
+from tests.provider_faults import FAULTS, words_of
 from tests.provider_server import ROOT, ProviderServer
 from tests.workspace import Workspace
 
@@ -69,6 +75,41 @@ def test_a_file_that_cannot_be_scored_is_refused_naming_the_place(
 ) -> None:
     with pytest.raises(FormatError, match=told):
         read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        *(each[:2] for each in FAULTS if each[2] == "account" and each[0] in (200, 400, 402)),
+        (307, {"error": "moved"}),
+    ],
+)
+def test_no_more_is_asked_when_the_account_is_at_fault(last: tuple[int, Any]) -> None:
+    out = io.StringIO()
+
+    async def ask(url: str) -> list[int]:
+        asked: dict[str, Any] = {
+            "known": {},
+            "prices": {"chat": {"input": 0, "output": 0}},
+            "budget": None,
+        }
+        asked |= {"key": "sk-9x7", "base_url": url, "attempts": 1, "timeout_s": 5}
+        replies = program.Replies({**asked, "account": ACCOUNT.pattern}, out)
+        program.SEEN.set(Counter())
+        program.LACKING.set([])
+        found = []
+        for n in range(4):
+            body = {"model": "m", "messages": [{"role": "user", "content": f"{n}"}]}
+            request = httpx2.Request("POST", "http://kept/chat/completions", json=body)
+            found.append((await replies.handle_async_request(request)).status_code)
+        await replies._client.close()
+        return found
+
+    with ProviderServer(last=(1, *last)) as server:
+        assert asyncio.run(ask(server.url)) == [200, 404, 404, 404]
+        assert server.stats()["requests"] == 2
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert all(words_of(last[1]) in line["problem"] for line in lines[1:])
 
 
 def test_a_mean_is_of_what_was_scored_and_the_rest_is_counted_by_its_reason() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from shutil import copytree, ignore_patterns
+from subprocess import PIPE, Popen
 
 import pytest
 
@@ -14,6 +16,7 @@ from bears.cli import main
 from bears.config import parse, read_ledger
 from bears.config.ledger.entries import WholeLedger
 from bears.evaluation.comparison.pool import pooled
+from bears.files.lock import locked
 from bears.files.records import write_lines, write_records
 from bears.files.spreadsheet import write_csv
 from bears.quality.audit.candidates import Candidate
@@ -107,6 +110,45 @@ def test_the_table_shows_a_judge_the_documents_and_no_system() -> None:
     assert "run" not in "".join(rows[0]) + "".join(rows[0].values())
     assert bears("pool", "p.csv", "--systems", "run.trec", "--without-gold") == 0
     assert {row["record_id"] for row in table(Path("p.csv"))} == {"q2"}
+
+
+def at_once(folder: Path, *commands: list[str]) -> list[tuple[int, str]]:
+    """Return status and output of commands that have all read the ledger before one may write."""
+    program = [sys.executable, "-c", "import sys; from bears.cli import main; sys.exit(main())"]
+    with locked(folder / "conf/ledger", "the ledger"):
+        processes = [
+            Popen([*program, *words], cwd=folder, stdout=PIPE, stderr=PIPE, text=True)
+            for words in commands
+        ]
+        waiting = [str(process.stderr and process.stderr.readline()) for process in processes]
+        assert all("waiting" in line for line in waiting), waiting
+    told = ["".join(process.communicate(timeout=60)) for process in processes]
+    return [(process.returncode, text) for process, text in zip(processes, told, strict=True)]
+
+
+def test_of_two_people_who_import_at_once_one_hears_of_the_other(project: Path) -> None:
+    """Both ended with 0, and the decisions of one were lost."""
+    (project / "data/memory").mkdir()
+    words = {"relevant": "ann", "not": "bob"}
+    commands = [
+        ["judgements", "import", str(decided(project, lambda _, w=word: w, f"{name}.csv")),  # type: ignore[misc]
+         "--author", name, "--benchmark", "mini"]
+        for word, name in words.items()
+    ]  # fmt: skip
+    (first, _), (second, other) = sorted(at_once(project, *commands))
+    assert (first, second) == (0, 1)
+    assert "have another judgement already" in other
+    found = set(in_ledger().values())
+    assert len(found) == 1
+    assert found <= set(words.items())
+    entry = ["replace", "q1", "--benchmark", "mini", "--reason"]
+    write_records(
+        project / "data/mini/sampled/queries_raw.json",
+        [Question("q1", "one?", "", (), "s", "ad-hoc")],
+    )
+    (first, _), (second, other) = sorted(at_once(project, [*entry, "a"], [*entry, "b"]))
+    assert (first, second) == (0, 1)
+    assert "q1 is replaced already" in other
 
 
 def test_what_is_imported_is_judged_and_the_rest_is_pooled_again(project: Path) -> None:

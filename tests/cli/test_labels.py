@@ -12,7 +12,7 @@ from bears.answers.judging.pairs import Pair, judged_in
 from bears.cli import main
 from bears.config import parse, read_ledger
 from bears.config.ledger.entries import Labels
-from tests.cli.test_judgements import project
+from tests.cli.test_judgements import at_once, project
 
 __all__ = ["project"]
 HEADER = ("question_id", "question", "gold_answers", "answer", "verdict")
@@ -117,3 +117,17 @@ def test_labels_that_fit_no_draw_are_refused_and_gaps_wait(
         assert Path("conf/ledger/mini.yaml").read_bytes() == before
     assert main(["labels", "next", a, "nothing", "--out", str(table)]) != 0
     assert "no file, and no revision or experiment with judged answers" in capsys.readouterr().err
+
+
+def test_labels_of_two_people_who_import_at_once_are_both_kept(project: Path) -> None:
+    a, b = answers(project / "a.csv", {1, 2}), answers(project / "b.csv", set(range(30)))
+    table, other = project / "table.csv", project / "other.csv"
+    assert main(["labels", "next", a, b, "--count", "8", "--out", str(table)]) == 0
+    labelled(table)
+    imports = [["labels", "import", str(table), a, b, "--author", name] for name in ("ann", "bob")]
+    drawing = ["labels", "next", a, b, "--count", "4", "--out"]
+    more = [[*drawing, str(other)], [*drawing, str(project / "third.csv")]]
+    assert [status for status, _ in at_once(project, *imports, *more)] == [0, 0, 0, 0]
+    labels = parse(Labels, read_ledger(Path("conf/ledger/mini.yaml")), "").labels
+    assert sorted(map(sorted, (draw.labels for draw in labels))) == [[]] * 8 + [["ann", "bob"]] * 8
+    assert sorted(draw.draw for draw in labels) == list(range(1, 17))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from pathlib import Path
+from subprocess import run
 from typing import Any
 
 import grimp
@@ -72,6 +74,39 @@ def test_a_package_hides_a_module_of_its_name_as_in_python(project: Path) -> Non
     before = code_digests(Modules(project), READ)
     (project / "bears/measure.py").write_text("def mean(x):\n    return 5 * x\n")
     assert code_digests(Modules(project), READ) == before
+
+
+IMPORTS = {
+    "mine/__init__.py": "from . import first\nfrom .deep.inner import search\n",
+    "mine/first.py": "from .rank import rank\n",
+    "mine/rank.py": "def rank(): ...\n",
+    "mine/deep/__init__.py": "",
+    "mine/deep/inner.py": "from .. import second as two\nfrom ..third import *\n"
+    "from ..open.space import x\nimport mine.seventh\ndef search(): ...\n",
+    "mine/second.py": "try:\n    import absent\nexcept ImportError:\n    from . import fourth\n",
+    "mine/third.py": "from importlib import import_module\nimport_module('.fifth', 'mine')\n",
+    "mine/fourth.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n"
+    "    from . import never\nelse:\n    from . import sixth\n",
+    "mine/fifth.py": "import importlib\nimportlib.import_module('mine.eighth')\n",
+    "mine/sixth.py": "__import__('mine.ninth')\n",
+    **{f"mine/{name}.py": "" for name in ("never", "seventh", "eighth", "ninth")},
+    "mine/open/space.py": "x = 1\n",
+}
+
+
+def test_the_closure_is_what_python_imports(project: Path) -> None:
+    for name, text in IMPORTS.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text, encoding="utf-8")
+    told = "import sys, mine.deep.inner; print(*(m for m in sys.modules if m[:4] == 'mine'))"
+    ran = run([sys.executable, "-c", told], cwd=project, capture_output=True, text=True, check=True)
+    # A folder without an __init__.py has no code.
+    python = set(ran.stdout.split()) - {"mine.open"}
+    assert len(python) == 14
+    assert set(Modules(project).closure(["mine.deep.inner.search"])) == python
+    beyond = project / "mine/rank.py"
+    beyond.write_text("def f():\n    from ... import beyond\n", encoding="utf-8")
+    assert set(Modules(project).closure(["mine.deep.inner.search"])) == python
 
 
 def test_a_syntax_error_is_reported_with_its_file_and_line(project: Path) -> None:

@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 from omegaconf.basecontainer import BaseContainer
 
 from bears.config import build, compose, read_ledger
-from bears.config.ledger.update import add
+from bears.config.ledger.update import open_ledger
 from bears.config.secrets import refuse_secrets
 from bears.errors import BearsError, ConfigurationError
 from bears.files.addresses import without_passwords
@@ -207,6 +207,22 @@ PASSWORDS = [
     *("http://user:hunter2@host:6333", "https://user:hunter2@host/v1", "HTTP://u:hunter2@host"),
     *("http://hunter2@host", "http://:hunter2@host", "http://user:hun/hunter2@host"),
     *("http://user:hunter2%40@host", "s3://user:hunter2@bucket", "ftp://u:hunter2@[::1]:21/"),
+    *(
+        f"https://host/search?{name}=hunter2"
+        for name in (
+            "code",
+            "a=b&key",
+            "sig",
+            "sas",
+            "pass",
+            "x-functions-key",
+            "X-Amz-Credential",
+            "subscription-key",
+            "jwt",
+            "sessionid",
+            "passwd",
+        )
+    ),
     *("http://host?api_key=hunter2", "http://host/v1?a=b&token=hunter2", "a http://u:hunter2@h b"),
 ]
 BARE = [
@@ -269,7 +285,8 @@ def ledger_of(project: Path, text: str) -> Path:
 def test_a_ledger_is_read_as_it_was_written(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "${oc.env:OPENAI_API_KEY} \\${a.b} ${benchmark.name} ??? ${"
     entry = {"record_id": "r", "field": "question", "old": text, "new": text, "reason": text}
-    add(ledger_of(project, ""), "edits", [entry], ("record_id", "field"))
+    with open_ledger(ledger_of(project, "")) as ledger_file:
+        ledger_file.add("edits", [entry], ("record_id", "field"))
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.chdir(project)
     run_stage()

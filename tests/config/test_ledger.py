@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bears.config.ledger.entries import Edit, Ledger, Replacement
-from bears.config.ledger.update import add
+from bears.config.ledger.update import open_ledger
 from bears.errors import LedgerError
 from bears.files.intake.yaml_text import yaml_value
 from bears.sampling.edits import apply_edits
@@ -88,14 +88,16 @@ def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> Non
     assert drawn.lineage == replaced.lineage
 
 
+def replaced(path: Path, entry: dict[str, str]) -> None:
+    with open_ledger(path) as ledger:
+        ledger.add("replacements", [entry], ["question_id"])
+
+
 def test_twelve_who_add_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "ledger" / "mini.yaml"
     context = multiprocessing.get_context("fork")
     entries = [{"question_id": f"q{n:02}", "reason": "unclear"} for n in range(12)]
-    writers = [
-        context.Process(target=add, args=(path, "replacements", [entry], ["question_id"]))
-        for entry in entries
-    ]
+    writers = [context.Process(target=replaced, args=(path, entry)) for entry in entries]
     for writer in writers:
         writer.start()
     for writer in writers:

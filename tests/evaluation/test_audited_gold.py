@@ -14,7 +14,7 @@ import pytrec_eval
 from bears.config import parse
 from bears.config.ledger.entries import Judgements, PairDecision
 from bears.config.ledger.table import read_judgements
-from bears.config.ledger.update import add
+from bears.config.ledger.update import open_ledger
 from bears.errors import ConfigurationError
 from bears.evaluation.audited import audited, evaluate_audited, judged_share
 from bears.evaluation.evaluate import gold_of
@@ -142,7 +142,8 @@ def test_a_ledger_has_one_judgement_of_a_pair(tmp_path: Path) -> None:
     path = tmp_path / "mini.yaml"
     first = {"question_id": "q", "doc_id": "d", "decision": "relevant", "author": "Ann"}
     for _ in range(2):
-        add(path, "judgements", [first], PAIR)
+        with open_ledger(path) as ledger:
+            ledger.add("judgements", [first], PAIR)
     assert parse(Judgements, yaml_value(path), "ledger").judgements == (
         PairDecision("q", "d", "relevant", author="Ann"),
     )

@@ -31,11 +31,14 @@ from bears.llm.faults import (
     RequestRefused,
     RunStopped,
     Unavailable,
+    read_problem,
 )
 from bears.llm.models import Models, Price, ceiling, estimate, load_models
 from bears.llm.pool import RequestPool
 from bears.llm.wire import ChatAnswer, ChatRequest
+from tests.provider_faults import FAULTS, words_of
 from tests.provider_server import ROOT, Json, ProviderServer, completion
+from tests.slow_server import dripping
 
 KEY = "sk-test-4f9d1c7e"
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -161,7 +164,7 @@ def test_a_run_stops_after_the_first_few_similar_refusals() -> None:
 
 def test_a_few_refused_requests_do_not_stop_the_run() -> None:
     """Refusals come sooner than answers: the first few arrive before any answer."""
-    bad = {f"text {n}": "bad_request" for n in (0, 1, 2, 3, 4, 5)}
+    bad = {f"text {n}": "unsafe" for n in (0, 1, 2, 3, 4, 5)}
     with ProviderServer(content=bad, latency=0.05) as server:
         answers = ask(Online(endpoint(server), Models()), asked(10))
         assert server.stats()["requests"] == 10
@@ -234,10 +237,61 @@ def test_faults_of_the_account_stop_the_run_at_once(status: int, code: str) -> N
 
 def test_a_status_means_one_thing() -> None:
     meanings: dict[int, type[Exception]] = {429: RateLimited}
-    meanings |= dict.fromkeys((400, 413, 422), RequestRefused)
+    meanings |= {413: RequestRefused} | dict.fromkeys((400, 406, 422), RequestFailed)
+    meanings |= dict.fromkeys((301, 302, 307, 308, 401, 402, 403, 404), RunStopped)
     meanings |= dict.fromkeys((408, 409, 500, 504), Again) | dict.fromkeys((502, 503), Unavailable)
     faults = {each: Problem(each, "", "").fault("message", None, "reader") for each in meanings}
     assert {status: type(fault) for status, fault in faults.items()} == meanings
+
+
+def moved(request: Json) -> Json:
+    """Answer that the address is now what the message says."""
+    to = request["messages"][-1]["content"]
+    return {"text": "", "status": 307, "headers": {"Location": f"{to}?key=hunter2"}}
+
+
+def test_texts_and_key_are_not_sent_where_a_server_points_to() -> None:
+    with ProviderServer() as other, ProviderServer(f"{__name__}:moved") as server:
+        request = ChatRequest("key", "", f"{other.url}/chat/completions")
+        with pytest.raises(RunStopped) as stopped:
+            ask(Online(endpoint(server), Models()), [request])
+        assert other.stats() == {}
+    assert "status 307" in str(stopped.value)
+    assert f"{other.url}/chat/completions" in str(stopped.value)
+    assert "hunter2" not in str(stopped.value)
+
+
+def test_a_limit_that_stays_ends_the_run_in_the_servers_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """41 requests were sent in 7 minutes, and the limit per day was never shown."""
+    monkeypatch.setattr("bears.llm.client.LONGEST_REFUSAL_S", 0.5)
+    monkeypatch.setattr("bears.llm.pool.RequestPool.long_s", 0.5)
+    body = {"error": {"message": "Rate limit reached: requests per day", "code": "rate"}}
+    with ProviderServer(last=(10, 429, body)) as server:
+        got, stop = asked_until_stopped(server)
+        assert server.stats()["requests"] <= 10 + 8 + 8
+    assert len(texts(got)) == len(got) == 10
+    assert "requests per day" in stop
+    assert "before the next request: http" in (err := capsys.readouterr().err)
+    assert "requests per day" in err
+
+
+def test_a_server_that_sends_headers_slowly_has_no_more_time_than_others() -> None:
+    with dripping() as url:
+        begin = time.monotonic()
+        given = Endpoint("m", url, "", attempts=1, timeout_s=0.5, backoff_s=0.01)
+        answers = ask(Online(given, Models()), asked(1))
+        assert time.monotonic() - begin < 5
+    assert "no answer in time" in str(answers["key-0"])
+
+
+@pytest.mark.parametrize(("status", "body", "owner"), FAULTS)
+def test_what_real_servers_say_tells_whose_fault_it_is(status: int, body: Any, owner: str) -> None:
+    problem = read_problem(status, json.dumps(body, ensure_ascii=False).encode())
+    kinds = {"account": RunStopped, "request": RequestRefused, "server": Again}
+    assert issubclass(problem.meaning, kinds[owner])
+    assert words_of(body) in str(problem)
 
 
 def test_finished_answers_are_yielded_before_the_run_stops() -> None:

@@ -123,8 +123,17 @@ def test_a_known_limit_is_used_up_and_not_exceeded(
 class Unpaced(RateLimits):
     """Limits that never delay a request: no client that waits as requested is faster."""
 
-    def refused(self, now: float, tokens: float, after: float | None) -> None:
-        pass
+    def refused(self, now: float, tokens: float, after: float | None) -> float:
+        del now, tokens, after
+        return 0.0
+
+
+def test_a_refusal_lasts_from_the_first_one_after_an_answer() -> None:
+    limits = RateLimits()
+    assert [limits.refused(now, 1, None) for now in (5, 8, 200)] == [0, 3, 195]
+    limits.accepted()
+    # A slow pace of one's own does not count.
+    assert [limits.refused(now, 1, 300) for now in (900, 901)] == [0, 1]
 
 
 @pytest.mark.parametrize(("latency", "refusal"), [(0.2, 0.2), (0.2, 0.01), (0.8, 0.01), (0.8, 0.8)])

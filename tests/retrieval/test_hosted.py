@@ -178,6 +178,15 @@ def test_what_cannot_be_had_is_told_and_the_rest_is_kept(
     assert len(asked(server)) - before == 100 - have
 
 
+def test_an_account_without_credit_stops_the_purchase_in_the_servers_words(
+    hosted: Make, server: ProviderServer, desk: Path
+) -> None:
+    server.change(last=(3, 200, {"error": {"code": 402, "message": "Insufficient credits"}}))
+    with pytest.raises(RetrieverUnavailable, match=r"status 402: Insufficient credits\. Look"):
+        hosted(concurrency=1, batch_texts=10).documents(TEXTS)
+    assert (kept(desk), len(asked(server))) == (30, 40)
+
+
 def test_the_key_may_stand_in_a_file_of_the_checkout_and_is_in_no_other_and_no_value(
     hosted: Make, desk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 import threading
 import time
 from collections import Counter
@@ -23,6 +25,7 @@ from bears.retrieval.levels import search_levels
 from bears.retrieval.outside.system import OutsideRetriever, OutsideSearcher
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.types import Document, Question, document_of
+from tests.slow_server import dripping
 
 TEXTS = {
     f"page{n}.md": f"# Page {n}\n\nThe lamp of page {n} is red.\n\nIts end." for n in range(30)
@@ -145,6 +148,77 @@ def test_passages_are_matched_and_what_was_answered_is_not_asked_twice(
     assert set((Elsewhere.counts - before).values()) == {1}
 
 
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("Bearer sekret", "SEARCH_HEADERS has 1 lines, and line 1 is not a header"),
+        ("X-Team: one\n\nsekret", "SEARCH_HEADERS has 2 lines, and line 2 is not a header"),
+        ("Author ization: Bearer sekret", "line 1 is not a header"),
+        ("Authorization: Bearer sekret\u200b", "line 1 is not a header"),
+        (" ", "SEARCH_HEADERS is not set"),
+        (None, "SEARCH_HEADERS is not set"),
+    ],
+)
+def test_headers_that_are_none_are_refused_and_never_shown(
+    value: str | None,
+    told: str,
+    address: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.delenv("SEARCH_HEADERS", raising=False)
+    if value is not None:
+        monkeypatch.setenv("SEARCH_HEADERS", value)
+    with pytest.raises(ConfigurationError, match=told) as caught:
+        opened(tmp_path / "index", url=address, headers_env="SEARCH_HEADERS")
+    assert "sekret" not in str(caught.value) + "".join(capsys.readouterr())
+    assert not Elsewhere.counts
+
+
+def test_an_address_with_a_key_comes_from_the_environment_and_is_not_shown(
+    address: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("SEARCH_URL", f"{address}?code=sekret")
+    Elsewhere.spoilt = {ASKED[3]: "fail"}
+    settings: dict[str, Any] = {"url_env": "SEARCH_URL", "attempts": 1}
+    searcher = opened(tmp_path / "index", **settings, keep=True)
+    assert len([names for names in found(searcher) if names]) == 29
+    with pytest.raises(StoreError, match="status 500") as caught:
+        searcher.finish()
+    assert "sekret" not in str(caught.value) + "".join(capsys.readouterr())
+    for path in tmp_path.rglob("*"):
+        assert "sekret" not in path.name
+        assert not path.is_file() or b"sekret" not in path.read_bytes()
+    # A new key is the same system, and another address another one.
+    monkeypatch.setenv("SEARCH_URL", f"{address}?code=renewed")
+    before = Counter(Elsewhere.counts)
+    found(opened(tmp_path / "index", **settings, keep=True))
+    assert set(Elsewhere.counts - before) == {ASKED[3]}
+    monkeypatch.setenv("SEARCH_URL", f"{address}/two")
+    found(opened(tmp_path / "index", **settings, keep=True))
+    assert set(Elsewhere.counts - before) == set(ASKED)
+    monkeypatch.delenv("SEARCH_URL")
+    with pytest.raises(ConfigurationError, match="SEARCH_URL is not set"):
+        opened(tmp_path / "index", **settings)
+
+
+def test_headers_that_come_slowly_count_as_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with dripping() as url:
+        searcher = opened(tmp_path / "index", url=url, attempts=1, timeout_s=0.5)
+        begin = time.monotonic()
+        assert searcher.search([Query("Which?")], 10, Stopwatch()) == [()]
+        assert time.monotonic() - begin < 5
+    with pytest.raises(StoreError, match=r"no whole reply in 0\.5 s"):
+        searcher.finish()
+
+
 def test_one_request_gives_passages_and_answer(address: str, tmp_path: Path) -> None:
     Elsewhere.answers = True
     Elsewhere.spoilt = {ASKED[3]: "fail"}
@@ -182,6 +256,34 @@ def test_some_questions_may_fail_if_that_is_said(address: str, tmp_path: Path) -
     searcher = opened(tmp_path / "index", url=address, failing=0.1)
     assert found(searcher)[0] == []
     assert searcher.finish()["failed"] == [ASKED[0]]
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_replies_belong_to_the_code_that_gave_them(
+    keep: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/__init__.py").touch()
+    search = "from .rank import rank\n\n\ndef search(question, k):\n    return [rank(question)]\n"
+    (tmp_path / "mine/search.py").write_text(search)
+
+    def ranked(body: str) -> set[str]:
+        (tmp_path / "mine/rank.py").write_text(f"def rank(question):\n    {body}\n")
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mine"]:
+            monkeypatch.delitem(sys.modules, name)
+        importlib.invalidate_caches()
+        searcher = opened(tmp_path / "index", call="mine.search:search", k=1, keep=keep)
+        with suppress(StoreError):
+            rankings = found(searcher)
+            searcher.finish()
+        return {document_of(hit) for names in rankings for hit in names}
+
+    # It fails on one question, is corrected, and runs again.
+    first = ranked("return 'The lamp of page 7 is red.' if '3?' not in question else 1 / 0")
+    assert first == {"page7.md"}
+    assert ranked("return 'The lamp of page 8 is red.'") == {"page8.md"}
 
 
 def test_a_function_of_the_project_is_called(

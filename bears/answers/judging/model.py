@@ -29,7 +29,10 @@ from bears.types import Closed
 NAME = "verdict"
 REPLY_TOKENS = (20, 80)
 """The usual minimum and maximum of a verdict with its reason."""
-_PLAIN = re.compile(r"\bverdict\b\W{0,8}(pass|fail)\b", re.IGNORECASE)
+_PLAIN = re.compile(r"\bverdict\b\W{0,8}(pass|fail)\b(?=(.*))", re.IGNORECASE)
+"""A verdict in plain words, and the rest of its line."""
+_FORM = re.compile(r"[\W_]+")
+"""Everything between the words of a form."""
 OTHER = "other"
 LONGEST_REASON = 300
 
@@ -179,8 +182,9 @@ class VerdictTask(FlatUse[VerdictRequest]):
     def output_tokens(self, request: VerdictRequest) -> tuple[float, float]:  # noqa: ARG002
         return REPLY_TOKENS
 
-    def check(self, request: VerdictRequest, answer: ChatAnswer) -> CheckedReply:  # noqa: ARG002
-        ruling = read_ruling(answer.text)
+    def check(self, request: VerdictRequest, answer: ChatAnswer) -> CheckedReply:
+        sent = "\n".join([*self.messages(request, []), request.case.answer])
+        ruling = read_ruling(answer.text, sent)
         if answer.refusal or answer.finish_reason == "content_filter":
             problem = "the model refused"
         elif answer.finish_reason == "length":
@@ -252,20 +256,37 @@ def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def read_ruling(text: str) -> Ruling | None:
-    """Read a verdict in JSON or in plain words; None if the text also has another verdict."""
-    with suppress(FormatError, ValueError):
-        start, end = text.index("{"), text.rindex("}") + 1
+def read_ruling(text: str, sent: str = "") -> Ruling | None:
+    """Read the one verdict of a reply, in JSON or in plain words.
+
+    Args:
+        text: the reply.
+        sent: what the model was sent, and the answer that it judges.
+
+    Returns:
+        The ruling; None if the reply has none, more than one, or one that repeats ``sent``.
+    """
+    if "{" not in text and "}" not in text:
+        found = list(_PLAIN.finditer(text))
+        if len(found) != 1 or re.search(r"\w", found[0][2]) or _repeats(found[0][0], "", sent):
+            return None
+        return _ruling({"verdict": found[0][1]})
+    start, end = text.find("{"), text.rfind("}") + 1
+    try:
         ruling = _ruling(json_value(text[start:end].encode(), "verdict"))
-        # The JSON may be a quotation from the judged answer.
-        beside = _plain_verdicts(f"{text[:start]}\n{text[end:]}")
-        return ruling if ruling and beside <= {ruling.verdict} else None
-    verdicts = _plain_verdicts(text)
-    return _ruling({"verdict": verdicts.pop()}) if len(verdicts) == 1 else None
+    except (FormatError, ValueError):
+        return None
+    if ruling is None or _repeats(text[start:end], ruling.reason, sent):
+        return None
+    # The JSON may be a quotation from the judged answer.
+    beside = _PLAIN.findall(f"{text[:start]}\n{text[end:]}")
+    return ruling if all(word.lower() == ruling.verdict for word, _ in beside) else None
 
 
-def _plain_verdicts(text: str) -> set[str]:
-    return {word.lower() for word in _PLAIN.findall(text)}
+def _repeats(given: str, reason: str, sent: str) -> bool:
+    """Return whether a verdict, or the form around it, is copied from what the model was sent."""
+    copied = _FORM.sub("", f"reason {reason} verdict") in _FORM.sub("", sent)
+    return "".join(given.split()) in "".join(sent.split()) or bool(reason and copied)
 
 
 def _ruling(value: object, verdicts: Sequence[Verdict] = ("pass", "fail")) -> Ruling | None:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import sys
 from collections import Counter, defaultdict
 from contextvars import ContextVar
@@ -22,7 +23,7 @@ import openai
 PACKAGES = ("ragas", "instructor", "openai")
 KEPT = ("object", "model", "choices", "data", "usage")
 """Parts of an answer that are kept; its id and its date always differ."""
-ACCOUNT = (401, 403, 404, 429)
+ACCOUNT = (301, 302, 303, 307, 308, 401, 402, 403, 404, 429)
 """Statuses after which no more is asked: the key, model, address or account is wrong."""
 SEEN: ContextVar[Counter[bytes]] = ContextVar("SEEN")
 """The requests of one metric of one row. A repeated request asks for a second sample."""
@@ -34,21 +35,24 @@ class Replies(httpx2.AsyncBaseTransport):
     """Give ragas the known replies, and ask the models for the others.
 
     Args:
-        asked: what the program reads. Without ``key``, no model is asked.
+        asked: what the program reads. Without ``key``, no model is asked; ``account`` are words
+            of an error after which no more is asked.
         out: gets a line for each request, before ragas gets the reply.
     """
 
     def __init__(self, asked: dict[str, Any], out: Any) -> None:
         self._known, self._prices, self._budget = asked["known"], asked["prices"], asked["budget"]
-        self._key = asked["key"]
+        self._key, self._account = asked["key"], asked["account"]
         self._client = self._key and openai.AsyncOpenAI(
             base_url=asked["base_url"],
             api_key=self._key,
             max_retries=asked["attempts"] - 1,
             timeout=asked["timeout_s"],
+            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
         )
-        self._out, self._spent = out, 0.0
-        self._stopped: openai.OpenAIError | None = None
+        # The client waits at most 8 s between two attempts.
+        self._longest_s = asked["attempts"] * (asked["timeout_s"] + 8)
+        self._out, self._spent, self._stopped = out, 0.0, ""
         self._locks = defaultdict[str, asyncio.Lock](asyncio.Lock)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -91,18 +95,26 @@ class Replies(httpx2.AsyncBaseTransport):
             problem = f"the budget of {self._budget} USD is used up; raise ragas.budget to continue"
             return line | {"code": "budget_exhausted", "problem": problem}
         line["code"] = "no_answer"
+        if self._stopped:
+            return line | {"problem": self._stopped}
         try:
-            if self._stopped:
-                raise self._stopped
-            came = await self._client.post(path, cast_to=httpx2.Response, body=body)
-        except openai.OpenAIError as error:
-            # A lost connection has no status.
-            if getattr(error, "status_code", 404) in ACCOUNT:
-                self._stopped = error
-            # A server may echo the key.
-            words = f"{self._client.base_url}: {error.__cause__ or error}"
-            return line | {"problem": words.replace(self._key, "[key]")[:400]}
+            # For all attempts; the client's own limit restarts with every part of an answer.
+            async with asyncio.timeout(self._longest_s):
+                came = await self._client.post(path, cast_to=httpx2.Response, body=body)
+        except openai.APIStatusError as error:
+            return line | self._failed(error.response.text, error.status_code)
+        except (openai.OpenAIError, TimeoutError) as error:
+            # A lost connection ends the run too.
+            return line | self._failed(str(error.__cause__ or error) or "no answer in time", 404)
         return line | self._paid(line, came.content)
+
+    def _failed(self, words: str, status: int) -> dict[str, Any]:
+        """Return why a request has no reply, and ask no more if none can have one."""
+        # A server may echo the key.
+        problem = f"{self._client.base_url}: {words}".replace(self._key, "[key]")[:400]
+        if status in ACCOUNT or re.search(self._account, words):
+            self._stopped = problem
+        return {"problem": problem}
 
     def _paid(self, line: dict[str, Any], content: bytes) -> dict[str, Any]:
         """Add up the price of an answer; return what to keep of it, or why it cannot be kept."""
@@ -111,6 +123,8 @@ class Replies(httpx2.AsyncBaseTransport):
         answer = ""
         try:
             found = json.loads(content)
+            if found.get("error"):
+                return self._failed(json.dumps(found["error"], ensure_ascii=False), 200)
             usage = found.get("usage") or {}
             sent = int(usage.get("prompt_tokens") or sent)
             came = int(usage.get("completion_tokens") or came)

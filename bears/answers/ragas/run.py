@@ -19,6 +19,7 @@ from bears.errors import BearsError, ConfigurationError, FormatError
 from bears.files.intake.json_text import json_value
 from bears.files.journal import Append
 from bears.llm.endpoint import Access, Endpoint, find_access
+from bears.llm.faults import ACCOUNT
 from bears.llm.kept import Kept, KeptReply
 from bears.llm.models import Models, Price, models_of
 
@@ -176,6 +177,7 @@ def evaluate(
         asked = asdict(settings) | {
             "base_url": access.base_url,
             "key": access.key() if show else "",
+            "account": ACCOUNT.pattern,
             "prices": {name: asdict(price) for name, price in prices.items()},
             "known": {
                 key: json_value(entry.answer.encode(), f"the kept reply {key}")

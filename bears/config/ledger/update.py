@@ -1,38 +1,49 @@
 """Add entries to a ledger's file."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from bears.config import parse, read_ledger, write_yaml
 from bears.config.ledger.entries import Labels, WholeLedger
 from bears.files.lock import locked_folder
+from bears.files.records import to_line
 
 
-def add(path: Path, part: str, entries: Sequence[Mapping[str, Any]], same: Sequence[str]) -> None:
-    """Add entries; one replaces an earlier one that has the same values under ``same``.
-
-    Entries are sorted, so the result does not depend on the order of additions. One process at a
-    time changes the file, whole or not at all.
+class OpenLedger:
+    """A ledger's file while no other process changes it.
 
     Args:
-        path: the ledger's file; it is created if missing.
-        part: replacements, edits, reviews, judgements or labels.
-        same: the fields by which an earlier entry is found.
+        path: of the file; `add` creates it if it is missing.
 
     Raises:
-        ConfigurationError: the file is not a ledger; nothing is written.
+        ConfigurationError: the file is not a ledger.
     """
-    with locked_folder(path):
-        content = read_ledger(path)
-        for parts in (WholeLedger, Labels):
-            parse(parts, content, str(path))
-        both = [*content[part], *entries]
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._content = path, read_ledger(path)
+        self.decisions = parse(WholeLedger, self._content, str(path))
+        self.labels = parse(Labels, self._content, str(path)).labels
+
+    def add(self, part: str, entries: Sequence[Mapping[str, Any]], same: Sequence[str]) -> None:
+        """Add entries; one replaces an earlier one that has the same values under ``same``.
+
+        Entries are sorted, so the result does not depend on the order of additions. The file is
+        changed whole or not at all.
+
+        Args:
+            part: replacements, edits, reviews, judgements or labels.
+            same: the fields by which an earlier entry is found.
+        """
+        both = [*self._content[part], *entries]
         by_place = {tuple(entry.get(name, "") for name in same): entry for entry in both}
-        content[part] = sorted(map(dict, by_place.values()), key=_canonical)
-        write_yaml(path, content)
+        self._content[part] = sorted(map(dict, by_place.values()), key=to_line)
+        write_yaml(self._path, self._content)
 
 
-def _canonical(entry: Mapping[str, Any]) -> str:
-    return json.dumps(entry, ensure_ascii=False, sort_keys=True)
+@contextmanager
+def open_ledger(path: Path) -> Iterator[OpenLedger]:
+    """Hold a ledger's file, so that what is compared with it is what is changed."""
+    with locked_folder(path):
+        yield OpenLedger(path)

@@ -1,5 +1,7 @@
 """A system that runs elsewhere: a function of the project, or an address."""
 
+import asyncio
+import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,35 +12,40 @@ from typing import Annotated, Any, ClassVar
 
 import httpx2
 from pydantic import Field
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
 from bears.config import checkout
+from bears.config.code import Modules
+from bears.config.packaged import CODE_FOLDERS
 from bears.config.typed import named
 from bears.errors import ConfigurationError, FormatError, StoreError, first_line
+from bears.files.addresses import without_passwords
 from bears.files.digest import digest_of
 from bears.files.intake.json_text import json_value
 from bears.files.journal import Journal
 from bears.files.records import read_lines, write_lines
 from bears.files.shown import complain, one_line
 from bears.layout import LOCAL
-from bears.llm.endpoint import environment
+from bears.llm.endpoint import value_of
 from bears.retrieval.outside.matching import UNMATCHED, PassageMatcher
 from bears.retrieval.outside.replies import Reply, answered
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.types import Chunk, Document, Positive, Ranking, in_order
 
 TEXTS = "documents.jsonl"
+HEADER = re.compile(r"([\w!#$%&'*+.^`|~-]+):\s*([\x20-\x7e]*)", re.ASCII)
 
 
 @dataclass(frozen=True)
 class OutsideSettings:
-    """Where a system runs, and how it is asked. Give ``call`` or ``url``.
+    """Where a system runs, and how it is asked. Give ``call``, ``url`` or ``url_env``.
 
     Args:
         call: ``module:function`` of the project, called with a question and ``k``; returns what
             `bears.retrieval.outside.replies.replies` reads.
         url: gets POST with ``{"query": …, "k": …}`` and returns a list of mappings with ``id``,
             ``source``, ``text``, ``start``; or ``{"answer": …, "passages": [such a list]}``.
+        url_env: the environment variable, or the word in .env, with an address that holds a key.
         k: how many passages are asked for.
         headers_env: the environment variable, or the word in .env, with lines ``Name: value``.
         keep: keep the replies in .bears/outside/, so that a later run asks nothing again.
@@ -54,6 +61,7 @@ class OutsideSettings:
 
     call: str = ""
     url: str = ""
+    url_env: str = ""
     k: Positive = 100
     headers_env: str = ""
     keep: bool = False
@@ -64,11 +72,15 @@ class OutsideSettings:
     failing: Annotated[float, Field(ge=0, le=1)] = 0
 
     def __post_init__(self) -> None:
-        if bool(self.call) == bool(self.url):
+        if sum(map(bool, (self.call, self.url, self.url_env))) != 1:
             raise ConfigurationError(
                 f"{self.part}.call is {self.call!r} and {self.part}.url is {self.url!r}; give one "
-                "of them"
+                f"of them, or {self.part}.url_env"
             )
+
+    def address(self) -> str:
+        """Return where it is asked; empty if it is a function."""
+        return self.url or value_of(self.url_env, f"{self.part}.url_env", checkout())
 
 
 @dataclass(frozen=True)
@@ -112,7 +124,12 @@ class OutsideSystem:
     def __init__(self, settings: OutsideSettings) -> None:
         self._settings, self._ask = settings, _asking(settings)
         # Whether replies are kept, and how many may fail, changes no reply.
-        asked = {k: v for k, v in asdict(settings).items() if k in ("call", "url", "k")}
+        url = without_passwords(settings.address())
+        asked: dict[str, Any] = {"call": settings.call, "url": url, "k": settings.k}
+        if settings.call:
+            # Another version of a function is another system.
+            function = settings.call.replace(":", ".")
+            asked["code"] = Modules(Path.cwd(), CODE_FOLDERS).digest([function])
         path = checkout() / LOCAL / "outside" / f"{digest_of(asked)}.jsonl"
         self._journal = Journal(path)
         rows = list(self._journal.rows())
@@ -222,35 +239,54 @@ class _Address:
 
     def __init__(self, settings: OutsideSettings) -> None:
         self._settings, self._next, self._lock = settings, 0.0, threading.Lock()
-        lines = environment(checkout()).get(settings.headers_env, "").splitlines()
-        pairs = (line.partition(":") for line in lines if line.strip())
-        self._headers = {name.strip(): value.strip() for name, _, value in pairs}
+        self._url, name = settings.address(), settings.headers_env
+        text = value_of(name, f"{settings.part}.headers_env", checkout())
+        headers = [HEADER.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
+        if None in headers:
+            # The line may be a secret.
+            raise ConfigurationError(
+                f"{name} has {len(headers)} lines, and line {headers.index(None) + 1} is not a "
+                "header; expected `Name: value` in ASCII, such as `Authorization: Bearer …`"
+            )
+        self._headers = {each[1]: each[2] for each in headers if each}
 
     def ask(self, question: str) -> Any:
         """Return the reply to a question, after as many attempts as are allowed."""
         retrying = Retrying(
             stop=stop_after_attempt(self._settings.attempts),
             wait=wait_exponential_jitter(multiplier=0.5, max=30),
-            retry=retry_if_exception(_passes),
+            retry=retry_if_exception_type(httpx2.TransportError),
             reraise=True,
         )
         return retrying(self._once, question)
 
     def _once(self, question: str) -> Any:
         self._pace()
-        ends = monotonic() + self._settings.timeout_s
-        content = bytearray()
-        asked = {"query": question, "k": self._settings.k}
-        limits: dict[str, Any] = {"headers": self._headers, "timeout": self._settings.timeout_s}
-        with httpx2.stream("POST", self._settings.url, json=asked, **limits) as response:
-            response.raise_for_status()
-            for block in response.iter_bytes():
+        try:
+            content = asyncio.run(self._content(question))
+        except TimeoutError:
+            message = f"no whole reply in {self._settings.timeout_s:g} s"
+            raise httpx2.ReadTimeout(message) from None
+        return json_value(content, "the reply")
+
+    async def _content(self, question: str) -> bytes:
+        content, asked = bytearray(), {"query": question, "k": self._settings.k}
+        async with (
+            # For all of it; the client's own limit restarts with every line of the headers.
+            asyncio.timeout(self._settings.timeout_s),
+            httpx2.AsyncClient(headers=self._headers, timeout=None) as client,
+            client.stream("POST", self._url, json=asked) as response,
+        ):
+            # The client's own messages have the whole address.
+            if response.status_code == 429 or response.status_code >= 500:
+                raise httpx2.TransportError(f"it answers status {response.status_code}")
+            if not response.is_success:
+                raise FormatError(f"it answers status {response.status_code}")
+            async for block in response.aiter_bytes():
                 content += block
                 if len(content) > self._settings.most_bytes:
                     raise FormatError(f"a reply of more than {self._settings.most_bytes:,} bytes")
-                if monotonic() > ends:
-                    raise httpx2.ReadTimeout(f"no whole reply in {self._settings.timeout_s:g} s")
-        return json_value(bytes(content), "the reply")
+        return bytes(content)
 
     def _pace(self) -> None:
         if per_minute := self._settings.requests_per_minute:
@@ -258,10 +294,3 @@ class _Address:
                 wait, now = self._next - monotonic(), monotonic()
                 self._next = max(self._next, now) + 60 / per_minute
             sleep(max(wait, 0))
-
-
-def _passes(error: BaseException) -> bool:
-    """Return whether another attempt may succeed."""
-    if isinstance(error, httpx2.HTTPStatusError):
-        return error.response.status_code == 429 or error.response.status_code >= 500
-    return isinstance(error, httpx2.TransportError)
