@@ -1,0 +1,43 @@
+"""Fold the ways in which Unicode writes one text: composed or not, with characters unseen."""
+
+import re
+import unicodedata
+
+from bears.files.shown import FILLERS
+from bears.language.scripts import SOUTH_EAST_ASIAN
+
+_WORDS = f"[{SOUTH_EAST_ASIAN}\u0600-\u06ff\u0750-\u077f]"
+_SEPARATOR = re.compile(f"(?<={_WORDS})[\u200b\u200c]+(?={_WORDS})")
+"""What separates words of Thai, Khmer and others (ZWSP), and a word's parts in Persian (ZWNJ)."""
+
+
+def ignorable(character: str) -> bool:
+    """Return whether a reader sees nothing of a character that is no space.
+
+    These are Unicode's default ignorable code points: soft hyphens, joiners, marks of direction,
+    variation selectors and fillers.
+    """
+    name = unicodedata.name(character, "")
+    selects = "VARIATION SELECTOR" in name or name == "COMBINING GRAPHEME JOINER"
+    return selects or unicodedata.category(character) == "Cf" or character in FILLERS
+
+
+class _Seen(dict[int, int | None]):
+    """Map a character to itself, or to nothing."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = None if ignorable(chr(code)) else code
+        return self[code]
+
+
+_SEEN = _Seen()
+
+
+def folded(text: str) -> str:
+    """Return a text in NFKC without ignorable characters.
+
+    Composed and decomposed letters, ligatures, and forms by width or position become one.
+    """
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKC", _SEPARATOR.sub(" ", text).translate(_SEEN))
