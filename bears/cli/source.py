@@ -56,7 +56,7 @@ def described(given: Mapping[str, Any], shapes: Sequence[str], project: Path) ->
     """
     usual = {"language": "en", "licence": "NOASSERTION", "shape": shapes[-1]}
     source = parse(Source, {**usual, **given}, "the settings")
-    return inspect(source, shapes, given, project.resolve(), checkout() / LOCAL)
+    return inspect(source, shapes, given, project.resolve(), project.resolve() / LOCAL)
 
 
 def _path(word: str) -> str:

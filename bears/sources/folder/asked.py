@@ -86,6 +86,11 @@ def questions(
     return made, remarks
 
 
+def check_columns(path: Path) -> None:
+    """Raise SourceError if a table has no questions. Raises FormatError if it is no table."""
+    _table(path)
+
+
 def _table(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Return the names of the columns, and the rows below them."""
     rows = read_cells(path, short=True)
