@@ -28,6 +28,15 @@ KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+NO_TEXTS = {
+    b"PK\x03\x04": "a zip file (or a workbook or Word file; unpack it if it is none)",
+    **dict.fromkeys(
+        (b"\x1f\x8b", b"BZh9", b"\xfd7zXZ", b"7z\xbc\xaf", b"\x28\xb5\x2f\xfd"), "packed"
+    ),
+    **{b"PAR1": "Parquet", b"%PDF-": "a PDF", b"\xd0\xcf\x11\xe0": "an old Office file"},
+}
+"""What files begin with that are given instead of texts."""
+EAST_ASIAN = ("BIG5", "CP932", "CP949", "EUC", "GB", "SHIFT")
 UNBOUNDED = 64 * 1024 * 1024
 """Bytes to which any packed file may grow."""
 BLOCK = 16 * 1024 * 1024
@@ -122,6 +131,9 @@ def decoded(data: bytes, where: str) -> str:
     Raises:
         FormatError: it is not UTF-8, or holds a NUL.
     """
+    for begin, kind in NO_TEXTS.items():
+        if data.startswith(begin):
+            raise FormatError(f"{where}: it is {kind} under another name, not a text")
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         raise _not_utf8(where, "it begins like UTF-16", "UTF-16")
     if (place := data.find(b"\0")) >= 0:
@@ -130,7 +142,17 @@ def decoded(data: bytes, where: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         found = f"{_place(data, error.start)} is 0x{data[error.start]:02X}"
-        raise _not_utf8(where, found, "LATIN1") from None
+        raise _not_utf8(where, found, _encoding_of(data)) from None
+
+
+def _encoding_of(data: bytes) -> str:
+    """Return the encoding of a text that is not UTF-8, where its letters of several bytes tell."""
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:100_000]).best()
+    name = best.encoding.upper() if best else ""
+    # Those of one byte can't be told from one another.
+    return name if name.startswith(EAST_ASIAN) else "ENCODING (often CP1252)"
 
 
 def _place(data: bytes, byte: int) -> str:
