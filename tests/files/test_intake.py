@@ -134,6 +134,8 @@ EVILS: dict[tuple[Callable[[Path], Any], ...], list[tuple[str | bytes, str]]] = 
         ('["é"]'.encode("latin-1"), "is 0xE9. Save it as UTF-8, or: iconv -f ENCODING"),
         ('["é"]'.encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),
         ('["é"]'.encode("utf-16-le"), "byte [12] is a NUL"),
+        ('["差旅費於返回後七日內報支"]'.encode("big5"), "iconv -f BIG5"),
+        (b"PK\x03\x04\0\0", "it is a zip file"),
         (b'["a\0"]', "not UTF-8|control character"),
         ("[NaN]", "not valid JSON"),
         ('["a', "not valid JSON"),

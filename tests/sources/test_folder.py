@@ -560,8 +560,23 @@ def test_other_columns_are_passed_over(house: Folder) -> None:
     assert house.told()["questions.csv, line 1"] == "columns that are ignored: note"
 
 
+def test_columns_of_other_tools_are_read_and_the_rest_cannot_refuse_a_file(house: Folder) -> None:
+    header = "user_input,reference_answer,is_answerable,file"
+    house.ask(("Q?", "a", "yes", "tea.txt"), ("R?", "", "no", ""), header=header)
+    question, other = house.read()[1]
+    assert (question.gold_answer, question.gold_doc_ids) == ("a", ("tea.txt",))
+    assert (other.question, other.judged) == ("R?", False)
+    assert house.told()["questions.csv, line 1"] == "columns that are ignored: is_answerable"
+
+
+def test_a_file_that_is_not_there_is_named_though_its_name_has_spaces(house: Folder) -> None:
+    house.ask(("Q?", "a", "Travel expenses 2026.pdf"))
+    with pytest.raises(SourceError, match=r"there is no file 'Travel expenses 2026\.pdf'"):
+        house.read()
+
+
 @pytest.mark.parametrize(
-    "header", ["question,answer,documnet", "query,answer,document", "question,answer,Answer"]
+    "header", ["question,answer,documnet", "frage,answer,document", "question,answer,Answer"]
 )
 def test_a_column_that_nobody_knows_is_refused(house: Folder, header: str) -> None:
     house.ask(("Q?", "a", "tea.txt"), header=header)
