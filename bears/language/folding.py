@@ -2,6 +2,8 @@
 
 import re
 import unicodedata
+from functools import cache
+from itertools import filterfalse
 
 from bears.files.shown import FILLERS
 from bears.language.scripts import SOUTH_EAST_ASIAN
@@ -11,6 +13,7 @@ _SEPARATOR = re.compile(f"(?<={_WORDS})[\u200b\u200c]+(?={_WORDS})")
 """What separates words of Thai, Khmer and others (ZWSP), and a word's parts in Persian (ZWNJ)."""
 
 
+@cache
 def ignorable(character: str) -> bool:
     """Return whether a reader sees nothing of a character that is no space.
 
@@ -22,17 +25,6 @@ def ignorable(character: str) -> bool:
     return selects or unicodedata.category(character) == "Cf" or character in FILLERS
 
 
-class _Seen(dict[int, int | None]):
-    """Map a character to itself, or to nothing."""
-
-    def __missing__(self, code: int) -> int | None:
-        self[code] = None if ignorable(chr(code)) else code
-        return self[code]
-
-
-_SEEN = _Seen()
-
-
 def folded(text: str) -> str:
     """Return a text in NFKC without ignorable characters.
 
@@ -40,4 +32,5 @@ def folded(text: str) -> str:
     """
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKC", _SEPARATOR.sub(" ", text).translate(_SEEN))
+    seen = filterfalse(ignorable, _SEPARATOR.sub(" ", text))
+    return unicodedata.normalize("NFKC", "".join(seen))

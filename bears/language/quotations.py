@@ -6,7 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -43,6 +43,8 @@ SIGN = re.compile(
     r"(?<=\S)[ \t]*([^\w\s])(?=\s*[-\w(.])|(?<=\d)\s?([^\w\s]|[^\W\d])" rf"|({UNIT})(?=\s?\d)"
 )
 """What may compare, add or measure: between two words, or after a number."""
+MARKUP = re.compile("[|~←-⇿]")
+"""Signs of tables and lists."""
 TWO = {">=": "≥", "<=": "≤", "!=": "≠", "٫": ".", "٬": ",", "٪": "%", "−": "-"}
 WITHIN_WORDS = re.compile(f"[^\\W\\d_{HAN}{KANA}{HANGUL}{SOUTH_EAST_ASIAN}]")
 """A letter that goes on a word; those of other scripts are a word, or have suffixes glued on."""
@@ -73,6 +75,7 @@ class QuotedText:
 
     def __init__(self, text: str, dropped: Iterable[str] = ()) -> None:
         self.text = text
+        self._folded = cache(partial(_folded, text))
         self._dropped = {number for each in dropped for number in _numbers(each)}
 
     def find(self, quotation: str, similar: bool = True) -> Match | None:
@@ -99,7 +102,7 @@ class QuotedText:
     def _passages(
         self, quotation: str, fold: Callable[[str], str], alike: bool = True
     ) -> Iterator[Match]:
-        folded, places = self._visible if fold is _visible else self._letters
+        folded, places = self._folded(fold)
         wanted = _folded(quotation, fold)[0]
         numbers, signs = _numbers(quotation), _signs(quotation)
         at = folded.find(wanted) if wanted else -1
@@ -117,7 +120,7 @@ class QuotedText:
             at = folded.find(wanted, at + (len(wanted) if whole else 1))
 
     def _similar(self, quotation: str) -> Match | None:
-        wanted, (folded, places) = letters_of(quotation), self._letters
+        wanted, (folded, places) = letters_of(quotation), self._folded(_letters)
         if not SHORTEST <= len(wanted) <= min(LONGEST, len(folded)):
             return None
         likely = _likely(wanted, folded)
@@ -157,14 +160,6 @@ class QuotedText:
         before = reversed(self.text[max(0, place - 9) : place])
         sides = (next((c for c in s if _seen(c)), " ") for s in (before, self.text[place:][:9]))
         return all(map(WITHIN_WORDS.match, sides))
-
-    @cached_property
-    def _visible(self) -> tuple[str, "array[int]"]:
-        return _folded(self.text, _visible)
-
-    @cached_property
-    def _letters(self) -> tuple[str, "array[int]"]:
-        return _folded(self.text, _letters)
 
 
 def _likely(wanted: str, folded: str) -> list[int]:
@@ -225,15 +220,12 @@ def _numbers(text: str) -> Counter[str]:
 def _signs(text: str) -> Counter[str]:
     """Return the mathematical and other signs of a text that change its meaning."""
     plain = re.sub("[<>!]=", lambda found: TWO[found[0]], _plain(text))
-    signs = ("".join(found) for found in SIGN.findall(plain))
-    return Counter(sign for sign in signs if _tells(sign))
+    found = ("".join(groups) for groups in SIGN.findall(plain))
+    return Counter(sign for sign in found if sign in "%‰°" or _is_telling(sign))
 
 
-@cache
-def _tells(sign: str) -> bool:
-    kind = unicodedata.category(sign)
-    known = kind in ("Sc", "No") or (kind == "Sm" and "ARROW" not in unicodedata.name(sign, ""))
-    return sign in "%‰°" or (known and sign not in "|~")
+def _is_telling(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Sm", "Sc", "No") and not MARKUP.match(sign)
 
 
 def _contrary(passage: str, signs: Counter[str]) -> bool:

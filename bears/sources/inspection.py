@@ -121,8 +121,8 @@ def _columns(given: Source, root: Path, kept: Path) -> str:
     _, parts = located(replace(given, limit=LOOKED_AT), None, root, kept)
     rows = [row for _, _, row in parts.rows() if isinstance(row, dict)]
     names = dict.fromkeys(name for row in rows for name in row)
-    told = (f"{name} ({_could_be([row.get(name) for row in rows])})" for name in names)
-    return f"Its fields could be: {', '.join(told)}. " if names else ""
+    each = (f"{name} ({_could_be([row.get(name) for row in rows])})" for name in names)
+    return f"Its fields could be: {', '.join(each)}. " if names else ""
 
 
 def _could_be(values: Sequence[Any]) -> str:

@@ -74,7 +74,7 @@ def read_ahead(paths: Sequence[Path], kept: Path) -> None:
     """Read those PDFs whose texts are not kept yet, on all processors."""
     new = {}
     for path in paths:
-        # `text_of` says which file is none.
+        # `text_of` raises it again, for the file alone.
         with suppress(FormatError):
             new[_place(path, kept)] = path
     new = {place: path for place, path in new.items() if not place.exists()}

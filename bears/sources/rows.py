@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
-from bears.errors import FormatError, MalformedRow, SourceError, first_line
+from bears.errors import FormatError, MalformedRow, SourceError
 from bears.files.intake.files import numbered_lines
 from bears.files.intake.json_stream import begin, items, members
 from bears.files.intake.json_text import json_value, lines
@@ -82,18 +82,16 @@ def _rows(path: Path) -> Iterator[Any]:
 
 def _embedding_pairs(given: Any) -> Iterator[Row]:
     """Yield a row for each query; the first has the documents that answer none, as negatives."""
-    shape = tuple[dict[str, str], dict[str, str], dict[str, list[str]]]
     try:
-        each = (given["queries"], given["corpus"], given["relevant_docs"])
-        queries, corpus, relevant = TypeAdapter(shape).validate_python(each)
+        corpus, relevant = dict(given["corpus"]), dict(given["relevant_docs"])
         gold = {name: [corpus[doc_id] for doc_id in ids] for name, ids in relevant.items()}
-    except (ValidationError, KeyError) as error:
-        raise FormatError(f"not queries, corpus and relevant_docs ({first_line(error)})") from None
-    used = {text for texts in gold.values() for text in texts}
-    rest = [text for text in corpus.values() if text not in used]
-    for name, query in queries.items():
-        yield {"id": name, "question": query, "positive": gold.get(name, []), "negatives": rest}
-        rest = []
+        used = {doc_id for ids in relevant.values() for doc_id in ids}
+        rest = [text for doc_id, text in corpus.items() if doc_id not in used]
+        for name, query in given["queries"].items():
+            yield {"id": name, "question": query, "positive": gold.get(name), "negatives": rest}
+            rest = []
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"queries, corpus and relevant_docs don't fit ({error!r:.80})") from None
 
 
 def _cells(path: Path) -> Iterator[Row]:

@@ -686,7 +686,7 @@ def test_golden_sets_of_other_tools_are_known_by_their_names(
     [
         # FlashRAG's layout has no documents, so that its answers are the only texts.
         ({"question": "Who wrote book {}, and when?", "golden_answers": ["Ann"]}, "golden_answers"),
-        # A constant has "query" in its name, and stands before the question.
+        # A constant has "query" in its name, and is the first of such fields.
         (
             {
                 "query_kind": "PERFECT_GRAMMAR",

@@ -29,11 +29,8 @@ KINDS = {
     stat.S_IFBLK: "a device",
 }
 NO_TEXTS = {
-    b"PK\x03\x04": "a zip file (or a workbook or Word file; unpack it if it is none)",
-    **dict.fromkeys(
-        (b"\x1f\x8b", b"BZh9", b"\xfd7zXZ", b"7z\xbc\xaf", b"\x28\xb5\x2f\xfd"), "packed"
-    ),
-    **{b"PAR1": "Parquet", b"%PDF-": "a PDF", b"\xd0\xcf\x11\xe0": "an old Office file"},
+    **{b"PK\x03\x04": "a zip file", b"\x1f\x8b": "a gzip file", b"\xd0\xcf": "an old Office file"},
+    **{b"%PDF-": "a PDF", b"PAR1": "Parquet"},
 }
 """What files begin with that are given instead of texts."""
 EAST_ASIAN = ("BIG5", "CP932", "CP949", "EUC", "GB", "SHIFT")

@@ -96,7 +96,7 @@ def questions(
 
 
 def check_columns(path: Path) -> None:
-    """Raise SourceError if a table has no questions. Raises FormatError if it is no table."""
+    """Raise SourceError if a table has no questions, and FormatError if it is damaged."""
     _table(path)
 
 
@@ -107,7 +107,7 @@ def _table(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     for place, name in enumerate(header):
         if (known := OTHER_NAMES.get(name)) and known not in header:
             header[place] = known
-    # A name that was mistyped is no column that is passed over.
+    # The one that was meant would be ignored.
     mistyped = [
         column for column in {*COLUMNS} - {*header} if get_close_matches(column, header, 1, 0.8)
     ]

@@ -110,7 +110,7 @@ class Places:
         return Found(file, span, "; ".join(filter(None, remarks)))
 
     def _is_quotation(self, document: str) -> bool:
-        """Return whether words in place of a file are no name of one, or some file has them."""
+        """Return whether words in place of a file do not name one, or are in some file."""
         named = document.lower().endswith(tuple(KINDS))
         there = (text.find(document, similar=False) for text in self._texts.values())
         return not named or (" " in document.strip() and any(there))
