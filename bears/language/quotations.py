@@ -28,6 +28,8 @@ SHORTEST, LONGEST = 20, 100_000
 SEED, SEEDS, OFTEN = 6, 400, 1000
 """Letters that a similar passage has too, how many such pieces of a quotation are searched, and
 how often each."""
+MOST = 10_000
+"""How many places of a quotation's letters are looked at; they may be parts of words."""
 EDGE = 400
 """Letters at both ends of a quotation by which its place is found."""
 TRIED = 2_000
@@ -35,6 +37,8 @@ TRIED = 2_000
 DIGITS = r"\d+(?:[.,']{}\d+)*"
 SIGNED = r"(?:(?<![\w)\]-])-[^\w\s]?(?=\.?\d))?(?:(?<![\w.])\.)?"
 UNIT = "[$%‰°¢-¥₠-⃏]"
+ALONE = re.compile(SIGNED + DIGITS.format(""))
+"""A number with its sign."""
 NUMBER = re.compile(rf"(?:{UNIT}\s?)?{SIGNED}{DIGITS.format('')}(?:\s?{UNIT})?")
 """A number with its sign, and a unit that is a symbol."""
 LISTED = re.compile(SIGNED + DIGITS.format(r"\s?"))
@@ -76,7 +80,7 @@ class QuotedText:
     def __init__(self, text: str, dropped: Iterable[str] = ()) -> None:
         self.text = text
         self._folded = cache(partial(_folded, text))
-        self._dropped = {number for each in dropped for number in _numbers(each)}
+        self._dropped = {number for each in dropped for number in _numbers(each, ALONE)}
 
     def find(self, quotation: str, similar: bool = True) -> Match | None:
         """Return the place of a quotation, or None.
@@ -106,18 +110,20 @@ class QuotedText:
         wanted = _folded(quotation, fold)[0]
         numbers, signs = _numbers(quotation), _signs(quotation)
         at = folded.find(wanted) if wanted else -1
-        while at >= 0:
+        for _ in range(MOST):
+            if at < 0:
+                return
             last = at + len(wanted)
-            start, end = self._with_numbers(places[at], places[last - 1] + 1)
-            passage = self.text[start:end]
+            start, end = places[at], places[last - 1] + 1
             # One character may have become several.
             part = places[last - 1] in places[last : last + 1]
             whole = not (part or self._within_word(start) or self._within_word(end))
-            if whole and (
-                not alike or (_numbers(passage) == numbers and not _contrary(passage, signs))
-            ):
-                yield Match(start, end)
-            at = folded.find(wanted, at + (len(wanted) if whole else 1))
+            at = folded.find(wanted, last if whole else at + 1)
+            if whole:
+                start, end = self._with_numbers(start, end)
+                there = self.text[start:end]
+                if not alike or (_numbers(there) == numbers and not _contrary(there, signs)):
+                    yield Match(start, end)
 
     def _similar(self, quotation: str) -> Match | None:
         wanted, (folded, places) = letters_of(quotation), self._folded(_letters)
@@ -136,13 +142,16 @@ class QuotedText:
         while self._within_word(end):
             end += 1
         passage = self.text[start:end]
-        numbers, there = _numbers(quotation), _numbers(passage)
+        # Words between two numbers may have gone.
+        numbers, there = _numbers(quotation, ALONE), _numbers(passage, ALONE)
         missing = numbers - there
         # A page's number stood within the quotation, and nothing stands in its place.
         if missing and (there - numbers or missing.keys() - self._dropped):
             return None
-        similarity = fuzz.ratio(wanted, letters_of(passage))
-        return None if _contrary(passage, _signs(quotation)) else Match(start, end, similarity)
+        # In a long passage, signs that are no longer beside a number say little.
+        if len(wanted) <= EDGE and _contrary(passage, _signs(quotation)):
+            return None
+        return Match(start, end, fuzz.ratio(wanted, letters_of(passage)))
 
     def _with_numbers(self, start: int, end: int) -> tuple[int, int]:
         """Return a range with the whole of the numbers that it begins and ends in."""
@@ -158,7 +167,9 @@ class QuotedText:
         if _is_vowel(self.text[place : place + 1] or " "):
             return True
         before = reversed(self.text[max(0, place - 9) : place])
-        sides = (next((c for c in s if _seen(c)), " ") for s in (before, self.text[place:][:9]))
+        sides = (
+            next((c for c in s if _seen(c)), " ") for s in (before, self.text[place : place + 9])
+        )
         return all(map(WITHIN_WORDS.match, sides))
 
 
@@ -213,8 +224,8 @@ def _plain_character(character: str) -> str:
     return TWO.get(character, character if wide[0].isalnum() or len(wide) > 1 else wide)
 
 
-def _numbers(text: str) -> Counter[str]:
-    return Counter("".join(found.split()) for found in LISTED.findall(_plain(text)))
+def _numbers(text: str, form: re.Pattern[str] = LISTED) -> Counter[str]:
+    return Counter("".join(found.split()) for found in form.findall(_plain(text)))
 
 
 def _signs(text: str) -> Counter[str]:

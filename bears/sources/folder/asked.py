@@ -21,7 +21,7 @@ OTHER_NAMES = {
     **dict.fromkeys(("file", "filename", "path", "source", "doc_name"), "document"),
     **dict.fromkeys(("quote", "evidence", "passage"), "quotation"),
 }
-"""What other tools call these columns; read where there is none of our name."""
+"""What other tools call these columns; read if ours are not there."""
 SHOWN = 10
 """The number of bad rows that a message lists."""
 
