@@ -130,7 +130,9 @@ def decoded(data: bytes, where: str) -> str:
     """
     for begin, kind in NO_TEXTS.items():
         if data.startswith(begin):
-            raise FormatError(f"{where}: it is {kind} under another name, not a text")
+            raise FormatError(
+                f"{where}: it is {kind}, not a text; unpack it, or give its right name"
+            )
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         raise _not_utf8(where, "it begins like UTF-16", "UTF-16")
     if (place := data.find(b"\0")) >= 0:
