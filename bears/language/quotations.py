@@ -75,10 +75,11 @@ class QuotedText:
     Args:
         text: the text.
         dropped: headers and footers that were left out of it, whose numbers quotations may have.
+        cut: whether quotations may begin and end within words and numbers, as chunks do.
     """
 
-    def __init__(self, text: str, dropped: Iterable[str] = ()) -> None:
-        self.text = text
+    def __init__(self, text: str, dropped: Iterable[str] = (), cut: bool = False) -> None:
+        self.text, self._cut = text, cut
         self._folded = cache(partial(_folded, text))
         self._dropped = {number for each in dropped for number in _numbers(each, ALONE)}
 
@@ -117,10 +118,11 @@ class QuotedText:
             start, end = places[at], places[last - 1] + 1
             # One character may have become several.
             part = places[last - 1] in places[last : last + 1]
-            whole = not (part or self._within_word(start) or self._within_word(end))
+            inside = part or self._within_word(start) or self._within_word(end)
+            whole = self._cut or not inside
             at = folded.find(wanted, last if whole else at + 1)
             if whole:
-                start, end = self._with_numbers(start, end)
+                start, end = (start, end) if self._cut else self._with_numbers(start, end)
                 there = self.text[start:end]
                 if not alike or (_numbers(there) == numbers and not _contrary(there, signs)):
                     yield Match(start, end)

@@ -191,6 +191,15 @@ def test_a_number_matches_only_as_that_number_and_a_word_only_as_a_word(
     assert (text[match.start : match.end] if match else "") == found
 
 
+def test_a_chunk_may_begin_and_end_within_words_and_numbers() -> None:
+    text = "The pump of the mill takes 1250 litres. A valve opens at 3.5 bar."
+    cut = QuotedText(text, cut=True).find(text[5:28], similar=False)
+    assert cut is not None
+    assert (cut.start, cut.end) == (5, 28)
+    assert QuotedText(text).find(text[5:28], similar=False) is None
+    assert QuotedText(text, cut=True).find("opens at 35 bar", similar=False) is None
+
+
 def test_a_similar_passage_has_the_signs_of_the_quotation_too() -> None:
     text = QuotedText("The valve opens when the pressure is > 5.5 bar in the northern line.")
     assert text.find("The valve opens if the pressure is > 5.5 bar in the northern line")
