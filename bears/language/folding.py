@@ -15,7 +15,7 @@ _SEPARATOR = re.compile(f"(?<={_WORDS})[\u200b\u200c]+(?={_WORDS})")
 
 @cache
 def ignorable(character: str) -> bool:
-    """Return whether a reader sees nothing of a character that is no space.
+    """Return whether a character is invisible, white space aside.
 
     These are Unicode's default ignorable code points: soft hyphens, joiners, marks of direction,
     variation selectors and fillers.

@@ -147,7 +147,7 @@ class QuotedText:
         # Words between two numbers may have gone.
         numbers, there = _numbers(quotation, ALONE), _numbers(passage, ALONE)
         missing = numbers - there
-        # A page's number stood within the quotation, and nothing stands in its place.
+        # A page's number was within the quotation, and no other number is in its place.
         if missing and (there - numbers or missing.keys() - self._dropped):
             return None
         # In a long passage, signs that are no longer beside a number say little.

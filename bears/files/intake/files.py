@@ -145,12 +145,12 @@ def decoded(data: bytes, where: str) -> str:
 
 
 def _encoding_of(data: bytes) -> str:
-    """Return the encoding of a text that is not UTF-8, where its letters of several bytes tell."""
+    """Return the likely encoding of a text that is not UTF-8, if its letters have several bytes."""
     from charset_normalizer import from_bytes
 
     best = from_bytes(data[:100_000]).best()
     name = best.encoding.upper() if best else ""
-    # Those of one byte can't be told from one another.
+    # Encodings of one byte look alike.
     return name if name.startswith(EAST_ASIAN) else "ENCODING (often CP1252)"
 
 
