@@ -12,6 +12,8 @@ JOURNAL, LOCKS = LOCAL / "journal.jsonl", LOCAL / "locks"
 SCRATCH = LOCAL / "index"
 FETCHED = LOCAL / "fetched.json"
 EMBEDDINGS, TIMINGS = LOCAL / "embeddings", LOCAL / "timing"
+TEXTS = "texts"
+"""The folder within `LOCAL` for the texts of PDFs."""
 
 CONFIG, LANGUAGE, CODE = (DATA / f"{name}.yaml" for name in ("config", "language", "code"))
 """The outputs of the stage `config`. The language has a file of its own because it is longer than

@@ -13,8 +13,8 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
-CAP = 24_500
-"""Code that is added is paid for by code that goes."""
+CAP = 26_000
+"""For the whole project, with room for a first contribution. It is no target: less is better."""
 LAYOUT = {
     *(token.NEWLINE, token.INDENT, token.DEDENT, token.ENDMARKER),
     *(tokenize.NL, tokenize.COMMENT, tokenize.ENCODING),

@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
 
-from bears.cli.source import changed, described
+from bears.cli.source import changed, described, setting
 from bears.config import compose, read_selection
 from bears.errors import BearsError, ConfigurationError
 from bears.files.records import write_text
@@ -64,6 +65,7 @@ def new(
     ir_dataset: str = "",
     source: str = "",
     benchmark: str = "",
+    set_: Sequence[str] = (),
 ) -> None:
     """Add a benchmark to the project.
 
@@ -79,11 +81,12 @@ def new(
         ir_dataset: a dataset of the package ir_datasets, such as beir/nfcorpus/test
         source: a word of conf/source
         benchmark: a benchmark to start from
+        set_: SETTING=VALUE of its source, such as on_bad_row=skip or 'fields={question: frage}'
     """
     origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark)
     if origin == Origin():
         raise ConfigurationError("say what it is made of, such as --documents FOLDER")
-    asked = add(name, origin, Path())
+    asked = add(name, origin, Path(), dict(map(setting, set_)))
     print(f"next: dvc exp run -S benchmark={name}" if asked else WITHOUT_QUESTIONS)
 
 
@@ -95,7 +98,9 @@ WITHOUT_QUESTIONS = (
 )
 
 
-def add(name: str, origin: Origin, project: Path) -> bool:
+def add(
+    name: str, origin: Origin, project: Path, known: Mapping[str, Any] = MappingProxyType({})
+) -> bool:
     """Write conf/benchmark/NAME.yaml of a project; return whether there are questions.
 
     Raises:
@@ -109,7 +114,7 @@ def add(name: str, origin: Origin, project: Path) -> bool:
         )
     if file.exists():
         raise ConfigurationError(f"{file} exists; choose another name, or remove it")
-    base, comment, settings, look = _guessed(name, origin, project)
+    base, comment, settings, look = _guessed(name, origin, project, known)
     override = [{"override /source@sources.any": origin.source}] if origin.source else []
     value: dict[str, Any] = {"defaults": [base, *override, "_self_"], "benchmark": {"name": name}}
     if settings:
@@ -130,7 +135,7 @@ def add(name: str, origin: Origin, project: Path) -> bool:
 
 
 def _guessed(
-    name: str, origin: Origin, project: Path
+    name: str, origin: Origin, project: Path, known: Mapping[str, Any]
 ) -> tuple[str, str, Mapping[str, Any], Look | None]:
     """Return the benchmark to extend, a comment, the settings of its source, and what is there."""
     if origin.benchmark:
@@ -161,11 +166,12 @@ def _guessed(
             given["split"] = "test" if "test" in splits else min(splits)
         if origin.documents and (table := _questions_in(folder)):
             given["settings"] = {"questions": table}
-    look = described(given, shapes, project)
+    shapes = (known["shape"],) if "shape" in known else shapes
+    look = described({**given, **known}, shapes, project)
     base = look.source.shape if look.source.shape in BASES else "any"
     settings = changed(look.source) | {"name": name}
-    for known in ("shape",) if base != "any" else ():
-        settings.pop(known)
+    if base != "any":
+        settings.pop("shape")
     what = {"own": "The documents in", "beir": "The set in BEIR's layout in"}
     return base, f"{what.get(base, 'The rows of')} {place}.", settings, look
 

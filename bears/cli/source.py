@@ -37,7 +37,7 @@ def inspect_source(where: str, settings: Sequence[str] = ()) -> None:
     hub = where.removeprefix("hub:")
     place = {"hub": hub} if hub != where else {"path": _path(hub)}
     name = re.sub(r"\W+", "_", Path(hub).name.split(".")[0]).strip("_").lower() or "source"
-    given = dict(_setting(word) for word in settings)
+    given = dict(setting(word) for word in settings)
     folder = Path(hub).is_dir() and "path" in place
     order = ["beir", "multi-hop", "squad", "qa-with-passages", "pairs"]
     shapes = [given["shape"]] if "shape" in given else [*order, "own"][: None if folder else -1]
@@ -56,7 +56,7 @@ def described(given: Mapping[str, Any], shapes: Sequence[str], project: Path) ->
     """
     usual = {"language": "en", "licence": "NOASSERTION", "shape": shapes[-1]}
     source = parse(Source, {**usual, **given}, "the settings")
-    return inspect(source, shapes, given, project.resolve(), checkout() / LOCAL)
+    return inspect(source, shapes, given, project.resolve(), project.resolve() / LOCAL)
 
 
 def _path(word: str) -> str:
@@ -64,7 +64,8 @@ def _path(word: str) -> str:
     return word if PIPELINE.exists() else str(Path(word).expanduser().absolute())
 
 
-def _setting(word: str) -> tuple[str, Any]:
+def setting(word: str) -> tuple[str, Any]:
+    """Return name and value of SETTING=VALUE. Raises ConfigurationError."""
     name, equals, value = word.partition("=")
     if not equals or name not in {each.name for each in fields(Source)}:
         raise ConfigurationError(f"{word!r:.80}: expected SETTING=VALUE, such as split=validation")

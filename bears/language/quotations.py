@@ -4,24 +4,54 @@ import re
 import unicodedata
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, partial
+from itertools import islice
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
+from rapidfuzz.distance import Indel
 
+from bears.language.folding import ignorable
+from bears.language.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN
 from bears.types import Question, Span
 
 LINK = re.compile(r"(?<=\])\([^()\s]*\)")
 SIMILAR = 90.0
 """The least similarity of a passage that counts as the quotation, of 100: the share of equal
-letters and digits in the best alignment (`rapidfuzz.fuzz.partial_ratio_alignment`)."""
+letters and digits in the best alignment (`rapidfuzz.fuzz.ratio`)."""
 CLEAR = 5.0
 """How much less similar the second-best passage must be."""
-SHORTEST = 20
-"""The fewest letters and digits of a quotation that is found by its similarity."""
-NUMBER = re.compile(r"\d+")
+SHORTEST, LONGEST = 20, 100_000
+"""The fewest and most letters and digits of a quotation that is found by its similarity."""
+SEED, SEEDS, OFTEN = 6, 400, 1000
+"""Letters that a similar passage has too, how many such pieces of a quotation are searched, and
+how often each."""
+MOST = 10_000
+"""How many places of a quotation's letters are looked at; they may be parts of words."""
+EDGE = 400
+"""Letters at both ends of a quotation by which its place is found."""
+TRIED = 2_000
+"""Letters of the quotation that are aligned with likely places, but at four places at least."""
+DIGITS = r"\d+(?:[.,']{}\d+)*"
+SIGNED = r"(?:(?<![\w)\]-])-[^\w\s]?(?=\.?\d))?(?:(?<![\w.])\.)?"
+UNIT = "[$%‰°¢-¥₠-⃏]"
+ALONE = re.compile(SIGNED + DIGITS.format(""))
+"""A number with its sign."""
+NUMBER = re.compile(rf"(?:{UNIT}\s?)?{SIGNED}{DIGITS.format('')}(?:\s?{UNIT})?")
+"""A number with its sign, and a unit that is a symbol."""
+LISTED = re.compile(SIGNED + DIGITS.format(r"\s?"))
+"""A number with its sign; a space may have come after its comma."""
+SIGN = re.compile(
+    r"(?<=\S)[ \t]*([^\w\s])(?=\s*[-\w(.])|(?<=\d)\s?([^\w\s]|[^\W\d])" rf"|({UNIT})(?=\s?\d)"
+)
+"""What may compare, add or measure: between two words, or after a number."""
+MARKUP = re.compile("[|~←-⇿]")
+"""Signs of tables and lists."""
+TWO = {">=": "≥", "<=": "≤", "!=": "≠", "٫": ".", "٬": ",", "٪": "%", "−": "-"}
+WITHIN_WORDS = re.compile(f"[^\\W\\d_{HAN}{KANA}{HANGUL}{SOUTH_EAST_ASIAN}]")
+"""A letter that goes on a word; those of other scripts are a word, or have suffixes glued on."""
 
 
 class Match(NamedTuple):
@@ -40,51 +70,181 @@ class Match(NamedTuple):
 
 
 class QuotedText:
-    """A text in which quotations are searched."""
+    """A text in which quotations are searched.
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    Args:
+        text: the text.
+        dropped: headers and footers that were left out of it, whose numbers quotations may have.
+        cut: whether quotations may begin and end within words and numbers, as chunks do.
+    """
+
+    def __init__(self, text: str, dropped: Iterable[str] = (), cut: bool = False) -> None:
+        self.text, self._cut = text, cut
+        self._folded = cache(partial(_folded, text))
+        self._dropped = {number for each in dropped for number in _numbers(each, ALONE)}
 
     def find(self, quotation: str, similar: bool = True) -> Match | None:
         """Return the place of a quotation, or None.
 
         It is searched exactly, but for white space; then by its letters and digits; then by
-        similarity. A passage is similar enough if it reaches `SIMILAR`, has the quotation's
+        similarity. A word is found as a whole word, and a number as the same number, with its
+        point and sign. A passage is similar enough if it reaches `SIMILAR`, has the quotation's
         numbers, and every other passage is less similar by `CLEAR`.
 
         Args:
             similar: whether to search by similarity.
         """
-        for fold, (folded, places) in ((_visible, self._visible), (_letters, self._letters)):
-            wanted = _folded(quotation, fold)[0]
-            if wanted and (at := folded.find(wanted)) >= 0:
-                last = places[at + len(wanted) - 1]
-                return Match(places[at], last + 1, times=folded.count(wanted))
+        for fold in (_visible, _letters):
+            if found := [*self._passages(quotation, fold)]:
+                return found[0]._replace(times=len(found))
         return self._similar(quotation) if similar else None
 
+    def unlike(self, quotation: str) -> str:
+        """Return the first passage with its letters and digits; its numbers or signs may differ."""
+        found = next(self._passages(quotation, _letters, alike=False), None)
+        return self.text[found.start : found.end] if found else ""
+
+    def _passages(
+        self, quotation: str, fold: Callable[[str], str], alike: bool = True
+    ) -> Iterator[Match]:
+        folded, places = self._folded(fold)
+        wanted = _folded(quotation, fold)[0]
+        numbers, signs = _numbers(quotation), _signs(quotation)
+        at = folded.find(wanted) if wanted else -1
+        for _ in range(MOST):
+            if at < 0:
+                return
+            last = at + len(wanted)
+            start, end = places[at], places[last - 1] + 1
+            # One character may have become several.
+            part = places[last - 1] in places[last : last + 1]
+            inside = part or self._within_word(start) or self._within_word(end)
+            whole = self._cut or not inside
+            at = folded.find(wanted, last if whole else at + 1)
+            if whole:
+                start, end = (start, end) if self._cut else self._with_numbers(start, end)
+                there = self.text[start:end]
+                if not alike or (_numbers(there) == numbers and not _contrary(there, signs)):
+                    yield Match(start, end)
+
     def _similar(self, quotation: str) -> Match | None:
-        wanted, (folded, places) = letters_of(quotation), self._letters
-        if not SHORTEST <= len(wanted) <= len(folded):
+        wanted, (folded, places) = letters_of(quotation), self._folded(_letters)
+        if not SHORTEST <= len(wanted) <= min(LONGEST, len(folded)):
             return None
-        best = fuzz.partial_ratio_alignment(wanted, folded, score_cutoff=SIMILAR)
-        if best is None:
+        likely = _likely(wanted, folded)
+        score, first, last = max((_aligned(wanted, folded, at) for at in likely), default=(0, 0, 0))
+        if score < SIMILAR:
             return None
-        match = Match(places[best.dest_start], places[best.dest_end - 1] + 1, best.score)
-        passage = self.text[match.start : match.end]
-        if Counter(NUMBER.findall(quotation)) - Counter(NUMBER.findall(passage)):
+        others = folded[:first] + "\0" * (last - first) + folded[last:]
+        if any(_aligned(wanted, others, at)[0] > score - CLEAR for at in likely):
             return None
-        others = folded[: best.dest_start], folded[best.dest_end :]
-        limit = best.score - CLEAR
-        twice = any(fuzz.partial_ratio(wanted, part, score_cutoff=limit) for part in others if part)
-        return None if twice else match
+        start, end = self._with_numbers(places[first], places[last - 1] + 1)
+        while self._within_word(start):
+            start -= 1
+        while self._within_word(end):
+            end += 1
+        passage = self.text[start:end]
+        # Words between two numbers may have gone.
+        numbers, there = _numbers(quotation, ALONE), _numbers(passage, ALONE)
+        missing = numbers - there
+        # A page's number was within the quotation, and no other number is in its place.
+        if missing and (there - numbers or missing.keys() - self._dropped):
+            return None
+        # In a long passage, signs that are no longer beside a number say little.
+        if len(wanted) <= EDGE and _contrary(passage, _signs(quotation)):
+            return None
+        return Match(start, end, fuzz.ratio(wanted, letters_of(passage)))
 
-    @cached_property
-    def _visible(self) -> tuple[str, "array[int]"]:
-        return _folded(self.text, _visible)
+    def _with_numbers(self, start: int, end: int) -> tuple[int, int]:
+        """Return a range with the whole of the numbers that it begins and ends in."""
+        near = max(0, start - 40)
+        for number in NUMBER.finditer(_plain(self.text[near : end + 40])):
+            first, last = near + number.start(), near + number.end()
+            if first < end and start < last:
+                start, end = min(start, first), max(end, last)
+        return start, end
 
-    @cached_property
-    def _letters(self) -> tuple[str, "array[int]"]:
-        return _folded(self.text, _letters)
+    def _within_word(self, place: int) -> bool:
+        """Return whether a word goes on from the character before a place to the one after it."""
+        if _is_vowel(self.text[place : place + 1] or " "):
+            return True
+        before = reversed(self.text[max(0, place - 9) : place])
+        sides = (
+            next((c for c in s if _seen(c)), " ") for s in (before, self.text[place : place + 9])
+        )
+        return all(map(WITHIN_WORDS.match, sides))
+
+
+def _likely(wanted: str, folded: str) -> list[int]:
+    """Return the places where a similar passage may begin, the likeliest first."""
+    width = max(SHORTEST, len(wanted) // 8)
+    votes = Counter[int]()
+    for offset in range(0, len(wanted) - SEED + 1, max(1, len(wanted) // SEEDS)):
+        seed = re.escape(wanted[offset : offset + SEED])
+        for place in islice(re.finditer(seed, folded), OFTEN):
+            votes[(place.start() - offset) // width] += 1
+    ranked = sorted(votes, key=lambda at: (-votes[at] - votes.get(at + 1, 0), at))
+    return [at * width for at in ranked[: max(4, TRIED // len(wanted))]]
+
+
+def _aligned(wanted: str, folded: str, at: int) -> tuple[float, int, int]:
+    """Return the similarity of the passage that begins near ``at``, its start and its end."""
+    slack = max(SHORTEST, len(wanted) // 8) * 2
+    head, tail = wanted[:EDGE], wanted[-EDGE:]
+    near = max(0, at - slack)
+    start = near + _ends(head, folded[near : at + slack + len(head)])[0]
+    near = max(start, start + len(wanted) - len(tail) - slack)
+    end = near + _ends(tail, folded[near : near + len(tail) + 2 * slack])[1]
+    return fuzz.ratio(wanted, folded[start:end], score_cutoff=SIMILAR - CLEAR), start, end
+
+
+def _ends(wanted: str, folded: str) -> tuple[int, int]:
+    """Return the range of a text that is most similar, from the first to the last equal letter."""
+    found = fuzz.partial_ratio_alignment(wanted, folded)
+    if not found:
+        return 0, 0
+    passage = folded[found.dest_start : found.dest_end]
+    equal = [each for each in Indel.opcodes(wanted, passage) if each.tag == "equal"]
+    if not equal:
+        return 0, 0
+    return found.dest_start + equal[0].dest_start, found.dest_start + equal[-1].dest_end
+
+
+def _plain(text: str) -> str:
+    """Return a text with ASCII's digits, points and minus, each in its place."""
+    return text if text.isascii() else "".join(map(_plain_character, text))
+
+
+@cache
+def _plain_character(character: str) -> str:
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    if unicodedata.category(character) == "Pd":
+        return "-"
+    wide = unicodedata.normalize("NFKC", character)
+    # Of powers and fractions nothing is left to compare with.
+    return TWO.get(character, character if wide[0].isalnum() or len(wide) > 1 else wide)
+
+
+def _numbers(text: str, form: re.Pattern[str] = LISTED) -> Counter[str]:
+    return Counter("".join(found.split()) for found in form.findall(_plain(text)))
+
+
+def _signs(text: str) -> Counter[str]:
+    """Return the mathematical and other signs of a text that change its meaning."""
+    plain = re.sub("[<>!]=", lambda found: TWO[found[0]], _plain(text))
+    found = ("".join(groups) for groups in SIGN.findall(plain))
+    return Counter(sign for sign in found if sign in "%‰°" or _is_telling(sign))
+
+
+def _is_telling(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Sm", "Sc", "No") and not MARKUP.match(sign)
+
+
+def _contrary(passage: str, signs: Counter[str]) -> bool:
+    """Return whether a passage has another sign instead of one of a quotation's."""
+    there = _signs(passage)
+    return bool(there - signs and signs - there)
 
 
 def letters_of(text: str) -> str:
@@ -110,7 +270,19 @@ def _visible(character: str) -> str:
 
 @cache
 def _letters(character: str) -> str:
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", character).casefold()))
+    plain = unicodedata.normalize("NFKD", _plain_character(character)).casefold()
+    return "".join(c for c in plain if c.isalnum() or _is_vowel(c))
+
+
+def _is_vowel(mark: str) -> bool:
+    """Return whether a mark is part of the spelling: vowels, tones and dots of Asian scripts."""
+    above = unicodedata.combining(mark)
+    spells = unicodedata.category(mark) in ("Mn", "Mc") and (above < 10 or 100 < above < 200)
+    return spells and not ignorable(mark)
+
+
+def _seen(character: str) -> bool:
+    return not (unicodedata.category(character)[0] == "M" or ignorable(character))
 
 
 def found_again(questions: Iterable[Question], contents: Mapping[str, str]) -> Iterable[Question]:

@@ -22,6 +22,7 @@ from bears.library.rankings import Rankings, run_of
 from bears.library.scores import Scores
 from bears.results.system import frames_of
 from bears.retrieval.levels import documents_of
+from bears.sources.records import check_id
 from bears.types import Document, Question
 
 
@@ -133,12 +134,14 @@ def build(
         FormatError: there are no documents or questions, an id or a text is not a string, a
             question is empty or repeated, or one of its documents is unknown, repeated or graded
             below 1.
+        SourceError: an id means a part of another document.
     """
     if not isinstance(documents, Mapping):
         raise FormatError(f"documents: expected id to text, got {documents!r:.80}")
     for key, text in documents.items():
         if not isinstance(key, str) or not isinstance(text, str):
             raise FormatError(f"document {key!r:.80}: expected texts for id and text: {text!r:.80}")
+        check_id(key)
     found = [_question(number, row, documents) for number, row in enumerate(questions, 1)]
     if not documents or not found:
         raise FormatError(f"{len(documents)} documents, {len(found)} questions: expected some")

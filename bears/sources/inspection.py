@@ -1,14 +1,18 @@
 """Guess the description of a set: its shape, its fields, its language and licence."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.intake.hub import card_of
 from bears.language.declared import disagreeing, identified
+from bears.language.scripts import letters
 from bears.language.tags import SCRIPTS, primary
+from bears.language.text import unspaced
 from bears.sources.convert import located
 from bears.sources.folder.read import LEFT_OUT
 from bears.sources.records import numbered_records
@@ -17,6 +21,8 @@ from bears.sources.shapes import SHAPES
 from bears.sources.source import Source, reader_of
 from bears.types import Document, SourceQuestion
 
+PASSAGE = 150
+"""Characters of a passage, at least; a shorter text is an answer."""
 LOOKED_AT = 200
 """The number of rows of a table that are read; of judgements and questions all."""
 GUESSES = {
@@ -81,12 +87,16 @@ def inspect(
         tried = replace(given, shape=shape, split=split)
         try:
             for fields in _fields(tried, root, kept):
-                if look := _look(replace(tried, fields=fields), fixed, root, kept):
+                guessed = fields is not given.fields and bool(fields)
+                if look := _look(replace(tried, fields=fields), fixed, root, kept, guessed):
                     return look
         except MalformedRow as error:
             problems[shape] = error.what
             if error.row > 1:
-                late[shape] = f"{error.what}. To leave out such rows, add on_bad_row=skip"
+                late[shape] = (
+                    f"{error.what}. To leave out such rows, add on_bad_row=skip; with `bears new`: "
+                    "--set on_bad_row=skip"
+                )
         except BearsError as error:
             problems[shape] = str(error).rstrip(".")
         problems.setdefault(shape, f"{place}: no row has a question with gold")
@@ -96,10 +106,54 @@ def inspect(
     if choice := next((each for each in problems.values() if "Choose: " in each), ""):
         raise SourceError(choice)
     reasons = "; ".join(f"{shape}: {problem}" for shape, problem in problems.items())
+    columns = _columns(given, root, kept)
     raise SourceError(
-        f"{place}: no shape fits. Say what its fields are called, such as "
-        f"shape=squad 'fields={{question: frage, context: text, answers: antwort}}'. {reasons}"
+        f"{place}: no shape fits. Say what its fields are called, such as shape=pairs "
+        "'fields={question: frage, positive: text, answers: antwort}'; with `bears new`, each "
+        f"after --set. {columns}{reasons}"
     )
+
+
+def _columns(given: Source, root: Path, kept: Path) -> str:
+    """Return each field of the first rows with what it could be."""
+    if given.layout:
+        return ""
+    _, parts = located(replace(given, limit=LOOKED_AT), None, root, kept)
+    rows = [row for _, _, row in parts.rows() if isinstance(row, dict)]
+    names = dict.fromkeys(name for row in rows for name in row)
+    each = (f"{name} ({_could_be([row.get(name) for row in rows])})" for name in names)
+    return f"Its fields could be: {', '.join(each)}. " if names else ""
+
+
+def _could_be(values: Sequence[Any]) -> str:
+    texts = [str(value) for value in values if value not in (None, "", [])]
+    if len({*texts}) * 2 < len(texts) or not texts:
+        return "a kind, the same in many rows" if texts else "empty"
+    if sum(map(_wordless, texts)) * 2 > len(texts):
+        return "ids or numbers"
+    if sum(text.rstrip("\"' ").endswith(("?", "？", "؟")) for text in texts) * 2 > len(texts):
+        return "questions"
+    return "passages" if median(map(len, texts)) > PASSAGE else "answers"
+
+
+def _wordless(text: str) -> bool:
+    """Return whether a text is an id, a number or a constant."""
+    return not letters(text) or bool(re.fullmatch(r"\S*[\d_]\S*", text) and not unspaced(text))
+
+
+def _doubt(
+    fields: Mapping[str, str], rows: int, questions: Sequence[str], gold: Sequence[str]
+) -> str:
+    """Return why guessed fields are the wrong ones; empty: nothing speaks against them."""
+    problem = ""
+    if "question" in fields and len({*questions}) * 2 < rows:
+        problem = f"{len({*questions})} questions in {rows} rows"
+    elif "question" in fields and sum(map(_wordless, questions)) * 2 > len(questions):
+        problem = f"questions such as {questions[0]!r:.80}"
+    elif median(map(len, gold)) < median(map(len, questions)):
+        problem = f"documents that are shorter than their questions, such as {gold[0]!r:.80}"
+    names = ", ".join(f"{word}: {name}" for word, name in fields.items())
+    return problem and f"{{{names}}} would give {problem}"
 
 
 def _first_row(given: Source, root: Path, kept: Path) -> Row:
@@ -128,7 +182,9 @@ def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | 
     yield found or None
 
 
-def _look(given: Source, fixed: Collection[str], root: Path, kept: Path) -> Look | None:
+def _look(
+    given: Source, fixed: Collection[str], root: Path, kept: Path, guessed: bool
+) -> Look | None:
     layout = SHAPES[given.shape].layout
     limit = None if layout else given.limit or LOOKED_AT
     source, parts = located(replace(given, limit=limit), None, root, kept, ("corpus",))
@@ -140,6 +196,12 @@ def _look(given: Source, fixed: Collection[str], root: Path, kept: Path) -> Look
     usable = asked or (pool and source.shape == "own")
     if not usable or (source.shape == "multi-hop" and not _hops(asked)):
         return None
+    if guessed:
+        gold_texts = [text for each in asked for text in _gold(each, pool)]
+        texts_asked = [each.question.question for each in asked]
+        rows = sum(parts.counts.values())
+        if doubt := _doubt(given.fields or {}, rows, texts_asked, gold_texts):
+            raise SourceError(doubt)
     if unmet := set(parts.fields) - parts.met:
         raise SourceError(f"no row has a field called {', '.join(parts.fields[w] for w in unmet)}")
     texts = [document.content for document in pool]

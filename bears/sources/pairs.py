@@ -20,16 +20,27 @@ from bears.sources.rows import BadField, Row, Texts, as_rows, check_row, not_bla
 from bears.types import Passage
 
 WORDS: Words = {
-    "id": ("_id", "query_id", "qid", "question_id"),
-    "question": ("query", "anchor", "question_text"),
-    "positive": ("positives", "pos", "positive_passages", "positive_ctxs"),
+    "id": ("_id", "query_id", "qid", "question_id", "financebench_id"),
+    # user_input and reference are ragas', input and expected_output DeepEval's.
+    "question": ("query", "anchor", "question_text", "user_input", "input"),
+    "positive": (
+        *("positives", "pos", "positive_passages", "positive_ctxs", "reference_contexts"),
+        # StrategyQA, FinanceBench, DeepEval, ragas before 0.2
+        *("facts", "evidence", "context", "contexts"),
+    ),
     "negatives": (
         *("negative", "neg", "negs", "hard_negatives", "negative_passages"),
         *("hard_negative_ctxs", "negative_ctxs"),
     ),
-    "answers": ("answer",),
+    "answers": (
+        *("answer", "reference_answer", "reference", "expected_output", "golden_answers"),
+        *("ground_truth", "ground_truths", "expectedOutput"),
+    ),
     "title": (),
-    "text": ("passage_text", "contents", "content", "passage"),
+    "text": (
+        *("passage_text", "contents", "content", "passage"),
+        *("evidence_text_full_page", "evidence_text"),
+    ),
 }
 
 
@@ -39,10 +50,11 @@ class _Text(TypedDict):
 
 
 def _as_passages(value: Any) -> Any:
-    """Return a list of objects for a text, an object, or a list of texts or objects."""
+    """Return a list of objects for a text, an object, or a list of texts, objects or lists."""
     if isinstance(value, dict) and isinstance(value.get("text"), list):
         value = as_rows(value)
     listed = value if isinstance(value, list) else [value] if value else []
+    listed = [text for each in listed for text in (each if isinstance(each, list) else [each])]
     return [{"text": each} if isinstance(each, str) else each for each in listed]
 
 

@@ -17,7 +17,8 @@ from pydantic import Field
 from bears.errors import ConfigurationError, FormatError, SourceError
 from bears.files.records import atomic_write
 from bears.files.shown import blank
-from bears.sources.pdf_text import pages_of
+from bears.layout import TEXTS
+from bears.sources.pdf_text import text_of
 from bears.types import Closed
 
 AGENT = "bears-bench (retrieval benchmark; one request at a time)"
@@ -104,14 +105,20 @@ class Library:
         path = self.folder / f"{paper.replace('/', '_')}.pdf"
         if path.exists():
             with suppress(FormatError):
-                return _read(path)
+                return self._read(path)
         content = self._fetch(paper)
         with atomic_write(path) as stream:
             stream.write(content)
         try:
-            return _read(path)
+            return self._read(path)
         except FormatError as error:
             raise PaperFailed(str(error)) from None
+
+    def _read(self, path: Path) -> str:
+        text = "\n\n".join(text_of(path, self.folder / TEXTS)["pages"])
+        if blank(text):
+            raise PaperFailed(f"{path} holds no text: its pages are images")
+        return text
 
     def _fetch(self, paper: str) -> bytes:
         from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
@@ -165,10 +172,3 @@ class Library:
         if b"%%EOF" not in content[-2048:]:
             raise _Later("the PDF has no end: it was cut")
         return content
-
-
-def _read(path: Path) -> str:
-    text = "\n\n".join(pages_of(path))
-    if blank(text):
-        raise PaperFailed(f"{path} holds no text: its pages are images")
-    return text

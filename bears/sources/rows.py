@@ -4,6 +4,7 @@ Peak memory is set by the largest rows (parquet: by a batch of 256), never by th
 JSON Lines are also read from ``.gz``.
 """
 
+import ast
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -15,7 +16,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from bears.errors import FormatError, MalformedRow, SourceError
-from bears.files.intake.json_stream import begin, holds_list, items
+from bears.files.intake.files import numbered_lines
+from bears.files.intake.json_stream import begin, items, members
 from bears.files.intake.json_text import json_value, lines
 from bears.files.intake.parquet_rows import parquet_rows
 from bears.files.intake.table_text import csv_rows
@@ -27,19 +29,24 @@ Numbered = tuple[str, int, Row]
 """A row with the name of its file and its position there, counted from 1."""
 SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv", ".jsonl.gz", ".json.gz", ".csv.gz")
 REMEDY = "if the file is truncated or damaged, take it again from its source"
-# {'text': ['a']} and ['a' 'b']: what pandas and str() make of a list or an object.
+LISTS = ("data", "examples", "goldens")
+"""The names of a list of rows in an object: of SQuAD, LlamaIndex and DeepEval."""
+EMBEDDING_PAIRS = {"queries", "corpus", "relevant_docs"}
+"""LlamaIndex' EmbeddingQAFinetuneDataset: objects of texts by their ids, and lists of ids."""
+# ['a' 'b'] and array(['a']): what pandas makes of numpy's lists, which cannot be read back.
 PRINTED = re.compile(r"""\{'.*\}|\[\{?['"].*\]|\[?array\(.*""", re.S)
 
 
 def read_rows(path: Path) -> Iterator[Any]:
     """Yield the rows of a file. Bare NaN, which Python writes for an empty cell, becomes None.
 
-    A file can be parquet; CSV with a header, whose cells may hold JSON's lists and objects; JSON
-    Lines; a JSON array of rows; or an object whose ``data`` is such an array (DRCD, SQuAD).
+    A file can be parquet; CSV with a header, whose cells may hold lists and objects as JSON or
+    Python writes them; JSON Lines; a JSON array of rows; an object with such an array (`LISTS`); or
+    `EMBEDDING_PAIRS`.
 
     Raises:
         SourceError: the file is empty, truncated, too large, or has no known form.
-        MalformedRow: a cell of a table holds a list or an object as Python prints it.
+        MalformedRow: a cell of a table holds a list as numpy prints it.
     """
     number = 0
     try:
@@ -58,10 +65,33 @@ def _rows(path: Path) -> Iterator[Any]:
     first = begin(path)
     if first == b"[":
         return items(path, nan="none")
-    named_json = path.name.removesuffix(".gz").endswith(".json")
-    if first == b"{" and named_json and holds_list(path, "data"):
-        return items(path, "data", nan="none")
+    if first == b"{" and path.name.removesuffix(".gz").endswith(".json"):
+        names = members(path)
+        if key := next((key for key in LISTS if names.get(key)), ""):
+            return items(path, key, nan="none")
+        if names.keys() >= EMBEDDING_PAIRS:
+            return _embedding_pairs(json_value(path))
+        _, line = next(numbered_lines(path))
+        if b"}" not in line:
+            raise FormatError(
+                f"{path}: it is one object, of {', '.join(names)}; expected a list of rows, alone "
+                f"or as its member {' or '.join(LISTS)}"
+            )
     return (row for _, row in lines(path, nan="none", blank=True))
+
+
+def _embedding_pairs(given: Any) -> Iterator[Row]:
+    """Yield a row for each query; the first has the documents that answer none, as negatives."""
+    try:
+        corpus, relevant = dict(given["corpus"]), dict(given["relevant_docs"])
+        gold = {name: [corpus[doc_id] for doc_id in ids] for name, ids in relevant.items()}
+        used = {doc_id for ids in relevant.values() for doc_id in ids}
+        rest = [text for doc_id, text in corpus.items() if doc_id not in used]
+        for name, query in given["queries"].items():
+            yield {"id": name, "question": query, "positive": gold.get(name), "negatives": rest}
+            rest = []
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"queries, corpus and relevant_docs don't fit ({error!r:.80})") from None
 
 
 def _cells(path: Path) -> Iterator[Row]:
@@ -71,16 +101,21 @@ def _cells(path: Path) -> Iterator[Row]:
         named = {name: _cell(cell) for name, cell in zip(header, cells, strict=True)}
         for name, cell in named.items():
             if isinstance(cell, str) and PRINTED.fullmatch(cell):
-                problem = f"{cell!r:.60} is what Python prints; write lists and objects as JSON"
+                problem = f"{cell!r:.60} is what numpy prints; write lists and objects as JSON"
                 raise MalformedRow(path.name, number, name, problem)
         yield named
 
 
 def _cell(text: str) -> Any:
-    """Return the value of a cell: a list or an object if it is JSON's, else the text."""
+    """Return the value of a cell: a list or an object as JSON or Python writes it, or a text."""
     if text[:1] in "[{":
         with suppress(FormatError):
             return json_value(text.encode(), "cell")
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            value = ast.literal_eval(text)
+            # Python joins ['a' 'b'], numpy's list of two.
+            if repr(value) == text:
+                return value
     return text
 
 
@@ -140,6 +175,8 @@ def as_rows(value: Any) -> Any:
 def as_texts(value: Any) -> Any:
     """Return a list of texts, for which sets have one text, objects with a ``text``, or nothing.
 
+    A list of lists has the wordings of each answer.
+
     A number counts as text.
 
     Raises:
@@ -152,17 +189,20 @@ def as_texts(value: Any) -> Any:
         value = [value] if value else []
     if not isinstance(value, list):
         return value
-    texts = (each.get("text", each) if isinstance(each, Mapping) else each for each in value)
+    flat = (each for part in value for each in (part if isinstance(part, list) else [part]))
+    texts = (each.get("text", each) if isinstance(each, Mapping) else each for each in flat)
     return [text for text in map(as_text, texts) if text is not None]
 
 
 def as_text(value: Any) -> Any:
-    """Return a number as text, and None for NaN, which tables have for an empty cell.
+    """Return a number or a truth as text, and None for NaN, which tables have for an empty cell.
 
     A whole number has no point, though JSON or a table may give it one.
     """
     if isinstance(value, float) and isnan(value):
         return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value) if type(value) in (int, float) else value

@@ -22,7 +22,11 @@ from tests.workspace import ROOT, Workspace, ran
 
 ROWS = [
     {"frage": "Wer schrieb den Faust?", "text": "Der Faust ist von Goethe.", "antwort": "Goethe"},
-    {"frage": "Wo liegt die Stadt Bonn?", "text": "Bonn liegt am Rhein.", "antwort": "am Rhein"},
+    {
+        "frage": "Wo liegt die Stadt Bonn?",
+        "text": "Bonn liegt am Rhein, südlich von Köln.",
+        "antwort": "am Rhein",
+    },
 ]
 
 

@@ -142,10 +142,10 @@ DOORS: dict[str, tuple[str, Read]] = {
     "cli.source: a source": (".yaml", pin),
     **each(
         "sources.folder.documents",
-        lambda path: read_document(path, ""),
+        lambda path: read_document(path, "", path.parent),
         *(".txt", ".md", ".html", ".docx"),
     ),
-    "sources.pdf_text: PDF": (".pdf", lambda path: read_document(path, "")),
+    "sources.pdf_text: PDF": (".pdf", lambda path: read_document(path, "", path.parent)),
     **each(
         "sources.folder.asked",
         lambda path: read_asked(path, "own", "own", Places({"a": "text"}, {}, {})),

@@ -17,7 +17,7 @@ from bears.errors import FormatError
 from bears.files.intake import files, json_stream
 from bears.files.intake.encodings import text_and_encoding
 from bears.files.intake.files import opened, read_text, read_whole
-from bears.files.intake.json_stream import begin, holds_list, items
+from bears.files.intake.json_stream import begin, items, members
 from bears.files.intake.json_text import json_value, lines
 from bears.files.intake.table_text import csv_rows
 from bears.files.intake.yaml_text import yaml_value
@@ -51,7 +51,7 @@ def all_rows(path: Path) -> Any:
 
 
 def outer_keys(path: Path) -> Any:
-    return holds_list(path, "data")
+    return members(path)["data"]
 
 
 READERS = [json_value, all_lines, all_items]
@@ -73,7 +73,7 @@ def test_elements_are_what_json_loads_finds_wherever_the_file_is_cut(
         patch.setattr(json_stream, "CHUNK", size)
         assert list(items(path)) == values
         assert list(items(below, "data")) == values
-        assert holds_list(below, "data")
+        assert members(below)["data"]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1 << 18])
@@ -131,9 +131,11 @@ EVILS: dict[tuple[Callable[[Path], Any], ...], list[tuple[str | bytes, str]]] = 
         (r'["\ud800"]', "half of a surrogate pair"),
         (r'["\ud800\u0041"]', "half of a surrogate pair"),
         (b'["\xed\xa0\x80"]', "not UTF-8: line 1, byte [12] is 0xED|byte 3 is 0xED"),
-        ('["é"]'.encode("latin-1"), "is 0xE9. Save it as UTF-8, or: iconv -f LATIN1 -t UTF-8"),
+        ('["é"]'.encode("latin-1"), "is 0xE9. Save it as UTF-8, or: iconv -f ENCODING"),
         ('["é"]'.encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),
         ('["é"]'.encode("utf-16-le"), "byte [12] is a NUL"),
+        ('["差旅費於返回後七日內報支"]'.encode("big5"), "iconv -f BIG5"),
+        (b"PK\x03\x04\0\0", "it is a zip file"),
         (b'["a\0"]', "not UTF-8|control character"),
         ("[NaN]", "not valid JSON"),
         ('["a', "not valid JSON"),
@@ -222,7 +224,7 @@ def test_lines_end_with_lf_alone(tmp_path: Path) -> None:
 
 def test_an_object_with_a_list_is_told_from_a_row_without_reading_on(tmp_path: Path) -> None:
     row = put(tmp_path / "row.json", '{"a": {"d": [0]}, "c": 1, "d": []}\n{"a": nonsense')
-    assert [holds_list(row, key) for key in ("a", "c", "d")] == [False, False, True]
+    assert [members(row).get(key) for key in ("a", "c", "d")] == [False, False, True]
     assert begin(put(tmp_path / "list.json", " [nonsense")) == b"["
 
 

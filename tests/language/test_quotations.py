@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,9 @@ def test_two_hundred_quotations_are_found_in_every_form_of_their_file(
             path.write_text(as_html(paragraphs))
         else:
             path.write_text(as_markdown(paragraphs))
-    texts = {n: QuotedText(read_document(tmp_path / f"{n}{ending}", "").text) for n in written}
+    texts = {
+        n: QuotedText(read_document(tmp_path / f"{n}{ending}", "", tmp_path).text) for n in written
+    }
     asked = [(n, s) for n, paragraphs in written.items() for p in paragraphs for s in p]
     for name, sentence in chance.sample(asked, 200):
         match = texts[name].find(sentence)
@@ -127,12 +130,114 @@ def test_a_similar_passage_is_found_if_it_is_the_only_one_and_has_the_numbers(
 
 @given(st.text(min_size=1), st.text(), st.text())
 def test_what_is_there_is_found_at_its_own_words(quotation: str, before: str, after: str) -> None:
-    match = QuotedText(before + quotation + after).find(quotation, similar=False)
+    before += " "
+    text = f"{before}{quotation} {after}"
+    match = QuotedText(text).find(quotation, similar=False)
     if visible := "".join(quotation.split()):
         assert match is not None
-        found = (before + quotation + after)[match.start : match.end]
-        assert "".join(found.split()) == visible
+        found = text[match.start : match.end]
+        # A sign of a currency belongs to its number.
+        assert visible in "".join(found.split())
+        assert len("".join(found.split())) <= len(visible) + 2
         assert match.start <= len(before + quotation) - len(quotation.strip())
+
+
+@pytest.mark.parametrize(
+    ("quotation", "text", "found"),
+    [
+        ("1.5 mg", "Take 15 mg daily.", ""),
+        ("1,5 mg", "Nimm 15 mg täglich.", ""),
+        ("١٫٥ ملغ", "خذ ١٥ ملغ يوميا", ""),
+        ("१.५ मिलीग्राम", "रोज १५ मिलीग्राम लें", ""),
+        ("每日１．５毫克", "每日15毫克", ""),
+        ("每日１．５毫克", "每日1.5毫克。", "每日1.5毫克"),
+        ("١٫٥ ملغ", "خذ 1.5 ملغ يوميا", "1.5 ملغ"),
+        ("-5 %", "It fell by 5 %.", ""),
+        ("5 %", "A change of \u22125 % in May.", ""),
+        ("-5 %", "A change of \u22125 % in May.", "\u22125 %"),
+        ("-$5", "It cost $5 in May.", ""),
+        ("5–10 mg", "Take 5-10 mg.", "5-10 mg"),
+        ("5-10 mg", "Take 510 mg.", ""),
+        ("$27.3", "A price of $273", ""),
+        ("€27", "A price of $27", ""),
+        (".5 mg", "Take 5 mg.", ""),
+        ("10² units", "All 102 units", ""),
+        ("1½ cups", "Take 112 cups", ""),
+        ("x > 5", "if x < 5 then", ""),
+        ("x ≥ 5", "if x >= 5 then", "x >= 5"),
+        ("3 ‰", "only 3 % of them", ""),
+        ("a + b", "the sum a - b", "a - b"),
+        ("5 mg", "Take 25 mg, never 1.5 mg, at most 5 mg daily.", "5 mg"),
+        ("5 mg", "Take 25 mg.", ""),
+        ("the art", "the artist saw the art", "the art"),
+        ("кот", "который", ""),
+        ("בית", "הביתה", ""),
+        ("para", "pa\u00adra\u00adgraph", ""),
+        ("कल", "वह काल था", ""),
+        ("มา", "ม้า", ""),
+        ("かき", "かぎ", ""),
+        ("서울", "서울은 수도", "서울"),
+        ("北京", "在北京市", "北京"),
+        ("ไทย", "ประเทศไทยงาม", "ไทย"),
+        ("naïve café", "a nai\u0308ve cafe", "nai\u0308ve cafe"),
+        ("가", "각", ""),
+        ("Total 1, 2 and 3", "**Total** 1,2 and 3", "Total** 1,2 and 3"),
+    ],
+)
+def test_a_number_matches_only_as_that_number_and_a_word_only_as_a_word(
+    quotation: str, text: str, found: str
+) -> None:
+    match = QuotedText(text).find(quotation)
+    assert (text[match.start : match.end] if match else "") == found
+
+
+def test_a_chunk_may_begin_and_end_within_words_and_numbers() -> None:
+    text = "The pump of the mill takes 1250 litres. A valve opens at 3.5 bar."
+    cut = QuotedText(text, cut=True).find(text[5:28], similar=False)
+    assert cut is not None
+    assert (cut.start, cut.end) == (5, 28)
+    assert QuotedText(text).find(text[5:28], similar=False) is None
+    assert QuotedText(text, cut=True).find("opens at 35 bar", similar=False) is None
+
+
+def test_a_similar_passage_has_the_signs_of_the_quotation_too() -> None:
+    text = QuotedText("The valve opens when the pressure is > 5.5 bar in the northern line.")
+    assert text.find("The valve opens if the pressure is > 5.5 bar in the northern line")
+    assert not text.find("The valve opens if the pressure is < 5.5 bar in the northern line")
+    assert not text.find("The valve opens if the pressure is > 55 bar in the northern line")
+
+
+def test_a_page_number_within_a_quotation_is_no_other_number() -> None:
+    words = "Net sales grew in every region and reached a new high in the last quarter of the year"
+    text = QuotedText(f"Before it. {words}. After it.", dropped=["Annual report | 45", "46"])
+    cut = words.replace("reached", "\n46\nreached")
+    match = text.find(cut)
+    assert match is not None
+    assert text.text[match.start : match.end] == words
+    assert match.similarity < 100
+    assert text.find(cut.replace("46", "47")) is None
+    grown = QuotedText(text.text.replace("grew in", "grew 44 % in"), dropped=["45"])
+    assert grown.find(words.replace("grew in", "grew 45 % in")) is None
+
+
+@pytest.mark.parametrize("letters", [7_000, 90_000])
+def test_a_long_passage_that_was_edited_is_found_in_seconds(letters: int) -> None:
+    chance = random.Random(letters)
+    words = [
+        "".join(chance.choices("abcdefghijklmnop", k=chance.randrange(2, 9))) for _ in range(5000)
+    ]
+    passage = " ".join(chance.choices(words, k=letters // 5))
+    other = [" ".join(chance.choices(words, k=letters // 5)) for _ in range(6)]
+    document = QuotedText(". ".join([*other[:3], passage, *other[3:]]))
+    edited = " ".join(w for w in passage.split() if chance.random() > 0.05)
+    start = time.process_time()
+    match = document.find(edited)
+    missing = document.find(" ".join(chance.choices(words, k=letters // 5)))
+    assert time.process_time() - start < 10
+    assert missing is None
+    assert match is not None
+    assert match.start == pytest.approx(document.text.index(passage), abs=100)
+    assert match.end - match.start == pytest.approx(len(passage), abs=200)
 
 
 def benchmark(width: int, name: str) -> tuple[list[Question], dict[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 import pytest
@@ -89,6 +90,41 @@ def test_upper_and_full_width_letters_are_the_same_terms(text: str) -> None:
     wide = text.replace("a", "Ａ").replace("1", "１").replace("台", "臺")
     for analyze in (cjk_bigrams, words):
         assert analyze(text) == analyze(wide)
+
+
+@pytest.mark.parametrize("name", sorted({*ANALYZERS} - {"lucene"}))
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        # What HTML writes as &shy;, &#8203;, &zwj; and &#8288;, and marks of direction.
+        ("in\u00adfor\u00adma\u00adtion", "information"),
+        ("in\u200bfor\u200dma\u2060tion\ufeff", "information"),
+        ("\u202aCaf\u00e9\u202c\u200e s\ufe0foleil", "café soleil"),
+        # Decomposed, as macOS writes names of files, and singletons (Ångström, Ohm).
+        (unicodedata.normalize("NFD", "Éléphants Häuser señor"), "Éléphants Häuser señor"),
+        ("\u212bngstr\u00f6m \u2126", "\u00c5ngstr\u00f6m \u03a9"),
+        # Ligatures, as PDF has them, and letters by width, font and position.
+        ("e\ufb03cient \ufb02ow \ufb01nd \ufb06op", "efficient flow find stop"),
+        ("\uff28\uff4f\uff55\uff53\uff45 \U0001d407\U0001d428\U0001d42e", "House Hou"),
+        ("\ufee3\ufeae\ufea3\ufe92\ufe8e \u0645\u200f\u0631\u00ad\u062d\u0628\u0627", "مرحبا " * 2),
+        (unicodedata.normalize("NFD", "Việt йод ポーランド 서울"), "Việt йод ポーランド 서울"),
+    ],
+)  # fmt: skip
+def test_a_text_has_the_same_terms_however_unicode_writes_it(
+    name: str, written: str, plain: str
+) -> None:
+    assert ANALYZERS[name](written) == ANALYZERS[name](plain)
+
+
+def test_what_has_no_width_separates_words_where_it_is_used_for_that() -> None:
+    # Lucene's PersianAnalyzer replaces U+200C by a space; Khmer has no other mark of a word's end.
+    assert words("کتاب\u200cها") == words("کتاب ها")
+    assert words("ភាសា\u200bខ្មែរ") == words("ភាសា ខ្មែរ")
+
+
+def test_lucenes_own_terms_are_left_as_it_makes_them() -> None:
+    # StandardTokenizer keeps a soft hyphen (annex 29, WB4), and no filter follows that drops it.
+    assert ANALYZERS["lucene"]("so\u00adft e\ufb03cient") == ["so\u00adft", "eﬃcient"]
 
 
 @given(st.text())

@@ -1,13 +1,16 @@
 """Sets without code of their own: each published layout, through its shape, to a benchmark."""
 
 import gzip
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+import bears
 from bears.config import parse
 from bears.config.ledger.entries import Ledger
 from bears.errors import BearsError, ConfigurationError, MalformedRow, SourceError
@@ -267,7 +270,7 @@ def test_a_look_finds_the_shape_and_the_first_question(
     assert look.source.fields == settings.get("fields")
 
 
-@pytest.mark.parametrize(("field", "value"), [("answers", True), ("context", 7)])
+@pytest.mark.parametrize(("field", "value"), [("answers", [{}]), ("context", 7)])
 def test_a_bad_row_does_not_make_another_shape_of_a_set(
     tmp_path: Path, field: str, value: Any
 ) -> None:
@@ -511,7 +514,7 @@ FIELDS: list[tuple[str, dict[str, Any], str, Any, str]] = [
     ("squad", XQUAD[0], "context", " ", "context: is empty"),
     ("squad", XQUAD[0], "id", "", "id: is empty"),
     ("squad", XQUAD[0], "id", "1", "id: '1' is in an earlier row"),
-    ("squad", XQUAD[0], "answers", True, "answers"),
+    ("squad", XQUAD[0], "answers", [{}], "answers.0"),
     ("squad", XQUAD[0], "answers", {"text": ["a"], "start": []}, "answers: its lists differ"),
     ("squad", XQUAD[0], "data", None, "(row): Input should be a valid dictionary"),
     *(("multi-hop", MUSIQUE, name, ..., name) for name in ("id", "question", "answer")),
@@ -524,7 +527,7 @@ FIELDS: list[tuple[str, dict[str, Any], str, Any, str]] = [
     ("qa-with-passages", MARCO, "query", ..., "question"),
     ("qa-with-passages", MARCO, "query", "\u200b", "question: is empty"),
     ("qa-with-passages", MARCO, "query_id", 5, "id: '5' is in an earlier row"),
-    ("qa-with-passages", MARCO, "answers", True, "answers"),
+    ("qa-with-passages", MARCO, "answers", [{}], "answers.0"),
     ("qa-with-passages", MARCO, "passages", ..., "passages"),
     ("qa-with-passages", MARCO, "passages", {"is_selected": [1], "x": []}, "passages: its"),
     ("pairs", PAIR, "anchor", None, "question"),
@@ -550,7 +553,7 @@ def test_a_broken_row_is_named_with_its_field(
 
 
 ARTICLE = {"paragraphs": [{"context": DE, "qas": [{"id": 1}]}]}
-CELLS = ("{'text': ['b'], 'start': [1]}", "['b' 'c']", "{'text': array(['b'])}")
+CELLS = ("['b' 'c']", "{'text': array(['b'])}")
 HEADER = "id,question,context,answers"
 
 
@@ -576,3 +579,142 @@ def test_a_table_without_ids_keeps_its_answers(tmp_path: Path) -> None:
     files = {"x.csv": CSV.replace(b"Nr;", b"").replace(b"1;", b"").replace(b"2;", b"")}
     look = looked(tmp_path, files, "squad", "pairs")
     assert (look.source.shape, look.question, look.answer) == ("pairs", "Wo?", "im Haus")
+
+
+CHALK = "Chalk is a soft, white, porous rock that formed from the shells of tiny animals."
+CLAY = "Clay is a fine soil that can be shaped while it is wet, and is hard after it was fired."
+ASKED = [
+    ("Which rock is white and soft?", CHALK, "chalk"),
+    ("What is clay made for?", CLAY, "pots"),
+]
+RAGAS = [
+    {
+        **{"user_input": question, "reference_contexts": [text, "Another text."]},
+        **{"reference": answer, "persona_name": "A reader", "query_style": "PERFECT_GRAMMAR"},
+        **{"query_length": "MEDIUM", "synthesizer_name": "single_hop_specific_query_synthesizer"},
+    }
+    for question, text, answer in ASKED
+]
+LLAMA_INDEX = {
+    "examples": [
+        {
+            **{"query": question, "query_by": {"model_name": "gpt-4", "type": "ai"}},
+            **{"reference_contexts": [text], "reference_answer": answer},
+            "reference_answer_by": {"model_name": "gpt-4", "type": "ai"},
+        }
+        for question, text, answer in ASKED
+    ]
+}
+EMBEDDING_PAIRS = {
+    "queries": {f"q{n}": question for n, (question, _, _) in enumerate(ASKED)},
+    "corpus": {**{f"d{n}": text for n, (_, text, _) in enumerate(ASKED)}, "d2": "Asked by none."},
+    "relevant_docs": {f"q{n}": [f"d{n}"] for n in range(len(ASKED))},
+    "mode": "text",
+}
+GOLDENS = [
+    {
+        **{"input": question, "actual_output": None, "expected_output": answer},
+        **{"context": [text], "retrieval_context": ["Found."], "source_file": None},
+    }
+    for question, text, answer in ASKED
+]
+FINANCE_BENCH = [
+    {
+        **{"financebench_id": f"id_{n}", "doc_name": "3M_2018_10K", "question_type": "novel"},
+        **{"question": question, "answer": answer, "justification": "It says so."},
+        "evidence": [
+            {
+                **{"evidence_text": text[:40], "doc_name": "3M_2018_10K"},
+                **{"evidence_page_num": 59, "evidence_text_full_page": text},
+            }
+        ],
+    }
+    for n, (question, text, answer) in enumerate(ASKED)
+]
+RGB = [
+    {
+        **{"id": n, "query": question, "answer": [[answer, answer.upper()]]},
+        **{"positive": [text], "negative": ["Another text.", "And another."]},
+    }
+    for n, (question, text, answer) in enumerate(ASKED)
+]
+STRATEGY_QA = [
+    {
+        **{"qid": f"s{n}", "term": "Rock", "description": "A stone", "question": question},
+        **{"answer": n == 0, "facts": [text], "evidence": [[[["Rock-1"], "operation"]]]},
+    }
+    for n, (question, text, _) in enumerate(ASKED)
+]
+
+
+def printed(rows: list[dict[str, Any]]) -> bytes:
+    """Return a table as pandas writes it: lists as Python prints them."""
+    return pd.DataFrame(rows).to_csv(index=False).encode()
+
+
+def stored(rows: list[dict[str, Any]]) -> bytes:
+    stream = io.BytesIO()
+    pd.DataFrame(rows).to_parquet(stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "answer", "documents"),
+    [
+        ("ragas.jsonl", lines(RAGAS), "chalk", 3),
+        ("ragas.csv", printed(RAGAS), "chalk", 3),
+        ("ragas.parquet", stored(RAGAS), "chalk", 3),
+        ("rag_dataset.json", json.dumps(LLAMA_INDEX, indent=4).encode(), "chalk", 2),
+        ("pairs.json", json.dumps(EMBEDDING_PAIRS, indent=4).encode(), "", 3),
+        ("goldens.json", json.dumps(GOLDENS, indent=4).encode(), "chalk", 2),
+        ("financebench.jsonl", lines(FINANCE_BENCH), "chalk", 2),
+        ("rgb.json", lines(RGB), "chalk", 4),
+        ("strategy_qa.json", array(STRATEGY_QA), "yes", 2),
+    ],
+)
+def test_golden_sets_of_other_tools_are_known_by_their_names(
+    tmp_path: Path, name: str, content: bytes, answer: str, documents: int
+) -> None:
+    look = looked(tmp_path, {name: content}, "multi-hop", "squad", "qa-with-passages", "pairs")
+    assert (look.source.shape, look.source.fields) == ("pairs", None)
+    assert (look.question, look.gold) == ASKED[0][:2]
+    assert (look.questions, look.documents, look.answer) == (2, documents, answer)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        # FlashRAG's layout has no documents, so that its answers are the only texts.
+        ({"question": "Who wrote book {}, and when?", "golden_answers": ["Ann"]}, "golden_answers"),
+        # A constant has "query" in its name, and is the first of such fields.
+        (
+            {
+                "query_kind": "PERFECT_GRAMMAR",
+                "text_of_query": "What is {}?",
+                "page_text": CLAY * 3,
+            },
+            "query_kind (a kind, the same in many rows), text_of_query (questions), page_text",
+        ),
+    ],
+)
+def test_a_guess_that_cannot_be_right_is_none_and_the_fields_are_listed(
+    tmp_path: Path, fields: dict[str, Any], told: str
+) -> None:
+    rows = [
+        {key: value.format(n) if isinstance(value, str) else value for key, value in fields.items()}
+        for n in range(9)
+    ]
+    with pytest.raises(SourceError, match="no shape fits") as error:
+        looked(tmp_path, {"x.jsonl": lines(rows)}, "multi-hop", "squad", "pairs")
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize("doc_id", ["manual.pdf#1-2", "a#b#0-17", "表#3-9"])
+def test_no_document_has_the_id_of_a_part_of_another_one(tmp_path: Path, doc_id: str) -> None:
+    corpus = [{"_id": name, "title": "", "text": "A text."} for name in ("manual.pdf", doc_id)]
+    files = BEIR | {"corpus.jsonl": lines(corpus)}
+    with pytest.raises(SourceError, match="write another sign for #"):
+        rows_of(tmp_path, files, shape="beir", split="test")
+    asked = {"question": "What?", "documents": [doc_id]}
+    with pytest.raises(SourceError, match="write another sign for #"):
+        bears.build({"manual.pdf": "A text.", doc_id: "Another."}, [asked], "en")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import zipfile
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import pypdf
 import pytest
 from fpdf import FPDF
 
 from bears.errors import BearsError, FormatError, SourceError
 from bears.language.blocks import blocks
+from bears.language.quotations import found_again
 from bears.sources.convert import convert
 from bears.sources.folder.html import blocks_of_html
 from bears.sources.own import read
@@ -45,7 +47,7 @@ class Folder:
 
     def read(self, **settings: Any) -> tuple[dict[str, str], list[Question]]:
         """Return id to text of the documents, and the questions."""
-        self.parts = Parts("own", {"folder": [self.path]}, settings)
+        self.parts = Parts("own", {"folder": [self.path]}, settings, self.path.parent)
         found = [record for row in read(self.parts) for record in row]
         texts = {each.doc_id: each.content for each in found if isinstance(each, Document)}
         return texts, [each.question for each in found if isinstance(each, SourceQuestion)]
@@ -92,6 +94,7 @@ def docx(body: str, **parts: str) -> bytes:
     return stream.getvalue()
 
 
+FONT = files("matplotlib") / "mpl-data" / "fonts" / "ttf" / "DejaVuSans.ttf"
 ENTITIES = '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'
 
 
@@ -262,13 +265,75 @@ def test_questions_that_are_a_link_to_a_file_outside_are_refused(folder: Folder)
     assert "x:0:0" not in str(error.value)
 
 
+def test_letters_that_a_pdfs_font_does_not_name_are_left_out_and_told(folder: Folder) -> None:
+    for name, lines in (("some.pdf", 9), ("all.pdf", 1)):
+        file = pdf(["A line of a page."] * lines)
+        file.add_font("Sans", fname=str(FONT))
+        file.set_font("Sans", size=12)
+        file.cell(text="Letters that nothing names.")
+        written = bytes(file.output())
+        nameless = re.sub(rb"/ToUnicode \d+ 0 R", lambda found: b" " * len(found[0]), written)
+        assert nameless != written
+        folder.put(name, nameless)
+    texts, _ = folder.read()
+    assert {*texts["some.pdf"].split()} == {"A", "line", "of", "a", "page."}
+    left_out = len("Letters that nothing names.")
+    assert f"{left_out} characters are left out" in folder.told()["some.pdf"]
+    assert "do not say which letters they show" in folder.told()["all.pdf"]
+    assert list(texts) == ["some.pdf"]
+
+
+def test_a_quotation_over_the_end_of_a_page_is_found_with_the_pages_number_in_it(
+    folder: Folder,
+) -> None:
+    texts = [f"Section {word} tells what the {word} did, and how" for word in "abcdefgh"]
+    pages = [[*[text] * 2, f"the part ends with {n} items.", f"Report | {n + 40}"]
+             for n, text in enumerate(texts)]  # fmt: skip
+    pdf(*pages).output(str(folder.path / "a.pdf"))
+    as_published = f"{texts[3]}\nthe part ends with 3 items.\nReport | 43\n{texts[4]}"
+    other = as_published.replace("3 items", "5 items")
+    header = "question,answer,document,quotation"
+    folder.ask(("What?", "", "a.pdf", as_published), ("Who?", "", "a.pdf", other), header=header)
+    documents, asked = folder.read()
+    [found], [lost] = (question.gold_spans for question in asked)
+    text = documents["a.pdf"][found.start : found.end]
+    assert text.startswith("Section d")
+    assert text.endswith("the e did, and how")
+    assert lost.lost
+    # The other stages don't know what was left out.
+    assert list(found_again(asked[:1], documents)) == asked[:1]
+
+
+def test_a_pdf_is_read_once_and_what_crashes_its_reader_is_left_out(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        pdf([f"The text of file {number}."]).output(str(folder.path / f"{number}.pdf"))
+    first, _ = folder.read()
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    again, _ = folder.read()
+    assert again == first == {f"{n}.pdf": f"The text of file {n}." for n in range(3)}
+    pdf(["Another text."]).output(str(folder.path / "3.pdf"))
+    assert list(folder.read()[0]) == list(first)
+    assert "PDFium crashed" in folder.told()["3.pdf"]
+
+
+def test_a_wrong_header_of_the_questions_is_told_before_any_document_is_read(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.put("a.md", "The text.")
+    folder.ask(("What?", "a.md"), header="frage,datei")
+    monkeypatch.setattr("bears.sources.folder.read._documents", None)
+    with pytest.raises(SourceError, match="its columns are frage, datei; expected question"):
+        folder.read()
+
+
 def test_what_cannot_be_read_is_left_out_with_its_reason_and_the_rest_is_read(
     folder: Folder,
 ) -> None:
-    encrypted = pypdf.PdfWriter()
-    encrypted.add_blank_page(100, 100)
-    encrypted.encrypt("secret", algorithm="RC4-128")
-    encrypted.write(str(folder.path / "locked.pdf"))
+    encrypted = pdf(["The text inside."])
+    encrypted.set_encryption("secret", "secret")
+    encrypted.output(str(folder.path / "locked.pdf"))
     pdf([]).output(str(folder.path / "picture.pdf"))
     nothing = "there is no text in it"
     evils = {
@@ -297,7 +362,7 @@ def test_what_cannot_be_read_is_left_out_with_its_reason_and_the_rest_is_read(
     os.mkfifo(folder.path / "pipe.txt")
     assert folder.read()[0] == {"good.txt": "The only text."}
     reasons = {name: reason for name, (_, reason) in evils.items()} | {
-        **{"locked.pdf": "FileNotDecryptedError", "picture.pdf": nothing, ".git": "hidden"},
+        **{"locked.pdf": "Incorrect password", "picture.pdf": nothing, ".git": "hidden"},
         **{"loop": "a link to a folder", "itself.md": "cannot be read"},
         **{"nowhere.txt": "the link leads to nothing", "pipe.txt": "it is a pipe"},
     }
@@ -495,8 +560,23 @@ def test_other_columns_are_passed_over(house: Folder) -> None:
     assert house.told()["questions.csv, line 1"] == "columns that are ignored: note"
 
 
+def test_columns_of_other_tools_are_read_and_the_rest_cannot_refuse_a_file(house: Folder) -> None:
+    header = "user_input,reference_answer,is_answerable,file"
+    house.ask(("Q?", "a", "yes", "tea.txt"), ("R?", "", "no", ""), header=header)
+    question, other = house.read()[1]
+    assert (question.gold_answer, question.gold_doc_ids) == ("a", ("tea.txt",))
+    assert (other.question, other.judged) == ("R?", False)
+    assert house.told()["questions.csv, line 1"] == "columns that are ignored: is_answerable"
+
+
+def test_a_file_that_is_not_there_is_named_though_its_name_has_spaces(house: Folder) -> None:
+    house.ask(("Q?", "a", "Travel expenses 2026.pdf"))
+    with pytest.raises(SourceError, match=r"there is no file 'Travel expenses 2026\.pdf'"):
+        house.read()
+
+
 @pytest.mark.parametrize(
-    "header", ["question,answer,documnet", "query,answer,document", "question,answer,Answer"]
+    "header", ["question,answer,documnet", "frage,answer,document", "question,answer,Answer"]
 )
 def test_a_column_that_nobody_knows_is_refused(house: Folder, header: str) -> None:
     house.ask(("Q?", "a", "tea.txt"), header=header)

@@ -28,6 +28,12 @@ KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+NO_TEXTS = {
+    **{b"PK\x03\x04": "a zip file", b"\x1f\x8b": "a gzip file", b"\xd0\xcf": "an old Office file"},
+    **{b"%PDF-": "a PDF", b"PAR1": "Parquet"},
+}
+"""What files begin with that are given instead of texts."""
+EAST_ASIAN = ("BIG5", "CP932", "CP949", "EUC", "GB", "SHIFT")
 UNBOUNDED = 64 * 1024 * 1024
 """Bytes to which any packed file may grow."""
 BLOCK = 16 * 1024 * 1024
@@ -122,6 +128,11 @@ def decoded(data: bytes, where: str) -> str:
     Raises:
         FormatError: it is not UTF-8, or holds a NUL.
     """
+    for begin, kind in NO_TEXTS.items():
+        if data.startswith(begin):
+            raise FormatError(
+                f"{where}: it is {kind}, not a text; unpack it, or give its right name"
+            )
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         raise _not_utf8(where, "it begins like UTF-16", "UTF-16")
     if (place := data.find(b"\0")) >= 0:
@@ -130,7 +141,17 @@ def decoded(data: bytes, where: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         found = f"{_place(data, error.start)} is 0x{data[error.start]:02X}"
-        raise _not_utf8(where, found, "LATIN1") from None
+        raise _not_utf8(where, found, _encoding_of(data)) from None
+
+
+def _encoding_of(data: bytes) -> str:
+    """Return the likely encoding of a text that is not UTF-8, if its letters have several bytes."""
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:100_000]).best()
+    name = best.encoding.upper() if best else ""
+    # Encodings of one byte look alike.
+    return name if name.startswith(EAST_ASIAN) else "ENCODING (often CP1252)"
 
 
 def _place(data: bytes, byte: int) -> str:

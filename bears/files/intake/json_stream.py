@@ -56,26 +56,26 @@ def begin(path: Path) -> bytes:
         return stream.first
 
 
-def holds_list(path: Path, key: str) -> bool:
-    """Return whether the object that comes first in a file has a list under ``key``.
+def members(path: Path) -> dict[str, bool]:
+    """Return the names of the object that comes first in a file, and whether each is a list.
 
     The rest of the file is ignored, since JSON Lines begin with an object too.
 
     Raises:
         FormatError: as `items` does.
     """
-    found, names = False, set[str]()
+    names: dict[str, bool] = {}
     with _parsing(path) as (stream, _, options):
         del options["map_type"]
         for prefix, event, value in ijson.parse(stream, multiple_values=True, **options):
             if prefix == "" and event == "map_key":
-                _check_keys(list({value} & names), str(path))
-                names.add(value)
+                _check_keys(list({value} & names.keys()), str(path))
+                names[value] = False
             elif prefix == "" and event == "end_map":
                 break
-            elif prefix == key and event == "start_array":
-                found = True
-    return found
+            elif prefix in names and event == "start_array":
+                names[prefix] = True
+    return names
 
 
 @contextmanager

@@ -163,8 +163,9 @@ def quotations(b: TranslatedBenchmark) -> Iterator[Finding]:
 
 
 def _lost(question_id: str, doc_id: str, quotation: str) -> Finding:
+    lacking = f"{doc_id} does not have" if doc_id else "no document has"
     message = (
-        f"{doc_id or 'no document'} does not have {one_line(quotation)!r:.120}; correct the "
-        "quotation or the path, or accept that it does not count"
+        f"{lacking} {one_line(quotation)!r:.120}; correct the quotation or the path, or accept "
+        "that it does not count"
     )
     return _error("lost_quotation", question_id, message)

@@ -22,7 +22,7 @@ class PassageMatcher:
 
     def __init__(self, documents: Mapping[str, str]) -> None:
         self._documents = documents
-        self._quoted = cache(lambda doc_id: QuotedText(documents[doc_id]))
+        self._quoted = cache(lambda doc_id: QuotedText(documents[doc_id], cut=True))
         self._anywhere = cache(self._search)
         self._named: dict[str, list[str]] = defaultdict(list)
         for doc_id in documents:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from bears.errors import SourceError
@@ -13,6 +14,14 @@ from bears.sources.records import pool_question
 from bears.types import SourceQuestion, Span
 
 COLUMNS = ("question", "answer", "document", "quotation")
+OTHER_NAMES = {
+    **dict.fromkeys(("query", "user_input", "input"), "question"),
+    **dict.fromkeys(("reference_answer", "gold_answer", "reference", "expected_output"), "answer"),
+    **dict.fromkeys(("ground_truth", "expected_answer"), "answer"),
+    **dict.fromkeys(("file", "filename", "path", "source", "doc_name"), "document"),
+    **dict.fromkeys(("quote", "evidence", "passage"), "quotation"),
+}
+"""What other tools call these columns; read if ours are not there."""
 SHOWN = 10
 """The number of bad rows that a message lists."""
 
@@ -35,7 +44,7 @@ def questions(
     Args:
         path: a CSV file or a workbook with a column ``question``, and where they are known
             ``answer``, ``document`` (a path) and ``quotation`` (the words of the document that
-            answer it). Other columns are ignored if question, answer and document are there.
+            answer it), or one of `OTHER_NAMES`. Other columns are ignored.
         name: of the source; a question's id is the version 5 UUID of ``q:{name}:{question}`` in the
             DNS namespace.
         dataset: what the questions name as their source.
@@ -86,15 +95,25 @@ def questions(
     return made, remarks
 
 
+def check_columns(path: Path) -> None:
+    """Raise SourceError if a table has no questions, and FormatError if it is damaged."""
+    _table(path)
+
+
 def _table(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Return the names of the columns, and the rows below them."""
     rows = read_cells(path, short=True)
     header = [cell.strip().lower() for cell in next(rows, (1, []))[1]]
-    missing, others = {*COLUMNS[:3]} - {*header}, {*header} - {*COLUMNS}
-    # The missing column may have another name.
-    if COLUMNS[0] in missing or (missing and others) or len(set(header)) < len(header):
+    for place, name in enumerate(header):
+        if (known := OTHER_NAMES.get(name)) and known not in header:
+            header[place] = known
+    # The one that was meant would be ignored.
+    mistyped = [
+        column for column in {*COLUMNS} - {*header} if get_close_matches(column, header, 1, 0.8)
+    ]
+    if mistyped or COLUMNS[0] not in header or len(set(header)) < len(header):
         raise SourceError(
             f"{path}: its columns are {', '.join(header) or 'none'}; expected question, and where "
-            "they are known answer, document and quotation, and the first three beside others"
+            "they are known answer, document and quotation, each once"
         )
     return header, rows

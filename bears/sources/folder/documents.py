@@ -13,7 +13,7 @@ from bears.files.intake.yaml_text import yaml_value
 from bears.language.blocks import blocks
 from bears.sources.folder.html import blocks_of_html, declared_encoding, titled
 from bears.sources.folder.margins import margins
-from bears.sources.pdf_text import pages_of, paragraphs
+from bears.sources.pdf_text import paragraphs, text_of
 
 KINDS = {
     **dict.fromkeys((".txt", ".text", ".rst", ".adoc", ".org"), "text"),
@@ -39,11 +39,13 @@ class Content:
         kind: one of `KINDS`.
         blocks: the texts of its paragraphs, tables and headings, in its order.
         remarks: what was done to it that its author may not expect, each with an example.
+        dropped: headers and footers that are left out.
     """
 
     kind: str
     blocks: list[str]
     remarks: list[tuple[str, str]] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -51,12 +53,13 @@ class Content:
         return "\n\n".join(self.blocks)
 
 
-def read_document(path: Path, encoding: str) -> Content:
+def read_document(path: Path, encoding: str, kept: Path) -> Content:
     """Read a file of one of `KINDS`.
 
     Args:
         path: its name gives the kind.
         encoding: of texts that are not UTF-8, have no byte order mark and declare nothing.
+        kept: the folder in which the texts of PDFs are kept.
 
     Raises:
         FormatError: it is of another kind, damaged or protected, or has an unknown encoding.
@@ -64,7 +67,7 @@ def read_document(path: Path, encoding: str) -> Content:
     """
     kind = KINDS[path.suffix.lower()]
     if kind == "pdf":
-        content = _pdf(path)
+        content = _pdf(path, kept)
     elif kind == "word":
         content = Content(kind, blocks_of_html(_word(path))[0])
     else:
@@ -105,15 +108,20 @@ def _blocks(kind: str, text: str) -> tuple[list[str], int]:
     return titled(title, [body[start:end] for start, end, _ in blocks(body)]), front.end()
 
 
-def _pdf(path: Path) -> Content:
-    pages = [page.split("\n") for page in pages_of(path)]
+def _pdf(path: Path, kept: Path) -> Content:
+    read = text_of(path, kept)
+    pages = [page.split("\n") for page in read["pages"]]
     found = margins(pages, PAGE_EDGE, PAGE_SHARE, counted=True)
     both = list(zip(pages, found, strict=True))
-    kept = ["\n".join(t for i, t in enumerate(page) if i not in left) for page, left in both]
-    text = "\n\n".join(kept)
-    content = Content("pdf", paragraphs(text, 1, len(text) + 1))
-    if dropped := [page[i] for page, left in both for i in sorted(left)]:
+    left = ["\n".join(t for i, t in enumerate(page) if i not in out) for page, out in both]
+    text = "\n\n".join(left)
+    dropped = [page[i] for page, out in both for i in sorted(out)]
+    content = Content("pdf", paragraphs(text, 1, len(text) + 1), dropped=dropped)
+    if dropped:
         content.remarks.append((f"{len(dropped)} headers and footers of pages", dropped[0]))
+    if unreadable := read["unreadable"]:
+        what = f"{unreadable} characters are left out: their font does not say which they are"
+        content.remarks.append((what, ""))
     return content
 
 

@@ -1,8 +1,9 @@
 """Find the document and the words that a person means who names a file, or quotes from one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from types import MappingProxyType
 
 from bears.identity import identifier_of
 from bears.language.quotations import Match, QuotedText, letters_of
@@ -29,12 +30,19 @@ class Places:
         texts: a document's id to its text.
         stand_ins: a file that was dropped to the document that replaces it.
         left_out: a file's id to why it is not a document.
+        dropped: a file's id to the headers and footers that its text lacks.
     """
 
     def __init__(
-        self, texts: Mapping[str, str], stand_ins: Mapping[str, str], left_out: Mapping[str, str]
+        self,
+        texts: Mapping[str, str],
+        stand_ins: Mapping[str, str],
+        left_out: Mapping[str, str],
+        dropped: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
-        self._texts = {file: QuotedText(text) for file, text in texts.items()}
+        self._texts = {
+            file: QuotedText(text, dropped.get(file, ())) for file, text in texts.items()
+        }
         self._stand_ins, self._left_out = stand_ins, left_out
 
     def find(self, document: str, quotation: str) -> Found:
@@ -49,18 +57,18 @@ class Places:
             ValueError: the file or the only quotation cannot be found, or may be one of several.
         """
         file = self._file(document)
-        if document and not file and not quotation and not _is_path(document):
+        if document and not file and not quotation and self._is_quotation(document):
             document, quotation = "", document
         if not quotation:
             if not file:
-                near = get_close_matches(document, self._texts, 3)
+                near = get_close_matches(identifier_of(document), self._texts, 3)
                 hint = f"; near it: {', '.join(near)}" if near else ""
                 raise ValueError(f"there is no file {document!r:.80}{hint}")
             return Found(file)
         if not letters_of(quotation):
             raise ValueError(f"{quotation!r:.80} is not a path and quotes no word")
         if file and (match := self._texts[file].find(quotation)):
-            return _found(file, match, quotation)
+            return self._found(file, match, quotation)
         return self._elsewhere(document, file, quotation)
 
     def _elsewhere(self, document: str, file: str, quotation: str) -> Found:
@@ -75,15 +83,37 @@ class Places:
             there = {name: match for name, match in found if match}
         if len(there) == 1:
             [(name, match)] = there.items()
-            return _found(name, match, quotation, document)
+            return self._found(name, match, quotation, document)
         if not document and there:
             raise ValueError(
                 f"{quotation!r:.80} is in {len(there)} places: {', '.join(sorted(there)[:5])}; "
                 "quote more of it, or name one of these"
             )
         among = f"in {len(there)} other documents" if there else "in no document"
+        unlike = ((name, text.unlike(quotation)) for name, text in self._texts.items())
+        near = next((f"; {name} has {words!r:.80}" for name, words in unlike if words), "")
         lost = Span(file or document, 0, 0, quotation)
-        return Found(file or None, lost, f"lost: {quotation!r:.80} is {among}")
+        return Found(file or None, lost, f"lost: {quotation!r:.80} is {among}{near}")
+
+    def _found(self, file: str, match: Match, quotation: str, named: str = "") -> Found:
+        remarks = [
+            f"{named!r:.80} does not have the quotation, {file} does" if named else "",
+            f"its words changed: {match.similarity:.0f} % are the same"
+            if match.similarity < 100
+            else "",
+            f"{file} has it {match.times} times; the first is gold" if match.times > 1 else "",
+        ]
+        # With a page's number in it, a quotation is not found without that page.
+        words = self._texts[file].text[match.start : match.end]
+        kept = quotation if match.similarity == 100 else words
+        span = Span(file, match.start, match.end, kept)
+        return Found(file, span, "; ".join(filter(None, remarks)))
+
+    def _is_quotation(self, document: str) -> bool:
+        """Return whether words in place of a file do not name one, or are in some file."""
+        named = document.lower().endswith(tuple(KINDS))
+        there = (text.find(document, similar=False) for text in self._texts.values())
+        return not named or (" " in document.strip() and any(there))
 
     def _file(self, document: str) -> str:
         """Return the id of the document with this path or name, or an empty text."""
@@ -95,19 +125,3 @@ class Places:
         if named and named[0] in self._left_out:
             raise ValueError(f"{named[0]} is left out: {self._left_out[named[0]]}")
         return self._stand_ins.get(named[0], named[0]) if named else ""
-
-
-def _is_path(document: str) -> bool:
-    return document.lower().endswith(tuple(KINDS)) and " " not in document.strip()
-
-
-def _found(file: str, match: Match, quotation: str, named: str = "") -> Found:
-    remarks = [
-        f"{named!r:.80} does not have the quotation, {file} does" if named else "",
-        f"its words changed: {match.similarity:.0f} % are the same"
-        if match.similarity < 100
-        else "",
-        f"{file} has it {match.times} times; the first is gold" if match.times > 1 else "",
-    ]
-    span = Span(file, match.start, match.end, quotation)
-    return Found(file, span, "; ".join(filter(None, remarks)))

@@ -15,12 +15,14 @@ from bears.files.progress import Progress
 from bears.identity import identifier_of
 from bears.language.overlap import overlaps
 from bears.language.tags import unspaced
-from bears.sources.folder.asked import questions
+from bears.layout import TEXTS
+from bears.sources.folder.asked import check_columns, questions
 from bears.sources.folder.documents import KINDS, Content, read_document
 from bears.sources.folder.margins import margins
 from bears.sources.folder.places import Places
 from bears.sources.folder.walk import files_below, leads_outside
 from bears.sources.parts import Parts
+from bears.sources.pdf_text import read_ahead
 from bears.sources.records import RowRecords, pool_document
 from bears.types import Closed
 
@@ -76,6 +78,10 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
             f"{table} is a link to a file outside of the folder, which is not read. Copy the file "
             f"into the folder, or name it as sources.{parts.name}.settings.questions"
         )
+    asked = bool(settings.questions) or table.exists()
+    if asked:
+        # Before minutes of reading.
+        check_columns(table)
     contents, left_out = _documents(parts, folder, settings, table)
     if settings.repeated:
         _drop_repeated(parts, contents, settings.edge, settings.repeated)
@@ -86,9 +92,9 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
     kept = {name: text for name, text in texts.items() if name not in replaced}
     for name, text in kept.items():
         yield [pool_document(parts.dataset, name, text)]
-    if not settings.questions and not table.exists():
+    if not asked:
         return
-    places = Places(kept, replaced, left_out)
+    places = Places(kept, replaced, left_out, {name: contents[name].dropped for name in kept})
     found, remarks = questions(table, parts.name, parts.dataset, places)
     parts.count(table, len(found))
     for line, text in remarks:
@@ -112,7 +118,10 @@ def _documents(
     """Return each file that is a document by its id, and for every other one why it is not."""
     contents: dict[str, Content] = {}
     left_out: dict[str, str] = {}
-    for path, reason in Progress(list(files_below(folder)), desc="files", unit=" files"):
+    files, texts_of_pdfs = list(files_below(folder)), parts.folder / TEXTS
+    pdfs = [path for path, skipped in files if not skipped and path.suffix.lower() == ".pdf"]
+    read_ahead(pdfs, texts_of_pdfs)
+    for path, reason in Progress(files, desc="files", unit=" files"):
         if path == table:
             continue
         name = identifier_of(path.relative_to(folder).as_posix())
@@ -120,7 +129,7 @@ def _documents(
             reason = "not one of " + " ".join(KINDS)
         elif not reason:
             try:
-                contents[name] = read_document(path, settings.encoding)
+                contents[name] = read_document(path, settings.encoding, texts_of_pdfs)
                 parts.names[path] = name
                 parts.report += [(name, *remark) for remark in contents[name].remarks]
                 continue
@@ -154,6 +163,7 @@ def _drop_repeated(parts: Parts, contents: Mapping[str, Content], edge: int, sha
                 parts.report += [(name, what, text) for text in dropped]
                 parts.notes["texts dropped that many files begin or end with"] += len(dropped)
                 same[name].blocks = kept
+                same[name].dropped += dropped
 
 
 def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from bears.retrieval.sparse.analysis.english import english
+from bears.retrieval.sparse.analysis.english import english, lucene
 from bears.retrieval.sparse.analysis.stems import prefixes, snowball
 from bears.retrieval.sparse.analysis.unspaced import cjk_bigrams, segmented, words
 
@@ -26,6 +26,7 @@ ANALYZERS: dict[str, Analyzer] = {
     "words": words,
     "jieba": segmented,
     "english": english,
+    "lucene": lucene,
     "prefixes": prefixes,
     **{algorithm: snowball(algorithm) for algorithm in _SNOWBALL.split()},
 }

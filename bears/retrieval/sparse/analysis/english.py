@@ -1,5 +1,6 @@
 """Lucene's EnglishAnalyzer, which Anserini uses for its BM25 baselines of BEIR."""
 
+from bears.language.folding import folded
 from bears.retrieval.sparse.analysis.standard import tokens
 from bears.retrieval.sparse.analysis.stems import porter
 
@@ -12,6 +13,11 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def english(text: str) -> list[str]:
+    """Return what `lucene` does of a text in one way of writing it."""
+    return lucene(folded(text))
+
+
+def lucene(text: str) -> list[str]:
     """Return words without ``'s``, in lower case, without stop words, stemmed by Porter."""
     lowered = (_without_possessive(token).lower() for token in tokens(text))
     return [porter(word) for word in lowered if word not in STOP_WORDS]

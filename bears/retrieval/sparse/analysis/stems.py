@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from bears.language.folding import folded
 from bears.retrieval.sparse.analysis.standard import tokens
 from bears.retrieval.sparse.analysis.unspaced import words
 
@@ -35,7 +36,8 @@ def snowball(algorithm: str) -> Callable[[str], list[str]]:
     """
 
     def stemmed(text: str) -> list[str]:
-        stems: list[str] = _stemmer(algorithm).stemWords([t.lower() for t in tokens(text)])
+        words = [token.lower() for token in tokens(folded(text))]
+        stems: list[str] = _stemmer(algorithm).stemWords(words)
         return [stem for stem in stems if stem]
 
     return stemmed

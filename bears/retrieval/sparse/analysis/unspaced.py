@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from bears.language.folding import folded
 from bears.language.scripts import HAN, HANGUL, KANA
 
 # Han, kana and Hangul are written without spaces between words, or with suffixes attached.
@@ -14,11 +15,10 @@ _FIRST = re.compile(f"[{_UNSPACED}]")
 
 
 def normalise(text: str) -> str:
-    """Return NFKC in lower case without accents, with 台, the everyday form, for 臺."""
+    """Return a folded text in lower case without accents, with 台, the everyday form, for 臺."""
     if text.isascii():
         return text.lower()
-    folded = unicodedata.normalize("NFKC", text).lower().replace("臺", "台")
-    return _ACCENTED.sub(_bare, folded)
+    return _ACCENTED.sub(_bare, folded(text)).lower().replace("臺", "台")
 
 
 def _bare(match: re.Match[str]) -> str:
