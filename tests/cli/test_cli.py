@@ -47,7 +47,6 @@ def ledger(project: Path) -> list[dict[str, str]]:
     [
         (["--help"], "the pipeline itself is `dvc repro`"),
         (["replies", "import", "--help"], "queries_raw.json, corpus_raw.json, queries.json"),
-        (["plot-template", "--help"], "an HTML template with vega inside it"),
         ([], "replace a question"),
         (["nosuch"], "invalid choice: 'nosuch'"),
         (["replies"], "required: COMMAND"),

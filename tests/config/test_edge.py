@@ -85,15 +85,20 @@ def test_a_full_disk_under_standard_output_is_an_error(unbuffered: str) -> None:
 
 @pytest.mark.slow
 def test_a_file_that_does_not_fit_is_named_and_the_earlier_one_kept(tmp_path: Path) -> None:
-    file = tmp_path / "template.html"
+    file, (base, other) = tmp_path / "gate.md", (tmp_path / "in" / name for name in "ab")
+    base.parent.mkdir()
+    for values, correct in ((base, 40), (other, 10)):
+        rows = [f"{'question' * 20}{n:02},{int(n < correct)}" for n in range(40)]
+        values.with_suffix(".csv").write_text("\n".join(["question_id,ndcg@10", *rows, ""]))
     file.write_text("earlier", encoding="utf-8")
-    status, told = shell(f"ulimit -f 8; $P -m bears plot-template {file}")
-    assert status == 1
+    status, told = shell(f"ulimit -f 1; $P -m bears gate {base}.csv {other}.csv --markdown {file}")
+    assert status == 2
     assert told == (
         f"bears: {file}: {os.strerror(EFBIG).lower()}; permit larger files (ulimit -f), "
         "then run the same again\n"
     )
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {file.name: "earlier"}
+    found = {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()}
+    assert found == {file.name: "earlier"}
 
 
 def test_an_error_without_a_reader_still_has_its_exit_status() -> None:
