@@ -146,7 +146,8 @@ def main() -> None:
                 cells += ["–"] * 3  # No p of so few clusters is below 0.05.
                 continue
             false, loss, power = measured(name, n, draws)
-            cells += [f"{false:.1%}", f"{loss:.3f}", f"{power:.1%}"]
+            cells.append(f"{false:.1%}")
+            cells += ["–", "–"] if np.isnan(loss) else [f"{loss:.3f}", f"{power:.1%}"]
         rows.append(cells)
     columns = [f"{what}, n = {n}" for n in SIZES for what in ("fails", "could show", "shows it")]
     print(tabulate(rows, ["results", *columns], tablefmt="pipe", disable_numparse=True))
