@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -28,12 +29,12 @@ WORDS = sorted(
     for path in ROOT.glob("conf/*/*.yaml")
     if path.parent.name in SELECTION
 )
-MINE = """def search(text):
+MINE = """def search(text, k):
     return ["d1.md"]
 
 
-def answer(text, passages=()):
-    return "1861"
+def answer(text, k):
+    return {"answer": "1861", "passages": ["d1.md"]}
 """
 OWN = ["benchmark=own", "sources.own.path=folder", "sources.own.language=en"]
 MADE = ["questioner=gpt-4.1-mini", "sample.passages=8", "sample.passage_bytes=[10,6000]"]
@@ -53,7 +54,7 @@ NEEDS: dict[tuple[str, str], list[str]] = {
     ("questioner", "*"): MADE_OWN,
     ("questioner", "none"): [],
     ("retriever", "mine"): [*OWN, "retriever.call=mine:search"],
-    ("generator", "mine"): ["generator.call=mine:answer"],
+    ("generator", "mine"): [*OWN, "generator.call=mine:answer"],
     ("vector_store", "*"): ["retriever=wordllama"],
     ("vector_store", "qdrant"): ["retriever=wordllama", "vector_store.url=QDRANT"],
     ("engine", "*"): ["retriever=wordllama"],
@@ -66,16 +67,28 @@ NEEDS: dict[tuple[str, str], list[str]] = {
 of real data, QDRANT the address of a server, and WORD the word."""
 TRANSLATED = {"bears", "bears-v1", "bears-published"}
 """Benchmarks whose published translations are in the real data."""
-HUB = "the weights of the model are on a hub"
+BEHAVIOURS = {("translator", "per-field"): "plain"}
+"""How the scripted model replies to a prompt of another kind."""
 STOPS: dict[tuple[str, str], tuple[str, str]] = {
-    ("benchmark", "bears-5k"): ("MS MARCO is not in the real data", "ms_marco"),
+    ("benchmark", "bears-5k"): (
+        "SQuAD 2 and MS MARCO are not in raw/ of the real data",
+        "source squad_v2: expected exactly one of",
+    ),
     ("benchmark", "bears-published"): (
         "the first 2Wiki row that gave no question has no paragraphs in the real data",
         "the file is not the complete upstream one",
     ),
-    ("benchmark", "qasper-pdf"): ("the PDFs are on arXiv", "no paper could be fetched"),
+    ("benchmark", "qasper-pdf"): ("the PDFs are on arXiv", "did not answer for 3 papers in a row"),
+    ("retriever", "sentence-transformers"): (
+        "it names no model",
+        "retriever.encoder.model is empty",
+    ),
 }
 """Words that do not reach the end here: the reason, and what the pipeline says."""
+WEIGHTS = re.compile(r"bears\.retrieval\.models\.(transformer|cross_encoder|gte)")
+NO_WEIGHTS = re.compile("make dense|hub|offline", re.IGNORECASE)
+"""What is said where torch, or the weights of a model on a hub, are not here; `make test-dense`
+runs these words with small models."""
 
 
 @cache
@@ -94,7 +107,7 @@ def places(settings: str, url: str) -> list[str]:
         found.append("GROUP")
     if "@reader:" in settings:
         found.append("GROUP.reader")
-    if "endpoint@encoder" in settings:
+    if "models.hosted.Hosted" in settings:
         found = ["GROUP.encoder"]
     keys = (f"base_url={url}", "api_key_env=''", "fill=auto")
     return [f"{place}.{key}" for place in found for key in keys]
@@ -177,7 +190,7 @@ def test_every_word_runs_to_the_end(
         name, value = each.split("=", 1)
         if name in SELECTION and (ROOT / "conf" / name / f"{value}.yaml").is_file():
             settings[name] = text_of(name, value)
-    url = provider("good").url
+    url = provider(BEHAVIOURS.get((group, word), "good")).url
     asking = [
         place.replace("GROUP", name)
         for name, found in settings.items()
@@ -196,9 +209,15 @@ def test_every_word_runs_to_the_end(
         workspace.python("stages.config")
         workspace.python("bears", "replies", "import", word, published)
     reason, said = STOPS.get((group, word), ("", ""))
-    output = workspace.dvc("repro", code=255 if reason else 0)
+    if WEIGHTS.search(settings[group]):
+        output = workspace.run("sh", "-c", "dvc repro || true")
+        assert "Traceback" not in output
+        if NO_WEIGHTS.search(output):
+            return
+    else:
+        output = workspace.dvc("repro", code=255 if reason else 0)
     if reason:
-        assert said in output, reason
+        assert said in output, f"{reason}: {output}"
         return
     benchmark = yaml.safe_load(workspace.text("params.yaml"))["benchmark"]
     metrics = json.loads(workspace.text("metrics/retrieval.json"))
