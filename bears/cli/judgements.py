@@ -156,7 +156,7 @@ def _runs(
         FormatError: a word names nothing, a file is of another benchmark, or nothing ran.
     """
     name = records.settings.benchmark.name
-    here = ran_on(records, all_commits=True)
+    here = ran_on(records, all_commits=True, older=True)
     if not words and not here:
         raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
     runs = {} if words else {each.name: each.passages for each in here}

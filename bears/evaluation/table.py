@@ -33,7 +33,7 @@ class RetrievalMetrics(TypedDict):
     by_type: dict[str, Means]
     by_source: dict[str, Means]
     within: NotRequired[Within]
-    audited: NotRequired[Means]
+    source: NotRequired[Means]
 
 
 def table(results: Mapping[str, Any]) -> str:
@@ -42,16 +42,16 @@ def table(results: Mapping[str, Any]) -> str:
     There is no column for the only type or source.
 
     A column "within" has the questions that were also asked within their own group of documents;
-    a column "audited" has all questions on the gold with people's decisions.
+    a column "source gold" has all questions on the gold without people's decisions.
 
     Args:
         results: the content of metrics/retrieval.json.
     """
     within = {"within": results["within"]["all"]} if "within" in results else {}
-    audited = {"audited": results["audited"]} if "audited" in results else {}
+    source = {"source gold": results["source"]} if "source" in results else {}
     groups = {
         "all": results["all"],
-        **audited,
+        **source,
         **within,
         **_several(results["by_type"]),
         **_several(results["by_source"]),

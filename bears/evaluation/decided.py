@@ -1,74 +1,87 @@
-"""The gold with people's decisions beside the published gold, and the judged share of a run."""
+"""The gold with people's decisions, and the judged share of a run."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
+from pathlib import Path
 
 from bears.config.ledger.entries import PairDecision
-from bears.evaluation.evaluate import Evaluation, evaluate, gold_of
-from bears.evaluation.measure import Measure
-from bears.evaluation.spans import SpanRankings
+from bears.evaluation.evaluate import gold_of
 from bears.evaluation.tie_bounds import Gold
+from bears.files.records import stream_documents
 from bears.files.run_table import RunTable
 from bears.language.quotations import QuotedText
 from bears.types import Question, Span
 
-RELEVANT, PARTIAL = 2, 1
-"""Grades on the audited gold. Published grades are doubled there, so that half of the lowest one
-is a whole number."""
+PARTIAL = 0.5
+"""The grade of a partially relevant document, half of the lowest one that a source gives."""
 TOP = 10
 WEIGHT = ("", "not", "partial", "relevant")
 """Of several decisions about a document, the one that comes last here counts; "" says nothing."""
 
 
 @dataclass(frozen=True)
-class Audited:
-    """A benchmark's gold with people's decisions.
+class Decided:
+    """A benchmark's questions with people's decisions.
 
     Attributes:
-        gold: the published gold with every decision, its grades doubled.
+        questions: with every decision in their gold, but for partially relevant documents. One
+            whose last relevant document was rejected is not judged.
+        gold: the grades of these questions, and `PARTIAL` for partially relevant documents.
         judged: question_id to its judged documents, gold or not; without questions of which
             no document is judged.
         gone: decisions about a question or a document that is not in the benchmark.
         kept: all other decisions.
-        spans: question_id to its gold spans, and the passages that people found relevant.
     """
 
+    questions: Sequence[Question]
     gold: Gold
     judged: Mapping[str, Collection[str]]
     gone: Sequence[PairDecision]
     kept: Sequence[PairDecision]
-    spans: Mapping[str, Sequence[Span]]
 
     @property
     def counts(self) -> dict[str, int]:
         """Count the kept decisions of each kind."""
         return dict(sorted(Counter(judgement.decision for judgement in self.kept).items()))
 
+    @property
+    def facts(self) -> list[tuple[str, ...]]:
+        """Return what the kept decisions say, without who says it and why."""
+        return sorted((*judgement.place, judgement.decision) for judgement in self.kept)
 
-def audited(
+
+def decided_in(
+    corpus: Path, questions: Sequence[Question], judgements: Sequence[PairDecision]
+) -> Decided:
+    """Apply people's decisions to the gold of questions over the documents in a file."""
+    # Only decisions need to know the documents, and a corpus may be large.
+    documents = stream_documents(corpus) if judgements else ()
+    return decided(questions, {each.doc_id: each.content for each in documents}, judgements)
+
+
+def decided(
     questions: Sequence[Question], contents: Mapping[str, str], judgements: Iterable[PairDecision]
-) -> Audited:
+) -> Decided:
     """Apply people's decisions to the gold of ``questions``.
 
-    A relevant document that is not in the published gold gets the weight of a gold document of
-    grade 1, a partially relevant one half of that. A question whose last relevant document was
-    rejected becomes unjudged. A document is as relevant as its most relevant passage; a passage
-    that is not relevant says nothing of the rest of its document.
+    A relevant document that is not in the source's gold gets grade 1, a partially relevant one
+    half of that. A document is as relevant as its most relevant passage; a passage that is not
+    relevant says nothing of the rest of its document.
 
     Args:
         contents: doc_id to text.
     """
-    published = gold_of(questions)
+    known = {question.question_id for question in questions}
     kept: list[PairDecision] = []
     gone: list[PairDecision] = []
-    decided: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    spans = {question.question_id: [*question.gold_spans] for question in questions}
+    weighed: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    spans: defaultdict[str, list[Span]] = defaultdict(list)
     for judgement in judgements:
         text, quotation = contents.get(judgement.doc_id), judgement.quotation
         match = QuotedText(text or "").find(quotation) if quotation else None
-        if judgement.question_id not in published or text is None or (quotation and not match):
+        if judgement.question_id not in known or text is None or (quotation and not match):
             gone.append(judgement)
             continue
         kept.append(judgement)
@@ -76,51 +89,48 @@ def audited(
             span = Span(judgement.doc_id, match.start, match.end, quotation)
             spans[judgement.question_id].append(span)
         decision = "" if match and judgement.decision == "not" else judgement.decision
-        of_question = decided[judgement.question_id]
+        of_question = weighed[judgement.question_id]
         before = of_question.get(judgement.doc_id, "")
         of_question[judgement.doc_id] = max(before, decision, key=WEIGHT.index)
-    return Audited(
-        gold={key: _with(grades, decided[key]) for key, grades in published.items()},
+    changed = [_with(each, weighed[each.question_id], spans[each.question_id]) for each in questions]
+    partial = {
+        key: {doc_id: PARTIAL for doc_id, word in words.items() if word == "partial"}
+        for key, words in weighed.items()
+    }
+    gold = {
+        key: {**(grades or {}), **partial[key]} if partial[key] else grades
+        for key, grades in gold_of(changed).items()
+    }
+    return Decided(
+        questions=changed,
+        gold=gold,
         judged={
-            key: (grades or {}).keys() | decided[key]
-            for key, grades in published.items()
-            if grades is not None or decided[key]
+            each.question_id: {*each.gold_doc_ids, *weighed[each.question_id]}
+            for each in questions
+            if each.judged or weighed[each.question_id]
         },
         gone=gone,
         kept=kept,
-        spans=spans,
     )
 
 
-def _with(
-    published: Mapping[str, int] | None, decisions: Mapping[str, str]
-) -> dict[str, int] | None:
-    grades = {doc_id: 2 * grade for doc_id, grade in (published or {}).items()}
+def _with(question: Question, decisions: Mapping[str, str], spans: Sequence[Span]) -> Question:
+    if not decisions:
+        return question
+    grades = question.grades
     for doc_id, decision in decisions.items():
         if decision == "relevant":
-            grades[doc_id] = max(RELEVANT, grades.get(doc_id, 0))
-        elif decision == "partial":
-            grades[doc_id] = PARTIAL
-        elif decision == "not":
+            grades.setdefault(doc_id, 1)
+        elif decision:
             grades.pop(doc_id, None)
-    return grades if grades or published == {} else None
-
-
-def evaluate_audited(
-    run: RunTable, gold: Gold, measures: Sequence[Measure], spans: SpanRankings | None = None
-) -> Evaluation:
-    """Measure ``run`` on the gold of an `Audited`, and its chunks on ``spans``.
-
-    nDCG gives a partially relevant document half the gain. All other measures treat it as not
-    relevant, as trec_eval does with ``-l 2``.
-    """
-    relevant = {
-        question_id: grades and ({i: g for i, g in grades.items() if g >= RELEVANT} or None)
-        for question_id, grades in gold.items()
-    }
-    strict = evaluate(run, relevant, measures, spans)
-    graded = evaluate(run, gold, [measure for measure in measures if measure.metric.graded])
-    return replace(strict, values={**strict.values, **graded.values})
+    none_is_right = question.judged and not question.gold_doc_ids
+    return replace(
+        question,
+        gold_doc_ids=tuple(grades),
+        gold_grades=tuple(grades.values()) if question.gold_grades else (),
+        gold_spans=(*(s for s in question.gold_spans if s.doc_id in grades), *spans),
+        judged=bool(grades) or (none_is_right and "partial" not in decisions.values()),
+    )
 
 
 def judged_share(
