@@ -1,7 +1,7 @@
 """evaluate: run and gold → metrics, per-question results, plots."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -85,9 +85,10 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     results |= _doubts(run, searched.count(False), decided)
     results |= judged_share(run, decided.judged)
     if decided.kept:
-        own = _covered(keys, paths, source)
-        evaluations["source "] = evaluate(run, gold_of(source), measures, own)
-        results["source"] = summarize(evaluations["source "])
+        beside = evaluate(run, gold_of(source), measures, _covered(keys, paths, source))
+        results["source"] = summarize(beside)
+        main = {name: each for name, each in beside.values.items() if name == settings.main}
+        evaluations["source "] = replace(beside, values=main)
         results["decisions"] = decided.counts
     if any(question.group for question in questions):
         within = evaluate(settings.read(paths["within"], gold), gold, measures)

@@ -265,10 +265,10 @@ def ran(all_commits: bool, older: bool = False) -> list[list[System]]:
             systems.append(system_at(revision))
         except FormatError as error:
             complain(f"bears: skipped: {error}")
-    groups: dict[tuple[str, str], list[System]] = {}
+    groups: dict[tuple[str, ...], list[System]] = {}
+    keys = ("name", "queries", "corpus") if older else ("name", "state")
     for system in systems if older else _decided(systems):
-        state = system.benchmark
-        groups.setdefault((str(state["name"]), str(state["state"])), []).append(system)
+        groups.setdefault(tuple(str(system.benchmark[key]) for key in keys), []).append(system)
     return [_named(group) for _, group in sorted(groups.items())]
 
 
@@ -276,18 +276,17 @@ def _decided(systems: Sequence[System]) -> list[System]:
     """Leave out what was measured with other decisions than the workspace, and say so."""
     now = Revision(WORKSPACE).metrics(RETRIEVAL).get("benchmark", {})
     records = {key: now.get(key) for key in ("queries", "corpus")}
-    kept, other = [], []
+    kept: list[System] = []
+    other: list[System] = []
     for system in systems:
         same = records.items() <= system.benchmark.items()
         (other if same and system.benchmark["state"] != now["state"] else kept).append(system)
-    again = [str(system.revision and system.revision.selection) for system in kept]
-    left = [s for s in other if str(s.revision and s.revision.selection) not in again]
-    if left:
-        names = ", ".join(f"{system.what} ({system.name})" for system in left)
+    again = [system.revision.selection for system in kept if system.revision]
+    if left := [each for each in other if each.revision and each.revision.selection not in again]:
         complain(
-            f"bears: left out, since {now.get('decisions', 0)} decisions of people are in the "
-            f"gold now, and others were: {names}; to measure again: dvc exp run -S "
-            f"retriever={left[0].retriever}"
+            f"bears: left out {', '.join(f'{each.what} ({each.name})' for each in left)}, measured "
+            f"without the {now.get('decisions', 0)} decisions of people that the gold has now; "
+            f"to measure again: dvc exp run -S retriever={left[0].retriever}"
         )
     return kept
 
