@@ -73,13 +73,10 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     covered = _covered(keys, paths, questions)
     measures, beyond = settings.within(depth, spans=covered is not None)
     evaluations = {"": evaluate(run, gold, measures, covered)}
-    name, files = keys.benchmark.name, (paths["queries"], paths["corpus"])
-    sizes = source_of(keys.sources), len(questions)
-    state = benchmark_state(name, *sizes, *files, decided.facts)
     measured = {"run": sha256_of(paths["run"]), **_index_of(paths["run"])}
     # Plots and metrics call the retriever by the name of its run file.
     retriever = paths["run"].stem
-    results: dict[str, Any] = {"benchmark": state.as_dict(), "retriever": retriever}
+    results: dict[str, Any] = {"benchmark": _state(keys, paths, decided), "retriever": retriever}
     results["measured"] = measured
     results |= results_of(evaluations[""], questions, measures, clusters)
     results |= _doubts(run, searched.count(False), decided)
@@ -108,6 +105,13 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     if beyond:
         print(f"not measured: {', '.join(beyond)}, since {_why(depth, covered)}")
     print(latency(paths["timing"], measured["run"]))
+
+
+def _state(keys: EvaluateKeys, paths: Paths, decided: Decided) -> dict[str, Any]:
+    """Return the state of the benchmark, which the results belong to."""
+    sizes = source_of(keys.sources), len(decided.questions)
+    files = paths["queries"], paths["corpus"]
+    return benchmark_state(keys.benchmark.name, *sizes, *files, decided.facts).as_dict()
 
 
 def _covered(

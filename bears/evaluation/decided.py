@@ -92,7 +92,9 @@ def decided(
         of_question = weighed[judgement.question_id]
         before = of_question.get(judgement.doc_id, "")
         of_question[judgement.doc_id] = max(before, decision, key=WEIGHT.index)
-    changed = [_with(each, weighed[each.question_id], spans[each.question_id]) for each in questions]
+    changed = [
+        _with(each, weighed[each.question_id], spans[each.question_id]) for each in questions
+    ]
     partial = {
         key: {doc_id: PARTIAL for doc_id, word in words.items() if word == "partial"}
         for key, words in weighed.items()

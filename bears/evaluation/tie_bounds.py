@@ -5,7 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.evaluation.judged_rankings import Floats, Integers, JudgedRankings, ideal_ranks, relevant_ranks
+from bears.evaluation.judged_rankings import (
+    Floats,
+    Integers,
+    JudgedRankings,
+    ideal_ranks,
+    relevant_ranks,
+)
 from bears.files.run_table import RunTable
 
 Gold = Mapping[str, Mapping[str, float] | None]

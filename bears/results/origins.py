@@ -31,7 +31,7 @@ from bears.results.revision import (
     named,
     revisions,
 )
-from bears.results.row import row_of
+from bears.results.row import decided, row_of
 from bears.results.scored import score
 from bears.results.system import System, frames_of
 from bears.results.values import read_values
@@ -252,11 +252,10 @@ def ran(all_commits: bool, older: bool = False) -> list[list[System]]:
     Args:
         older: also what was measured with other decisions of people than the workspace.
     """
-    unique: dict[tuple[str, str], Revision] = {}
+    unique: dict[str, Revision] = {}
     for revision in revisions(all_commits):
         try:
-            made = str(sorted(revision.outputs.items()))
-            unique.setdefault((repr(revision.config), made), revision)
+            unique.setdefault(_result_of(revision), revision)
         except FormatError:
             continue  # A commit from before there were results, or that failed.
     systems: list[System] = []
@@ -267,12 +266,20 @@ def ran(all_commits: bool, older: bool = False) -> list[list[System]]:
             complain(f"bears: skipped: {error}")
     groups: dict[tuple[str, ...], list[System]] = {}
     keys = ("name", "queries", "corpus") if older else ("name", "state")
-    for system in systems if older else _decided(systems):
+    for system in systems if older else _with_decisions(systems):
         groups.setdefault(tuple(str(system.benchmark[key]) for key in keys), []).append(system)
     return [_named(group) for _, group in sorted(groups.items())]
 
 
-def _decided(systems: Sequence[System]) -> list[System]:
+def _result_of(revision: Revision) -> str:
+    """Return what makes a result: the settings that it depends on, and the values by question."""
+    config = revision.config
+    settings = [decided(config), config.get("generator"), config.get("judge")]
+    values = [each for each in revision.outputs.items() if each[0].endswith(".questions.csv")]
+    return repr((settings, sorted(values)))
+
+
+def _with_decisions(systems: Sequence[System]) -> list[System]:
     """Leave out what was measured with other decisions than the workspace, and say so."""
     now = Revision(WORKSPACE).metrics(RETRIEVAL).get("benchmark", {})
     records = {key: now.get(key) for key in ("queries", "corpus")}

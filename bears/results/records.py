@@ -1,7 +1,7 @@
 """The records of a benchmark that results are scored against."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class RecordsKeys(Keys):
     sources: dict[str, SourceOrigin]
     evaluate: EvaluateSettings
     retrieve: RetrieveSettings
-    ledger: Judgements = Judgements()
+    ledger: Judgements = field(default_factory=Judgements)
 
 
 @dataclass(frozen=True)

@@ -184,9 +184,7 @@ def score(
     )
 
 
-def _evaluation(
-    lists: Mapping[str, Sequence[str]], gold: Gold, names: Sequence[str]
-) -> Evaluation:
+def _evaluation(lists: Mapping[str, Sequence[str]], gold: Gold, names: Sequence[str]) -> Evaluation:
     """Return the values of every measure; only the first place of a document in a list counts."""
     run = {question_id: in_order(ids) for question_id, ids in lists.items()}
     measures = [parse_measure(name) for name in dict.fromkeys(names)]

@@ -18,6 +18,8 @@ from bears.config.ledger.update import open_ledger
 from bears.errors import ConfigurationError
 from bears.evaluation.decided import decided, judged_share
 from bears.evaluation.evaluate import evaluate, gold_of
+from bears.files.benchmark_state import records_digest
+from bears.files.digest import digest_of
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.run_table import table_of_run
 from bears.types import Hit, Question, Span
@@ -95,6 +97,17 @@ def test_decisions_that_say_nothing_new_leave_every_measure_as_it_was() -> None:
     assert found.gold == gold_of(questions)
     assert found.counts == {"relevant": 16}
     assert found.judged == {q.question_id: set(q.gold_doc_ids) for q in questions}
+
+
+def test_who_decided_and_in_which_order_is_no_other_state_of_a_benchmark() -> None:
+    questions, judgements, run = drawn(3)
+    contents = texts(hit.doc_id for hits in run.values() for hit in hits)
+    facts = decided(questions, contents, judgements).facts
+    others = [replace(one, author="Bob", reason="why") for one in reversed(judgements)]
+    assert decided(questions, contents, others).facts == facts
+    digests = [records_digest("q", "c", each) for each in ((), facts, facts[:-1])]
+    assert len(set(digests)) == 3
+    assert digests[0] == digest_of({"queries": "q", "corpus": "c"})
 
 
 PAGE = "Bees dance. They make honey. Wasps do not."

@@ -49,7 +49,7 @@ CONFIG: dict[str, Any] = {
     "rewriter": {"name": "none"},
     "generator": {"name": "none"},
     "judge": {"name": "none"},
-    "ledger": {"replacements": [], "edits": [], "reviews": []},
+    "ledger": {"replacements": [], "edits": [], "reviews": [], "judgements": []},
     "evaluate": {"measures": ["mrr"], "curve": []},
     "retrieve": {"depth": 100, "score_threshold": None, "ignore_identical_ids": False},
     "sources": {

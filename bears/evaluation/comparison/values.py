@@ -89,8 +89,8 @@ def _check_state(one: Measured, other: Measured) -> None:
     differ = [text for key, text in parts.items() if ours.get(key) != theirs.get(key)]
     raise RecordsDiffer(
         f"{one.name} is of {_state(ours)}, {other.name} of {_state(theirs)}: "
-        f"{' and '.join(differ) or 'the decisions of people'} differ. Only values of the same records can be "
-        "compared; measure one of them again on the other's benchmark"
+        f"{' and '.join(differ) or 'the decisions of people'} differ. Only values of the same "
+        "records can be compared; measure one of them again on the other's benchmark"
     )
 
 
