@@ -86,7 +86,6 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
         results["source"] = summarize(beside)
         main = {name: each for name, each in beside.values.items() if name == settings.main}
         evaluations["source "] = replace(beside, values=main)
-        results["decisions"] = decided.counts
     if any(question.group for question in questions):
         within = evaluate(settings.read(paths["within"], gold), gold, measures)
         results["within"] = results_of(within, questions, measures, clusters)

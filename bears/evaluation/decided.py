@@ -1,6 +1,6 @@
 """The gold with people's decisions, and the judged share of a run."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
@@ -40,11 +40,6 @@ class Decided:
     judged: Mapping[str, Collection[str]]
     gone: Sequence[PairDecision]
     kept: Sequence[PairDecision]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Count the kept decisions of each kind."""
-        return dict(sorted(Counter(judgement.decision for judgement in self.kept).items()))
 
     @property
     def facts(self) -> list[tuple[str, ...]]:

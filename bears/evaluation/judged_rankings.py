@@ -121,8 +121,5 @@ def judged_rankings(
     ]
     question, rank, grade = np.array(found, np.int64).reshape(-1, 3).T
     returned = np.array([len(row) for row in grades], np.int64)
-    return JudgedRankings(
-        relevant_ranks(question, rank, grade.astype(np.float64), len(grades)),
-        ideal_ranks(judged),
-        returned,
-    )
+    ranks = relevant_ranks(question, rank, grade.astype(np.float64), len(grades))
+    return JudgedRankings(ranks, ideal_ranks(judged), returned)

@@ -56,11 +56,12 @@ def heading(benchmark: Mapping[str, Any], system: str = "") -> str:
         system: the retriever, or whatever else was measured.
     """
     source, state = (str(benchmark.get(key) or "") for key in ("source", "state"))
+    said = benchmark.get("decisions", 0)
     parts = [
         f"{benchmark['name']} ({source})" if source else str(benchmark["name"]),
         f"state {state}" if state else "",
         f"{benchmark['questions']} questions",
-        f"{benchmark['decisions']} decisions of people" if benchmark.get("decisions") else "",
+        f"{said} decision{'s' * (said != 1)} of people" if said else "",
     ]
     text = ", ".join(filter(None, parts))
     text = "; ".join(filter(None, (text, generated_note(benchmark))))

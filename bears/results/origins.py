@@ -283,17 +283,18 @@ def _with_decisions(systems: Sequence[System]) -> list[System]:
     """Leave out what was measured with other decisions than the workspace, and say so."""
     now = Revision(WORKSPACE).metrics(RETRIEVAL).get("benchmark", {})
     records = {key: now.get(key) for key in ("queries", "corpus")}
-    kept: list[System] = []
-    other: list[System] = []
-    for system in systems:
-        same = records.items() <= system.benchmark.items()
-        (other if same and system.benchmark["state"] != now["state"] else kept).append(system)
-    again = [system.revision.selection for system in kept if system.revision]
-    if left := [each for each in other if each.revision and each.revision.selection not in again]:
+    kept = [
+        system
+        for system in systems
+        if system.benchmark["state"] == now.get("state")
+        or not records.items() <= system.benchmark.items()
+    ]
+    left = {system.retriever for system in systems} - {system.retriever for system in kept}
+    if left:
         complain(
-            f"bears: left out {', '.join(f'{each.what} ({each.name})' for each in left)}, measured "
-            f"without the {now.get('decisions', 0)} decisions of people that the gold has now; "
-            f"to measure again: dvc exp run -S retriever={left[0].retriever}"
+            f"bears: left out {', '.join(sorted(left))}, measured with other decisions of people "
+            f"than the {now.get('decisions', 0)} in the gold now; to measure again: "
+            f"dvc exp run -S retriever={min(left)}"
         )
     return kept
 

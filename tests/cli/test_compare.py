@@ -384,7 +384,7 @@ def test_what_was_measured_with_other_decisions_is_left_out_and_named(
     assert [system["name"] for system in found["systems"]] == ["hybrid", "bm25"]
     assert (found["state"], found["decisions"]) == ("one84", 84)
     # The first system was measured again, and nothing is left to do for it.
-    assert "left out wordllama (b), measured without the 84 decisions" in err
+    assert "left out wordllama, measured with other decisions of people than the 84" in err
     assert "dvc exp run -S retriever=wordllama" in err
     assert "40 questions, 84 decisions of people" in told(capsys)
 
